@@ -1,0 +1,233 @@
+import type { ServerResponse } from "node:http";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import {
+  beginEvents,
+  chunkEvent,
+  closedByClient,
+  events,
+  pause,
+  startServer,
+} from "../test/misbehaving-server.ts";
+import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
+import { Ingle } from "./client.ts";
+import { ConnectionError, IngleError, StreamError, TimeoutError } from "./errors.ts";
+
+const body = {
+  model: "tiny",
+  messages: [{ role: "user" as const, content: "Hello" }],
+  stream: true as const,
+};
+const done = "data: [DONE]\n\n";
+
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** Streams and collects the texts; `failure` is what the loop threw. */
+async function collect(script: Script, options = {}): Promise<{ texts: string[]; failure: unknown }> {
+  server.answer(script);
+  const texts: string[] = [];
+  try {
+    for await (const chunk of await client.chat.completions.create(body, options)) {
+      texts.push(chunk.choices[0]?.delta.content ?? "");
+    }
+    return { texts, failure: undefined };
+  } catch (failure) {
+    return { texts, failure };
+  }
+}
+
+/** A reply that never ends; resolves with the server's side of it once its first chunk is out. */
+function endless(): { script: Script; response: Promise<ServerResponse> } {
+  let give: (response: ServerResponse) => void = () => {};
+  const response = new Promise<ServerResponse>((resolve) => (give = resolve));
+  const script: Script = (answer) => {
+    beginEvents(answer);
+    answer.write(chunkEvent("first"));
+    give(answer);
+  };
+  return { script, response };
+}
+
+test("gives the same chunks wherever the connection cuts the bytes", async () => {
+  const bytes = new TextEncoder().encode(
+    `:\r\n\r\n${chunkEvent("é漢😀")}${chunkEvent(null).replaceAll("\n", "\r\n")}${done}`,
+  );
+  for (let cut = 1; cut < bytes.length; cut += 1) {
+    const { texts, failure } = await collect(events(bytes.slice(0, cut), bytes.slice(cut)));
+    expect({ cut, texts, failure }).toEqual({ cut, texts: ["é漢😀", ""], failure: undefined });
+  }
+});
+
+test("gives the whole text and the request's id", async () => {
+  server.answer(events(chunkEvent(null), chunkEvent("Hello"), chunkEvent(", world"), done));
+  const stream = await client.chat.completions.create(body);
+  expect(stream.requestId).toBe("req-1");
+  expect(await stream.finalText()).toBe("Hello, world");
+});
+
+test("an error event ends the loop with the server's code", async () => {
+  const error = `data: ${JSON.stringify({ error: { message: "the engine stopped", type: "server_error", param: null, code: "engine_failed" } })}\n\n`;
+  const { texts, failure } = await collect(events(chunkEvent("Hel"), error));
+  expect(texts).toEqual(["Hel"]);
+  expect(StreamError.is(failure)).toBe(true);
+  expect(failure).toMatchObject({
+    code: "engine_failed",
+    type: "server_error",
+    message: "the engine stopped",
+  });
+});
+
+test("an end without [DONE] is an error: a cut reply never looks whole", async () => {
+  const { texts, failure } = await collect(events(chunkEvent("Hel")));
+  expect(texts).toEqual(["Hel"]);
+  expect(failure).toMatchObject({ name: "StreamError", code: "stream_incomplete" });
+});
+
+test("data that is no chunk is an error", async () => {
+  for (const data of ["data: {oops\n\n", "data: 7\n\n", "data: {}\n\n"]) {
+    const { failure } = await collect(events(data, done));
+    expect(failure).toMatchObject({ name: "StreamError", code: "stream_invalid" });
+  }
+});
+
+test("a connection that breaks in the middle is an error and is not tried again", async () => {
+  const { texts, failure } = await collect(async (response) => {
+    beginEvents(response);
+    response.write(chunkEvent("Hel"));
+    await pause(20);
+    response.socket?.destroy();
+  });
+  expect(texts).toEqual(["Hel"]);
+  expect(ConnectionError.is(failure)).toBe(true);
+  expect(server.seen).toHaveLength(1);
+});
+
+test("leaving the loop closes the connection", async () => {
+  const { script, response } = endless();
+  server.answer(script);
+  for await (const chunk of await client.chat.completions.create(body)) {
+    expect(chunk.choices[0]?.delta.content).toBe("first");
+    break;
+  }
+  await closedByClient(await response);
+});
+
+test("abort() ends a loop that is waiting, without an error, and closes the connection", async () => {
+  const { script, response } = endless();
+  server.answer(script);
+  const stream = await client.chat.completions.create(body);
+  const closed = closedByClient(await response);
+  setTimeout(() => stream.abort(), 20);
+  let chunks = 0;
+  for await (const _chunk of stream) chunks += 1;
+  expect(chunks).toBe(1);
+  await closed;
+  stream.abort();
+});
+
+test("the end of an await using block closes a stream that nobody read", async () => {
+  const { script, response } = endless();
+  server.answer(script);
+  let closed: Promise<void> | undefined;
+  {
+    await using _stream = await client.chat.completions.create(body);
+    closed = closedByClient(await response);
+  }
+  await expect(closed).resolves.toBeUndefined();
+});
+
+test("an abort while streaming rejects with the signal's reason and closes the connection", async () => {
+  const { script, response } = endless();
+  const caller = new AbortController();
+  const reason = new Error("the user pressed stop");
+  setTimeout(() => caller.abort(reason), 50);
+  const { texts, failure } = await collect(script, { signal: caller.signal });
+  expect(texts).toEqual(["first"]);
+  expect(failure).toBe(reason);
+  await closedByClient(await response);
+});
+
+test("chunks that came in before an abort are not given out after it", async () => {
+  const caller = new AbortController();
+  server.answer((response) => {
+    beginEvents(response);
+    response.write(chunkEvent("one") + chunkEvent("two"));
+  });
+  const texts: unknown[] = [];
+  const read = async (): Promise<void> => {
+    for await (const chunk of await client.chat.completions.create(body, { signal: caller.signal })) {
+      texts.push(chunk.choices[0]?.delta.content);
+      caller.abort("enough");
+    }
+  };
+  await expect(read()).rejects.toBe("enough");
+  expect(texts).toEqual(["one"]);
+});
+
+test("silence in the middle of a stream is a timeout, and keep-alive comments are not silence", async () => {
+  const impatient = new Ingle({ baseUrl: server.url, timeoutMs: 150, maxRetries: 0 });
+  server.answer(async (response) => {
+    beginEvents(response);
+    for (let count = 0; count < 8; count += 1) {
+      await pause(50);
+      response.write(":\n\n");
+    }
+    response.write(chunkEvent("late"));
+  });
+  const texts: unknown[] = [];
+  const read = async (): Promise<void> => {
+    for await (const chunk of await impatient.chat.completions.create(body))
+      texts.push(chunk.choices[0]?.delta.content);
+  };
+  await expect(read()).rejects.toSatisfy(TimeoutError.is);
+  expect(texts).toEqual(["late"]);
+});
+
+test("a slow reader is not taken for a silent server", async () => {
+  const impatient = new Ingle({ baseUrl: server.url, timeoutMs: 100, maxRetries: 0 });
+  server.answer(events(chunkEvent("a"), chunkEvent("b"), done));
+  let text = "";
+  for await (const chunk of await impatient.chat.completions.create(body)) {
+    text += chunk.choices[0]?.delta.content ?? "";
+    await pause(200);
+  }
+  expect(text).toBe("ab");
+});
+
+test("a stream can be read once", async () => {
+  server.answer(events(chunkEvent("a"), done));
+  const stream = await client.chat.completions.create(body);
+  await stream.finalText();
+  await expect(stream.finalText()).rejects.toSatisfy(IngleError.is);
+});
+
+test("a connection whose stream ended well is used for the next request", async () => {
+  await using fresh = await startServer();
+  const sockets = new Set<unknown>();
+  const script = events(chunkEvent("a"), done);
+  fresh.answer((response, request) => {
+    sockets.add(response.socket);
+    return script(response, request);
+  });
+  for (let count = 0; count < 3; count += 1) {
+    await (await new Ingle({ baseUrl: fresh.url }).chat.completions.create(body)).finalText();
+    await pause(20);
+  }
+  expect(fresh.seen).toHaveLength(3);
+  expect(sockets.size).toBe(1);
+});
+
+test("an answer that is no event stream is an error, even with status 200", async () => {
+  const { failure } = await collect((response) =>
+    response.writeHead(200, { "content-type": "text/html" }).end("<html>"),
+  );
+  expect(failure).toMatchObject({ name: "ApiError", status: 200, code: null });
+});

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import type { ChatCompletion } from "@ingle/protocol";
+
+import {
+  beginEvents,
+  chunkEvent,
+  closedByClient,
+  json,
+  pause,
+  startServer,
+} from "../test/misbehaving-server.ts";
+import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
+import type { ChatStream } from "./chat-stream.ts";
+import { Ingle } from "./client.ts";
+import { ApiError, ConnectionError, IngleError, TimeoutError } from "./errors.ts";
+import { systemClock } from "./retry.ts";
+
+const body = { model: "tiny", messages: [{ role: "user" as const, content: "Hello" }] };
+const reply = {
+  id: "chatcmpl-1",
+  choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
+};
+const failure = (code: string, type: string) => ({
+  error: { message: `it is ${code}`, type, param: null, code },
+});
+
+let server: MisbehavingServer;
+let client: Ingle;
+let delays: number[] = [];
+
+beforeAll(async () => {
+  server = await startServer();
+  client = clientWith({});
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** A client whose waits are recorded instead of waited for, and whose chance is always one half. */
+function clientWith(options: object): Ingle {
+  const delay = async (ms: number): Promise<void> => {
+    delays.push(ms);
+  };
+  const clock = { now: () => Date.parse("2030-01-01T00:00:00Z"), random: () => 0.5, delay };
+  return new Ingle({ baseUrl: server.url, timeoutMs: 5_000, clock, ...options });
+}
+
+function answer(...scripts: Script[]): void {
+  delays = [];
+  server.answer(...scripts);
+}
+
+test("asks the right address with the right headers and body", async () => {
+  for (const suffix of ["", "/", "/v1", "/v1/", "/v1//"]) {
+    answer(json(reply));
+    const asking = clientWith({ baseUrl: `${server.url}${suffix}`, apiKey: "secret" });
+    expect(await asking.chat.completions.create(body)).toEqual(reply);
+    expect(server.seen[0]).toMatchObject({ method: "POST", url: "/v1/chat/completions" });
+    expect(server.seen[0]?.headers).toMatchObject({
+      authorization: "Bearer secret",
+      "content-type": "application/json",
+    });
+    expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual(body);
+  }
+});
+
+test("keeps a path before /v1 and sends no authorization without a key", async () => {
+  answer(json({ object: "list", data: [] }));
+  await clientWith({ baseUrl: `${server.url}/proxy/v1` }).models.list();
+  expect(server.seen[0]?.url).toBe("/proxy/v1/models");
+  expect(server.seen[0]?.headers.authorization).toBeUndefined();
+});
+
+test("refuses an address that is none and a key that no header can carry", () => {
+  expect(() => new Ingle({ baseUrl: "localhost:1337" })).toThrow(IngleError);
+  expect(() => new Ingle({ baseUrl: "" })).toThrow(IngleError);
+  expect(() => new Ingle({ apiKey: "two\nlines" })).toThrow(IngleError);
+});
+
+test("lists models and retrieves one whose id holds a slash", async () => {
+  const entry = { id: "vendor/tiny", object: "model" };
+  answer(json({ object: "list", data: [entry] }), json(entry));
+  expect((await client.models.list()).data).toEqual([entry]);
+  expect(await client.models.retrieve("vendor/tiny")).toEqual(entry);
+  expect(server.seen[1]?.url).toBe("/v1/models/vendor%2Ftiny");
+});
+
+test("the type of the result follows the body's stream field", () => {
+  const { create } = client.chat.completions;
+  expectTypeOf(() => create({ ...body, stream: true })).returns.resolves.toEqualTypeOf<ChatStream>();
+  expectTypeOf(() => create({ ...body, stream: false })).returns.resolves.toEqualTypeOf<ChatCompletion>();
+  expectTypeOf(() => create(body)).returns.resolves.toEqualTypeOf<ChatCompletion>();
+  const either: boolean = Math.random() < 2;
+  expectTypeOf(() => create({ ...body, stream: either })).returns.resolves.toEqualTypeOf<
+    ChatCompletion | ChatStream
+  >();
+});
+
+test("an error answer becomes an ApiError with everything the server said", async () => {
+  const error = {
+    message: "too long",
+    type: "invalid_request_error",
+    param: "messages",
+    code: "context_length_exceeded",
+    n_prompt_tokens: 3000,
+    n_ctx: 2048,
+  };
+  answer(json({ error }, 400, { "x-request-id": "req-7" }));
+  const thrown: unknown = await client.chat.completions.create(body).catch((caught: unknown) => caught);
+  expect(ApiError.is(thrown)).toBe(true);
+  expect(IngleError.is(thrown)).toBe(true);
+  expect(thrown).toMatchObject({
+    message: "too long",
+    status: 400,
+    code: "context_length_exceeded",
+    type: "invalid_request_error",
+    param: "messages",
+    requestId: "req-7",
+    promptTokens: 3000,
+    contextLength: 2048,
+  });
+  expect(server.seen).toHaveLength(1);
+});
+
+test("an error page of something that is not our server still says what it is", async () => {
+  answer((response) => response.writeHead(404, { "content-type": "text/html" }).end("<h1>nginx</h1>"));
+  await expect(client.models.list()).rejects.toMatchObject({
+    status: 404,
+    code: null,
+    message: expect.stringContaining("nginx"),
+  });
+});
+
+test("a success that is not the expected answer is an error, not a surprise later", async () => {
+  for (const wrong of ["<html>", "[]", '{"choices":5}', ""]) {
+    answer((response) => response.writeHead(200).end(wrong));
+    await expect(client.chat.completions.create(body)).rejects.toMatchObject({
+      name: "ApiError",
+      status: 200,
+    });
+  }
+});
+
+test("waits as long as Retry-After says, in seconds or until a date, and succeeds", async () => {
+  const full = failure("overloaded", "rate_limit_error");
+  answer(
+    json(full, 429, { "retry-after": "2" }),
+    json(full, 429, { "retry-after": "Tue, 01 Jan 2030 00:00:05 GMT" }),
+    json(reply),
+  );
+  expect(await client.chat.completions.create(body)).toEqual(reply);
+  expect(delays).toEqual([2_000, 5_000]);
+});
+
+test.each([408, 409, 429, 500, 503, 504])(
+  "tries again after %i with doubling waits, then gives the last error",
+  async (status) => {
+    answer(json(failure("internal", "server_error"), status));
+    await expect(clientWith({ maxRetries: 6 }).chat.completions.create(body)).rejects.toMatchObject({
+      status,
+    });
+    expect(server.seen).toHaveLength(7);
+    expect(delays).toEqual([375, 750, 1_500, 3_000, 6_000, 6_000]);
+  },
+);
+
+test.each([400, 401, 403, 404, 405, 413, 415])("does not try again after %i", async (status) => {
+  answer(json(failure("invalid_request", "invalid_request_error"), status));
+  await expect(client.chat.completions.create(body)).rejects.toMatchObject({ status });
+  expect(server.seen).toHaveLength(1);
+});
+
+test("does not wait when the server asks for more patience than a minute", async () => {
+  answer(json(failure("model_loading", "unavailable_error"), 503, { "retry-after": "61" }));
+  await expect(client.chat.completions.create(body)).rejects.toMatchObject({
+    code: "model_loading",
+    retryAfterMs: 61_000,
+  });
+  expect(server.seen).toHaveLength(1);
+});
+
+test("tries again when the connection is reset before or within an answer that is not streamed", async () => {
+  const reset: Script = (response) => response.socket?.resetAndDestroy();
+  const cut: Script = async (response) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "500" });
+    response.write('{"choices": [');
+    await pause(10);
+    response.socket?.destroy();
+  };
+  answer(reset, cut, json(reply));
+  expect(await client.chat.completions.create(body)).toEqual(reply);
+  answer(reset);
+  await expect(client.chat.completions.create(body)).rejects.toSatisfy(ConnectionError.is);
+  expect(server.seen).toHaveLength(3);
+});
+
+test("retries the start of a stream too", async () => {
+  answer(json(failure("overloaded", "rate_limit_error"), 429, { "retry-after": "1" }), (response) => {
+    beginEvents(response);
+    response.end(`${chunkEvent("Hi")}data: [DONE]\n\n`);
+  });
+  expect(await (await client.chat.completions.create({ ...body, stream: true })).finalText()).toBe("Hi");
+  expect(delays).toEqual([1_000]);
+});
+
+test("a server that nobody runs gives a ConnectionError with the cause", async () => {
+  const gone = await startServer();
+  await gone[Symbol.asyncDispose]();
+  const thrown: unknown = await clientWith({ baseUrl: gone.url, maxRetries: 0 })
+    .models.list()
+    .catch((caught: unknown) => caught);
+  expect(ConnectionError.is(thrown)).toBe(true);
+  expect(thrown).toHaveProperty("cause");
+});
+
+test("silence longer than timeoutMs is a TimeoutError, is not retried and closes the connection", async () => {
+  let closed: Promise<void> | undefined;
+  answer((response) => {
+    closed = closedByClient(response);
+  });
+  await expect(clientWith({ timeoutMs: 50 }).chat.completions.create(body)).rejects.toSatisfy(
+    TimeoutError.is,
+  );
+  expect(server.seen).toHaveLength(1);
+  await closed;
+});
+
+test("an infinite timeout does not fire at once", async () => {
+  answer(async (response, request) => {
+    await pause(30);
+    await json(reply)(response, request);
+  });
+  expect(await clientWith({ timeoutMs: Number.POSITIVE_INFINITY }).chat.completions.create(body)).toEqual(
+    reply,
+  );
+});
+
+test("a signal that is aborted beforehand sends nothing", async () => {
+  answer(json(reply));
+  const reason = new Error("too late");
+  await expect(client.chat.completions.create(body, { signal: AbortSignal.abort(reason) })).rejects.toBe(
+    reason,
+  );
+  expect(server.seen).toHaveLength(0);
+});
+
+test("an abort while waiting for the answer rejects with the reason and closes the connection", async () => {
+  const caller = new AbortController();
+  let closed: Promise<void> | undefined;
+  answer((response) => {
+    closed = closedByClient(response);
+    caller.abort("changed my mind");
+  });
+  await expect(client.chat.completions.create(body, { signal: caller.signal })).rejects.toBe(
+    "changed my mind",
+  );
+  await closed;
+});
+
+test("an abort while waiting for the next try rejects with the reason at once", async () => {
+  answer(json(failure("overloaded", "rate_limit_error"), 429, { "retry-after": "30" }));
+  const caller = new AbortController();
+  setTimeout(() => caller.abort("changed my mind"), 50);
+  const waiting = clientWith({ clock: systemClock }).chat.completions.create(body, { signal: caller.signal });
+  await expect(waiting).rejects.toBe("changed my mind");
+  expect(server.seen).toHaveLength(1);
+}, 5_000);
+
+test("a body that JSON cannot write fails as the caller's mistake, without a retry", async () => {
+  answer(json(reply));
+  await expect(client.chat.completions.create({ ...body, metadata: 1n })).rejects.toThrow(TypeError);
+  expect(server.seen).toHaveLength(0);
+  expect(delays).toEqual([]);
+});
+
+test("uses the fetch that it is given", async () => {
+  const asked: string[] = [];
+  const given: typeof fetch = async (input) => {
+    asked.push(String(input));
+    return Response.json(reply);
+  };
+  expect(await new Ingle({ fetch: given }).chat.completions.create(body)).toEqual(reply);
+  expect(asked).toEqual(["http://127.0.0.1:1337/v1/chat/completions"]);
+});

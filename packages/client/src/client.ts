@@ -1,0 +1,56 @@
+// The client of a chat-completions server: options and the parts of the API. For Node and the browser.
+import { createChatCompletions } from "./chat.ts";
+import type { ChatCompletions } from "./chat.ts";
+import { createModels } from "./models.ts";
+import type { Models } from "./models.ts";
+import { systemClock } from "./retry.ts";
+import type { Clock } from "./retry.ts";
+import { apiUrlOf, createTransport } from "./transport.ts";
+
+/** Where a desktop server listens unless it is told otherwise. */
+const defaultBaseUrl = "http://127.0.0.1:1337";
+
+/** Node's own fetch gives up after 300 s of silence with an unclear error; ours comes first and says what happened. */
+const defaultTimeoutMs = 240_000;
+
+const defaultMaxRetries = 2;
+
+/** How a client reaches its server. */
+export interface IngleOptions {
+  /** The server's address, with or without `/v1`. Default: `http://127.0.0.1:1337`. */
+  baseUrl?: string | undefined;
+  /** Sent as bearer token. A server without keys needs none. */
+  apiKey?: string | undefined;
+  /** Used instead of the global `fetch`. */
+  fetch?: typeof fetch | undefined;
+  /** How often a request is tried again after a broken connection, 408, 409, 429 or 5xx. Default: 2. */
+  maxRetries?: number | undefined;
+  /**
+   * Longest silence of the server in milliseconds; a reply that is not streamed is silent until it is whole.
+   * Default: 240,000. `Infinity` waits for ever, as far as `fetch` does.
+   */
+  timeoutMs?: number | undefined;
+  /** Time and chance, for tests. */
+  clock?: Clock | undefined;
+}
+
+/** A client. It holds no connection of its own and needs no closing. */
+export class Ingle {
+  readonly chat: { readonly completions: ChatCompletions };
+  readonly models: Models;
+
+  /** @throws IngleError when `baseUrl` is no http or https address. */
+  constructor(options: IngleOptions = {}) {
+    const transport = createTransport({
+      apiUrl: apiUrlOf(options.baseUrl ?? defaultBaseUrl),
+      apiKey: options.apiKey,
+      // Called by its global name: a browser refuses to run fetch as another object's method.
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+      maxRetries: options.maxRetries ?? defaultMaxRetries,
+      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+      clock: options.clock ?? systemClock,
+    });
+    this.chat = { completions: createChatCompletions(transport) };
+    this.models = createModels(transport);
+  }
+}

@@ -1,0 +1,101 @@
+// A real HTTP server on 127.0.0.1 whose answers each test scripts, down to the single write. Used by the client's tests.
+import { createServer } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+
+/** What a request looked like when it arrived. */
+export interface SeenRequest {
+  method: string | undefined;
+  url: string | undefined;
+  headers: IncomingMessage["headers"];
+  body: string;
+}
+
+export interface MisbehavingServer extends AsyncDisposable {
+  readonly url: string;
+  readonly seen: SeenRequest[];
+  /** Answers the requests in turn; the last script answers all that follow. */
+  answer(...scripts: Script[]): void;
+}
+
+export type Script = (response: ServerResponse, request: SeenRequest) => unknown;
+
+export async function startServer(): Promise<MisbehavingServer> {
+  const seen: SeenRequest[] = [];
+  let scripts: Script[] = [];
+  const listener: RequestListener = async (request, response) => {
+    let body = "";
+    for await (const bytes of request) body += String(bytes);
+    const arrived = { method: request.method, url: request.url, headers: request.headers, body };
+    seen.push(arrived);
+    const script = scripts.length > 1 ? scripts.shift() : scripts[0];
+    await script?.(response, arrived);
+  };
+  const server = createServer((request, response) => void listener(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the test server has no port");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    seen,
+    answer(...next) {
+      seen.length = 0;
+      scripts = next;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Answers with JSON. */
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Script {
+  return (response) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+/** Begins an event stream and writes each part on its own, then ends it. */
+export function events(...parts: (string | Uint8Array)[]): Script {
+  return async (response) => {
+    beginEvents(response);
+    for (const part of parts) {
+      response.write(part);
+      await pause(1);
+    }
+    response.end();
+  };
+}
+
+export function beginEvents(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "x-request-id": "req-1" });
+  response.flushHeaders();
+}
+
+/** Resolves when the other side has closed the connection before the answer was whole; rejects after two seconds. */
+export function closedByClient(response: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error("the connection is still open")), 2_000);
+    response.once("close", () => {
+      clearTimeout(timer);
+      if (response.writableFinished) reject(new Error("the answer was sent whole"));
+      else resolve();
+    });
+  });
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** One event of a streamed reply that adds `content`. */
+export function chunkEvent(content: string | null): string {
+  const chunk = {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "tiny",
+    system_fingerprint: "test",
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}

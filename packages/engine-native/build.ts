@@ -1,0 +1,97 @@
+// Builds the addon with cmake-js: chooses the backend, says in one sentence what is missing, and leaves a
+// finished build alone (ninja or make sees that nothing changed).
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const buildDir = path.join(here, "build");
+const gpus = ["cpu", "cuda", "metal", "vulkan"] as const;
+type Gpu = (typeof gpus)[number];
+
+/** Ends the build with a sentence instead of a stack. */
+function stop(sentence: string): never {
+  console.error(`\n${sentence}\n`);
+  process.exit(1);
+}
+
+function runs(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
+}
+
+/** `auto` is CUDA only when there is both a compiler for it and a device to run on: either alone would fail later. */
+function chooseGpu(): Gpu {
+  const asked = process.env["INGLE_GPU"] ?? "auto";
+  if (asked === "auto") {
+    if (process.platform === "darwin") return "metal";
+    return runs("nvcc", "--version") && runs("nvidia-smi", "-L") ? "cuda" : "cpu";
+  }
+  const gpu = gpus.find((name) => name === asked);
+  return gpu ?? stop(`INGLE_GPU=${asked} is not known. Use auto, ${gpus.join(", ")}.`);
+}
+
+function checkTools(gpu: Gpu): void {
+  const install = {
+    linux: "On Debian or Ubuntu: sudo apt-get install g++ cmake ninja-build",
+    darwin: "Run: xcode-select --install && brew install cmake ninja",
+    win32: "Install Visual Studio's C++ Build Tools and CMake (winget install Kitware.CMake)",
+  }[process.platform as string];
+  if (!runs("cmake", "--version")) stop(`CMake was not found; the native engine is built with it. ${install ?? ""}`);
+  const compilers = process.env["CXX"] ? [process.env["CXX"]] : ["c++", "g++", "clang++"];
+  if (process.platform !== "win32" && !compilers.some((compiler) => runs(compiler, "--version"))) {
+    stop(`No C++ compiler was found; the native engine is built with one (g++ 12 or clang 16). ${install ?? ""}`);
+  }
+  if (gpu === "cuda" && !runs("nvcc", "--version")) {
+    stop("INGLE_GPU=cuda needs NVIDIA's CUDA toolkit: nvcc was not found in PATH.");
+  }
+}
+
+function llamaCppDir(): string {
+  const own = process.env["LLAMA_CPP_DIR"];
+  const dir = own
+    ? path.resolve(own)
+    : path.join(path.dirname(fileURLToPath(import.meta.resolve("@ingle/llama.cpp/package.json"))), "source");
+  if (existsSync(path.join(dir, "include", "llama.h"))) return dir;
+  return stop(
+    own
+      ? `LLAMA_CPP_DIR=${own} holds no llama.cpp sources (include/llama.h is missing).`
+      : "llama.cpp's sources are not there yet. Run `npx --yes pnpm@12 build` in the root of the checkout.",
+  );
+}
+
+/** What CMake must be configured with; when the cache says otherwise, it is configured anew. */
+function cmakeOptions(gpu: Gpu): Record<string, string> {
+  return {
+    INGLE_LLAMA_CPP_DIR: llamaCppDir(),
+    INGLE_GPU: gpu,
+    INGLE_KV_QUANTS_ALL: process.env["INGLE_KV_QUANTS"] === "all" ? "ON" : "OFF",
+    INGLE_SANITIZE: process.env["INGLE_SANITIZE"] ?? "",
+  };
+}
+
+function isConfigured(options: Record<string, string>): boolean {
+  const cacheFile = path.join(buildDir, "CMakeCache.txt");
+  if (!existsSync(cacheFile)) return false;
+  const cache = readFileSync(cacheFile, "utf8").split("\n");
+  return Object.entries(options).every(([name, value]) =>
+    cache.some((line) => line.startsWith(`${name}:`) && line.endsWith(`=${value}`)),
+  );
+}
+
+function cmakeJs(command: string, options: Record<string, string>): void {
+  const bin = createRequire(import.meta.url).resolve("cmake-js/bin/cmake-js");
+  const args = [bin, command, "--out", buildDir, ...Object.entries(options).map(([name, value]) => `--CD${name}=${value}`)];
+  try {
+    execFileSync(process.execPath, args, { cwd: here, stdio: "inherit" });
+  } catch {
+    stop(`The native build failed (cmake-js ${command}); the compiler's own words are above.`);
+  }
+}
+
+const gpu = chooseGpu();
+checkTools(gpu);
+const options = cmakeOptions(gpu);
+if (!isConfigured(options)) cmakeJs("configure", options);
+cmakeJs("build", {});

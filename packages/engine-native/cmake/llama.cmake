@@ -1,0 +1,29 @@
+# llama.cpp as static libraries: llama, llama-common, mtmd. No program of its, no network code's TLS.
+set(LLAMA_BUILD_COMMON ON CACHE BOOL "" FORCE)
+set(LLAMA_BUILD_MTMD ON CACHE BOOL "" FORCE)
+foreach(part TESTS TOOLS EXAMPLES SERVER APP UI)
+    set(LLAMA_BUILD_${part} OFF CACHE BOOL "" FORCE)
+endforeach()
+set(LLAMA_OPENSSL OFF CACHE BOOL "" FORCE)
+set(LLAMA_SUBPROCESS OFF CACHE BOOL "" FORCE)
+set(MTMD_VIDEO OFF CACHE BOOL "" FORCE)
+set(GGML_CCACHE OFF CACHE BOOL "" FORCE) # ours is set above, for every target alike
+
+# ggml's own thread pool: OpenMP's barriers spin and collapse as soon as another process wants a core.
+set(GGML_OPENMP OFF CACHE BOOL "" FORCE)
+
+set(INGLE_GPU "cpu" CACHE STRING "cpu, cuda, metal or vulkan; build.ts resolves `auto`")
+foreach(backend CUDA METAL VULKAN)
+    string(TOLOWER ${backend} name)
+    if(INGLE_GPU STREQUAL name)
+        set(GGML_${backend} ON CACHE BOOL "" FORCE)
+    else()
+        set(GGML_${backend} OFF CACHE BOOL "" FORCE)
+    endif()
+endforeach()
+set(GGML_METAL_EMBED_LIBRARY ON CACHE BOOL "" FORCE)
+
+option(INGLE_KV_QUANTS_ALL "every pair of KV cache types in CUDA's flash attention (a long build)" OFF)
+set(GGML_CUDA_FA_ALL_QUANTS ${INGLE_KV_QUANTS_ALL} CACHE BOOL "" FORCE)
+
+add_subdirectory(${INGLE_LLAMA_CPP_DIR} llama.cpp EXCLUDE_FROM_ALL)

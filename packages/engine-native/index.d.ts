@@ -1,0 +1,215 @@
+// The seam between the native engine and TypeScript, written by hand. Only @ingle/engine imports it.
+// Arguments are trusted here: @ingle/engine has checked shapes and ranges with zod before it calls.
+// Every error is an Error with a `code` of NativeErrorCode, and `details` where numbers help.
+
+export type NativeErrorCode =
+  | "invalid_argument"
+  | "model_not_found"
+  | "model_invalid"
+  | "model_unsupported"
+  | "out_of_memory"
+  | "load_aborted"
+  | "template_failed"
+  | "context_length_exceeded"
+  | "overloaded"
+  | "engine_failed"
+  | "disposed";
+
+/** What was compiled in and what this machine offers. */
+export interface BuildInfo {
+  version: string;
+  llamaCpp: { version: string; commit: string };
+  /** The GPU backend that was asked for at build time; "cpu" when none. */
+  gpu: "cpu" | "cuda" | "metal" | "vulkan";
+  compiler: string;
+  buildType: string;
+  devices: DeviceInfo[];
+  /** What ggml's CPU backend was compiled to use here: AVX2, AVX512, NEON, … */
+  cpuFeatures: string[];
+  /** ggml type names that may hold the KV cache: f16, q8_0, q4_0, … */
+  kvTypes: string[];
+}
+
+export interface DeviceInfo {
+  name: string;
+  description: string;
+  backend: string;
+  type: "cpu" | "gpu" | "igpu" | "accel";
+  memoryFree: number;
+  memoryTotal: number;
+}
+
+export interface NativeLoadOptions {
+  /** A GGUF file; for a split model its first part. */
+  path: string;
+  /** Layers put on the GPU; a negative number means all. */
+  gpuLayers: number;
+  mmap: boolean;
+  mlock: boolean;
+}
+
+/** A load under way. `abort()` makes `model` reject with `load_aborted`; after the end it does nothing. */
+export interface NativeLoad {
+  model: Promise<NativeModel>;
+  abort(): void;
+}
+
+export interface NativeModelInfo {
+  architecture: string;
+  /** `general.name` of the file, or an empty string. */
+  name: string;
+  /** Quantization as llama.cpp names it, such as "Q4_K_M", "IQ2_XXS", "F16". */
+  quantization: string;
+  /** Tokens of context that the model was trained for. */
+  contextLengthTrain: number;
+  vocabularySize: number;
+  embeddingSize: number;
+  layers: number;
+  parameters: number;
+  /** Bytes of all tensors. */
+  sizeBytes: number;
+  hasChatTemplate: boolean;
+  /** Its state cannot be cut in the middle (convolution or state-space layers). */
+  isRecurrent: boolean;
+  /** Ids of special tokens; -1 where the vocabulary has none. */
+  tokens: { bos: number; eos: number; eot: number };
+}
+
+export interface NativeMessage {
+  role: string;
+  content: string;
+}
+
+/** A conversation to be written out with the model's chat template. */
+export interface NativeChat {
+  messages: NativeMessage[];
+  addGenerationPrompt: boolean;
+}
+
+export interface NativeTemplateResult {
+  prompt: string;
+  /** Texts at which the template's format ends a turn, beside the model's end tokens. */
+  stops: string[];
+}
+
+export interface NativePrompt {
+  tokens: Int32Array;
+  stops: string[];
+}
+
+/** Immutable after loading. Its calls run on libuv's worker threads. */
+export interface NativeModel {
+  readonly info: NativeModelInfo;
+  tokenize(text: string, options: { addSpecial: boolean; parseSpecial: boolean }): Promise<Int32Array>;
+  detokenize(tokens: Int32Array, options: { removeSpecial: boolean; unparseSpecial: boolean }): Promise<string>;
+  applyChatTemplate(chat: NativeChat): Promise<NativeTemplateResult>;
+  /** Template and tokenization in one crossing: the way of every chat request. */
+  prepareChat(chat: NativeChat): Promise<NativePrompt>;
+  createEngine(options: NativeEngineOptions, onEvents: (events: NativeEvent[]) => void): Promise<NativeEngine>;
+  /** Frees the weights once the last engine on it is disposed. Idempotent. */
+  dispose(): void;
+}
+
+export interface NativeEngineOptions {
+  /** Most tokens one sequence may hold. */
+  contextLength: number;
+  /** Cells of KV cache that all sequences share. At least contextLength. */
+  cells: number;
+  /** Sequences that run at the same time. */
+  parallel: number;
+  /** Most tokens in one turn while nothing else is decoding. */
+  batchTokens: number;
+  /** Most prompt tokens in one turn beside decoding sequences, so that a long prompt does not stall them. */
+  batchTokensBusy: number;
+  threads: number;
+  threadsBatch: number;
+  kvTypeK: string;
+  kvTypeV: string;
+  /** Requests that may wait; one more is refused with `overloaded`. */
+  waitingMax: number;
+}
+
+/** Sampling as the field's names have it; every value is already checked. */
+export interface NativeSampling {
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  repeatPenalty: number;
+  repeatLastN: number;
+  presencePenalty: number;
+  frequencyPenalty: number;
+  seed: number;
+  /** Pairs of token id and bias, flat: [id, bias, id, bias, …]. -Infinity bans the token. */
+  logitBias: Float64Array;
+}
+
+export interface NativeRequest {
+  tokens: Int32Array;
+  sampling: NativeSampling;
+  /** Most tokens to generate; -1 for up to the context's end. */
+  maxTokens: number;
+  stops: string[];
+  ignoreEos: boolean;
+  /** Requests with the same key are served first come, first served; different keys share fairly. */
+  client: string;
+}
+
+/** Owns the context and the one thread that may touch it. Its calls return at once. */
+export interface NativeEngine {
+  /** Puts a request in line and returns its id. Throws `overloaded`, `context_length_exceeded`, `disposed`. */
+  submit(request: NativeRequest): number;
+  /** Ends a request in whatever state it is: its last event is a finish with reason "cancelled". Unknown ids are ignored. */
+  cancel(id: number): void;
+  stats(): NativeStats;
+  /** Ends every request with `disposed`, joins the thread, frees the context. Idempotent; resolves when done. */
+  dispose(): Promise<void>;
+}
+
+export interface NativeStats {
+  running: number;
+  waiting: number;
+  cells: number;
+  cellsUsed: number;
+  turns: number;
+  promptTokens: number;
+  generatedTokens: number;
+  preemptions: number;
+}
+
+export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeErrorEvent;
+
+/** Some text of a generation: whole characters, no part of a stop string. `tokens` counts the tokens behind it. */
+export interface NativeTextEvent {
+  id: number;
+  type: "text";
+  text: string;
+  tokens: number;
+}
+
+/** The last event of a request. Milliseconds are measured on the engine's thread. */
+export interface NativeFinishEvent {
+  id: number;
+  type: "finish";
+  reason: "stop" | "length" | "cancelled";
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  /** From submission to the first prompt token's computation. */
+  queueMs: number;
+  promptMs: number;
+  predictedMs: number;
+}
+
+/** The last event of a request that failed. */
+export interface NativeErrorEvent {
+  id: number;
+  type: "error";
+  code: NativeErrorCode;
+  message: string;
+}
+
+export function buildInfo(): BuildInfo;
+export function loadModel(options: NativeLoadOptions, onProgress: (fraction: number) => void): NativeLoad;
+/** Sends llama.cpp's own log lines to `sink`, or nowhere with null (the default). Level: 1 debug … 4 error. */
+export function setLogSink(sink: ((level: number, text: string) => void) | null): void;

@@ -1,0 +1,75 @@
+// Errors are values: what a caller or the world did wrong travels as a Result and becomes a JS error with a code
+// in napi/. A mistake of ours is an INGLE_ASSERT.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <expected>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace base {
+
+enum class Code {
+    invalid_argument,
+    model_not_found,
+    model_invalid,
+    model_unsupported,
+    out_of_memory,
+    load_aborted,
+    template_failed,
+    context_length_exceeded,
+    overloaded,
+    engine_failed,
+    disposed,
+};
+
+/// The code as JS sees it in `error.code`; the list stands in index.d.ts too.
+constexpr const char* code_name(Code code) {
+    switch (code) {
+        case Code::invalid_argument: return "invalid_argument";
+        case Code::model_not_found: return "model_not_found";
+        case Code::model_invalid: return "model_invalid";
+        case Code::model_unsupported: return "model_unsupported";
+        case Code::out_of_memory: return "out_of_memory";
+        case Code::load_aborted: return "load_aborted";
+        case Code::template_failed: return "template_failed";
+        case Code::context_length_exceeded: return "context_length_exceeded";
+        case Code::overloaded: return "overloaded";
+        case Code::engine_failed: return "engine_failed";
+        case Code::disposed: return "disposed";
+    }
+    return "engine_failed";
+}
+
+struct Error {
+    Code code = Code::engine_failed;
+    /// A sentence for people that says what to do.
+    std::string message;
+    /// The numbers behind `context_length_exceeded`.
+    struct Lengths {
+        int64_t prompt_tokens;
+        int64_t context_length;
+    };
+    std::optional<Lengths> lengths = std::nullopt;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+
+inline std::unexpected<Error> fail(Code code, std::string message) {
+    return std::unexpected(Error{.code = code, .message = std::move(message)});
+}
+
+} // namespace base
+
+/// Holds in every build: an engine that goes on after a broken invariant would mix up its users' texts.
+#define INGLE_ASSERT(condition)                                                                                \
+    do {                                                                                                       \
+        if (!(condition)) {                                                                                    \
+            std::fprintf(stderr, "%s:%d: assertion failed: %s\n", __FILE__, __LINE__, #condition);             \
+            std::abort();                                                                                      \
+        }                                                                                                      \
+    } while (false)

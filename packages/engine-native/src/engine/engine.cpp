@@ -1,0 +1,268 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace engine {
+
+using base::Code;
+using sched::Outcome;
+
+namespace {
+
+/// Cells that a sequence reserves ahead of itself: few enough to admit many, enough to ask seldom.
+constexpr int32_t kReserveAhead = 64;
+
+/// Longest client key that is kept; a longer one is cut, and shares its account with what begins alike.
+constexpr size_t kClientBytesMax = 128;
+
+sched::Limits limits_of(const EngineOptions& options) {
+    const llama_rt::ContextOptions& context = options.context;
+    return {.cells = context.cells,
+            .context_length = context.context_length,
+            .sequences = context.sequences,
+            .batch_tokens = context.batch_tokens,
+            .batch_tokens_busy = options.batch_tokens_busy,
+            .reserve_ahead = kReserveAhead};
+}
+
+base::Error too_long(int64_t prompt_tokens, int64_t context_length) {
+    return {.code = Code::context_length_exceeded,
+            .message = "The prompt has " + std::to_string(prompt_tokens) + " tokens, and the context holds " +
+                       std::to_string(context_length) +
+                       " with at least one left for the reply. Shorten the prompt or load the model with a longer context.",
+            .lengths = base::Error::Lengths{.prompt_tokens = prompt_tokens, .context_length = context_length}};
+}
+
+/// Room for every request to come in and to be cancelled, and for cancels of those whose end is not yet known outside.
+size_t inbox_size(const EngineOptions& options) {
+    return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
+}
+
+} // namespace
+
+base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
+                                                    const EngineOptions& options, Listener listener) {
+    base::Result<std::unique_ptr<llama_rt::Context>> context = llama_rt::Context::create(model, options.context);
+    if (!context) return std::unexpected(context.error());
+    std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(*context), options, std::move(listener)));
+    engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
+    return engine;
+}
+
+Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
+               const EngineOptions& options, Listener listener)
+    : model_(std::move(model)),
+      options_(options),
+      listener_(std::move(listener)),
+      inbox_(inbox_size(options)),
+      context_(std::move(context)),
+      scheduler_(limits_of(options)) {
+    counted_.cells = options.context.cells;
+    stats_ = counted_;
+}
+
+base::Result<base::RequestId> Engine::submit(Submission submission) {
+    const int32_t context_length = options_.context.context_length;
+    if (submission.prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
+    const auto prompt_tokens = static_cast<int64_t>(submission.prompt.size());
+    if (prompt_tokens >= context_length) return std::unexpected(too_long(prompt_tokens, context_length));
+    if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
+    if (in_house_.fetch_add(1) >= options_.context.sequences + options_.waiting_max) {
+        in_house_.fetch_sub(1);
+        return base::fail(Code::overloaded, "Too many requests are waiting. Try again in a moment.");
+    }
+    const int32_t room = context_length - static_cast<int32_t>(prompt_tokens);
+    const base::RequestId id = next_id_.fetch_add(1);
+    submission.client.resize(std::min(submission.client.size(), kClientBytesMax));
+    const bool is_in = inbox_.push(GenerationRequest{
+        .id = id,
+        .client = std::move(submission.client),
+        .prompt = std::move(submission.prompt),
+        .sampling = std::move(submission.sampling),
+        .generate_max = submission.tokens_max < 1 ? room : std::min(submission.tokens_max, room),
+        .stops = std::move(submission.stops),
+        .ignore_eos = submission.ignore_eos,
+        .submitted = Clock::now(),
+    });
+    if (is_in) return id;
+    in_house_.fetch_sub(1);
+    return base::fail(Code::overloaded, "Too many requests are waiting. Try again in a moment.");
+}
+
+void Engine::cancel(base::RequestId id) {
+    // A full inbox means that cancels were repeated; the first of them is in it.
+    static_cast<void>(inbox_.push(Cancel{.id = id}));
+}
+
+Stats Engine::stats() const {
+    std::lock_guard lock(stats_mutex_);
+    return stats_;
+}
+
+void Engine::stop() {
+    std::lock_guard lock(stop_mutex_);
+    is_stopped_.store(true);
+    if (!thread_.joinable()) return;
+    context_->abort();
+    thread_.request_stop();
+    thread_.join();
+}
+
+void Engine::run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        const sched::Counters counters = scheduler_.counters();
+        if (counters.running + counters.waiting == 0 && !inbox_.wait(stop)) break;
+        turn();
+    }
+    end_all();
+}
+
+void Engine::turn() {
+    drain_inbox();
+    const sched::Plan& plan = scheduler_.plan();
+    for (const base::Slot slot : plan.released) context_->remove(slot, 0);
+    if (!plan.steps.empty()) {
+        compute(plan);
+        settle(plan);
+    }
+    publish();
+    emit();
+}
+
+void Engine::drain_inbox() {
+    owner_.check();
+    inbox_.drain(messages_);
+    for (Message& message : messages_) {
+        if (auto* request = std::get_if<GenerationRequest>(&message)) receive(std::move(*request));
+        else receive(std::get<Cancel>(message));
+    }
+}
+
+void Engine::receive(GenerationRequest&& request) {
+    scheduler_.submit({.id = request.id,
+                       .client = request.client,
+                       .prompt_tokens = static_cast<int32_t>(request.prompt.size()),
+                       .generate_max = request.generate_max});
+    const base::RequestId id = request.id;
+    generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
+}
+
+void Engine::receive(const Cancel& cancel) {
+    if (!scheduler_.cancel(cancel.id)) return;
+    events_.emplace_back(generations_.at(cancel.id)->cancelled(Clock::now()));
+    generations_.erase(cancel.id);
+}
+
+void Engine::compute(const sched::Plan& plan) {
+    const Clock::time_point now = Clock::now();
+    for (const sched::Step& step : plan.steps) generations_.at(step.id)->start(now);
+    outcomes_.assign(plan.steps.size(), Outcome::advanced);
+    decode(plan.steps, outcomes_);
+}
+
+/// Computes and samples some steps of the turn. A batch that fails is tried again in halves, so that only the
+/// sequences fail that cannot be computed even alone.
+void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outcomes) {
+    parts_.clear();
+    for (const sched::Step& step : steps) {
+        parts_.push_back({.slot = step.slot,
+                          .first = step.first,
+                          .tokens = generations_.at(step.id)->tokens(step.first, step.count),
+                          .wants_logits = step.sample});
+    }
+    switch (context_->decode(parts_)) {
+        case llama_rt::Decoded::ok:
+            for (size_t i = 0; i < steps.size(); ++i) outcomes[i] = sample(steps[i], i);
+            return;
+        case llama_rt::Decoded::aborted:
+            // The engine is being stopped: end_all() tells everybody.
+            std::ranges::fill(outcomes, Outcome::failed);
+            return;
+        case llama_rt::Decoded::failed: retry_in_halves(steps, outcomes); return;
+    }
+}
+
+void Engine::retry_in_halves(std::span<const sched::Step> steps, std::span<Outcome> outcomes) {
+    // Part of the batch may have been computed. A state that cannot be cut back fails with its sequence.
+    bool are_restored = true;
+    for (const sched::Step& step : steps) are_restored &= context_->remove(step.slot, step.first);
+    if (steps.size() > 1 && are_restored) {
+        const size_t half = steps.size() / 2;
+        decode(steps.first(half), outcomes.first(half));
+        decode(steps.subspan(half), outcomes.subspan(half));
+        return;
+    }
+    std::ranges::fill(outcomes, Outcome::failed);
+}
+
+Outcome Engine::sample(const sched::Step& step, size_t part) {
+    Generation& generation = *generations_.at(step.id);
+    if (!step.sample) {
+        counted_.prompt_tokens += static_cast<uint64_t>(step.count);
+        return Outcome::advanced;
+    }
+    counted_.prompt_tokens += static_cast<uint64_t>(step.count - 1);
+    counted_.generated_tokens += 1;
+    const float* logits = context_->logits(part);
+    if (logits == nullptr) return Outcome::failed;
+    return generation.sample(logits, candidates_, Clock::now()) ? Outcome::finished : Outcome::advanced;
+}
+
+/// Tells the scheduler and collects the turn's events.
+void Engine::settle(const sched::Plan& plan) {
+    const Clock::time_point now = Clock::now();
+    for (size_t i = 0; i < plan.steps.size(); ++i) {
+        const base::RequestId id = plan.steps[i].id;
+        if (outcomes_[i] == Outcome::failed) {
+            const bool is_stopping = is_stopped_.load();
+            fail(id, {.code = is_stopping ? Code::disposed : Code::engine_failed,
+                      .message = is_stopping ? "The engine was stopped." : "The model could not compute this request."});
+            continue;
+        }
+        if (!plan.steps[i].sample) continue;
+        Generation& generation = *generations_.at(id);
+        if (TextEvent text = generation.take_text(); !text.text.empty()) events_.emplace_back(std::move(text));
+        if (outcomes_[i] != Outcome::finished) continue;
+        events_.emplace_back(generation.finish(now));
+        generations_.erase(id);
+    }
+    scheduler_.apply(outcomes_);
+}
+
+void Engine::fail(base::RequestId id, base::Error error) {
+    events_.emplace_back(FailureEvent{.id = id, .error = std::move(error)});
+    generations_.erase(id);
+}
+
+/// Hands this turn's events over. The house is as full as there are generations.
+void Engine::emit() {
+    if (events_.empty()) return;
+    const auto is_last = [](const Event& event) { return !std::holds_alternative<TextEvent>(event); };
+    in_house_.fetch_sub(static_cast<int32_t>(std::ranges::count_if(events_, is_last)));
+    listener_(std::move(events_));
+    events_.clear();
+}
+
+void Engine::publish() {
+    const sched::Counters counters = scheduler_.counters();
+    counted_.turns += 1;
+    counted_.running = counters.running;
+    counted_.waiting = counters.waiting;
+    counted_.cells_used = counters.cells_reserved;
+    counted_.preemptions = counters.preemptions;
+    std::lock_guard lock(stats_mutex_);
+    stats_ = counted_;
+}
+
+void Engine::end_all() {
+    drain_inbox();
+    for (const base::RequestId id : scheduler_.ids()) {
+        scheduler_.cancel(id);
+        fail(id, {.code = Code::disposed, .message = "The engine was stopped."});
+    }
+    publish();
+    emit();
+}
+
+} // namespace engine

@@ -1,0 +1,137 @@
+// The engine: one thread that owns the context, the samplers and the scheduler, and turns requests into events.
+//
+//     submit, cancel (any thread) -> inbox -> [engine thread: turn, turn, …] -> events (one call a turn) -> listener
+//
+// Cancelling works in every state and touches no other request. Stopping ends what is running with `disposed`.
+#pragma once
+
+#include "base/bounded_queue.h"
+#include "base/result.h"
+#include "base/thread_checker.h"
+#include "engine/events.h"
+#include "engine/generation.h"
+#include "llama/context.h"
+#include "llama/model.h"
+#include "sched/scheduler.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace engine {
+
+struct EngineOptions {
+    llama_rt::ContextOptions context;
+    int32_t batch_tokens_busy;
+    /// Requests beyond the running ones; one more is refused.
+    int32_t waiting_max;
+};
+
+/// A request as the caller gives it; the engine adds id and time.
+struct Submission {
+    std::string client;
+    std::vector<base::Token> prompt;
+    llama_rt::Sampling sampling;
+    /// Most tokens to generate; below 1 means up to the context's end.
+    int32_t tokens_max;
+    std::vector<std::string> stops;
+    bool ignore_eos;
+};
+
+struct Stats {
+    int32_t running = 0;
+    int32_t waiting = 0;
+    int32_t cells = 0;
+    int32_t cells_used = 0;
+    uint64_t turns = 0;
+    uint64_t prompt_tokens = 0;
+    uint64_t generated_tokens = 0;
+    uint64_t preemptions = 0;
+};
+
+class Engine {
+public:
+    /// Called on the engine's thread, once a turn at most. It must not block and must not call the engine.
+    using Listener = std::function<void(std::vector<Event>&& events)>;
+
+    static base::Result<std::unique_ptr<Engine>> start(std::shared_ptr<const llama_rt::Model> model,
+                                                       const EngineOptions& options, Listener listener);
+    ~Engine() { stop(); }
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    /// Any thread. `overloaded`, `context_length_exceeded`, `invalid_argument` or `disposed`; else the new id.
+    base::Result<base::RequestId> submit(Submission submission);
+
+    /// Any thread. An id that is not there (any more) is ignored.
+    void cancel(base::RequestId id);
+
+    /// Any thread.
+    Stats stats() const;
+
+    /// Any thread but the engine's. Idempotent; returns when the thread has ended and every request has its last event.
+    void stop();
+
+private:
+    struct Cancel {
+        base::RequestId id;
+    };
+    using Message = std::variant<GenerationRequest, Cancel>;
+
+    Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
+           const EngineOptions& options, Listener listener);
+
+    // Engine thread.
+    void run(const std::stop_token& stop);
+    void turn();
+    void drain_inbox();
+    void receive(GenerationRequest&& request);
+    void receive(const Cancel& cancel);
+    void compute(const sched::Plan& plan);
+    void decode(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
+    void retry_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
+    sched::Outcome sample(const sched::Step& step, size_t part);
+    void settle(const sched::Plan& plan);
+    void fail(base::RequestId id, base::Error error);
+    void emit();
+    void publish();
+    void end_all();
+
+    // Constant after construction.
+    const std::shared_ptr<const llama_rt::Model> model_;
+    const EngineOptions options_;
+    const Listener listener_;
+
+    // Have their own locks.
+    base::BoundedQueue<Message> inbox_;
+    std::atomic<base::RequestId> next_id_ = 1;
+    std::atomic<int32_t> in_house_ = 0;
+    std::atomic<bool> is_stopped_ = false;
+
+    // Guarded by stats_mutex_.
+    mutable std::mutex stats_mutex_;
+    Stats stats_;
+
+    // Owned by the engine's thread.
+    base::ThreadChecker owner_;
+    std::unique_ptr<llama_rt::Context> context_;
+    sched::Scheduler scheduler_;
+    std::unordered_map<base::RequestId, std::unique_ptr<Generation>> generations_;
+    llama_rt::Candidates candidates_;
+    std::vector<Message> messages_;
+    std::vector<llama_rt::BatchPart> parts_;
+    std::vector<sched::Outcome> outcomes_;
+    std::vector<Event> events_;
+    Stats counted_;
+
+    // Guarded by stop_mutex_. Last, so that the thread ends before anything it uses is gone.
+    std::mutex stop_mutex_;
+    std::jthread thread_;
+};
+
+} // namespace engine

@@ -1,0 +1,43 @@
+// Turns the bytes of sampled tokens into text that may be shown: whole UTF-8 characters only, and nothing that is, or
+// may still become, a stop string. Bytes that can never become a character are replaced by U+FFFD, as a decoder
+// would. One for each generation; no llama.cpp.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+class TextStream {
+public:
+    /// Empty stops are ignored.
+    explicit TextStream(std::vector<std::string> stops);
+
+    /// Takes a token's bytes and appends to `text` what may be shown now. True when a stop string is complete: it and
+    /// everything after it are dropped, and nothing more may be pushed.
+    [[nodiscard]] bool push(std::string_view bytes, std::string& text);
+
+    /// The generation is over without a stop string: what was held back is shown.
+    void finish(std::string& text);
+
+private:
+    /// How much of what is held may be shown.
+    size_t safe_length() const;
+    void release(size_t length, std::string& text);
+
+    const std::vector<std::string> stops_;
+    /// Longest stop string less one: no earlier byte can be part of a match that ends with the next byte.
+    size_t lookback_ = 0;
+    std::string held_;
+};
+
+/// Length of the longest prefix of `bytes` that ends between characters. A tail that may become a character with more
+/// bytes is left out; bytes that cannot are counted in.
+size_t complete_utf8_length(std::string_view bytes);
+
+/// Appends `bytes` with every ill-formed sequence replaced by U+FFFD (maximal subparts, Unicode 15 section 3.9).
+void append_valid_utf8(std::string_view bytes, std::string& text);
+
+} // namespace engine

@@ -1,0 +1,108 @@
+#include "llama/backend.h"
+
+#include "build-info.h"
+#include "ggml-backend.h"
+#include "llama.h"
+#include "log.h"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace llama_rt {
+
+namespace {
+
+constexpr std::array kKvTypes = {GGML_TYPE_F32,  GGML_TYPE_F16,  GGML_TYPE_BF16, GGML_TYPE_Q8_0,  GGML_TYPE_Q5_1,
+                                 GGML_TYPE_Q5_0, GGML_TYPE_Q4_1, GGML_TYPE_Q4_0, GGML_TYPE_IQ4_NL};
+
+thread_local ErrorLines* error_lines = nullptr;
+
+std::mutex sink_mutex;
+std::shared_ptr<LogSink> sink_current; // guarded by sink_mutex
+
+void on_log(ggml_log_level level, const char* text, void*) {
+    if (level == GGML_LOG_LEVEL_ERROR && error_lines != nullptr) error_lines->append(text);
+    std::shared_ptr<LogSink> sink;
+    {
+        std::lock_guard lock(sink_mutex);
+        sink = sink_current;
+    }
+    if (sink != nullptr) (*sink)(level, text);
+}
+
+std::string type_name(enum ggml_backend_dev_type type) {
+    switch (type) {
+        case GGML_BACKEND_DEVICE_TYPE_CPU: return "cpu";
+        case GGML_BACKEND_DEVICE_TYPE_GPU: return "gpu";
+        case GGML_BACKEND_DEVICE_TYPE_IGPU: return "igpu";
+        default: return "accel";
+    }
+}
+
+Device device_info(ggml_backend_dev_t device) {
+    size_t free = 0;
+    size_t total = 0;
+    ggml_backend_dev_memory(device, &free, &total);
+    return {.name = ggml_backend_dev_name(device),
+            .description = ggml_backend_dev_description(device),
+            .backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(device)),
+            .type = type_name(ggml_backend_dev_type(device)),
+            .memory_free = free,
+            .memory_total = total};
+}
+
+std::vector<std::string> cpu_features() {
+    std::vector<std::string> names;
+    ggml_backend_reg_t cpu = ggml_backend_reg_by_name("CPU");
+    if (cpu == nullptr) return names;
+    const auto get_features = reinterpret_cast<ggml_backend_get_features_t>(
+        ggml_backend_reg_get_proc_address(cpu, "ggml_backend_get_features"));
+    if (get_features == nullptr) return names;
+    for (const ggml_backend_feature* feature = get_features(cpu); feature->name != nullptr; ++feature) {
+        if (std::string(feature->value) != "0") names.emplace_back(feature->name);
+    }
+    return names;
+}
+
+} // namespace
+
+void ensure_backend() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        llama_log_set(on_log, nullptr);
+        common_log_set_verbosity_thold(-1); // common/ has a logger of its own that would write to stderr
+        llama_backend_init();
+    });
+}
+
+BackendInfo backend_info() {
+    ensure_backend();
+    BackendInfo info{.version = llama_version(), .commit = llama_commit(), .devices = {}, .cpu_features = {}, .kv_types = {}};
+    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) info.devices.push_back(device_info(ggml_backend_dev_get(i)));
+    info.cpu_features = cpu_features();
+    for (const ggml_type type : kKvTypes) info.kv_types.emplace_back(ggml_type_name(type));
+    return info;
+}
+
+int kv_type_from_name(const std::string& name) {
+    for (const ggml_type type : kKvTypes) {
+        if (name == ggml_type_name(type)) return type;
+    }
+    return -1;
+}
+
+void set_log_sink(LogSink sink) {
+    ensure_backend();
+    std::lock_guard lock(sink_mutex);
+    sink_current = sink ? std::make_shared<LogSink>(std::move(sink)) : nullptr;
+}
+
+ErrorLines::ErrorLines() : outer_(std::exchange(error_lines, this)) {}
+
+ErrorLines::~ErrorLines() {
+    error_lines = outer_;
+}
+
+} // namespace llama_rt

@@ -1,0 +1,57 @@
+// llama.cpp as a whole: started once a process, its log, and what this build and machine offer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace llama_rt {
+
+struct Device {
+    std::string name;
+    std::string description;
+    std::string backend;
+    std::string type;
+    uint64_t memory_free;
+    uint64_t memory_total;
+};
+
+struct BackendInfo {
+    std::string version;
+    std::string commit;
+    std::vector<Device> devices;
+    std::vector<std::string> cpu_features;
+    std::vector<std::string> kv_types;
+};
+
+/// Any thread; the first call does the work.
+void ensure_backend();
+
+BackendInfo backend_info();
+
+/// The ggml type of that name, when it may hold a KV cache; else -1.
+int kv_type_from_name(const std::string& name);
+
+/// Log lines go to `sink`, from any thread; an empty function drops them. Level: 1 debug … 4 error.
+using LogSink = std::function<void(int level, const char* text)>;
+void set_log_sink(LogSink sink);
+
+/// While one lives, error lines that llama.cpp logs on this thread are collected: its only way to say what was wrong
+/// with a file.
+class ErrorLines {
+public:
+    ErrorLines();
+    ~ErrorLines();
+    ErrorLines(const ErrorLines&) = delete;
+    ErrorLines& operator=(const ErrorLines&) = delete;
+
+    const std::string& text() const { return text_; }
+    void append(const char* text) { text_ += text; }
+
+private:
+    std::string text_;
+    ErrorLines* outer_;
+};
+
+} // namespace llama_rt

@@ -1,0 +1,156 @@
+#include "llama/context.h"
+
+#include "llama/backend.h"
+#include "llama/model.h"
+
+#include <exception>
+#include <utility>
+
+namespace llama_rt {
+
+using base::Code;
+
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+std::string gibibytes(uint64_t bytes) {
+    const auto tenths = static_cast<uint64_t>(static_cast<double>(bytes) / kGiB * 10 + 0.5);
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
+}
+
+/// Memory of the machine and of its GPUs together: what could hold a model at all.
+uint64_t memory_total() {
+    uint64_t total = 0;
+    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+        size_t device_free = 0;
+        size_t device_total = 0;
+        ggml_backend_dev_memory(ggml_backend_dev_get(i), &device_free, &device_total);
+        total += device_total;
+    }
+    return total;
+}
+
+llama_context_params to_params(const ContextOptions& options) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = static_cast<uint32_t>(options.cells);
+    params.n_batch = static_cast<uint32_t>(options.batch_tokens);
+    params.n_ubatch = static_cast<uint32_t>(options.batch_tokens);
+    params.n_seq_max = static_cast<uint32_t>(options.sequences);
+    params.n_outputs_max = static_cast<uint32_t>(options.sequences);
+    params.n_threads = options.threads;
+    params.n_threads_batch = options.threads_batch;
+    params.type_k = static_cast<ggml_type>(kv_type_from_name(options.kv_type_k));
+    params.type_v = static_cast<ggml_type>(kv_type_from_name(options.kv_type_v));
+    // One pool of cells for all sequences: a long one may use what short ones leave, and prefixes can be shared.
+    params.kv_unified = true;
+    params.no_perf = true;
+    return params;
+}
+
+base::Error out_of_memory(const Model& model, const ContextOptions& options) {
+    const uint64_t kv = Context::kv_bytes(model, options);
+    return {.code = Code::out_of_memory,
+            .message = "There is not enough memory for a context of " + std::to_string(options.cells) +
+                       " tokens: the weights take " + gibibytes(model.info().size_bytes) + ", the KV cache " +
+                       gibibytes(kv) + ", and this machine has " + gibibytes(memory_total()) +
+                       ". Ask for a shorter context or fewer parallel requests."};
+}
+
+} // namespace
+
+uint64_t Context::kv_bytes(const Model& model, const ContextOptions& options) {
+    const llama_model* raw = model.raw();
+    const int64_t heads = llama_model_n_head(raw);
+    const int64_t head_size = heads > 0 ? llama_model_n_embd(raw) / heads : 0;
+    const int64_t row = head_size * llama_model_n_head_kv(raw);
+    const auto type_k = static_cast<ggml_type>(kv_type_from_name(options.kv_type_k));
+    const auto type_v = static_cast<ggml_type>(kv_type_from_name(options.kv_type_v));
+    const auto bytes_per_cell = [&](ggml_type type) {
+        return static_cast<uint64_t>(row) * ggml_type_size(type) / static_cast<uint64_t>(ggml_blck_size(type));
+    };
+    return static_cast<uint64_t>(options.cells) * static_cast<uint64_t>(llama_model_n_layer(raw)) *
+           (bytes_per_cell(type_k) + bytes_per_cell(type_v));
+}
+
+base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Model> model,
+                                                       const ContextOptions& options) {
+    for (const std::string& name : {options.kv_type_k, options.kv_type_v}) {
+        if (kv_type_from_name(name) < 0) {
+            return base::fail(Code::invalid_argument, "\"" + name + "\" is no type that a KV cache can have.");
+        }
+    }
+    // The kernel would promise more memory than there is and end the process when it is touched.
+    if (model->info().size_bytes + kv_bytes(*model, options) > memory_total()) {
+        return std::unexpected(out_of_memory(*model, options));
+    }
+    ErrorLines errors;
+    try {
+        std::unique_ptr<Context> context(new Context(model, options));
+        if (context->context_ == nullptr) {
+            if (errors.text().find("alloc") != std::string::npos) return std::unexpected(out_of_memory(*model, options));
+            return base::fail(Code::engine_failed, "The context could not be made: " + errors.text());
+        }
+        return context;
+    } catch (const std::bad_alloc&) {
+        return std::unexpected(out_of_memory(*model, options));
+    } catch (const std::exception& error) {
+        return base::fail(Code::engine_failed, std::string("The context could not be made: ") + error.what());
+    }
+}
+
+Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options)
+    : model_(std::move(model)), batch_tokens_(options.batch_tokens) {
+    context_.reset(llama_init_from_model(model_->raw(), to_params(options)));
+    if (context_ == nullptr) return;
+    // Without a pool of its own, ggml would start and end its threads for every token.
+    ggml_threadpool_params pool = ggml_threadpool_params_default(std::max(options.threads, options.threads_batch));
+    threadpool_.reset(ggml_threadpool_new(&pool));
+    llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
+    llama_set_abort_callback(
+        context_.get(), [](void* data) { return static_cast<Context*>(data)->is_aborted_.load(); }, this);
+    batch_ = llama_batch_init(batch_tokens_, 0, 1);
+}
+
+Context::~Context() {
+    if (context_ != nullptr) llama_batch_free(batch_);
+}
+
+Decoded Context::decode(std::span<const BatchPart> parts) {
+    thread_.check();
+    batch_.n_tokens = 0;
+    logits_index_.assign(parts.size(), -1);
+    for (size_t part = 0; part < parts.size(); ++part) {
+        const auto& [slot, first, tokens, wants_logits] = parts[part];
+        for (size_t i = 0; i < tokens.size(); ++i) {
+            const int32_t at = batch_.n_tokens++;
+            INGLE_ASSERT(at < batch_tokens_);
+            batch_.token[at] = tokens[i];
+            batch_.pos[at] = first + static_cast<int32_t>(i);
+            batch_.n_seq_id[at] = 1;
+            batch_.seq_id[at][0] = slot;
+            batch_.logits[at] = wants_logits && i + 1 == tokens.size() ? 1 : 0;
+            if (batch_.logits[at] != 0) logits_index_[part] = at;
+        }
+    }
+    try {
+        const int32_t code = llama_decode(context_.get(), batch_);
+        if (code == 0) return Decoded::ok;
+        return code == 2 || is_aborted_.load() ? Decoded::aborted : Decoded::failed;
+    } catch (const std::exception&) {
+        return Decoded::failed;
+    }
+}
+
+const float* Context::logits(size_t part) {
+    thread_.check();
+    const int32_t index = logits_index_[part];
+    return index < 0 ? nullptr : llama_get_logits_ith(context_.get(), index);
+}
+
+bool Context::remove(base::Slot slot, int32_t from) {
+    thread_.check();
+    return llama_memory_seq_rm(llama_get_memory(context_.get()), slot, from == 0 ? -1 : from, -1);
+}
+
+} // namespace llama_rt

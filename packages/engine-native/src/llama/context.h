@@ -1,0 +1,82 @@
+// The llama_context of one engine: its KV cache, its batch and its compute threads. One thread uses it.
+#pragma once
+
+#include "base/result.h"
+#include "base/thread_checker.h"
+#include "base/types.h"
+#include "llama/handles.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace llama_rt {
+
+class Model;
+
+struct ContextOptions {
+    int32_t context_length;
+    int32_t cells;
+    int32_t sequences;
+    int32_t batch_tokens;
+    int32_t threads;
+    int32_t threads_batch;
+    std::string kv_type_k;
+    std::string kv_type_v;
+};
+
+/// Some tokens of one sequence, at positions first, first + 1, …
+struct BatchPart {
+    base::Slot slot;
+    int32_t first;
+    std::span<const base::Token> tokens;
+    /// Logits are wanted for the last token.
+    bool wants_logits;
+};
+
+enum class Decoded { ok, aborted, failed };
+
+class Context {
+public:
+    static base::Result<std::unique_ptr<Context>> create(std::shared_ptr<const Model> model,
+                                                         const ContextOptions& options);
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    /// Computes all parts in one batch; together at most `batch_tokens` tokens. Afterwards logits(i) belongs to
+    /// parts[i]. After `failed` or `aborted` the cells of these positions may be filled or not.
+    Decoded decode(std::span<const BatchPart> parts);
+
+    /// Logits of a part that wanted them; valid until the next decode().
+    const float* logits(size_t part);
+
+    /// Frees a sequence's cells from a position on; 0 frees all of it, which never fails.
+    bool remove(base::Slot slot, int32_t from);
+
+    /// Any thread: the decode under way, and every later one, ends soon with `aborted`.
+    void abort() { is_aborted_.store(true); }
+
+    /// Bytes of the KV cache that these options ask for.
+    static uint64_t kv_bytes(const Model& model, const ContextOptions& options);
+
+private:
+    Context(std::shared_ptr<const Model> model, const ContextOptions& options);
+
+    base::ThreadChecker thread_;
+    std::atomic<bool> is_aborted_ = false;
+
+    // Destroyed in reverse: the context lets go of the pool's threads and the model's weights first.
+    std::shared_ptr<const Model> model_;
+    ThreadpoolPtr threadpool_;
+    llama_context_ptr context_;
+    llama_batch batch_{};
+    int32_t batch_tokens_;
+    /// For each part of the last batch, the batch index of its logits; -1 without.
+    std::vector<int32_t> logits_index_;
+};
+
+} // namespace llama_rt

@@ -1,0 +1,216 @@
+#include "llama/model.h"
+
+#include "llama/backend.h"
+#include "llama/gguf_file.h"
+
+#include "chat.h"
+
+#include <array>
+#include <climits>
+#include <exception>
+#include <utility>
+
+namespace llama_rt {
+
+using base::Code;
+using base::Token;
+
+namespace {
+
+/// Longest text that is tokenized; llama.cpp counts in int32. Longer is a mistake of the caller.
+constexpr size_t kTextBytesMax = 256 * 1024 * 1024;
+
+struct Progress {
+    const std::function<void(float)>& report;
+    const std::atomic<bool>& is_aborted;
+};
+
+/// What llama.cpp logged, without its function names and line ends: "…: error loading model: REASON".
+std::string reason_of(const std::string& lines) {
+    constexpr std::string_view kMark = "error loading model: ";
+    const size_t mark = lines.find(kMark);
+    std::string reason = mark == std::string::npos ? lines : lines.substr(mark + kMark.size());
+    reason = reason.substr(0, reason.find('\n'));
+    return reason.empty() ? "no reason was given" : reason;
+}
+
+base::Error load_error(const std::string& path, const std::string& lines) {
+    const std::string reason = reason_of(lines);
+    const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
+    if (says("unknown model architecture") || says("unsupported model architecture") || says("CLIP cannot be used")) {
+        return {.code = Code::model_unsupported, .message = path + " cannot be run: " + reason + "."};
+    }
+    if (says("unable to allocate") || says("failed to allocate") || says("out of memory")) {
+        return {.code = Code::out_of_memory,
+                .message = "There is not enough memory for " + path + ": " + reason + ". Choose a smaller quantization."};
+    }
+    return {.code = Code::model_invalid,
+            .message = path + " cannot be read: " + reason + ". The file may be cut short or damaged; fetch it again."};
+}
+
+llama_model_params to_params(const ModelOptions& options) {
+    llama_model_params params = llama_model_default_params();
+    params.n_gpu_layers = options.gpu_layers;
+    if (options.mmap) params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MMAP_MLOCK : LLAMA_LOAD_MODE_MMAP;
+    else params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MLOCK : LLAMA_LOAD_MODE_NONE;
+    return params;
+}
+
+/// llama.cpp's "Q4_K - Medium", "IQ2_XXS - 2.0625 bpw" as everybody writes them: "Q4_K_M", "IQ2_XXS".
+std::string quantization_name(llama_ftype ftype) {
+    std::string name = llama_ftype_name(ftype);
+    if (name.starts_with("(guessed) ")) name = name.substr(10);
+    if (name == "all F32") return "F32";
+    if (name == "MXFP4 MoE") return "MXFP4_MOE";
+    if (name.starts_with("IQ3_S mix")) return "IQ3_M";
+    if (name == "Q2_K - Medium") return "Q2_K";
+    const std::string type = name.substr(0, name.find(' '));
+    if (name.ends_with("- Small")) return type + "_S";
+    if (name.ends_with("- Medium")) return type + "_M";
+    if (name.ends_with("- Large")) return type + "_L";
+    return name.starts_with("unknown") ? "unknown" : type;
+}
+
+std::string metadata(const llama_model* model, const char* key) {
+    std::array<char, 512> value{};
+    const int32_t length = llama_model_meta_val_str(model, key, value.data(), value.size());
+    return length < 0 ? std::string() : std::string(value.data());
+}
+
+ModelInfo read_info(const llama_model* model) {
+    const llama_vocab* vocab = llama_model_get_vocab(model);
+    return {.architecture = metadata(model, "general.architecture"),
+            .name = metadata(model, "general.name"),
+            .quantization = quantization_name(llama_model_ftype(model)),
+            .context_length_train = llama_model_n_ctx_train(model),
+            .vocabulary_size = llama_vocab_n_tokens(vocab),
+            .embedding_size = llama_model_n_embd(model),
+            .layers = llama_model_n_layer(model),
+            .parameters = llama_model_n_params(model),
+            .size_bytes = llama_model_size(model),
+            .has_chat_template = llama_model_chat_template(model, nullptr) != nullptr,
+            .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
+            .bos = llama_vocab_bos(vocab),
+            .eos = llama_vocab_eos(vocab),
+            .eot = llama_vocab_eot(vocab)};
+}
+
+base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::string_view text, bool add_special,
+                                               bool parse_special) {
+    if (text.size() > kTextBytesMax) return base::fail(Code::invalid_argument, "The text is too long to be tokenized.");
+    const auto length = static_cast<int32_t>(text.size());
+    // A token is seldom shorter than a byte; special tokens come on top.
+    std::vector<Token> tokens(text.size() / 2 + 16);
+    int32_t count = 0;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        count = llama_tokenize(vocab, text.data(), length, tokens.data(), static_cast<int32_t>(tokens.size()),
+                               add_special, parse_special);
+        if (count >= 0 || count == INT32_MIN) break;
+        tokens.resize(static_cast<size_t>(-count));
+    }
+    if (count < 0) return base::fail(Code::invalid_argument, "The text could not be tokenized.");
+    tokens.resize(static_cast<size_t>(count));
+    return tokens;
+}
+
+} // namespace
+
+void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const {
+    common_chat_templates_free(templates);
+}
+
+Model::Model(llama_model_ptr model) : model_(std::move(model)), info_(read_info(model_.get())) {}
+
+Model::~Model() = default;
+
+base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& options,
+                                                       const std::function<void(float)>& progress,
+                                                       const std::atomic<bool>& is_aborted) {
+    ensure_backend();
+    const base::Result<GgufFile> file = look_at_gguf(options.path);
+    if (!file) return std::unexpected(file.error());
+
+    Progress state{.report = progress, .is_aborted = is_aborted};
+    llama_model_params params = to_params(options);
+    params.progress_callback_user_data = &state;
+    params.progress_callback = [](float fraction, void* data) {
+        const auto* progress_state = static_cast<Progress*>(data);
+        progress_state->report(fraction);
+        return !progress_state->is_aborted.load();
+    };
+
+    ErrorLines errors;
+    try {
+        llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
+        if (is_aborted.load()) return base::fail(Code::load_aborted, "Loading the model was aborted.");
+        if (raw == nullptr) return std::unexpected(load_error(options.path, errors.text()));
+        std::shared_ptr<Model> model(new Model(std::move(raw)));
+        model->templates_.reset(common_chat_templates_init(model->raw(), "").release());
+        return model;
+    } catch (const std::exception& error) {
+        return base::fail(Code::model_invalid, options.path + " cannot be used: " + error.what());
+    }
+}
+
+base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special, bool parse_special) const {
+    try {
+        return tokenize_with(vocab(), text, add_special, parse_special);
+    } catch (const std::exception& error) {
+        return base::fail(Code::invalid_argument, std::string("The text could not be tokenized: ") + error.what());
+    }
+}
+
+base::Result<std::vector<Token>> Model::tokenize_chat(const ChatPrompt& prompt) const {
+    base::Result<std::vector<Token>> tokens = tokenize(prompt.text, true, true);
+    // A template that writes the beginning token itself would give it twice.
+    if (tokens && tokens->size() > 1 && info_.bos >= 0 && (*tokens)[0] == info_.bos && (*tokens)[1] == info_.bos) {
+        tokens->erase(tokens->begin());
+    }
+    return tokens;
+}
+
+std::string Model::detokenize(const std::vector<Token>& tokens, bool remove_special, bool unparse_special) const {
+    std::string text(tokens.size() * 8 + 16, '\0');
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        const int32_t length =
+            llama_detokenize(vocab(), tokens.data(), static_cast<int32_t>(tokens.size()), text.data(),
+                             static_cast<int32_t>(text.size()), remove_special, unparse_special);
+        text.resize(static_cast<size_t>(length < 0 ? -length : length));
+        if (length >= 0) break;
+    }
+    return text;
+}
+
+base::Result<ChatPrompt> Model::apply_chat_template(const std::vector<ChatMessage>& messages,
+                                                    bool add_generation_prompt) const {
+    common_chat_templates_inputs inputs;
+    inputs.add_generation_prompt = add_generation_prompt;
+    for (const ChatMessage& message : messages) {
+        common_chat_msg out;
+        out.role = message.role;
+        out.content = message.content;
+        inputs.messages.push_back(std::move(out));
+    }
+    try {
+        common_chat_params params = common_chat_templates_apply(templates_.get(), inputs);
+        return ChatPrompt{.text = std::move(params.prompt), .stops = std::move(params.additional_stops)};
+    } catch (const std::exception& error) {
+        return base::fail(Code::template_failed,
+                          std::string("The model's chat template refused these messages: ") + error.what());
+    }
+}
+
+void Model::append_piece(Token token, std::string& bytes) const {
+    std::array<char, 256> piece; // NOLINT: llama_token_to_piece fills it
+    const int32_t length =
+        llama_token_to_piece(vocab(), token, piece.data(), static_cast<int32_t>(piece.size()), 0, false);
+    if (length >= 0) {
+        bytes.append(piece.data(), static_cast<size_t>(length));
+        return;
+    }
+    const size_t before = bytes.size();
+    bytes.resize(before + static_cast<size_t>(-length));
+    llama_token_to_piece(vocab(), token, bytes.data() + before, -length, 0, false);
+}
+
+} // namespace llama_rt

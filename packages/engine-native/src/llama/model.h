@@ -1,0 +1,95 @@
+// A loaded model: weights, vocabulary and chat template. Immutable after loading, so that worker threads may tokenize
+// and write out templates while the engine's thread computes.
+#pragma once
+
+#include "base/result.h"
+#include "base/types.h"
+#include "llama/handles.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct common_chat_templates;
+
+namespace llama_rt {
+
+struct ModelOptions {
+    std::string path;
+    int32_t gpu_layers;
+    bool mmap;
+    bool mlock;
+};
+
+struct ModelInfo {
+    std::string architecture;
+    std::string name;
+    std::string quantization;
+    int32_t context_length_train;
+    int32_t vocabulary_size;
+    int32_t embedding_size;
+    int32_t layers;
+    uint64_t parameters;
+    uint64_t size_bytes;
+    bool has_chat_template;
+    bool is_recurrent;
+    base::Token bos;
+    base::Token eos;
+    base::Token eot;
+};
+
+struct ChatMessage {
+    std::string role;
+    std::string content;
+};
+
+struct ChatPrompt {
+    std::string text;
+    std::vector<std::string> stops;
+};
+
+class Model {
+public:
+    /// Reads the file. `progress` is called on this thread with 0 … 1; `is_aborted` is looked at as often.
+    static base::Result<std::shared_ptr<const Model>> load(const ModelOptions& options,
+                                                           const std::function<void(float)>& progress,
+                                                           const std::atomic<bool>& is_aborted);
+    ~Model();
+    Model(const Model&) = delete;
+    Model& operator=(const Model&) = delete;
+
+    const ModelInfo& info() const { return info_; }
+    llama_model* raw() const { return model_.get(); }
+    const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
+
+    base::Result<std::vector<base::Token>> tokenize(std::string_view text, bool add_special, bool parse_special) const;
+    std::string detokenize(const std::vector<base::Token>& tokens, bool remove_special, bool unparse_special) const;
+
+    /// Writes a conversation out with the model's own template. The template is the file's: it may fail, not crash.
+    base::Result<ChatPrompt> apply_chat_template(const std::vector<ChatMessage>& messages, bool add_generation_prompt) const;
+
+    /// Tokens of a prompt that a template has written: its special tokens are in the text already.
+    base::Result<std::vector<base::Token>> tokenize_chat(const ChatPrompt& prompt) const;
+
+    bool is_end_of_generation(base::Token token) const { return llama_vocab_is_eog(vocab(), token); }
+
+    /// Appends the bytes of a token, which may be a part of a character. Control tokens have none.
+    void append_piece(base::Token token, std::string& bytes) const;
+
+private:
+    struct TemplatesDeleter {
+        void operator()(common_chat_templates* templates) const;
+    };
+
+    explicit Model(llama_model_ptr model);
+
+    // Destroyed in reverse: the templates look at the model's vocabulary.
+    llama_model_ptr model_;
+    std::unique_ptr<common_chat_templates, TemplatesDeleter> templates_;
+    ModelInfo info_;
+};
+
+} // namespace llama_rt

@@ -1,0 +1,41 @@
+// The addon's entry: what `require` of the .node file gives. index.js is its only caller.
+#include "llama/backend.h"
+#include "napi/addon_data.h"
+#include "napi/convert.h"
+#include "napi/engine_object.h"
+#include "napi/load.h"
+#include "napi/log_bridge.h"
+#include "napi/model_object.h"
+
+#include <napi.h>
+
+#include <memory>
+
+namespace binding {
+
+namespace {
+
+Napi::Value build_info(const Napi::CallbackInfo& info) {
+    return from_backend_info(info.Env(), llama_rt::backend_info());
+}
+
+} // namespace
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+    auto data = std::make_unique<AddonData>();
+    data->model_class = Napi::Persistent(ModelObject::define(env));
+    data->engine_class = Napi::Persistent(EngineObject::define(env));
+    env.SetInstanceData(data.release()); // deleted by node-addon-api when the environment ends
+    exports.Set("buildInfo", Napi::Function::New<build_info>(env, "buildInfo"));
+    exports.Set("loadModel", Napi::Function::New<load_model>(env, "loadModel"));
+    exports.Set("setLogSink", Napi::Function::New<set_log_sink>(env, "setLogSink"));
+    return exports;
+}
+
+} // namespace binding
+
+static Napi::Object init_addon(Napi::Env env, Napi::Object exports) {
+    return binding::init(env, exports);
+}
+
+NODE_API_MODULE(ingle, init_addon)

@@ -1,0 +1,201 @@
+// JS objects to plain structs: the reading half of convert.h.
+#include "napi/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace binding {
+
+using base::Code;
+
+namespace {
+
+constexpr int32_t kIntMax = std::numeric_limits<int32_t>::max();
+
+base::Error wrong(const std::string& name) {
+    return {.code = Code::invalid_argument, .message = name + " has the wrong type or is out of its range."};
+}
+
+/// Reads the members of one object. After the first mistake it returns defaults and remembers the member's name.
+class Reader {
+public:
+    explicit Reader(Napi::Value value) {
+        if (value.IsObject()) object_ = value.As<Napi::Object>();
+        else wrong_ = "The argument";
+    }
+
+    int32_t integer(const char* name, int32_t min, int32_t max) {
+        const double number = real(name);
+        if (!(number >= min && number <= max) || std::trunc(number) != number) return miss(name, min);
+        return static_cast<int32_t>(number);
+    }
+
+    double real(const char* name) {
+        const Napi::Value value = get(name);
+        if (value.IsEmpty() || !value.IsNumber()) return miss(name, 0.0);
+        return value.As<Napi::Number>().DoubleValue();
+    }
+
+    float finite(const char* name) {
+        const double number = real(name);
+        return std::isfinite(number) ? static_cast<float>(number) : miss(name, 0.0F);
+    }
+
+    bool boolean(const char* name) {
+        const Napi::Value value = get(name);
+        return !value.IsEmpty() && value.IsBoolean() ? value.As<Napi::Boolean>().Value() : miss(name, false);
+    }
+
+    std::string string(const char* name) {
+        const Napi::Value value = get(name);
+        return !value.IsEmpty() && value.IsString() ? value.As<Napi::String>().Utf8Value() : miss(name, std::string());
+    }
+
+    std::vector<std::string> strings(const char* name) {
+        std::vector<std::string> strings;
+        const Napi::Value value = get(name);
+        if (value.IsEmpty() || !value.IsArray()) return miss(name, strings);
+        const auto array = value.As<Napi::Array>();
+        for (uint32_t i = 0; i < array.Length(); ++i) {
+            const Napi::Value item = array.Get(i);
+            if (!item.IsString()) return miss(name, strings);
+            strings.push_back(item.As<Napi::String>().Utf8Value());
+        }
+        return strings;
+    }
+
+    Napi::Value get(const char* name) { return object_.IsEmpty() ? Napi::Value() : object_.Get(name); }
+
+    template <class T>
+    base::Result<T> done(T value) {
+        if (wrong_.empty()) return value;
+        return std::unexpected(wrong(wrong_));
+    }
+
+private:
+    template <class T>
+    T miss(const char* name, T fallback) {
+        if (wrong_.empty()) wrong_ = name;
+        return fallback;
+    }
+
+    Napi::Object object_;
+    std::string wrong_;
+};
+
+/// Pairs of token id and bias; ids outside the vocabulary are dropped by the sampler.
+base::Result<std::vector<llama_logit_bias>> to_logit_bias(Napi::Value value) {
+    if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_float64_array) {
+        return std::unexpected(wrong("logitBias"));
+    }
+    const auto flat = value.As<Napi::Float64Array>();
+    std::vector<llama_logit_bias> biases;
+    for (size_t i = 0; i + 1 < flat.ElementLength(); i += 2) {
+        if (!(flat[i] >= 0 && flat[i] <= kIntMax) || std::isnan(flat[i + 1])) return std::unexpected(wrong("logitBias"));
+        biases.push_back({.token = static_cast<base::Token>(flat[i]), .bias = static_cast<float>(flat[i + 1])});
+    }
+    return biases;
+}
+
+base::Result<llama_rt::Sampling> to_sampling(Napi::Value value) {
+    Reader reader(value);
+    llama_rt::Sampling sampling{
+        .temperature = reader.finite("temperature"),
+        .top_k = reader.integer("topK", 0, kIntMax),
+        .top_p = reader.finite("topP"),
+        .min_p = reader.finite("minP"),
+        .repeat_penalty = reader.finite("repeatPenalty"),
+        .repeat_last_n = reader.integer("repeatLastN", 0, 1 << 20),
+        .presence_penalty = reader.finite("presencePenalty"),
+        .frequency_penalty = reader.finite("frequencyPenalty"),
+        .seed = 0,
+        .logit_bias = {},
+    };
+    const double seed = reader.real("seed");
+    if (!(seed >= 0 && seed <= std::numeric_limits<uint32_t>::max())) return std::unexpected(wrong("seed"));
+    sampling.seed = static_cast<uint32_t>(seed);
+    if (!(sampling.repeat_penalty > 0)) return std::unexpected(wrong("repeatPenalty"));
+    base::Result<std::vector<llama_logit_bias>> bias = to_logit_bias(reader.get("logitBias"));
+    if (!bias) return std::unexpected(bias.error());
+    sampling.logit_bias = std::move(*bias);
+    return reader.done(std::move(sampling));
+}
+
+} // namespace
+
+base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value) {
+    Reader reader(value);
+    return reader.done(llama_rt::ModelOptions{
+        .path = reader.string("path"),
+        .gpu_layers = reader.integer("gpuLayers", -1, 1 << 20),
+        .mmap = reader.boolean("mmap"),
+        .mlock = reader.boolean("mlock"),
+    });
+}
+
+base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
+    Reader reader(value);
+    constexpr int32_t kCellsMax = 1 << 28;
+    constexpr int32_t kThreadsMax = 512; // GGML_MAX_N_THREADS
+    engine::EngineOptions options{
+        .context = {.context_length = reader.integer("contextLength", 2, kCellsMax),
+                    .cells = reader.integer("cells", 2, kCellsMax),
+                    .sequences = reader.integer("parallel", 1, 256), // LLAMA_MAX_SEQ
+                    .batch_tokens = reader.integer("batchTokens", 1, 1 << 20),
+                    .threads = reader.integer("threads", 1, kThreadsMax),
+                    .threads_batch = reader.integer("threadsBatch", 1, kThreadsMax),
+                    .kv_type_k = reader.string("kvTypeK"),
+                    .kv_type_v = reader.string("kvTypeV")},
+        .batch_tokens_busy = reader.integer("batchTokensBusy", 1, 1 << 20),
+        .waiting_max = reader.integer("waitingMax", 0, 1 << 20),
+    };
+    if (options.context.cells < options.context.context_length) return std::unexpected(wrong("cells"));
+    // A turn must have room for a token of every sequence.
+    options.context.batch_tokens = std::max(options.context.batch_tokens, options.context.sequences);
+    return reader.done(std::move(options));
+}
+
+base::Result<engine::Submission> to_submission(Napi::Value value) {
+    Reader reader(value);
+    base::Result<std::vector<base::Token>> tokens = to_tokens(reader.get("tokens"));
+    if (!tokens) return std::unexpected(tokens.error());
+    base::Result<llama_rt::Sampling> sampling = to_sampling(reader.get("sampling"));
+    if (!sampling) return std::unexpected(sampling.error());
+    return reader.done(engine::Submission{
+        .client = reader.string("client"),
+        .prompt = std::move(*tokens),
+        .sampling = std::move(*sampling),
+        .tokens_max = reader.integer("maxTokens", -1, kIntMax),
+        .stops = reader.strings("stops"),
+        .ignore_eos = reader.boolean("ignoreEos"),
+    });
+}
+
+base::Result<Chat> to_chat(Napi::Value value) {
+    Reader reader(value);
+    Chat chat{.messages = {}, .add_generation_prompt = reader.boolean("addGenerationPrompt")};
+    const Napi::Value messages = reader.get("messages");
+    if (messages.IsEmpty() || !messages.IsArray()) return std::unexpected(wrong("messages"));
+    const auto array = messages.As<Napi::Array>();
+    for (uint32_t i = 0; i < array.Length(); ++i) {
+        Reader message(array.Get(i));
+        base::Result<llama_rt::ChatMessage> read = message.done(
+            llama_rt::ChatMessage{.role = message.string("role"), .content = message.string("content")});
+        if (!read) return std::unexpected(read.error());
+        chat.messages.push_back(std::move(*read));
+    }
+    return reader.done(std::move(chat));
+}
+
+base::Result<std::vector<base::Token>> to_tokens(Napi::Value value) {
+    if (value.IsEmpty() || !value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {
+        return std::unexpected(wrong("tokens"));
+    }
+    const auto array = value.As<Napi::Int32Array>();
+    return std::vector<base::Token>(array.Data(), array.Data() + array.ElementLength());
+}
+
+} // namespace binding

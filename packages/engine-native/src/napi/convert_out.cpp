@@ -1,0 +1,162 @@
+// Plain structs to JS objects: the writing half of convert.h.
+#include "napi/convert.h"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
+namespace binding {
+
+namespace {
+
+Napi::Object from_device(Napi::Env env, const llama_rt::Device& device) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("name", device.name);
+    object.Set("description", device.description);
+    object.Set("backend", device.backend);
+    object.Set("type", device.type);
+    object.Set("memoryFree", static_cast<double>(device.memory_free));
+    object.Set("memoryTotal", static_cast<double>(device.memory_total));
+    return object;
+}
+
+const char* reason_name(engine::FinishReason reason) {
+    switch (reason) {
+        case engine::FinishReason::stop: return "stop";
+        case engine::FinishReason::length: return "length";
+        case engine::FinishReason::cancelled: return "cancelled";
+    }
+    return "stop";
+}
+
+/// Writes the members of an event with checked calls: the environment may be going away.
+class EventWriter {
+public:
+    EventWriter(napi_env env, base::RequestId id, const char* type) : env_(env) {
+        is_ok_ = napi_create_object(env, &object_) == napi_ok;
+        number("id", static_cast<double>(id));
+        string("type", type);
+    }
+
+    void number(const char* name, double number) {
+        napi_value value = nullptr;
+        set(name, is_ok_ && napi_create_double(env_, number, &value) == napi_ok ? value : nullptr);
+    }
+
+    void string(const char* name, const std::string& text) {
+        napi_value value = nullptr;
+        const bool is_made = is_ok_ && napi_create_string_utf8(env_, text.data(), text.size(), &value) == napi_ok;
+        set(name, is_made ? value : nullptr);
+    }
+
+    napi_value done() const { return is_ok_ ? object_ : nullptr; }
+
+private:
+    void set(const char* name, napi_value value) {
+        is_ok_ = value != nullptr && napi_set_named_property(env_, object_, name, value) == napi_ok;
+    }
+
+    napi_env env_;
+    napi_value object_ = nullptr;
+    bool is_ok_ = false;
+};
+
+napi_value write(napi_env env, const engine::TextEvent& event) {
+    EventWriter writer(env, event.id, "text");
+    writer.string("text", event.text);
+    writer.number("tokens", event.tokens);
+    return writer.done();
+}
+
+napi_value write(napi_env env, const engine::FinishEvent& event) {
+    EventWriter writer(env, event.id, "finish");
+    writer.string("reason", reason_name(event.reason));
+    writer.number("promptTokens", event.prompt_tokens);
+    writer.number("cachedTokens", event.cached_tokens);
+    writer.number("completionTokens", event.completion_tokens);
+    writer.number("queueMs", event.queue_ms);
+    writer.number("promptMs", event.prompt_ms);
+    writer.number("predictedMs", event.predicted_ms);
+    return writer.done();
+}
+
+napi_value write(napi_env env, const engine::FailureEvent& event) {
+    EventWriter writer(env, event.id, "error");
+    writer.string("code", base::code_name(event.error.code));
+    writer.string("message", event.error.message);
+    return writer.done();
+}
+
+} // namespace
+
+Napi::Value from_tokens(Napi::Env env, const std::vector<base::Token>& tokens) {
+    Napi::Int32Array array = Napi::Int32Array::New(env, tokens.size());
+    std::ranges::copy(tokens, array.Data());
+    return array;
+}
+
+Napi::Value from_strings(Napi::Env env, const std::vector<std::string>& strings) {
+    Napi::Array array = Napi::Array::New(env, strings.size());
+    for (size_t i = 0; i < strings.size(); ++i) array.Set(static_cast<uint32_t>(i), strings[i]);
+    return array;
+}
+
+Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info) {
+    Napi::Object tokens = Napi::Object::New(env);
+    tokens.Set("bos", info.bos);
+    tokens.Set("eos", info.eos);
+    tokens.Set("eot", info.eot);
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("architecture", info.architecture);
+    object.Set("name", info.name);
+    object.Set("quantization", info.quantization);
+    object.Set("contextLengthTrain", info.context_length_train);
+    object.Set("vocabularySize", info.vocabulary_size);
+    object.Set("embeddingSize", info.embedding_size);
+    object.Set("layers", info.layers);
+    object.Set("parameters", static_cast<double>(info.parameters));
+    object.Set("sizeBytes", static_cast<double>(info.size_bytes));
+    object.Set("hasChatTemplate", info.has_chat_template);
+    object.Set("isRecurrent", info.is_recurrent);
+    object.Set("tokens", tokens);
+    return object;
+}
+
+Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info) {
+    Napi::Object upstream = Napi::Object::New(env);
+    upstream.Set("version", info.version);
+    upstream.Set("commit", info.commit);
+    Napi::Array devices = Napi::Array::New(env, info.devices.size());
+    for (size_t i = 0; i < info.devices.size(); ++i) {
+        devices.Set(static_cast<uint32_t>(i), from_device(env, info.devices[i]));
+    }
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("version", INGLE_VERSION);
+    object.Set("llamaCpp", upstream);
+    object.Set("gpu", INGLE_GPU);
+    object.Set("compiler", INGLE_COMPILER);
+    object.Set("buildType", INGLE_BUILD_TYPE);
+    object.Set("devices", devices);
+    object.Set("cpuFeatures", from_strings(env, info.cpu_features));
+    object.Set("kvTypes", from_strings(env, info.kv_types));
+    return object;
+}
+
+Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("running", stats.running);
+    object.Set("waiting", stats.waiting);
+    object.Set("cells", stats.cells);
+    object.Set("cellsUsed", stats.cells_used);
+    object.Set("turns", static_cast<double>(stats.turns));
+    object.Set("promptTokens", static_cast<double>(stats.prompt_tokens));
+    object.Set("generatedTokens", static_cast<double>(stats.generated_tokens));
+    object.Set("preemptions", static_cast<double>(stats.preemptions));
+    return object;
+}
+
+napi_value from_event(napi_env env, const engine::Event& event) {
+    return std::visit([env](const auto& one) { return write(env, one); }, event);
+}
+
+} // namespace binding

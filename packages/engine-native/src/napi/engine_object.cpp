@@ -1,0 +1,90 @@
+#include "napi/engine_object.h"
+
+#include "napi/check.h"
+#include "napi/convert.h"
+#include "napi/promise_worker.h"
+
+#include <utility>
+
+namespace binding {
+
+namespace {
+
+/// Joining the thread can take as long as the turn under way: not on the JS thread.
+class StopWorker final : public PromiseWorker {
+public:
+    StopWorker(std::shared_ptr<engine::Engine> engine, std::shared_ptr<EventBridge> bridge)
+        : engine_(std::move(engine)), bridge_(std::move(bridge)) {}
+
+private:
+    base::Result<void> execute() override {
+        engine_->stop();
+        return {};
+    }
+
+    void settled() override { bridge_->close(); }
+
+    Napi::Value result(Napi::Env env) override { return env.Undefined(); }
+
+    std::shared_ptr<engine::Engine> engine_;
+    std::shared_ptr<EventBridge> bridge_;
+};
+
+} // namespace
+
+Napi::Function EngineObject::define(Napi::Env env) {
+    return DefineClass(env, "NativeEngine",
+                       {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::cancel>("cancel"),
+                        InstanceMethod<&EngineObject::stats>("stats"),
+                        InstanceMethod<&EngineObject::dispose>("dispose")});
+}
+
+EngineObject::EngineObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<EngineObject>(info), env_(info.Env()) {
+    if (!info[0].IsExternal()) {
+        throw_error(env_, {.code = base::Code::invalid_argument, .message = "Engines are made by createEngine()."});
+        return;
+    }
+    auto* parts = info[0].As<Napi::External<Parts>>().Data();
+    engine_ = parts->engine;
+    bridge_ = parts->bridge;
+    napi_add_env_cleanup_hook(env_, on_teardown, this);
+}
+
+EngineObject::~EngineObject() {
+    napi_remove_env_cleanup_hook(env_, on_teardown, this);
+    on_teardown(this);
+}
+
+/// The thread is joined before JS is gone: one that still emitted afterwards would abort the process.
+void EngineObject::on_teardown(void* data) {
+    auto* object = static_cast<EngineObject*>(data);
+    if (object->engine_ == nullptr) return;
+    object->engine_->stop();
+    object->bridge_->close();
+}
+
+Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
+    base::Result<engine::Submission> submission = to_submission(info[0]);
+    base::Result<base::RequestId> id = submission ? engine_->submit(std::move(*submission))
+                                                  : base::Result<base::RequestId>(std::unexpected(submission.error()));
+    if (!id) {
+        throw_error(env_, id.error());
+        return info.Env().Undefined();
+    }
+    bridge_->request_started();
+    return Napi::Number::New(env_, static_cast<double>(*id));
+}
+
+void EngineObject::cancel(const Napi::CallbackInfo& info) {
+    if (info[0].IsNumber()) engine_->cancel(static_cast<base::RequestId>(info[0].As<Napi::Number>().Int64Value()));
+}
+
+Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
+    return from_stats(info.Env(), engine_->stats());
+}
+
+Napi::Value EngineObject::dispose(const Napi::CallbackInfo& info) {
+    return PromiseWorker::start(info.Env(), std::make_unique<StopWorker>(engine_, bridge_));
+}
+
+} // namespace binding

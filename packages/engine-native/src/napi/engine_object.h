@@ -1,0 +1,40 @@
+// NativeEngine of index.d.ts: an Engine, its bridge to JS, and their end, which comes from dispose(), from garbage
+// collection or from the environment's teardown, whichever is first.
+#pragma once
+
+#include "engine/engine.h"
+#include "napi/event_bridge.h"
+
+#include <napi.h>
+
+#include <memory>
+
+namespace binding {
+
+class EngineObject : public Napi::ObjectWrap<EngineObject> {
+public:
+    static Napi::Function define(Napi::Env env);
+
+    /// Made by ModelObject.createEngine() only, with an External of the parts.
+    struct Parts {
+        std::shared_ptr<engine::Engine> engine;
+        std::shared_ptr<EventBridge> bridge;
+    };
+
+    explicit EngineObject(const Napi::CallbackInfo& info);
+    ~EngineObject() override;
+
+private:
+    Napi::Value submit(const Napi::CallbackInfo& info);
+    void cancel(const Napi::CallbackInfo& info);
+    Napi::Value stats(const Napi::CallbackInfo& info);
+    Napi::Value dispose(const Napi::CallbackInfo& info);
+
+    static void on_teardown(void* data);
+
+    napi_env env_;
+    std::shared_ptr<engine::Engine> engine_;
+    std::shared_ptr<EventBridge> bridge_;
+};
+
+} // namespace binding

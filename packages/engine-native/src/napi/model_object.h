@@ -1,0 +1,37 @@
+// NativeModel of index.d.ts: a loaded model's calls, each on a worker thread.
+#pragma once
+
+#include "llama/model.h"
+
+#include <napi.h>
+
+#include <memory>
+
+namespace binding {
+
+class ModelObject : public Napi::ObjectWrap<ModelObject> {
+public:
+    static Napi::Function define(Napi::Env env);
+
+    /// A NativeModel around a loaded model.
+    static Napi::Value wrap(Napi::Env env, std::shared_ptr<const llama_rt::Model> model);
+
+    /// Called with an External of the model, by wrap() only.
+    explicit ModelObject(const Napi::CallbackInfo& info);
+
+private:
+    Napi::Value info(const Napi::CallbackInfo& info);
+    Napi::Value tokenize(const Napi::CallbackInfo& info);
+    Napi::Value detokenize(const Napi::CallbackInfo& info);
+    Napi::Value apply_chat_template(const Napi::CallbackInfo& info);
+    Napi::Value prepare_chat(const Napi::CallbackInfo& info);
+    Napi::Value create_engine(const Napi::CallbackInfo& info);
+    void dispose(const Napi::CallbackInfo& info);
+
+    /// The model, or nullptr with a JS error thrown.
+    std::shared_ptr<const llama_rt::Model> usable(Napi::Env env) const;
+
+    std::shared_ptr<const llama_rt::Model> model_;
+};
+
+} // namespace binding

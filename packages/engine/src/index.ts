@@ -1,0 +1,19 @@
+// The public names of @ingle/engine.
+export { ChatSession, type ChatSessionOptions } from "./chat-session.ts";
+export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
+export { generate, streamGenerate, type GenerateParameters } from "./generate.ts";
+export {
+  Generation,
+  type FinishReason,
+  type GenerationChunk,
+  type GenerationResult,
+  type GenerationTimings,
+  type Usage,
+} from "./generation.ts";
+export { GenerationRequest, checkGenerationRequest } from "./generation-request.ts";
+export { LoadOptions, load, parallelMax, type LoadedModel } from "./load.ts";
+export { Message } from "./messages.ts";
+export { Model, type GenerateOptions, type ModelInfo } from "./model.ts";
+export { buildInfo, setLogSink, type BuildInfo, type DeviceInfo, type NativeStats } from "./native.ts";
+export { Limits, Sampling } from "./sampling.ts";
+export { ChatTemplateOptions, Tokenizer, type EncodeOptions } from "./tokenizer.ts";

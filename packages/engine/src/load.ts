@@ -1,0 +1,127 @@
+// load(): a model file from disk to a Model and its Tokenizer, with progress and abort, and the defaults that
+// fit this machine.
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { z } from "zod";
+import { EngineError } from "./errors.ts";
+import { Model } from "./model.ts";
+import { fromNative, loadNative, type NativeEngineOptions, type NativeModel } from "./native.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/** Sequences in one context; llama.cpp's own limit is 256. */
+export const parallelMax = 256;
+/** Context used when nothing is said and the model was trained for more: a long chat, in sane memory. */
+const contextLengthDefault = 8192;
+/** Cells shared by all sequences when nothing is said: every sequence can be full up to this many in all. */
+const cellsDefaultMax = 32_768;
+
+export const LoadOptions = z
+  .object({
+    /** Most tokens of one request, prompt and reply. Default: what the model was trained for, at most 8,192. */
+    contextLength: z.int().min(16).optional(),
+    /** Requests computed at the same time. Default 8. */
+    parallel: z.int().min(1).max(parallelMax).default(8),
+    /** Threads that compute. Default: one per core of this machine. */
+    threads: z.int().min(1).max(512).optional(),
+    /** Layers on the GPU, where there is one. Default: all. */
+    gpuLayers: z.int().min(0).optional(),
+    /** Types of the KV cache's two halves. Default f16. */
+    kvTypeK: z.string().default("f16"),
+    kvTypeV: z.string().default("f16"),
+    /** Most tokens in one turn of the engine. */
+    batchTokens: z.int().min(8).max(16_384).default(512),
+    /** Most prompt tokens in a turn beside running replies; less is smoother for them, more is faster for the prompt. */
+    batchTokensBusy: z.int().min(1).max(16_384).default(64),
+    /** Requests that may wait in line; one more is `overloaded`. */
+    waitingMax: z.int().min(0).max(100_000).default(256),
+    mmap: z.boolean().default(true),
+    mlock: z.boolean().default(false),
+  })
+  .meta({ id: "LoadOptions" });
+export type LoadOptions = z.input<typeof LoadOptions> & {
+  signal?: AbortSignal | undefined;
+  /** Called with 0 … 1 while the weights are read. */
+  onProgress?: ((fraction: number) => void) | undefined;
+};
+
+/** `await using loaded = await load(path)` frees the model at the end of the block. */
+export interface LoadedModel extends AsyncDisposable {
+  model: Model;
+  tokenizer: Tokenizer;
+}
+
+/**
+ * Loads a GGUF file and starts its engine.
+ *
+ * Throws `model_not_found`, `model_invalid` (no GGUF, truncated), `model_unsupported` (unknown architecture),
+ * `out_of_memory`, `invalid_request` (options), or the signal's reason.
+ */
+export async function load(modelPath: string, options: LoadOptions = {}): Promise<LoadedModel> {
+  const { signal, onProgress, ...rest } = options;
+  const checked = checkLoadOptions(rest);
+  signal?.throwIfAborted();
+  const native = await loadWeights(path.resolve(modelPath), checked, { signal, onProgress });
+  try {
+    signal?.throwIfAborted();
+    const model = await Model.start(native, engineOptions(native, checked));
+    return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
+  } catch (error) {
+    native.dispose();
+    throw error;
+  }
+}
+
+function checkLoadOptions(options: z.input<typeof LoadOptions>): z.output<typeof LoadOptions> {
+  const result = LoadOptions.safeParse(options);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const param = issue?.path.join(".") ?? "";
+  throw new EngineError("invalid_request", `${param}: ${issue?.message}`, { cause: result.error, details: { param } });
+}
+
+async function loadWeights(
+  file: string,
+  options: z.output<typeof LoadOptions>,
+  { signal, onProgress }: Pick<LoadOptions, "signal" | "onProgress">,
+): Promise<NativeModel> {
+  const loading = await loadNative(
+    { path: file, gpuLayers: options.gpuLayers ?? -1, mmap: options.mmap, mlock: options.mlock },
+    (fraction) => onProgress?.(fraction),
+  );
+  const abort = (): void => loading.abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    return await fromNative(loading.model);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions>): NativeEngineOptions {
+  const { contextLengthTrain } = native.info;
+  const contextLength = options.contextLength ?? Math.min(contextLengthTrain, contextLengthDefault);
+  if (contextLength > contextLengthTrain) {
+    throw new EngineError(
+      "invalid_request",
+      `contextLength: ${contextLength} is more than the ${contextLengthTrain} tokens this model was trained for.`,
+      { details: { param: "contextLength", contextLength, contextLengthTrain } },
+    );
+  }
+  const threads = options.threads ?? availableParallelism();
+  return {
+    contextLength,
+    cells: Math.max(contextLength, Math.min(contextLength * options.parallel, cellsDefaultMax)),
+    parallel: options.parallel,
+    batchTokens: options.batchTokens,
+    batchTokensBusy: options.batchTokensBusy,
+    threads,
+    threadsBatch: threads,
+    kvTypeK: options.kvTypeK,
+    kvTypeV: options.kvTypeV,
+    waitingMax: options.waitingMax,
+  };
+}

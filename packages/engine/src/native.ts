@@ -1,0 +1,89 @@
+// The only import of the addon. Everything above takes what it needs as arguments, so that it also runs on the
+// scripted engine of testing/. Errors of the addon become EngineErrors here.
+import type { BuildInfo, NativeLoad, NativeLoadOptions } from "@ingle/engine-native";
+import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
+
+export type {
+  BuildInfo,
+  DeviceInfo,
+  NativeChat,
+  NativeEngine,
+  NativeEngineOptions,
+  NativeEvent,
+  NativeFinishEvent,
+  NativeModel,
+  NativeModelInfo,
+  NativePrompt,
+  NativeRequest,
+  NativeStats,
+} from "@ingle/engine-native";
+
+type Addon = typeof import("@ingle/engine-native");
+
+let addonPromise: Promise<Addon> | undefined;
+
+/** Loaded at first use: importing @ingle/engine for its types or its library costs nothing. */
+async function addon(): Promise<Addon> {
+  addonPromise ??= import("@ingle/engine-native").catch((cause: unknown) => {
+    addonPromise = undefined;
+    throw new EngineError(
+      "native_missing",
+      "The native engine is not built for this machine. Run `npx --yes pnpm@12 build` in the checkout.",
+      { cause },
+    );
+  });
+  return addonPromise;
+}
+
+/** What was built, and the devices of this machine. */
+export async function buildInfo(): Promise<BuildInfo> {
+  return (await addon()).buildInfo();
+}
+
+/** Starts to load a model file. Rejects only when the addon is missing; the load's own end is in `model`. */
+export async function loadNative(
+  options: NativeLoadOptions,
+  onProgress: (fraction: number) => void,
+): Promise<NativeLoad> {
+  return (await addon()).loadModel(options, onProgress);
+}
+
+/** Sends the native library's own log lines to `sink`, or nowhere with null. */
+export async function setLogSink(sink: ((level: number, text: string) => void) | null): Promise<void> {
+  (await addon()).setLogSink(sink);
+}
+
+const codeOfNative: Record<string, EngineErrorCode> = {
+  invalid_argument: "invalid_request",
+  load_aborted: "engine_failed",
+  model_not_found: "model_not_found",
+  model_invalid: "model_invalid",
+  model_unsupported: "model_unsupported",
+  out_of_memory: "out_of_memory",
+  template_failed: "template_failed",
+  context_length_exceeded: "context_length_exceeded",
+  overloaded: "overloaded",
+  engine_failed: "engine_failed",
+  disposed: "disposed",
+};
+
+/** Turns what the addon threw into an EngineError with the caller's stack; anything else passes unchanged. */
+export function toEngineError(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || EngineError.is(thrown)) return thrown;
+  const { code, details } = thrown as Error & { code?: unknown; details?: EngineErrorDetails };
+  const mapped = typeof code === "string" ? codeOfNative[code] : undefined;
+  if (mapped === undefined) return thrown;
+  return new EngineError(mapped, thrown.message, {
+    cause: thrown,
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+/** Awaits a native promise, with its error turned. */
+export async function fromNative<T>(pending: Promise<T>): Promise<T> {
+  try {
+    return await pending;
+  } catch (thrown) {
+    throw toEngineError(thrown);
+  }
+}

@@ -1,0 +1,149 @@
+// A model that says what a script tells it, at the pace the script tells it: for tests of everything above the addon.
+// It stands behind the same seam as the real engine (NativeModel, NativeEngine), so that only the addon is missing.
+import { Model } from "../model.ts";
+import type { NativeEngine, NativeEvent, NativeModel, NativeModelInfo, NativeRequest } from "../native.ts";
+
+export interface Script {
+  /** The pieces of every reply, in order; each counts as one token. */
+  pieces?: readonly string[];
+  /** Milliseconds before each piece. 0 (the default) gives each piece in its own turn of the event loop. */
+  delayMs?: number;
+  finishReason?: "stop" | "length";
+  /** After the pieces, fail with this instead of finishing. */
+  failure?: { code: "engine_failed" | "out_of_memory" | "disposed"; message: string };
+  /** Refuse every submission with this. */
+  refusal?: { code: "overloaded" | "context_length_exceeded"; message: string; details?: Record<string, number> };
+  contextLength?: number;
+  parallel?: number;
+  info?: Partial<NativeModelInfo>;
+}
+
+/** What a scripted model was asked, and what is still running on it. */
+export interface ScriptLog {
+  /** Every prompt as text: messages are written `role: content`, one a line. */
+  prompts: string[];
+  requests: NativeRequest[];
+  cancelled: number[];
+  running: Set<number>;
+}
+
+const scriptedInfo: NativeModelInfo = {
+  architecture: "scripted",
+  name: "Scripted",
+  quantization: "F16",
+  contextLengthTrain: 2048,
+  vocabularySize: 256,
+  embeddingSize: 8,
+  layers: 1,
+  parameters: 1000,
+  sizeBytes: 2000,
+  hasChatTemplate: true,
+  isRecurrent: false,
+  tokens: { bos: 1, eos: 2, eot: -1 },
+};
+
+/** A Model over a script, and the log of what it was asked. */
+export async function scriptedModel(script: Script = {}): Promise<{ model: Model; log: ScriptLog }> {
+  const log: ScriptLog = { prompts: [], requests: [], cancelled: [], running: new Set() };
+  const contextLength = script.contextLength ?? 2048;
+  const model = await Model.start(scriptedNative(script, log), {
+    contextLength,
+    cells: contextLength,
+    parallel: script.parallel ?? 8,
+    batchTokens: 512,
+    batchTokensBusy: 64,
+    threads: 1,
+    threadsBatch: 1,
+    kvTypeK: "f16",
+    kvTypeV: "f16",
+    waitingMax: 256,
+  });
+  return { model, log };
+}
+
+/** One token per character code, so that tests can count them. */
+function tokenize(text: string): Int32Array {
+  return Int32Array.from(text, (character) => (character.codePointAt(0) ?? 0) % 256);
+}
+
+function scriptedNative(script: Script, log: ScriptLog): NativeModel {
+  const write = (messages: readonly { role: string; content: string }[]): string => {
+    const prompt = messages.map(({ role, content }) => `${role}: ${content}`).join("\n");
+    log.prompts.push(prompt);
+    return prompt;
+  };
+  return {
+    info: { ...scriptedInfo, ...script.info },
+    tokenize: async (text) => tokenize(text),
+    detokenize: async (tokens) => String.fromCodePoint(...tokens),
+    applyChatTemplate: async ({ messages }) => ({ prompt: write(messages), stops: [] }),
+    prepareChat: async ({ messages }) => ({ tokens: tokenize(write(messages)), stops: [] }),
+    createEngine: async (_options, onEvents) => scriptedEngine(script, log, onEvents),
+    dispose: () => {},
+  };
+}
+
+function scriptedEngine(script: Script, log: ScriptLog, onEvents: (events: NativeEvent[]) => void): NativeEngine {
+  let nextId = 1;
+  return {
+    submit: (request) => {
+      if (script.refusal) {
+        const { code, message, details } = script.refusal;
+        throw Object.assign(new Error(message), { code, details });
+      }
+      const id = nextId++;
+      log.requests.push(request);
+      log.running.add(id);
+      void play(id, request, script, log, onEvents); // ends by itself: every path emits a last event
+      return id;
+    },
+    cancel: (id) => {
+      if (log.running.delete(id)) log.cancelled.push(id);
+    },
+    stats: () => ({
+      running: log.running.size,
+      waiting: 0,
+      cells: 2048,
+      cellsUsed: 0,
+      turns: 0,
+      promptTokens: 0,
+      generatedTokens: 0,
+      preemptions: 0,
+    }),
+    dispose: async () => log.running.clear(),
+  };
+}
+
+async function play(
+  id: number,
+  request: NativeRequest,
+  script: Script,
+  log: ScriptLog,
+  onEvents: (events: NativeEvent[]) => void,
+): Promise<void> {
+  const pieces = script.pieces ?? ["Hello", ", ", "world", "!"];
+  const most = request.maxTokens < 0 ? pieces.length : Math.min(request.maxTokens, pieces.length);
+  for (const text of pieces.slice(0, most)) {
+    await new Promise((resolve) => (script.delayMs ? setTimeout(resolve, script.delayMs) : setImmediate(resolve)));
+    if (!log.running.has(id)) return;
+    onEvents([{ id, type: "text", text, tokens: 1 }]);
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  if (!log.running.delete(id)) return;
+  onEvents([lastEvent(id, request, script, most, pieces.length)]);
+}
+
+function lastEvent(id: number, request: NativeRequest, script: Script, said: number, all: number): NativeEvent {
+  if (script.failure) return { id, type: "error", ...script.failure };
+  return {
+    id,
+    type: "finish",
+    reason: said < all ? "length" : (script.finishReason ?? "stop"),
+    promptTokens: request.tokens.length,
+    cachedTokens: 0,
+    completionTokens: said,
+    queueMs: 0,
+    promptMs: 1,
+    predictedMs: said,
+  };
+}

@@ -1,0 +1,56 @@
+// Text to tokens and back, and the model's chat template. Belongs to a Model and lives as long as it.
+import { z } from "zod";
+import { EngineError } from "./errors.ts";
+import { Message } from "./messages.ts";
+import { fromNative, type NativeModel } from "./native.ts";
+
+export const ChatTemplateOptions = z
+  .object({
+    /** Only false is offered: the template's text. For tokens, tokenize the text. */
+    tokenize: z.literal(false).default(false),
+    /** Ends the prompt with the opening of the assistant's turn. */
+    addGenerationPrompt: z.boolean().default(true),
+  })
+  .meta({ id: "ChatTemplateOptions" });
+export type ChatTemplateOptions = z.input<typeof ChatTemplateOptions>;
+
+export interface EncodeOptions {
+  /** Adds the tokens that the model wants at the start (and end) of a text. Default true. */
+  addSpecial?: boolean;
+  /** Reads texts such as `<|im_start|>` as the special tokens they name. Default true. */
+  parseSpecial?: boolean;
+}
+
+export class Tokenizer {
+  readonly #model: NativeModel;
+
+  constructor(model: NativeModel) {
+    this.#model = model;
+  }
+
+  /** Token ids of `text`. */
+  async encode(text: string, options: EncodeOptions = {}): Promise<Int32Array> {
+    const { addSpecial = true, parseSpecial = true } = options;
+    return fromNative(this.#model.tokenize(text, { addSpecial, parseSpecial }));
+  }
+
+  /** Text of token ids; special tokens are written out when `specials` is true. */
+  async decode(tokens: Iterable<number>, options: { specials?: boolean } = {}): Promise<string> {
+    const ids = tokens instanceof Int32Array ? tokens : Int32Array.from(tokens);
+    const unparseSpecial = options.specials ?? false;
+    return fromNative(this.#model.detokenize(ids, { removeSpecial: !unparseSpecial, unparseSpecial }));
+  }
+
+  /** The prompt that the model's chat template makes of a conversation. Throws `template_failed`. */
+  async applyChatTemplate(messages: readonly Message[], options: ChatTemplateOptions = {}): Promise<string> {
+    const checked = z.array(Message).min(1).safeParse(messages);
+    if (!checked.success) {
+      throw new EngineError("invalid_request", "messages must be a list of { role, content }.", {
+        cause: checked.error,
+      });
+    }
+    const { addGenerationPrompt } = ChatTemplateOptions.parse(options);
+    const result = await fromNative(this.#model.applyChatTemplate({ messages: checked.data, addGenerationPrompt }));
+    return result.prompt;
+  }
+}

@@ -1,0 +1,237 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+
+import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, modelLengthMax } from "./chat.ts";
+import { grammarLengthMax, toolsMax } from "./chat-later.ts";
+import { firstProblem } from "./problem.ts";
+import { repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
+
+const minimal = { model: "tiny", messages: [{ role: "user", content: "Hello" }] };
+
+const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
+const stopString = fc.string({ minLength: 1, maxLength: 20 });
+
+/** Values that pass, by field; every optional field of the request is here. */
+const good = {
+  temperature: number(0, 1e9),
+  top_p: number(Number.MIN_VALUE, 1),
+  top_k: fc.integer({ min: -1, max: 1_000_000 }),
+  min_p: number(0, 1),
+  repeat_penalty: number(Number.MIN_VALUE, 100),
+  repetition_penalty: number(Number.MIN_VALUE, 100),
+  repeat_last_n: fc.integer({ min: 0, max: repeatLastNMax }),
+  presence_penalty: number(-2, 2),
+  frequency_penalty: number(-2, 2),
+  max_tokens: fc.oneof(fc.constant(-1), fc.integer({ min: 1 })),
+  max_completion_tokens: fc.oneof(fc.constant(-1), fc.integer({ min: 1 })),
+  stop: fc.oneof(stopString, fc.array(stopString, { maxLength: stopsMax })),
+  seed: fc.maxSafeInteger(),
+  logit_bias: fc.dictionary(fc.nat(999_999_999).map(String), number(-100, 100), { maxKeys: 20 }),
+  n: fc.constant(1),
+  logprobs: fc.constant(false),
+  response_format: fc.constant({ type: "text" }),
+  grammar: fc.constant(""),
+  tools: fc.constant([]),
+  tool_choice: fc.constant("none"),
+  parallel_tool_calls: fc.boolean(),
+  chat_template_kwargs: fc.constant({}),
+  stream: fc.boolean(),
+  stream_options: fc.record({ include_usage: fc.boolean() }),
+  cache_prompt: fc.boolean(),
+  timings_per_token: fc.boolean(),
+  ignore_eos: fc.boolean(),
+};
+
+/** Fields without any value that this release accepts. */
+const refusedWhole = ["top_logprobs", "reasoning_effort"];
+
+const optionalFields = Object.keys(ChatCompletionRequest.shape).filter(
+  (field) => field !== "model" && field !== "messages",
+);
+
+/** The fields that a parse complains about. */
+function problemsOf(body: unknown): string[] {
+  const issues = ChatCompletionRequest.safeParse(body).error?.issues ?? [];
+  return issues.map((issue) => String(issue.path[0]));
+}
+
+test("the values that this test calls good cover every optional field", () => {
+  expect([...Object.keys(good), ...refusedWhole].toSorted()).toEqual(optionalFields.toSorted());
+});
+
+test("any request made of values within the rules passes and keeps its values", () => {
+  const request = fc
+    .record(good, { requiredKeys: [] })
+    .filter((fields) => fields.repeat_penalty === undefined || fields.repetition_penalty === undefined);
+  fc.assert(
+    fc.property(request, (fields) => {
+      expect(ChatCompletionRequest.parse({ ...minimal, ...fields })).toEqual({ ...minimal, ...fields });
+    }),
+  );
+});
+
+test.each(optionalFields)("null for %s means the same as leaving it out", (field) => {
+  const parsed: Record<string, unknown> = ChatCompletionRequest.parse({ ...minimal, [field]: null });
+  expect(parsed[field]).toBeUndefined();
+  expect(parsed).toEqual(ChatCompletionRequest.parse(minimal));
+});
+
+const bad: [field: string, value: unknown][] = [
+  ["model", undefined],
+  ["model", 5],
+  ["model", "x".repeat(modelLengthMax + 1)],
+  ["messages", undefined],
+  ["messages", []],
+  ["messages", "Hello"],
+  ["temperature", -0.1],
+  ["temperature", "0.5"],
+  ["temperature", Number.POSITIVE_INFINITY],
+  ["top_p", 0],
+  ["top_p", 1.01],
+  ["top_p", -1],
+  ["top_k", -2],
+  ["top_k", 1.5],
+  ["min_p", -0.01],
+  ["min_p", 1.01],
+  ["repeat_penalty", 0],
+  ["repeat_penalty", -1],
+  ["repetition_penalty", 0],
+  ["repetition_penalty", true],
+  ["repeat_last_n", -1],
+  ["repeat_last_n", repeatLastNMax + 1],
+  ["presence_penalty", 2.1],
+  ["presence_penalty", -2.1],
+  ["frequency_penalty", 2.1],
+  ["frequency_penalty", "1"],
+  ["max_tokens", 0],
+  ["max_tokens", -2],
+  ["max_tokens", 1.5],
+  ["max_completion_tokens", 0],
+  ["max_completion_tokens", "9"],
+  ["stop", ""],
+  ["stop", ["a", ""]],
+  ["stop", 1],
+  ["stop", Array.from({ length: stopsMax + 1 }, () => "a")],
+  ["stop", "x".repeat(stopLengthMax + 1)],
+  ["seed", 0.5],
+  ["seed", "1"],
+  ["logit_bias", { cat: 1 }],
+  ["logit_bias", { "1": 101 }],
+  ["logit_bias", { "1": null }],
+  ["logit_bias", [[1, 2]]],
+  ["logit_bias", { "-1": 1 }],
+  ["n", 0],
+  ["n", 17],
+  ["n", 1.5],
+  ["logprobs", 1],
+  ["top_logprobs", -1],
+  ["top_logprobs", 21],
+  ["response_format", "json"],
+  ["response_format", { type: "xml" }],
+  ["response_format", { type: "json_schema" }],
+  ["grammar", 1],
+  ["grammar", "x".repeat(grammarLengthMax + 1)],
+  ["tools", {}],
+  ["tools", ["x"]],
+  ["tools", Array.from({ length: toolsMax + 1 }, () => ({}))],
+  ["tool_choice", "always"],
+  ["tool_choice", { type: "function" }],
+  ["parallel_tool_calls", "yes"],
+  ["reasoning_effort", "enormous"],
+  ["chat_template_kwargs", []],
+  ["stream", 1],
+  ["stream", "true"],
+  ["stream_options", true],
+  ["stream_options", { include_usage: 1 }],
+  ["cache_prompt", 0],
+  ["timings_per_token", "x"],
+  ["ignore_eos", 1],
+];
+
+test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (field, value) => {
+  const error = ChatCompletionRequest.safeParse({ ...minimal, [field]: value }).error!;
+  expect(new Set(error.issues.map((issue) => issue.path[0]))).toEqual(new Set([field]));
+  const problem = firstProblem(error);
+  expect(problem.param).toMatch(new RegExp(`^${field}(?:[.[]|$)`));
+  expect(problem.message).not.toMatch(/^(?:Invalid|Too|Unrecognized)/); // That is how the schema library speaks.
+});
+
+describe("fields of a later release", () => {
+  const refused: [field: string, fields: object][] = [
+    ["n", { n: 2 }],
+    ["logprobs", { logprobs: true }],
+    ["logprobs", { logprobs: true, top_logprobs: 3 }],
+    ["response_format", { response_format: { type: "json_object" } }],
+    ["response_format", { response_format: { type: "json_schema", json_schema: { name: "a", schema: {} } } }],
+    ["grammar", { grammar: 'root ::= "a"' }],
+    ["tools", { tools: [{ type: "function", function: { name: "f" } }] }],
+    [
+      "tools",
+      {
+        tools: [{ type: "function", function: { name: "f" } }],
+        tool_choice: "none",
+        parallel_tool_calls: true,
+      },
+    ],
+    ["tool_choice", { tool_choice: "required" }],
+    ["tool_choice", { tool_choice: { type: "function", function: { name: "f" } } }],
+    ["reasoning_effort", { reasoning_effort: "low" }],
+    ["chat_template_kwargs", { chat_template_kwargs: { enable_thinking: false } }],
+  ];
+  test.each(refused)("%s is refused by name when it would change the answer (%#)", (field, fields) => {
+    expect(problemsOf({ ...minimal, ...fields })).toEqual([field]);
+  });
+});
+
+describe("fields that contradict each other", () => {
+  test("both names of the repetition penalty may be given only with the same value", () => {
+    expect(problemsOf({ ...minimal, repeat_penalty: 1.1, repetition_penalty: 1.1 })).toEqual([]);
+    expect(problemsOf({ ...minimal, repeat_penalty: 1.1, repetition_penalty: 1.2 })).toEqual([
+      "repetition_penalty",
+    ]);
+  });
+
+  test("top_logprobs without logprobs is refused", () => {
+    expect(problemsOf({ ...minimal, top_logprobs: 0 })).toEqual(["top_logprobs"]);
+    expect(problemsOf({ ...minimal, logprobs: false, top_logprobs: 5 })).toEqual(["top_logprobs"]);
+  });
+
+  test("a grammar beside a response_format is refused even when the format is plain text", () => {
+    const both = { grammar: "root ::= x", response_format: { type: "text" } };
+    const error = ChatCompletionRequest.safeParse({ ...minimal, ...both }).error!;
+    expect(firstProblem(error)).toMatchObject({
+      param: "grammar",
+      message: expect.stringContaining("exclude each other"),
+    });
+  });
+});
+
+test("unknown fields are ignored, whatever they hold", () => {
+  const known = new Set(Object.keys(ChatCompletionRequest.shape));
+  const unknownField = fc.string({ minLength: 1 }).filter((key) => !known.has(key) && key !== "__proto__");
+  fc.assert(
+    fc.property(fc.dictionary(unknownField, fc.jsonValue()), (fields) => {
+      expect(problemsOf({ ...minimal, ...fields })).toEqual([]);
+    }),
+  );
+});
+
+test("any JSON value at all either parses or gives a problem that can be told", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (body) => {
+      const { error } = ChatCompletionRequest.safeParse(body);
+      expect(error === undefined || firstProblem(error).message !== "").toBe(true);
+    }),
+  );
+});
+
+test("requests and answers can be described as JSON Schema", () => {
+  const request = z.toJSONSchema(ChatCompletionRequest, { io: "input" });
+  expect(request.$defs?.["ChatCompletionRequest"]).toMatchObject({
+    type: "object",
+    required: ["model", "messages"],
+  });
+  expect(z.toJSONSchema(ChatCompletion).$defs).toHaveProperty("ChatCompletion");
+  expect(z.toJSONSchema(ChatCompletionChunk).$defs).toHaveProperty("ChatCompletionChunk");
+});

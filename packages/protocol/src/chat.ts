@@ -1,0 +1,140 @@
+// The chat completion request, checked once where it comes in, and the two forms of its answer.
+// Used by the server's /v1/chat/completions route; the client takes its types from here.
+import { z } from "zod";
+
+import { optionalField } from "./absent.ts";
+import { laterFields, refineLaterFields } from "./chat-later.ts";
+import { ChatMessages, ToolCall } from "./messages.ts";
+import { refinePenalties, samplingFields } from "./sampling.ts";
+
+/** Most UTF-16 units of a model's id. */
+export const modelLengthMax = 512;
+
+const modelRule = `model must be a string of at most ${modelLengthMax} characters`;
+
+function flag(name: string) {
+  return optionalField(z.boolean(`${name} must be true or false`));
+}
+
+/**
+ * The body of `POST /v1/chat/completions`. `null` means absent and unknown fields are ignored. One parse finds every
+ * wrong field, every contradiction and every field that this release refuses; each issue's path is the field.
+ */
+export const ChatCompletionRequest = z
+  .looseObject(
+    {
+      model: z.string(modelRule).max(modelLengthMax, modelRule),
+      messages: ChatMessages,
+      ...samplingFields,
+      ...laterFields,
+      stream: flag("stream"),
+      /** Read only when `stream` is true. */
+      stream_options: optionalField(
+        z.looseObject({ include_usage: flag("include_usage") }, "stream_options must be an object"),
+      ),
+      cache_prompt: flag("cache_prompt"),
+      timings_per_token: flag("timings_per_token"),
+      ignore_eos: flag("ignore_eos"),
+    },
+    "the body must be a JSON object",
+  )
+  .superRefine(refinePenalties)
+  .superRefine(refineLaterFields)
+  .meta({ id: "ChatCompletionRequest" });
+/** A checked request. */
+export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
+/** A request as a client may write it: with `null` for absent. */
+export type ChatCompletionBody = z.input<typeof ChatCompletionRequest>;
+
+/** Why a reply ended: by itself or at a stop string; at a token limit; to have tools called. */
+export const FinishReason = z.enum(["stop", "length", "tool_calls"]).meta({ id: "FinishReason" });
+export type FinishReason = z.infer<typeof FinishReason>;
+
+/** Tokens of a request and its reply. */
+export const Usage = z
+  .object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+    prompt_tokens_details: z.object({ cached_tokens: z.int() }),
+  })
+  .meta({ id: "Usage" });
+export type Usage = z.infer<typeof Usage>;
+
+/** How long the engine worked: tokens, milliseconds and tokens per second of the prompt and of the reply. */
+export const Timings = z
+  .object({
+    prompt_n: z.int(),
+    prompt_ms: z.number(),
+    prompt_per_second: z.number(),
+    predicted_n: z.int(),
+    predicted_ms: z.number(),
+    predicted_per_second: z.number(),
+    cache_n: z.int(),
+  })
+  .meta({ id: "Timings" });
+export type Timings = z.infer<typeof Timings>;
+
+const answerFields = {
+  id: z.string().meta({ description: "chatcmpl-…, the same in every chunk of a reply." }),
+  created: z.int().meta({ description: "Unix seconds." }),
+  model: z.string(),
+  system_fingerprint: z.string(),
+};
+
+/** The whole reply, when `stream` is not true. */
+export const ChatCompletion = z
+  .object({
+    ...answerFields,
+    object: z.literal("chat.completion"),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({
+          role: z.literal("assistant"),
+          content: z.string().nullable(),
+          reasoning_content: z.string().optional(),
+          tool_calls: z.array(ToolCall).optional(),
+        }),
+        finish_reason: FinishReason,
+        logprobs: z.null().optional(),
+      }),
+    ),
+    usage: Usage,
+    timings: Timings,
+  })
+  .meta({ id: "ChatCompletion" });
+export type ChatCompletion = z.infer<typeof ChatCompletion>;
+
+/** A fragment of a tool call: the first one of an `index` has `id`, `type` and the name, later ones more arguments. */
+const ToolCallDelta = z.object({
+  index: z.int(),
+  id: z.string().optional(),
+  type: z.literal("function").optional(),
+  function: z.object({ name: z.string().optional(), arguments: z.string().optional() }).optional(),
+});
+
+/** One event of a streamed reply. Only the last one, sent on `include_usage`, has no choices. */
+export const ChatCompletionChunk = z
+  .object({
+    ...answerFields,
+    object: z.literal("chat.completion.chunk"),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        delta: z.object({
+          role: z.literal("assistant").optional(),
+          content: z.string().nullable().optional(),
+          reasoning_content: z.string().optional(),
+          tool_calls: z.array(ToolCallDelta).optional(),
+        }),
+        finish_reason: FinishReason.nullable(),
+        logprobs: z.null().optional(),
+      }),
+    ),
+    usage: Usage.nullable().optional(),
+    /** Whole in the chunk with the finish reason; before it, on `timings_per_token`, what is known so far. */
+    timings: Timings.partial().optional(),
+  })
+  .meta({ id: "ChatCompletionChunk" });
+export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;

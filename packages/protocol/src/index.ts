@@ -1,0 +1,31 @@
+// The public names of @ingle/protocol.
+export {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  FinishReason,
+  modelLengthMax,
+  Timings,
+  Usage,
+} from "./chat.ts";
+export type { ChatCompletionBody } from "./chat.ts";
+export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
+export type { ErrorBodyDetails, WireErrorCode, WireErrorType } from "./errors.ts";
+export {
+  ChatMessage,
+  ContentPart,
+  ImagePart,
+  imageUrlLengthMax,
+  messagesMax,
+  nameLengthMax,
+  partsMax,
+  TextPart,
+  textLengthMax,
+  ToolCall,
+  toolCallsMax,
+} from "./messages.ts";
+export { ModelEntry, ModelList } from "./models.ts";
+export { firstProblem } from "./problem.ts";
+export type { RequestProblem } from "./problem.ts";
+export { logitBiasMax, repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
+export { grammarLengthMax, toolsMax } from "./chat-later.ts";

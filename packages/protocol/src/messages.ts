@@ -1,0 +1,154 @@
+// The messages of a chat request: roles, and content as a string or as parts. Used by chat.ts.
+import { z } from "zod";
+
+import { optionalField } from "./absent.ts";
+
+/** Most messages of one request: longer than any context holds as a conversation. */
+export const messagesMax = 10_000;
+
+/** Most content parts of one message. */
+export const partsMax = 1_000;
+
+/** Most UTF-16 units of one text: about two million tokens of English, more than any context holds. */
+export const textLengthMax = 8 * 1024 * 1024;
+
+/** Most UTF-16 units of an image's URL: base64 of an image of 48 MiB. */
+export const imageUrlLengthMax = 64 * 1024 * 1024;
+
+/** Most tool calls of one assistant message. */
+export const toolCallsMax = 128;
+
+/** Most UTF-16 units of a name or an id inside a message. */
+export const nameLengthMax = 256;
+
+const textRule = `text must be a string of at most ${textLengthMax} characters`;
+const urlRule = "url must be a data URL of the form data:<mime type>;base64,<data>";
+const contentRule = `content must be a string or an array of 1 to ${partsMax} content parts`;
+const nameRule = `must be a string of 1 to ${nameLengthMax} characters`;
+
+const name = z.string(`name ${nameRule}`).min(1, `name ${nameRule}`).max(nameLengthMax, `name ${nameRule}`);
+const callId = (field: string) =>
+  z.string(`${field} ${nameRule}`).min(1, `${field} ${nameRule}`).max(nameLengthMax, `${field} ${nameRule}`);
+
+/** A piece of text inside a message. */
+export const TextPart = z
+  .looseObject({
+    type: z.literal("text", 'type must be "text"'),
+    text: z.string(textRule).max(textLengthMax, textRule),
+  })
+  .meta({ id: "TextPart" });
+export type TextPart = z.infer<typeof TextPart>;
+
+/** An image inside a user's message. What stands behind the URL is checked where the image is read, not here. */
+export const ImagePart = z
+  .looseObject({
+    type: z.literal("image_url", 'type must be "image_url"'),
+    image_url: z.looseObject(
+      { url: z.string(urlRule).min(1, urlRule).max(imageUrlLengthMax, urlRule) },
+      "image_url must be an object with a url",
+    ),
+  })
+  .meta({ id: "ImagePart" });
+export type ImagePart = z.infer<typeof ImagePart>;
+
+/** One part of a user's message. */
+export const ContentPart = z
+  .discriminatedUnion(
+    "type",
+    [TextPart, ImagePart],
+    'a content part must be an object of type "text" or "image_url"',
+  )
+  .meta({ id: "ContentPart" });
+export type ContentPart = z.infer<typeof ContentPart>;
+
+/** A call of a function that the model asked for. */
+export const ToolCall = z
+  .looseObject(
+    {
+      id: callId("id"),
+      type: z.literal("function", 'type must be "function"'),
+      function: z.looseObject(
+        {
+          name,
+          arguments: z
+            .string("arguments must be a string that holds JSON")
+            .max(textLengthMax, "arguments is too long"),
+        },
+        "function must be an object with a name and arguments",
+      ),
+    },
+    "a tool call must be an object",
+  )
+  .meta({ id: "ToolCall" });
+export type ToolCall = z.infer<typeof ToolCall>;
+
+function contentOf<Part extends z.ZodType>(part: Part) {
+  const text = z
+    .string(contentRule)
+    .max(textLengthMax, `content must be at most ${textLengthMax} characters`);
+  return z.union(
+    [text, z.array(part, contentRule).min(1, contentRule).max(partsMax, contentRule)],
+    contentRule,
+  );
+}
+
+const textContent = contentOf(TextPart);
+
+const SystemMessage = z.looseObject({
+  role: z.literal("system"),
+  content: textContent,
+  name: optionalField(name),
+});
+const DeveloperMessage = z.looseObject({
+  role: z.literal("developer"),
+  content: textContent,
+  name: optionalField(name),
+});
+const UserMessage = z.looseObject({
+  role: z.literal("user"),
+  content: contentOf(ContentPart),
+  name: optionalField(name),
+});
+const ToolMessage = z.looseObject({
+  role: z.literal("tool"),
+  content: textContent,
+  tool_call_id: callId("tool_call_id"),
+});
+const AssistantMessage = z
+  .looseObject({
+    role: z.literal("assistant"),
+    content: optionalField(textContent),
+    name: optionalField(name),
+    tool_calls: optionalField(
+      z
+        .array(ToolCall, "tool_calls must be an array")
+        .max(toolCallsMax, `tool_calls must have at most ${toolCallsMax} entries`),
+    ),
+  })
+  .superRefine((message, context) => {
+    if (message.content !== undefined || (message.tool_calls ?? []).length > 0) return;
+    context.addIssue({
+      code: "custom",
+      path: ["content"],
+      message: "content may be null or absent only in an assistant message with tool_calls",
+    });
+  });
+
+/** One message of a conversation; its `role` decides what else it holds. */
+export const ChatMessage = z
+  .discriminatedUnion(
+    "role",
+    [SystemMessage, DeveloperMessage, UserMessage, AssistantMessage, ToolMessage],
+    "a message must be an object whose role is system, developer, user, assistant or tool",
+  )
+  .meta({ id: "ChatMessage" });
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;
+
+/** The conversation of a request: at least one message. */
+export const ChatMessages = z
+  .array(ChatMessage, messagesRule)
+  .min(1, messagesRule)
+  .max(messagesMax, messagesRule);
+export type ChatMessages = z.infer<typeof ChatMessages>;

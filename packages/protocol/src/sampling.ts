@@ -1,0 +1,104 @@
+// The sampling fields of a request and their rules. Every generating endpoint's schema spreads `samplingFields`.
+import { z } from "zod";
+
+import { optionalField } from "./absent.ts";
+
+/** Most tokens that the repetition penalty may look back on: the window is walked for each token. */
+export const repeatLastNMax = 4_096;
+
+/** Most entries of `logit_bias`: far above any real use, low enough that each token's sampling stays cheap. */
+export const logitBiasMax = 4_096;
+
+/** Most stop strings: each one is searched for in every piece of text. */
+export const stopsMax = 16;
+
+/** Most UTF-16 units of one stop string: this much text may have to be held back while streaming. */
+export const stopLengthMax = 1_024;
+
+const rules = {
+  temperature: "temperature must be a number of at least 0",
+  top_p: "top_p must be a number above 0 and at most 1",
+  top_k: "top_k must be an integer of at least 0, or -1; both 0 and -1 turn it off",
+  min_p: "min_p must be a number from 0 to 1",
+  repeat_last_n: `repeat_last_n must be an integer from 0 to ${repeatLastNMax}`,
+  seed: "seed must be an integer",
+  logit_bias: `logit_bias must be an object of at most ${logitBiasMax} token ids, each with a number from -100 to 100`,
+  stop: `stop must be a non-empty string or an array of at most ${stopsMax} of them, each of at most ${stopLengthMax} characters`,
+};
+
+function penaltyFactor(name: string) {
+  const rule = `${name} must be a number above 0`;
+  return optionalField(z.number(rule).gt(0, rule));
+}
+
+function penaltyOffset(name: string) {
+  const rule = `${name} must be a number from -2 to 2`;
+  return optionalField(z.number(rule).min(-2, rule).max(2, rule));
+}
+
+function tokenLimit(name: string) {
+  const rule = `${name} must be an integer of at least 1, or -1 for no limit`;
+  return optionalField(
+    z
+      .int(rule)
+      .min(-1, rule)
+      .refine((value) => value !== 0, rule),
+  );
+}
+
+const stopString = z.string(rules.stop).min(1, rules.stop).max(stopLengthMax, rules.stop);
+
+/** A token id as a JSON key: a whole number without sign or leading zeros. */
+const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
+
+/**
+ * The fields, by their wire names. Absent means the default; `top_k`'s default depends on the deployment variant.
+ * `repeat_penalty` and `repetition_penalty` are one thing (`refinePenalties` keeps them the same), and
+ * `max_completion_tokens` wins over `max_tokens`.
+ */
+export const samplingFields = {
+  temperature: optionalField(z.number(rules.temperature).min(0, rules.temperature)),
+  top_p: optionalField(z.number(rules.top_p).gt(0, rules.top_p).max(1, rules.top_p)),
+  top_k: optionalField(z.int(rules.top_k).min(-1, rules.top_k)),
+  min_p: optionalField(z.number(rules.min_p).min(0, rules.min_p).max(1, rules.min_p)),
+  repeat_penalty: penaltyFactor("repeat_penalty"),
+  repetition_penalty: penaltyFactor("repetition_penalty"),
+  repeat_last_n: optionalField(
+    z.int(rules.repeat_last_n).min(0, rules.repeat_last_n).max(repeatLastNMax, rules.repeat_last_n),
+  ),
+  presence_penalty: penaltyOffset("presence_penalty"),
+  frequency_penalty: penaltyOffset("frequency_penalty"),
+  max_tokens: tokenLimit("max_tokens"),
+  max_completion_tokens: tokenLimit("max_completion_tokens"),
+  stop: optionalField(z.union([stopString, z.array(stopString).max(stopsMax, rules.stop)], rules.stop)),
+  seed: optionalField(z.int(rules.seed)),
+  logit_bias: optionalField(
+    z
+      .record(
+        tokenIdKey,
+        z.number(rules.logit_bias).min(-100, rules.logit_bias).max(100, rules.logit_bias),
+        rules.logit_bias,
+      )
+      .refine((bias) => Object.keys(bias).length <= logitBiasMax, rules.logit_bias),
+  ),
+};
+
+/** Adds an issue when both names of the repetition penalty are given with different values. */
+export function refinePenalties(
+  request: { repeat_penalty?: number | undefined; repetition_penalty?: number | undefined },
+  context: z.RefinementCtx,
+): void {
+  const { repeat_penalty, repetition_penalty } = request;
+  if (
+    repeat_penalty === undefined ||
+    repetition_penalty === undefined ||
+    repeat_penalty === repetition_penalty
+  )
+    return;
+  context.addIssue({
+    code: "custom",
+    path: ["repetition_penalty"],
+    message:
+      "repetition_penalty and repeat_penalty are two names of one setting: give one of them, or the same value",
+  });
+}

@@ -1,0 +1,85 @@
+// Puts llama.cpp's sources into source/: cloned from the git bundle that the registry package carries,
+// checked against the pinned commit and tree, patched with our queue, and stamped so that the next
+// build does nothing. With LLAMA_CPP_DIR set, a checkout of the user's own is used and nothing is done here.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const sourceDir = path.join(here, "source");
+const patchesDir = path.join(here, "patches");
+const stampFile = path.join(sourceDir, ".ingle-stamp");
+
+interface Pin {
+  release: string;
+  commit: string;
+  tree: string;
+}
+
+function git(cwd: string, ...args: string[]): string {
+  return execFileSync("git", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
+}
+
+function readPin(): Pin {
+  const manifest = JSON.parse(readFileSync(path.join(here, "package.json"), "utf8")) as {
+    "llama.cpp": Pin;
+  };
+  return manifest["llama.cpp"];
+}
+
+function patchFiles(): string[] {
+  if (!existsSync(patchesDir)) return [];
+  return readdirSync(patchesDir)
+    .filter((name) => name.endsWith(".patch"))
+    .sort()
+    .map((name) => path.join(patchesDir, name));
+}
+
+/** What source/ must have been made from; any change of pin or patch makes it anew. */
+function wantedStamp(pin: Pin, patches: string[]): string {
+  const hash = createHash("sha256");
+  for (const file of patches) hash.update(path.basename(file)).update(readFileSync(file));
+  return `${pin.release} ${pin.commit} ${pin.tree} patches:${hash.digest("hex")}\n`;
+}
+
+function bundlePath(): string {
+  // By path: the package's `exports` hide everything but its entry, and pnpm links it exactly here.
+  return path.join(here, "node_modules", "node-llama-cpp", "llama", "gitRelease.bundle");
+}
+
+function cloneVerified(pin: Pin, into: string): void {
+  // Line endings as in the release: the tree is compared byte for byte, on Windows too.
+  git(here, "-c", "core.autocrlf=false", "-c", "advice.detachedHead=false", "clone", "--quiet", bundlePath(), into);
+  const commit = git(into, "rev-parse", "HEAD");
+  const tree = git(into, "rev-parse", "HEAD^{tree}");
+  if (commit !== pin.commit || tree !== pin.tree) {
+    throw new Error(
+      `The llama.cpp bundle holds commit ${commit} (tree ${tree}), but ${pin.commit} (tree ${pin.tree}) is pinned. ` +
+        "Reinstall with `pnpm install --force`; if that does not help, the package was tampered with.",
+    );
+  }
+}
+
+function prepare(): void {
+  if (process.env["LLAMA_CPP_DIR"]) {
+    console.log(`llama.cpp: using LLAMA_CPP_DIR=${process.env["LLAMA_CPP_DIR"]}`);
+    return;
+  }
+  const pin = readPin();
+  const patches = patchFiles();
+  const stamp = wantedStamp(pin, patches);
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
+
+  const fresh = `${sourceDir}.new`;
+  rmSync(fresh, { recursive: true, force: true });
+  cloneVerified(pin, fresh);
+  for (const patch of patches) git(fresh, "apply", "--whitespace=nowarn", patch);
+  writeFileSync(path.join(fresh, ".ingle-stamp"), stamp);
+  rmSync(sourceDir, { recursive: true, force: true });
+  renameSync(fresh, sourceDir);
+  console.log(`llama.cpp: ${pin.release} (${pin.commit.slice(0, 10)}), ${patches.length} patches applied`);
+}
+
+prepare();
