@@ -125,6 +125,8 @@ export interface NativeEngineOptions {
   threadsBatch: number;
   kvTypeK: string;
   kvTypeV: string;
+  /** "auto" lets llama.cpp choose by backend. */
+  flashAttention: "auto" | "on" | "off";
   /** Requests that may wait; one more is refused with `overloaded`. */
   waitingMax: number;
 }

@@ -1,1 +1,39 @@
-# The C++ unit tests of base, sched and engine/text_stream: one program, run by vitest (test/cpp.test.ts).
+# The C++ unit tests of base, sched and engine/text_stream: one program, run by vitest (test/cpp.test.ts). Not part of
+# the addon's build, and without llama.cpp's headers: what is tested here is pure.
+option(INGLE_DOCTEST "use doctest where it is installed; otherwise, or when OFF, the few macros of test/fallback" ON)
+set(INGLE_TESTS_MACROS_DIR test/fallback)
+if(INGLE_DOCTEST)
+    find_path(INGLE_DOCTEST_INCLUDE_DIR doctest/doctest.h)
+    if(INGLE_DOCTEST_INCLUDE_DIR)
+        set(INGLE_TESTS_MACROS_DIR ${INGLE_DOCTEST_INCLUDE_DIR})
+    endif()
+endif()
+
+find_package(Threads REQUIRED)
+add_executable(
+    ingle_tests EXCLUDE_FROM_ALL
+    test/bounded_queue_test.cpp
+    test/main.cpp
+    test/scheduler_random_test.cpp
+    test/scheduler_test.cpp
+    test/sequence_test.cpp
+    test/text_stream_random_test.cpp
+    test/text_stream_test.cpp
+    test/thread_checker_test.cpp
+    test/waiting_line_test.cpp
+    src/engine/text_stream.cpp
+    $<TARGET_OBJECTS:ingle_sched>
+)
+if(UNIX)
+    target_sources(ingle_tests PRIVATE test/assertions_test.cpp) # it forks
+endif()
+target_compile_features(ingle_tests PRIVATE cxx_std_23)
+target_compile_options(ingle_tests PRIVATE ${INGLE_WARNINGS})
+target_include_directories(ingle_tests PRIVATE src test)
+# SYSTEM: doctest's headers are not held to our warnings.
+target_include_directories(ingle_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR})
+target_link_libraries(ingle_tests PRIVATE Threads::Threads)
+# `$<1:…>` keeps generators with several configurations from adding a folder of their own.
+set_target_properties(
+    ingle_tests PROPERTIES CXX_EXTENSIONS OFF RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
+)

@@ -11,6 +11,11 @@ export {
   type Usage,
 } from "./generation.ts";
 export { GenerationRequest, checkGenerationRequest } from "./generation-request.ts";
+export { ensureStarterModel, type EnsureModelOptions } from "./library/get-model.ts";
+export type { NpmModel } from "./library/npm-model.ts";
+export { libraryPaths, type LibraryPaths } from "./library/paths.ts";
+export type { LibraryProgress } from "./library/progress.ts";
+export { starterModel } from "./library/starter.ts";
 export { LoadOptions, load, parallelMax, type LoadedModel } from "./load.ts";
 export { Message } from "./messages.ts";
 export { Model, type GenerateOptions, type ModelInfo } from "./model.ts";

@@ -19,6 +19,8 @@ export const LoadOptions = z
   .object({
     /** Most tokens of one request, prompt and reply. Default: what the model was trained for, at most 8,192. */
     contextLength: z.int().min(16).optional(),
+    /** Tokens that all requests together may hold. Default: enough for every one to be full, at most 32,768. */
+    cells: z.int().min(16).optional(),
     /** Requests computed at the same time. Default 8. */
     parallel: z.int().min(1).max(parallelMax).default(8),
     /** Threads that compute. Default: one per core of this machine. */
@@ -28,6 +30,8 @@ export const LoadOptions = z
     /** Types of the KV cache's two halves. Default f16. */
     kvTypeK: z.string().default("f16"),
     kvTypeV: z.string().default("f16"),
+    /** Flash attention needs less memory and is faster nearly everywhere; `auto` lets the backend choose. */
+    flashAttention: z.enum(["auto", "on", "off"]).default("auto"),
     /** Most tokens in one turn of the engine. */
     batchTokens: z.int().min(8).max(16_384).default(512),
     /** Most prompt tokens in a turn beside running replies; less is smoother for them, more is faster for the prompt. */
@@ -114,7 +118,7 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
   const threads = options.threads ?? availableParallelism();
   return {
     contextLength,
-    cells: Math.max(contextLength, Math.min(contextLength * options.parallel, cellsDefaultMax)),
+    cells: Math.max(contextLength, options.cells ?? Math.min(contextLength * options.parallel, cellsDefaultMax)),
     parallel: options.parallel,
     batchTokens: options.batchTokens,
     batchTokensBusy: options.batchTokensBusy,
@@ -122,6 +126,7 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
     threadsBatch: threads,
     kvTypeK: options.kvTypeK,
     kvTypeV: options.kvTypeV,
+    flashAttention: options.flashAttention,
     waitingMax: options.waitingMax,
   };
 }

@@ -31,6 +31,11 @@ uint64_t memory_total() {
     return total;
 }
 
+llama_flash_attn_type flash_attention_type(const std::string& name) {
+    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    return name == "off" ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
+}
+
 llama_context_params to_params(const ContextOptions& options) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(options.cells);
@@ -42,6 +47,7 @@ llama_context_params to_params(const ContextOptions& options) {
     params.n_threads_batch = options.threads_batch;
     params.type_k = static_cast<ggml_type>(kv_type_from_name(options.kv_type_k));
     params.type_v = static_cast<ggml_type>(kv_type_from_name(options.kv_type_v));
+    params.flash_attn_type = flash_attention_type(options.flash_attention);
     // One pool of cells for all sequences: a long one may use what short ones leave, and prefixes can be shared.
     params.kv_unified = true;
     params.no_perf = true;

@@ -26,6 +26,8 @@ struct ContextOptions {
     int32_t threads_batch;
     std::string kv_type_k;
     std::string kv_type_v;
+    /// "auto", "on" or "off".
+    std::string flash_attention;
 };
 
 /// Some tokens of one sequence, at positions first, first + 1, …

@@ -148,7 +148,8 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
                     .threads = reader.integer("threads", 1, kThreadsMax),
                     .threads_batch = reader.integer("threadsBatch", 1, kThreadsMax),
                     .kv_type_k = reader.string("kvTypeK"),
-                    .kv_type_v = reader.string("kvTypeV")},
+                    .kv_type_v = reader.string("kvTypeV"),
+                    .flash_attention = reader.string("flashAttention")},
         .batch_tokens_busy = reader.integer("batchTokensBusy", 1, 1 << 20),
         .waiting_max = reader.integer("waitingMax", 0, 1 << 20),
     };

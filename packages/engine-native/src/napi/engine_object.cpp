@@ -19,6 +19,7 @@ public:
 private:
     base::Result<void> execute() override {
         engine_->stop();
+        engine_.reset();
         return {};
     }
 
@@ -63,7 +64,13 @@ void EngineObject::on_teardown(void* data) {
     object->bridge_->close();
 }
 
+bool EngineObject::is_usable() const {
+    if (engine_ == nullptr) throw_error(env_, {.code = base::Code::disposed, .message = "The engine was disposed."});
+    return engine_ != nullptr;
+}
+
 Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
+    if (!is_usable()) return info.Env().Undefined();
     base::Result<engine::Submission> submission = to_submission(info[0]);
     base::Result<base::RequestId> id = submission ? engine_->submit(std::move(*submission))
                                                   : base::Result<base::RequestId>(std::unexpected(submission.error()));
@@ -76,15 +83,23 @@ Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
 }
 
 void EngineObject::cancel(const Napi::CallbackInfo& info) {
-    if (info[0].IsNumber()) engine_->cancel(static_cast<base::RequestId>(info[0].As<Napi::Number>().Int64Value()));
+    if (engine_ == nullptr || !info[0].IsNumber()) return;
+    engine_->cancel(static_cast<base::RequestId>(info[0].As<Napi::Number>().Int64Value()));
 }
 
 Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
+    if (!is_usable()) return info.Env().Undefined();
     return from_stats(info.Env(), engine_->stats());
 }
 
 Napi::Value EngineObject::dispose(const Napi::CallbackInfo& info) {
-    return PromiseWorker::start(info.Env(), std::make_unique<StopWorker>(engine_, bridge_));
+    if (engine_ == nullptr) {
+        const auto done = Napi::Promise::Deferred::New(info.Env());
+        done.Resolve(info.Env().Undefined());
+        return done.Promise();
+    }
+    // Moved, so that context and weights go when the thread has ended, not when this object is collected.
+    return PromiseWorker::start(info.Env(), std::make_unique<StopWorker>(std::move(engine_), std::move(bridge_)));
 }
 
 } // namespace binding

@@ -32,7 +32,11 @@ private:
 
     static void on_teardown(void* data);
 
+    /// False with a JS error thrown after dispose().
+    bool is_usable() const;
+
     napi_env env_;
+    // Null after dispose().
     std::shared_ptr<engine::Engine> engine_;
     std::shared_ptr<EventBridge> bridge_;
 };

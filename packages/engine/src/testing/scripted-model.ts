@@ -56,6 +56,7 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     threadsBatch: 1,
     kvTypeK: "f16",
     kvTypeV: "f16",
+    flashAttention: "auto",
     waitingMax: 256,
   });
   return { model, log };

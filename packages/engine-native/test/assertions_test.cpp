@@ -1,0 +1,143 @@
+// Misuse that must end the process: each case runs in a forked child, which is expected to abort. POSIX only.
+#include "base/thread_checker.h"
+#include "sched/scheduler.h"
+
+#include <csignal>
+#include <thread>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using sched::Outcome;
+
+namespace {
+
+constexpr sched::Limits kLimits{.cells = 16,
+                                .context_length = 16,
+                                .sequences = 2,
+                                .batch_tokens = 8,
+                                .batch_tokens_busy = 4,
+                                .reserve_ahead = 2};
+
+constexpr int kSurvived = 7;
+
+/// True when the action ends its process by abort().
+template <class Action>
+bool aborts(Action action) {
+    const pid_t child = fork();
+    if (child == 0) {
+        // The child's assertion is expected: neither its message nor doctest's own handler shall be seen.
+        std::signal(SIGABRT, SIG_DFL);
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        action();
+        _exit(kSurvived);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+sched::Request request(base::RequestId id, int32_t prompt_tokens = 4, int32_t generate_max = 4) {
+    return {.id = id, .client = "a", .prompt_tokens = prompt_tokens, .generate_max = generate_max};
+}
+
+} // namespace
+
+TEST_CASE("assertions: an innocent action survives, so that the cases below mean something") {
+    CHECK(!aborts([] {
+        sched::Scheduler scheduler(kLimits);
+        scheduler.submit(request(1));
+        scheduler.plan();
+        scheduler.apply({Outcome::advanced});
+        scheduler.check_integrity();
+    }));
+}
+
+TEST_CASE("thread checker: ends the process when another thread comes in") {
+    CHECK(aborts([] {
+        base::ThreadChecker owner;
+        owner.check();
+        std::jthread([&] { owner.check(); }).join();
+    }));
+}
+
+TEST_CASE("scheduler: refuses limits that could not hold one request or one turn") {
+    const auto refuses = [](auto change) {
+        return aborts([&] {
+            sched::Limits limits = kLimits;
+            change(limits);
+            const sched::Scheduler scheduler(limits);
+        });
+    };
+    CHECK(refuses([](sched::Limits& limits) { limits.cells = 15; }));
+    CHECK(refuses([](sched::Limits& limits) { limits.batch_tokens = 1; }));
+    CHECK(refuses([](sched::Limits& limits) { limits.batch_tokens_busy = 0; }));
+    CHECK(refuses([](sched::Limits& limits) { limits.reserve_ahead = 0; }));
+    CHECK(refuses([](sched::Limits& limits) { limits.sequences = 0; }));
+}
+
+TEST_CASE("scheduler: refuses a request that does not fit, and an id that is in use") {
+    const auto refuses = [](sched::Request second) {
+        return aborts([&] {
+            sched::Scheduler scheduler(kLimits);
+            scheduler.submit(request(1));
+            scheduler.submit(second);
+        });
+    };
+    CHECK(!refuses(request(2, 12, 4)));
+    CHECK(refuses(request(2, 13, 4)));
+    CHECK(refuses(request(2, 0, 4)));
+    CHECK(refuses(request(2, 4, 0)));
+    CHECK(refuses(request(1)));
+}
+
+TEST_CASE("scheduler: refuses calls out of turn") {
+    const auto refuses = [](auto call) {
+        return aborts([&] {
+            sched::Scheduler scheduler(kLimits);
+            scheduler.submit(request(1));
+            scheduler.plan();
+            call(scheduler);
+        });
+    };
+    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.plan(); }));
+    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.cancel(1); }));
+    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.apply({}); }));
+    CHECK(refuses([](sched::Scheduler& scheduler) {
+        scheduler.apply({Outcome::finished});
+        scheduler.apply({Outcome::finished});
+    }));
+}
+
+TEST_CASE("sequence: refuses moves that its state does not have") {
+    const auto refuses = [](auto move) {
+        return aborts([&] {
+            sched::Sequence sequence(request(1), 0);
+            move(sequence);
+        });
+    };
+    CHECK(refuses([](sched::Sequence& sequence) { sequence.advance(1, false); }));
+    CHECK(refuses([](sched::Sequence& sequence) { sequence.preempt(); }));
+    CHECK(refuses([](sched::Sequence& sequence) { sequence.reserve(8); }));
+    CHECK(refuses([](sched::Sequence& sequence) { sequence.admit(0, 3); }));
+    CHECK(refuses([](sched::Sequence& sequence) {
+        sequence.admit(0, 4);
+        sequence.admit(1, 4);
+    }));
+    CHECK(refuses([](sched::Sequence& sequence) {
+        sequence.admit(0, 4);
+        sequence.advance(5, false);
+    }));
+    CHECK(refuses([](sched::Sequence& sequence) {
+        sequence.admit(0, 4);
+        sequence.advance(3, true);
+    }));
+    CHECK(refuses([](sched::Sequence& sequence) {
+        sequence.end();
+        sequence.end();
+    }));
+}

@@ -1,0 +1,32 @@
+// base::ThreadChecker, as far as it lets its callers live; that it ends the others is in assertions_test.cpp.
+#include "base/thread_checker.h"
+
+#include <thread>
+
+#include <doctest/doctest.h>
+
+using base::ThreadChecker;
+
+TEST_CASE("thread checker: its thread may check as often as it likes") {
+    ThreadChecker owner;
+    owner.check();
+    owner.check();
+    CHECK(true);
+}
+
+TEST_CASE("thread checker: belongs to the thread that checks first, not to the one that made it") {
+    ThreadChecker owner;
+    std::jthread([&] { owner.check(); }).join();
+    CHECK(true);
+}
+
+TEST_CASE("thread checker: binds anew after a release") {
+    ThreadChecker owner;
+    owner.check();
+    owner.release();
+    std::jthread([&] {
+        owner.check();
+        owner.check();
+    }).join();
+    CHECK(true);
+}

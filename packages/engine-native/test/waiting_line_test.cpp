@@ -1,0 +1,130 @@
+// sched::WaitingLine: who is next.
+#include "sched/waiting_line.h"
+
+#include <deque>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using sched::Sequence;
+using sched::WaitingLine;
+
+namespace {
+
+/// A line with the sequences in it; ids count up with arrival.
+class Line {
+public:
+    Sequence& enter(const std::string& client) {
+        const uint64_t arrival = sequences_.size();
+        sequences_.emplace_back(
+            sched::Request{.id = arrival + 1, .client = client, .prompt_tokens = 2, .generate_max = 2}, arrival);
+        line.enter(sequences_.back());
+        return sequences_.back();
+    }
+
+    /// Puts back, preempted, one that had been taken.
+    void preempt(Sequence& sequence) {
+        sequence.admit(0, 2);
+        sequence.preempt();
+        line.enter(sequence);
+    }
+
+    /// Takes out who is next: its id, or 0 when nobody waits.
+    base::RequestId take() {
+        Sequence* sequence = line.next();
+        if (sequence == nullptr) return 0;
+        line.leave(*sequence);
+        return sequence->id();
+    }
+
+    WaitingLine line;
+
+private:
+    std::deque<Sequence> sequences_;
+};
+
+} // namespace
+
+TEST_CASE("line: nobody is next in an empty one") {
+    const WaitingLine line;
+    CHECK(line.next() == nullptr);
+    CHECK_EQ(line.size(), size_t{0});
+}
+
+TEST_CASE("line: one client is served in order of arrival") {
+    Line line;
+    for (int i = 0; i < 3; ++i) line.enter("a");
+    CHECK_EQ(line.line.size(), size_t{3});
+    CHECK_EQ(line.take(), 1U);
+    CHECK_EQ(line.take(), 2U);
+    CHECK_EQ(line.take(), 3U);
+    CHECK_EQ(line.take(), 0U);
+}
+
+TEST_CASE("line: the next one stays until it leaves") {
+    Line line;
+    Sequence& first = line.enter("a");
+    CHECK(line.line.next() == &first);
+    CHECK(line.line.next() == &first);
+    CHECK_EQ(line.line.size(), size_t{1});
+}
+
+TEST_CASE("line: one in the middle may leave") {
+    Line line;
+    line.enter("a");
+    Sequence& second = line.enter("a");
+    line.enter("a");
+    line.line.leave(second);
+    CHECK_EQ(line.take(), 1U);
+    CHECK_EQ(line.take(), 3U);
+}
+
+TEST_CASE("line: the client that has had fewer tokens is served first") {
+    Line line;
+    line.enter("a");
+    line.enter("a");
+    line.enter("b");
+    line.line.charge("a", 10);
+    line.line.charge("b", 9);
+    CHECK_EQ(line.take(), 3U);
+    line.line.charge("b", 2);
+    CHECK_EQ(line.take(), 1U);
+}
+
+TEST_CASE("line: clients that have had the same are served in order of arrival") {
+    Line line;
+    line.enter("b");
+    line.enter("a");
+    line.line.charge("a", 5);
+    line.line.charge("b", 5);
+    CHECK_EQ(line.take(), 1U);
+    CHECK_EQ(line.take(), 2U);
+}
+
+TEST_CASE("line: a newcomer starts level, so that it neither waits for the past of others nor passes them for long") {
+    Line line;
+    line.enter("a");
+    line.enter("a");
+    line.line.charge("a", 1000);
+    line.enter("b");
+    CHECK_EQ(line.take(), 1U);
+    line.line.charge("a", 1);
+    CHECK_EQ(line.take(), 3U);
+    line.line.charge("b", 2);
+    CHECK_EQ(line.take(), 2U);
+}
+
+TEST_CASE("line: preempted ones go first, the oldest before the others, whatever their clients have had") {
+    Line line;
+    Sequence& first = line.enter("a");
+    Sequence& second = line.enter("a");
+    line.enter("b");
+    line.line.leave(first);
+    line.line.leave(second);
+    line.line.charge("a", 1000);
+    line.preempt(second);
+    line.preempt(first);
+    CHECK_EQ(line.take(), 1U);
+    CHECK_EQ(line.take(), 2U);
+    CHECK_EQ(line.take(), 3U);
+}

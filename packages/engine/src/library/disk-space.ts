@@ -1,0 +1,45 @@
+// Says that a disk is full before a long download starts, and in the same words when it fills up on the way.
+import { statfs } from "node:fs/promises";
+import { EngineError } from "../errors.ts";
+
+export type FreeBytes = (folder: string) => Promise<number>;
+
+/** Bytes that this user may still write on the folder's disk. */
+export const freeBytesOn: FreeBytes = async (folder) => {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+};
+
+/** Throws `disk_full` with the numbers when `neededBytes` more do not fit under `folder`. */
+export async function checkDiskSpace(
+  folder: string,
+  neededBytes: number,
+  freeBytes: FreeBytes = freeBytesOn,
+): Promise<void> {
+  const free = await freeBytes(folder);
+  if (free >= neededBytes) return;
+  const message = `The model needs ${inMegabytes(neededBytes)} more in ${folder}, where ${inMegabytes(free)} are free. ${advice}`;
+  throw new EngineError("disk_full", message, { details: { folder, neededBytes, freeBytes: free } });
+}
+
+/** The error for a write, rename or mkdir that failed in the library. */
+export function diskFailure(error: unknown, folder: string): unknown {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    const message = `The disk under ${folder} is full. ${advice}`;
+    return new EngineError("disk_full", message, { cause: error, details: { folder } });
+  }
+  if (typeof code === "string" && unusableCodes.has(code)) {
+    const message = `Ingle cannot write in ${folder} (${code}). Set INGLE_HOME to a folder of your own.`;
+    return new EngineError("download_failed", message, { cause: error, details: { folder } });
+  }
+  return error;
+}
+
+/** No permission, a read-only disk, or a file where a folder should be. */
+const unusableCodes = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"]);
+const advice = "Free some space, or set INGLE_HOME to a folder on a larger disk.";
+
+function inMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1_000_000).toLocaleString("en-US")} MB`;
+}

@@ -1,0 +1,14 @@
+// How large a file is, for everything in the library that asks whether one is there and whole.
+import { stat } from "node:fs/promises";
+
+/** Bytes of the file, or undefined when there is none. */
+export async function fileBytes(path: string): Promise<number | undefined> {
+  try {
+    const found = await stat(path);
+    return found.isFile() ? found.size : undefined;
+  } catch (error) {
+    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}

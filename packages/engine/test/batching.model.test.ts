@@ -1,0 +1,114 @@
+// Many requests at once: each is answered as if it were alone, and leaves nothing behind.
+import type { Generation, LoadedModel } from "@ingle/engine";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadExact, prompts, until, within } from "./tiny.ts";
+
+describe("requests at the same time", () => {
+  let loaded: LoadedModel;
+  beforeAll(async () => {
+    loaded = await loadExact({ contextLength: 1024, parallel: 8 });
+  });
+  afterAll(() => loaded[Symbol.asyncDispose]());
+
+  const idle = (): boolean => loaded.model.stats().running === 0 && loaded.model.stats().waiting === 0;
+
+  it("eight at once give the same texts as one after another, at temperature 0", async () => {
+    const requests = prompts(8).map((prompt) => ({ prompt, temperature: 0, maxTokens: 48 }));
+    const alone: string[] = [];
+    for (const request of requests) alone.push((await loaded.model.generate(request)).text);
+    const together = await Promise.all(requests.map(async (request) => (await loaded.model.generate(request)).text));
+    expect(together).toEqual(alone);
+    expect(new Set(alone).size).toBe(8);
+  });
+
+  it("forty requests on eight places all finish, with their own seeds", async () => {
+    const say = async (prompt: string, seed: number): Promise<string> =>
+      (await loaded.model.generate({ prompt, seed, maxTokens: 12 }, { client: `client ${seed % 5}` })).text;
+    const texts = await within(60_000, Promise.all(prompts(40).map(say)));
+    expect(texts.every((text) => text.length > 0)).toBe(true);
+    await until(idle);
+    expect(loaded.model.stats().cellsUsed).toBe(0);
+  });
+
+  it("preempts instead of failing when the cells run short, and the texts stay the same", async () => {
+    await using tight = await loadExact({ contextLength: 400, cells: 500, parallel: 4 });
+    const requests = prompts(6).map((prompt) => ({ prompt, temperature: 0, maxTokens: 300 }));
+    const together = await within(
+      120_000,
+      Promise.all(requests.map(async (request) => (await tight.model.generate(request)).text)),
+    );
+    expect(tight.model.stats().preemptions).toBeGreaterThan(0);
+    await using roomy = await loadExact({ contextLength: 400, parallel: 1 });
+    for (const [index, request] of requests.entries()) {
+      expect((await roomy.model.generate(request)).text).toBe(together[index]);
+    }
+  });
+
+  it("refuses with `overloaded` what does not fit the line, and serves the rest", async () => {
+    await using small = await loadExact({ contextLength: 256, parallel: 1, waitingMax: 2 });
+    const results = await Promise.allSettled(
+      prompts(8).map(async (prompt) => await small.model.generate({ prompt, maxTokens: 20 })),
+    );
+    const refused = results.filter((result) => result.status === "rejected");
+    expect(refused.length).toBe(5);
+    for (const result of refused) expect(result.reason).toMatchObject({ code: "overloaded" });
+    expect((await small.model.generate({ prompt: "later", maxTokens: 3 })).text).not.toBe("");
+  });
+
+  async function cancelled(generation: Generation, reason: Error): Promise<void> {
+    await expect(within(5000, Promise.resolve(generation))).rejects.toBe(reason);
+  }
+
+  it("cancels a request in line, in its prefill and while decoding, and touches no other", async () => {
+    await using few = await loadExact({ contextLength: 2048, parallel: 2, batchTokens: 16, batchTokensBusy: 2 });
+    const { model } = few;
+    const witness = { prompt: "The witness", temperature: 0, maxTokens: 600 };
+    const expected = (await model.generate(witness)).text;
+    const running = model.generate(witness);
+
+    const inPrefill = new AbortController();
+    const prefilling = model.generate({ prompt: "long ".repeat(1500) }, { signal: inPrefill.signal });
+    await until(() => model.stats().running === 2);
+    const inLine = new AbortController();
+    const waiting = model.generate({ prompt: "waits" }, { signal: inLine.signal });
+    await until(() => model.stats().waiting === 1);
+
+    inLine.abort(new Error("left the line"));
+    await cancelled(waiting, inLine.signal.reason);
+    await until(() => model.stats().waiting === 0);
+    expect(model.stats().running).toBe(2);
+    inPrefill.abort(new Error("left the prefill"));
+    await cancelled(prefilling, inPrefill.signal.reason);
+    await until(() => model.stats().running === 1);
+
+    const decoding = model.generate({ prompt: "talks on", maxTokens: 1500 });
+    let seen = 0;
+    for await (const chunk of decoding) {
+      seen += chunk.tokens;
+      if (seen > 5) break; // leaving the loop cancels
+    }
+    await until(() => model.stats().running <= 1);
+    expect((await running).text).toBe(expected);
+    await until(() => model.stats().running === 0);
+    expect(model.stats().cellsUsed).toBe(0);
+  });
+
+  it("survives a storm of cancels at random moments", async () => {
+    const done = await within(
+      60_000,
+      Promise.allSettled(
+        prompts(60).map(async (prompt, index) => {
+          const controller = new AbortController();
+          const generation = loaded.model.generate({ prompt, seed: index, maxTokens: 60 }, { signal: controller.signal });
+          setTimeout(() => controller.abort(new Error("gone")), (index * 37) % 150);
+          return await generation;
+        }),
+      ),
+    );
+    expect(done.length).toBe(60);
+    await until(idle);
+    expect(loaded.model.stats().cellsUsed).toBe(0);
+    const { text } = await loaded.model.generate({ prompt: "still here", temperature: 0, maxTokens: 5 });
+    expect(text).not.toBe("");
+  });
+});

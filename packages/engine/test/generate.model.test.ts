@@ -1,0 +1,213 @@
+// What a generation is: deterministic where it says so, ended where it was told to, and the same however it is read.
+import { generate, streamGenerate, type LoadedModel } from "@ingle/engine";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadTiny, prompts, within } from "./tiny.ts";
+
+describe("generating text", () => {
+  let loaded: LoadedModel;
+  beforeAll(async () => {
+    loaded = await loadTiny({ contextLength: 512 });
+  });
+  afterAll(() => loaded[Symbol.asyncDispose]());
+
+  it("repeats itself at temperature 0", async () => {
+    for (const prompt of prompts(3)) {
+      const first = await loaded.model.generate({ prompt, temperature: 0, maxTokens: 40 });
+      const second = await loaded.model.generate({ prompt, temperature: 0, maxTokens: 40 });
+      expect(second.text).toBe(first.text);
+      expect(first.usage.completionTokens).toBe(40);
+    }
+  });
+
+  it("repeats itself with the same seed and differs with another", async () => {
+    const say = async (seed: number): Promise<string> =>
+      (await loaded.model.generate({ prompt: "A story:", temperature: 1, seed, maxTokens: 30 })).text;
+    const first = await say(7);
+    expect(await say(7)).toBe(first);
+    expect(await say(8)).not.toBe(first);
+    expect(await say(7 + 2 ** 32)).not.toBe(first);
+    expect(await say(-7)).toBe(await say(-7));
+  });
+
+  it("differs from time to time without a seed", async () => {
+    const texts = await Promise.all(
+      Array.from({ length: 4 }, async () => (await loaded.model.generate({ prompt: "A story:", maxTokens: 20 })).text),
+    );
+    expect(new Set(texts).size).toBe(4);
+  });
+
+  it("gives the same text iterated and awaited", async () => {
+    const request = { prompt: "The harbour", temperature: 0, maxTokens: 50 };
+    const generation = loaded.model.generate(request);
+    let streamed = "";
+    let tokens = 0;
+    for await (const chunk of generation) {
+      streamed += chunk.text;
+      tokens += chunk.tokens;
+    }
+    const result = await generation;
+    expect(streamed).toBe(result.text);
+    expect(tokens).toBeLessThanOrEqual(result.usage.completionTokens);
+    expect((await loaded.model.generate(request)).text).toBe(streamed);
+  });
+
+  it("finishes with `length` when maxTokens is reached, and counts what it used", async () => {
+    const { finishReason, usage, timings } = await loaded.model.generate({ prompt: "One two", maxTokens: 5 });
+    expect(finishReason).toBe("length");
+    const promptTokens = (await loaded.tokenizer.encode("One two")).length;
+    expect(usage).toEqual({ promptTokens, completionTokens: 5, cachedTokens: 0 });
+    expect(timings.promptMs).toBeGreaterThan(0);
+    expect(timings.predictedMs).toBeGreaterThan(0);
+  });
+
+  it("finishes with `length` at the context's end", async () => {
+    const tokens = await loaded.tokenizer.encode("word ".repeat(600));
+    const prompt = tokens.slice(0, 500);
+    const { finishReason, usage } = await loaded.model.generate({ prompt });
+    expect(finishReason).toBe("length");
+    expect(usage).toMatchObject({ promptTokens: 500, completionTokens: 12 });
+  });
+
+  it("finishes with `stop` when the model ends its text, and goes on when told to ignore that", async () => {
+    await using ending = await loadTiny({ contextLength: 1024 }, { endAfter: 8 });
+    const results = await Promise.all(
+      prompts(8).map((prompt, seed) => ending.model.generate({ prompt, seed, maxTokens: 400 })),
+    );
+    expect(results.map((result) => result.finishReason)).toContain("stop");
+    const stopped = results.find((result) => result.finishReason === "stop");
+    expect(stopped?.usage.completionTokens).toBeLessThan(400);
+    const going = await ending.model.generate({ prompt: "on", seed: 1, maxTokens: 200, ignoreEos: true });
+    expect(going).toMatchObject({ finishReason: "length", usage: { completionTokens: 200 } });
+  });
+
+  it("ends before a stop string wherever it falls between tokens, and never shows a part of it", async () => {
+    const request = { prompt: "The lantern", temperature: 0, maxTokens: 60 };
+    const { text } = await loaded.model.generate(request);
+    for (let start = 3; start < text.length - 8; start += 7) {
+      const stop = text.slice(start, start + 6);
+      const generation = loaded.model.generate({ ...request, stop: ["never in it ☃", stop] });
+      const shown: string[] = [];
+      for await (const chunk of generation) shown.push(chunk.text);
+      const result = await generation;
+      expect(result.text).toBe(text.slice(0, text.indexOf(stop)));
+      expect(shown.join("")).toBe(result.text);
+      expect(result.finishReason).toBe("stop");
+    }
+  });
+
+  it("bans a token that is biased away and prefers one that is biased up", async () => {
+    const { text } = await loaded.model.generate({ prompt: "Say", temperature: 0, maxTokens: 1 });
+    const wanted = (await loaded.tokenizer.encode("winter", { addSpecial: false }))[0] ?? 0;
+    const first = (await loaded.tokenizer.encode(text, { addSpecial: false })).at(-1) ?? 0;
+    const biased = await loaded.model.generate({
+      prompt: "Say",
+      temperature: 0,
+      maxTokens: 1,
+      logitBias: { [first]: -100, [wanted]: 100 },
+    });
+    expect(biased.text.trim()).toBe((await loaded.tokenizer.decode([wanted])).trim());
+  });
+
+  it("repeats less with penalties", async () => {
+    const distinct = async (extra: object): Promise<number> => {
+      const { text } = await loaded.model.generate({ prompt: "a a a a", temperature: 0, maxTokens: 200, ...extra });
+      return new Set(text.split(" ")).size;
+    };
+    const plain = await distinct({});
+    expect(await distinct({ repetitionPenalty: 3, repeatLastN: 200 })).toBeGreaterThan(plain);
+    expect(await distinct({ frequencyPenalty: 2, presencePenalty: 2, repeatLastN: 200 })).toBeGreaterThan(plain);
+  });
+
+  it("takes the likeliest token with top_k 1 as with temperature 0", async () => {
+    const greedy = await loaded.model.generate({ prompt: "Copper", temperature: 0, maxTokens: 20 });
+    const narrow = await loaded.model.generate({ prompt: "Copper", temperature: 1, topK: 1, maxTokens: 20 });
+    const narrower = await loaded.model.generate({ prompt: "Copper", temperature: 5, topP: 1e-9, maxTokens: 20 });
+    expect([narrow.text, narrower.text]).toEqual([greedy.text, greedy.text]);
+  });
+
+  it("refuses a prompt that does not fit, with the numbers", async () => {
+    const prompt = "word ".repeat(600);
+    const promptTokens = (await loaded.tokenizer.encode(prompt)).length;
+    const generation = loaded.model.generate({ prompt });
+    await expect(Promise.resolve(generation)).rejects.toMatchObject({
+      code: "context_length_exceeded",
+      details: { promptTokens, contextLength: 512 },
+    });
+  });
+
+  it("refuses tokens outside the vocabulary and parameters outside their range, naming them", async () => {
+    await expect(Promise.resolve(loaded.model.generate({ prompt: [1, 32_000] }))).rejects.toMatchObject({
+      code: "invalid_request",
+      details: { param: "prompt" },
+    });
+    expect(() => loaded.model.generate({ prompt: "x", topP: 0 })).toThrow(/topP/);
+    expect(() => loaded.model.generate({ prompt: "x", temperature: Number.NaN })).toThrow(/temperature/);
+    expect(() => loaded.model.generate({ prompt: "" })).toThrow(/prompt|input/i);
+  });
+
+  it("writes a conversation out with the model's own template", async () => {
+    const prompt = await loaded.tokenizer.applyChatTemplate(
+      [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hello 🌍" },
+      ],
+      { tokenize: false, addGenerationPrompt: true },
+    );
+    expect(prompt).toContain("<|im_start|>system\nBe brief.<|im_end|>");
+    expect(prompt.endsWith("<|im_start|>assistant\n")).toBe(true);
+    const asText = await loaded.model.generate({ prompt, temperature: 0, maxTokens: 10 });
+    const asChat = await loaded.model.generate({
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hello 🌍" },
+      ],
+      temperature: 0,
+      maxTokens: 10,
+    });
+    expect(asChat.text).toBe(asText.text);
+  });
+
+  it("says template_failed when the model's template refuses a conversation", async () => {
+    await using picky = await loadTiny(
+      { contextLength: 256 },
+      { chatTemplate: "{{ raise_exception('Only poems, please.') }}" },
+    );
+    const generation = picky.model.generate({ messages: [{ role: "user", content: "Hello" }] });
+    await expect(Promise.resolve(generation)).rejects.toMatchObject({ code: "template_failed" });
+    await expect(Promise.resolve(generation)).rejects.toThrow("Only poems, please.");
+  });
+
+  it("turns text into tokens and back", async () => {
+    const text = "Ünïcode, 漢字 and 🧭 survive.";
+    const tokens = await loaded.tokenizer.encode(text, { addSpecial: false });
+    expect((await loaded.tokenizer.decode(tokens)).trim()).toBe(text);
+    await expect(loaded.tokenizer.decode([99_999])).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  it("offers the plain functions of the library interface", async () => {
+    const { model, tokenizer } = loaded;
+    const whole = await generate(model, tokenizer, { prompt: "Once", temperature: 0, maxTokens: 12 });
+    let streamed = "";
+    for await (const piece of streamGenerate(model, tokenizer, { prompt: "Once", temperature: 0, maxTokens: 12 })) {
+      streamed += piece;
+    }
+    expect(streamed).toBe(whole);
+    await expect(
+      generate(model, tokenizer, { prompt: "Once", signal: AbortSignal.abort(new Error("not now")) }),
+    ).rejects.toThrow("not now");
+  });
+
+  it("never tears a character, whatever the tokens are cut into", async () => {
+    await using torn = await loadTiny({ contextLength: 1024 }, { bytes: "multibyte" });
+    const generation = torn.model.generate({ prompt: "🌋", seed: 3, maxTokens: 600 });
+    const pieces: string[] = [];
+    for await (const chunk of generation) pieces.push(chunk.text);
+    const { text } = await within(10_000, generation);
+    expect(pieces.join("")).toBe(text);
+    expect(/[^\x00-\x7f]/u.test(text)).toBe(true);
+    // A torn character would show as a lone surrogate or as a replacement in a piece that the whole does not have.
+    for (const piece of pieces) expect(piece.isWellFormed()).toBe(true);
+    const replacements = (of: string): number => of.split("\uFFFD").length;
+    expect(replacements(text) - 1).toBe(pieces.reduce((sum, piece) => sum + replacements(piece) - 1, 0));
+  });
+});

@@ -1,0 +1,97 @@
+// Ends of every kind while the engine works: dispose, exit, a terminated worker, garbage. None may crash the process.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { EngineError } from "@ingle/engine";
+import { tinyModel } from "@ingle/fixtures";
+import { describe, expect, it } from "vitest";
+import { loadTiny, until, within } from "./tiny.ts";
+
+const engine = new URL("../dist/index.js", import.meta.url).href;
+
+/** Loads the tiny model, starts three endless generations, and then runs `ending` once text has come. */
+async function script(ending: string): Promise<string> {
+  return `
+    import { load } from ${JSON.stringify(engine)};
+    const { model } = await load(${JSON.stringify(await tinyModel())}, { threads: 1 });
+    let pieces = 0;
+    const talk = async () => {
+      try {
+        for await (const chunk of model.generate({ prompt: "on and on", maxTokens: 2000, ignoreEos: true })) {
+          pieces += 1;
+          if (pieces === 20) { ${ending} }
+        }
+      } catch (error) { if (error.code !== "disposed") throw error; }
+    };
+    await Promise.all([talk(), talk(), talk()]);
+  `;
+}
+
+async function runChild(source: string): Promise<{ code: number | null; signal: string | null; stderr: string }> {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: ["ignore", "ignore", "pipe"] });
+  let stderr = "";
+  child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
+  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  clearTimeout(timer);
+  return { code, signal, stderr };
+}
+
+describe("the end of an engine", () => {
+  it("ends running generations with `disposed` when the model is disposed, and later ones too", async () => {
+    const loaded = await loadTiny();
+    const running = [1, 2, 3].map((seed) => loaded.model.generate({ prompt: "long", seed, maxTokens: 1900 }));
+    await until(() => loaded.model.stats().running === 3);
+    await within(10_000, loaded[Symbol.asyncDispose]());
+    for (const generation of running) {
+      await expect(Promise.resolve(generation)).rejects.toSatisfy(EngineError.is);
+      await expect(Promise.resolve(generation)).rejects.toMatchObject({ code: "disposed" });
+    }
+    expect(() => loaded.model.generate({ prompt: "again" })).toThrow(/disposed/);
+    await loaded[Symbol.asyncDispose](); // twice is fine
+  });
+
+  it("lets the process end by itself when nothing runs, though the model was not disposed", async () => {
+    const source = `
+      import { load } from ${JSON.stringify(engine)};
+      const { model } = await load(${JSON.stringify(await tinyModel())}, { threads: 1 });
+      await model.generate({ prompt: "short", maxTokens: 3 });
+    `;
+    expect(await runChild(source)).toEqual({ code: 0, signal: null, stderr: "" });
+  });
+
+  it("exits with the code it was told to while generating", async () => {
+    expect(await runChild(await script("process.exit(0);"))).toEqual({ code: 0, signal: null, stderr: "" });
+    expect(await runChild(await script("process.exit(7);"))).toEqual({ code: 7, signal: null, stderr: "" });
+  });
+
+  it("disposes while generating and ends with code 0", async () => {
+    expect(await runChild(await script("await model[Symbol.asyncDispose]();"))).toEqual({
+      code: 0,
+      signal: null,
+      stderr: "",
+    });
+  });
+
+  it("exits with code 0 while a model is being loaded", async () => {
+    const source = `
+      import { load } from ${JSON.stringify(engine)};
+      load(${JSON.stringify(await tinyModel())}, { threads: 1 }).catch(() => {});
+      setImmediate(() => process.exit(0));
+    `;
+    expect(await runChild(source)).toEqual({ code: 0, signal: null, stderr: "" });
+  });
+
+  it("terminates workers while they generate, again and again, beside a model that goes on", async () => {
+    await using loaded = await loadTiny();
+    const source = await script('(await import("node:worker_threads")).parentPort?.postMessage("talking");');
+    for (let round = 0; round < 4; round += 1) {
+      const worker = new Worker(`import(${JSON.stringify(`data:text/javascript,${encodeURIComponent(source)}`)})`, {
+        eval: true,
+      });
+      await within(20_000, once(worker, "message"));
+      await within(10_000, worker.terminate());
+    }
+    expect((await loaded.model.generate({ prompt: "still here", maxTokens: 3 })).usage.completionTokens).toBe(3);
+  });
+});

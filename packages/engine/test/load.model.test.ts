@@ -1,0 +1,141 @@
+// Loading: what is wrong with a file is said with a code, and never ends the process.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { EngineError, load } from "@ingle/engine";
+import { tinyModel } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadTiny } from "./tiny.ts";
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return "no error";
+  } catch (error) {
+    return EngineError.is(error) ? error.code : String(error);
+  }
+}
+
+describe("loading a model", () => {
+  let folder = "";
+  let whole: Buffer;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "ingle-load-"));
+    whole = await readFile(await tinyModel());
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  async function file(name: string, bytes: Uint8Array | string): Promise<string> {
+    const target = path.join(folder, name);
+    await writeFile(target, bytes);
+    return target;
+  }
+
+  it("tells what the model is", async () => {
+    await using loaded = await loadTiny();
+    expect(loaded.model.info).toMatchObject({
+      architecture: "llama",
+      quantization: "F16",
+      contextLengthTrain: 2048,
+      contextLength: 2048,
+      vocabularySize: 32_000,
+      hasChatTemplate: true,
+      parallel: 8,
+      threads: 1,
+    });
+  });
+
+  it("reports progress that only grows and ends at 1", async () => {
+    const seen: number[] = [];
+    await using loaded = await loadTiny({ onProgress: (fraction) => seen.push(fraction) });
+    expect(loaded.model.disposed).toBe(false);
+    expect(seen.at(-1)).toBe(1);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  });
+
+  it("says model_not_found for a missing file and for a folder", async () => {
+    expect(await codeOf(load(path.join(folder, "nowhere.gguf")))).toBe("model_not_found");
+    expect(await codeOf(load(folder))).toBe("model_not_found");
+  });
+
+  it("says model_invalid for a file that is no GGUF, an empty one, and an unknown version", async () => {
+    expect(await codeOf(load(await file("text.gguf", "This is a text and not a model, whatever its name says.")))).toBe(
+      "model_invalid",
+    );
+    expect(await codeOf(load(await file("empty.gguf", "")))).toBe("model_invalid");
+    const future = Buffer.from(whole.subarray(0, 4096));
+    future.writeUInt32LE(99, 4);
+    expect(await codeOf(load(await file("future.gguf", future)))).toBe("model_invalid");
+  });
+
+  it("says model_invalid for a file that was cut short, wherever it was cut", async () => {
+    for (const share of [0.000_01, 0.001, 0.05, 0.2, 0.5, 0.9, 0.999_99]) {
+      const cut = whole.subarray(0, Math.floor(whole.length * share));
+      expect(await codeOf(load(await file("cut.gguf", cut), { threads: 1 })), `cut at ${share}`).toBe("model_invalid");
+    }
+  });
+
+  it("says model_invalid when the header names more entries than the file can hold", async () => {
+    const lying = Buffer.from(whole);
+    lying.writeBigUInt64LE(2n ** 60n, 8);
+    expect(await codeOf(load(await file("lying.gguf", lying)))).toBe("model_invalid");
+  });
+
+  it("says model_unsupported and names the architecture when it is unknown", async () => {
+    const odd = Buffer.from(whole);
+    const at = odd.indexOf("llama", odd.indexOf("general.architecture") + 20);
+    odd.write("lxama", at);
+    const loading = load(await file("odd.gguf", odd));
+    await expect(loading).rejects.toMatchObject({ code: "model_unsupported" });
+    await expect(loading).rejects.toThrow("lxama");
+  });
+
+  it("says out_of_memory with the numbers when the context cannot fit this machine", async () => {
+    const loading = load(await tinyModel({ contextLength: 2 ** 27, layers: 8 }), {
+      contextLength: 2 ** 27,
+      parallel: 1,
+      threads: 1,
+    });
+    await expect(loading).rejects.toMatchObject({ code: "out_of_memory" });
+    await expect(loading).rejects.toThrow(/GiB/);
+  });
+
+  it("refuses options that make no sense, naming the option", async () => {
+    const model = await tinyModel();
+    await expect(load(model, { parallel: 0 })).rejects.toMatchObject({
+      code: "invalid_request",
+      details: { param: "parallel" },
+    });
+    await expect(load(model, { contextLength: 4096 })).rejects.toMatchObject({
+      code: "invalid_request",
+      details: { param: "contextLength", contextLengthTrain: 2048 },
+    });
+    await expect(load(model, { kvTypeK: "q9_9" })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  it("rejects with the signal's reason when it is aborted before and while the file is read", async () => {
+    const model = await tinyModel();
+    const before = new Error("changed my mind");
+    await expect(load(model, { signal: AbortSignal.abort(before) })).rejects.toBe(before);
+
+    const controller = new AbortController();
+    const during = new Error("too slow");
+    const loading = load(model, { signal: controller.signal, threads: 1 });
+    setImmediate(() => controller.abort(during));
+    await expect(loading).rejects.toBe(during);
+  });
+
+  it("loads and frees a model many times without keeping its memory", async () => {
+    const rounds = async (count: number): Promise<number> => {
+      for (let round = 0; round < count; round += 1) {
+        await using loaded = await loadTiny({ contextLength: 256 });
+        await loaded.model.generate({ prompt: "again", maxTokens: 2 });
+      }
+      return process.memoryUsage().rss;
+    };
+    await rounds(5);
+    const before = process.memoryUsage().rss;
+    const after = await rounds(30);
+    expect(after - before).toBeLessThan(64 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,50 @@
+// The tiny model of this folder's tests, loaded with one compute thread: test files run beside each other.
+import { load, type LoadedModel, type LoadOptions } from "@ingle/engine";
+import { tinyModel } from "@ingle/fixtures";
+
+type TinyModelOptions = Parameters<typeof tinyModel>[0];
+
+export async function loadTiny(options: LoadOptions = {}, fixture: TinyModelOptions = {}): Promise<LoadedModel> {
+  return load(await tinyModel(fixture), { threads: 1, ...options });
+}
+
+/**
+ * A tiny model whose logits hardly depend on what else is in the batch, for tests that compare texts. With 16-bit
+ * weights and with flash attention the order of additions changes with the batch by a hundredth and more, enough to
+ * change now and then which of two nearly equal tokens is likelier; here it is a hundred-thousandth.
+ */
+export async function loadExact(options: LoadOptions = {}): Promise<LoadedModel> {
+  return loadTiny({ flashAttention: "off", ...options }, { weights: "f32" });
+}
+
+/** `count` different prompts of different lengths. */
+export function prompts(count: number): string[] {
+  const words = ["river", "copper", "seven", "lantern", "orbit", "maple", "quiet", "harbour", "signal", "winter"];
+  return Array.from({ length: count }, (_, index) =>
+    Array.from({ length: 3 + ((index * 7) % 23) }, (__, word) => words[(index * 3 + word * (index + 1)) % words.length]).join(
+      " ",
+    ),
+  );
+}
+
+/** Fails after `ms` instead of hanging. */
+export async function within<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not done after ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits until `isTrue` says so, looking every few milliseconds. */
+export async function until(isTrue: () => boolean, ms = 10_000): Promise<void> {
+  const end = Date.now() + ms;
+  while (!isTrue()) {
+    if (Date.now() > end) throw new Error(`not true after ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
