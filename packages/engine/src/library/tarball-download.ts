@@ -56,7 +56,7 @@ async function fetchRest(file: PartialFile, download: TarballDownload): Promise<
   let furthest = file.bytes;
   let etag: string | undefined;
   const receive = async (): Promise<void> => {
-    using stream = await registry.openTarball(url, part.name, { offset: 0, etag, signal });
+    using stream = await registry.openTarball(url, part.name, { offset: file.bytes, etag, signal });
     etag = stream.etag;
     if (stream.totalBytes !== undefined && stream.totalBytes !== part.tarballBytes) {
       throw wrongBytes(part, `has ${stream.totalBytes} bytes`);

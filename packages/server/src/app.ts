@@ -1,0 +1,83 @@
+// Puts the server together: plugins, then routes. It never listens; serve.ts does, and tests use app.inject().
+import { randomUUID } from "node:crypto";
+import { firstProblem } from "@ingle/protocol";
+import Fastify, { LogController, type FastifyInstance, type FastifySchemaCompiler } from "fastify";
+import type { z } from "zod";
+import type { ServerConfig } from "./config.ts";
+import type { LoggerSetting } from "./logger.ts";
+import type { ModelRegistry } from "./models/registry.ts";
+import { abort } from "./plugins/abort.ts";
+import { auth } from "./plugins/auth.ts";
+import { answerBadPath, answerBrokenHttp } from "./plugins/broken-requests.ts";
+import { drain } from "./plugins/drain.ts";
+import { errors } from "./plugins/errors.ts";
+import { hosts } from "./plugins/hosts.ts";
+import { requestId, requestLog } from "./plugins/request-log.ts";
+import { unknownPaths } from "./plugins/unknown-paths.ts";
+import { chatRoutes } from "./routes/chat-completions.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { modelRoutes } from "./routes/models.ts";
+import { WireError } from "./wire-error.ts";
+
+/** Longest silence of a stream: proxies commonly close one after 30 to 60 seconds. */
+const keepAliveCommentMs = 15_000;
+/** How long an idle connection is kept: longer than the 60 seconds of common load balancers. */
+const idleConnectionMs = 65_000;
+
+export interface AppDependencies {
+  registry: ModelRegistry;
+  logger?: LoggerSetting;
+  now?: () => Date;
+  newId?: () => string;
+  keepAliveCommentMs?: number;
+}
+
+/** The server without its socket. */
+export async function buildApp(
+  config: ServerConfig,
+  dependencies: AppDependencies,
+): Promise<FastifyInstance> {
+  const { registry, logger = false } = dependencies;
+  const app = Fastify({
+    logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+    genReqId: requestId,
+    bodyLimit: config.limits.bodyBytesMax,
+    requestTimeout: config.limits.requestTimeoutMs,
+    keepAliveTimeout: idleConnectionMs,
+    return503OnClosing: false, // the registry answers in our own words
+    frameworkErrors: answerBadPath,
+    clientErrorHandler: answerBrokenHttp,
+  });
+  app.removeContentTypeParser("text/plain");
+  app.setValidatorCompiler(zodValidator);
+
+  await app.register(abort);
+  await app.register(requestLog);
+  await app.register(errors);
+  await app.register(unknownPaths);
+  await app.register(drain);
+  await app.register(hosts, { allowHosts: config.allowHosts, allowOrigins: config.allowOrigins });
+  await app.register(auth, { apiKeys: config.apiKeys });
+
+  await app.register(healthRoutes, { registry });
+  await app.register(modelRoutes, { registry });
+  await app.register(chatRoutes, {
+    registry,
+    variant: config.variant,
+    keepAliveMs: dependencies.keepAliveCommentMs ?? keepAliveCommentMs,
+    now: dependencies.now ?? (() => new Date()),
+    newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
+  });
+  return app;
+}
+
+/** The one problem that an error body can name, found by the schema of the route. */
+const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
+  return (data) => {
+    const result = schema.safeParse(data);
+    if (result.success) return { value: result.data };
+    const { message, param } = firstProblem(result.error);
+    return { error: new WireError("invalid_request", message, { param: param ?? undefined }) };
+  };
+};

@@ -1,0 +1,163 @@
+// The programs as processes: they run the build in dist/, as a user does.
+import { spawn } from "node:child_process";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { ingleVersion } from "./version.ts";
+
+const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
+const ingle = path.join(packageFolder, "bin/ingle.js");
+const lmServer = path.join(packageFolder, "bin/ingle-lm-server.js");
+const scripted = path.join(packageFolder, "test/scripted-ingle.js");
+
+function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, ...env },
+    timeout: 20_000,
+  });
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+  const exit = new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
+    child.once("close", (code) => resolve({ code, out, err })),
+  );
+  const outHas = async (text: string): Promise<string> => {
+    while (!out.includes(text) && child.exitCode === null)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    return out;
+  };
+  child.stdin.end();
+  return { child, exit, outHas };
+}
+
+const run = async (args: readonly string[], script = ingle) => start(script, args).exit;
+
+describe("the programs", () => {
+  it("print their version", async () => {
+    expect(await run(["--version"])).toEqual({ code: 0, out: `${ingleVersion()}\n`, err: "" });
+    expect(await run(["--version"], lmServer)).toEqual({ code: 0, out: `${ingleVersion()}\n`, err: "" });
+  });
+
+  it("print their help on stdout, with every command that is there and none that is not", async () => {
+    const { code, out, err } = await run(["--help"]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
+    expect(commands).toEqual(["serve", "run", "chat", "doctor", "help"]);
+    expect((await run(["--help"], lmServer)).out).not.toContain("--variant");
+  });
+
+  it.each([
+    [["srve"], "ingle: unknown command 'srve'", "(Did you mean serve?)"],
+    [["pull", "tiny"], "ingle: unknown command 'pull'", "--help"],
+    [["serve", "--prot", "1"], "ingle: unknown option '--prot'", "(Did you mean --port?)"],
+    [["serve", "--port", "http"], "'http' is invalid", "whole number"],
+    [["serve", "--port", "70000"], "ingle: --port must be at most 65535.", ""],
+    [["serve", "--variant", "cloud"], "'cloud' is invalid", "desktop, developer, command-line, serverless"],
+    [["serve", "--model"], "argument missing", "--help"],
+    [[], "Usage: ingle", "serve"],
+  ])("end with 2 and a sentence when they are called as %j", async (args, sentence, hint) => {
+    const { code, out, err } = await run(args);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(sentence);
+    expect(err).toContain(hint);
+    expect(err).not.toContain("    at ");
+  });
+
+  it.each([["serve", "--port", "0"], ["run", "hi"], ["chat"]])(
+    "end with 1 and a sentence when the model file of %s is missing",
+    async (...command) => {
+      const { code, out, err } = await run([...command, "--model", "./no-such.gguf"]);
+      expect({ code, out }).toEqual({ code: 1, out: "" });
+      expect(err).toMatch(
+        /^ingle: There is no file .*no-such\.gguf\. --model takes the path of a \.gguf file or /,
+      );
+      expect(err).not.toContain("    at ");
+    },
+  );
+
+  it.each([
+    ["18.20.4", 1],
+    ["20.16.0", 1],
+    ["20.17.0", 0],
+    ["24.0.0", 0],
+  ])("want Node 20.17 or newer: %s", async (nodeVersion, code) => {
+    const starter = JSON.stringify(new URL("../../bin/start.js", import.meta.url).href);
+    const script = `process.argv.push("ingle", "--version"); const { start } = await import(${starter}); start("ingle", "${nodeVersion}")`;
+    const result = await run(["-e", script], "--input-type=module");
+    const sentence = `ingle needs Node 20.17 or newer; this is Node ${nodeVersion}.\n`;
+    expect(result).toMatchObject({ code, err: code === 0 ? "" : sentence });
+  });
+
+  it("say that they are not built when dist is missing", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "ingle-bin-"));
+    try {
+      await cp(path.join(packageFolder, "bin"), path.join(folder, "bin"), { recursive: true });
+      await cp(path.join(packageFolder, "package.json"), path.join(folder, "package.json"));
+      const { code, err } = await run(["serve"], path.join(folder, "bin/ingle.js"));
+      expect(code).toBe(1);
+      expect(err).toBe("ingle is not built yet. Run `npx --yes pnpm@12 build` in the checkout first.\n");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe.skipIf(process.platform === "win32")("ingle run as a process", () => {
+  it("ends quietly when nobody reads its answer any more", async () => {
+    const { child, exit, outHas } = start(scripted, ["run", "hi"], {
+      SCRIPT: JSON.stringify({ pieces: ["a", "b", "c"], delayMs: 100 }),
+    });
+    await outHas("a");
+    child.stdout.destroy();
+    const { code, err } = await exit;
+    expect(code).toBe(0);
+    expect(err).not.toContain("EPIPE");
+  });
+});
+
+describe.skipIf(process.platform === "win32")("ingle serve as a process", () => {
+  const env = { SCRIPT: JSON.stringify({ pieces: ["a", "b", "c", "d"], delayMs: 150 }) };
+
+  /** A server with one streamed request under way. */
+  async function streaming() {
+    const { child, exit, outHas } = start(scripted, ["serve", "--port", "0"], env);
+    const url = /http:\/\/\S+:\d+/.exec(await outHas("Ctrl-C"))?.[0] ?? "";
+    const reply = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({
+        model: "tinyllama-1.1b-chat",
+        stream: true,
+        messages: [{ role: "user", content: "Hi" }],
+      }),
+    });
+    return { child, exit, reply };
+  }
+
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "finishes the running reply at %s and ends with 0",
+    async (signal) => {
+      const { child, exit, reply } = await streaming();
+      child.kill(signal);
+      expect(await reply.text()).toContain("data: [DONE]");
+      const { code, err } = await exit;
+      expect(code).toBe(0);
+      expect(err).toContain("Stopping: 1 request still runs.");
+    },
+  );
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("stops at once at a second %s, with %i", async (signal, code) => {
+    const { child, exit, reply } = await streaming();
+    child.kill(signal);
+    await new Promise((resolve) => setTimeout(resolve, 200)); // two presses of a person, not one key's copies
+    child.kill(signal);
+    await expect(reply.text()).rejects.toThrow();
+    expect((await exit).code).toBe(code);
+  });
+});

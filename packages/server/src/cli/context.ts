@@ -1,0 +1,37 @@
+// What a command needs from the world around it. main.ts hands in the process; tests hand in streams, a clock and a
+// scripted engine. Engine and server come through functions, so that `ingle --version` loads neither.
+import type { Readable } from "node:stream";
+import type { Shutdown } from "./signals.ts";
+
+/** Where text goes. A terminal (`isTTY`) gets bars and colours, anything else plain lines. */
+export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean | undefined };
+
+/** What the command line uses of the engine. */
+export type Engine = Pick<
+  typeof import("@ingle/engine"),
+  | "ChatSession"
+  | "EngineError"
+  | "buildInfo"
+  | "checkGenerationRequest"
+  | "ensureStarterModel"
+  | "libraryPaths"
+  | "load"
+  | "starterModel"
+>;
+
+/** What the command line uses of the server. */
+export type Server = Pick<typeof import("../serve.ts"), "serve">;
+
+export interface CommandContext {
+  readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
+  /** Results: answers, addresses. */
+  readonly stdout: TextOutput;
+  /** Progress, hints and errors. */
+  readonly stderr: TextOutput;
+  readonly env: NodeJS.ProcessEnv;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+  readonly shutdown: Shutdown;
+  readonly engine: () => Promise<Engine>;
+  readonly server: () => Promise<Server>;
+}

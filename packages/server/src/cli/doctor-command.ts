@@ -1,0 +1,72 @@
+// `ingle doctor`: what was built, what this machine offers, and whether the starter model is there.
+import { stat } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import type { BuildInfo, DeviceInfo } from "@ingle/engine";
+import { exitCodes } from "./cli-error.ts";
+import type { CommandContext, Engine } from "./context.ts";
+import { formatBytes, formatColumns } from "./print.ts";
+import { ingleVersion } from "./version.ts";
+
+type Row = readonly [name: string, value: string];
+
+/** Returns the exit code: 1 when the native engine is missing, because then nothing can be run. */
+export async function doctorCommand(context: CommandContext): Promise<number> {
+  const engine = await context.engine();
+  const { stdout, stderr, env } = context;
+  const native = await nativeRows(engine);
+  const rows = [...machineRows(), ...native.rows, ...(await libraryRows(engine, env))];
+  stdout.write(formatColumns(rows));
+  if (native.problem === undefined) return exitCodes.ok;
+  stderr.write(`\n${native.problem}\n`);
+  return exitCodes.failure;
+}
+
+function machineRows(): Row[] {
+  return [
+    ["ingle", ingleVersion()],
+    ["node", process.version],
+    ["system", `${os.platform()} ${os.release()} ${os.arch()}`],
+    ["processor", `${os.cpus()[0]?.model.trim() ?? "unknown"}, ${os.availableParallelism()} threads usable`],
+    ["memory", `${formatBytes(os.totalmem())}, ${formatBytes(os.freemem())} free`],
+  ];
+}
+
+async function nativeRows({ buildInfo, EngineError }: Engine): Promise<{ rows: Row[]; problem?: string }> {
+  try {
+    return { rows: buildRows(await buildInfo()) };
+  } catch (error) {
+    if (!EngineError.is(error) || error.code !== "native_missing") throw error;
+    return { rows: [["engine", "not built"]], problem: error.message };
+  }
+}
+
+function buildRows(build: BuildInfo): Row[] {
+  return [
+    ["engine", `${build.version}, ${build.buildType}, ${build.compiler}`],
+    ["llama.cpp", `${build.llamaCpp.version} (${build.llamaCpp.commit})`],
+    ["GPU backend", build.gpu === "cpu" ? "none (built for the CPU only)" : build.gpu],
+    ...build.devices.map((device): Row => ["device", describeDevice(device)]),
+    ["CPU features", build.cpuFeatures.join(" ")],
+    ["KV cache types", build.kvTypes.join(" ")],
+  ];
+}
+
+function describeDevice({ name, description, backend, type, memoryFree, memoryTotal }: DeviceInfo): string {
+  const memory = memoryTotal > 0 ? `, ${formatBytes(memoryTotal)}, ${formatBytes(memoryFree)} free` : "";
+  return `${name} (${backend}, ${type}): ${description.trim()}${memory}`;
+}
+
+async function libraryRows({ libraryPaths, starterModel }: Engine, env: NodeJS.ProcessEnv): Promise<Row[]> {
+  const { modelsDir } = libraryPaths(env);
+  const stats = await stat(path.join(modelsDir, starterModel.fileName)).catch(() => undefined);
+  const isThere = stats?.size === starterModel.sizeBytes;
+  const size = formatBytes(starterModel.sizeBytes);
+  return [
+    ["models folder", modelsDir],
+    [
+      "starter model",
+      `${starterModel.id}, ${size}, ${isThere ? "there" : "not there yet: fetched at first use"}`,
+    ],
+  ];
+}

@@ -1,0 +1,38 @@
+// Flags that say how to answer, shared by run and chat: read from the command line, checked by the engine's schema.
+import { resolveConfig, type ServerConfig } from "../config.ts";
+import type { Engine } from "./context.ts";
+
+export interface GenerationFlags {
+  model?: string;
+  system?: string;
+  maxTokens?: number;
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  seed?: number;
+  ctx?: number;
+  threads?: number;
+}
+
+/** The sampling flags in the engine's names. Throws the engine's `invalid_request`, before any model is touched. */
+export function samplingOf(
+  flags: GenerationFlags,
+  { checkGenerationRequest }: Pick<Engine, "checkGenerationRequest">,
+) {
+  const { maxTokens, temperature, topK, topP, minP, seed } = flags;
+  const sampling = { maxTokens, temperature, topK, topP, minP, seed };
+  checkGenerationRequest({ prompt: "only the numbers are checked", ...sampling });
+  return sampling;
+}
+
+/** Model and engine settings of flags and environment. One answer at a time needs one sequence. */
+export function settingsOf(
+  flags: GenerationFlags,
+  env: NodeJS.ProcessEnv,
+): Pick<ServerConfig, "model" | "engine"> {
+  const { model, ctx, threads } = flags;
+  // Nothing listens, so nothing has to be kept from strangers.
+  const { engine, ...config } = resolveConfig({ flags: { model, ctx, threads, noAuth: true }, env });
+  return { model: config.model, engine: { ...engine, parallel: 1 } };
+}

@@ -1,0 +1,98 @@
+import { EngineError, type LibraryProgress } from "@ingle/engine";
+import { describe, expect, it } from "vitest";
+import { scriptedEngine, testWorld } from "../../test/cli-context.ts";
+import type { Engine } from "./context.ts";
+import { openModel } from "./open-model.ts";
+
+const starter = { kind: "starter", id: "tiny" } as const;
+
+describe("openModel", () => {
+  it("says nothing of a starter model that is there", async () => {
+    const { context, err } = testWorld({ engine: scriptedEngine() });
+    await using loaded = await openModel(starter, context, { engine: {} });
+    expect(loaded.model.info.architecture).toBe("scripted");
+    expect(err()).toBe("Loading tiny …\n");
+  });
+
+  it("shows each phase of a download and where the time went", async () => {
+    const world = testWorld({
+      engine: scriptedEngine(
+        {},
+        {
+          ensureStarterModel: async (options) => {
+            const report = (news: LibraryProgress): void => options?.onProgress?.(news);
+            report({ phase: "download", bytes: 0, totalBytes: 1024 ** 2 });
+            world.clock.ms += 2000;
+            report({ phase: "download", bytes: 512 * 1024, totalBytes: 1024 ** 2 });
+            world.clock.ms += 2000;
+            report({ phase: "unpack", bytes: 0, totalBytes: 1024 ** 2 });
+            return "/models/starter.gguf";
+          },
+        },
+      ),
+    });
+    await using _loaded = await openModel(starter, world.context, { engine: {} });
+    const lines = world.err().split("\n");
+    expect(lines[0]).toMatch(/^Fetching TinyLlama .*; this happens once\.$/);
+    expect(lines.slice(1, 5)).toEqual([
+      expect.stringMatching(/^Downloading .* …$/),
+      expect.stringMatching(/^Downloading .*: 50% \(512 KiB of 1\.0 MiB\)$/),
+      expect.stringMatching(/^Unpacking .* …$/),
+      "Saved /models/starter.gguf after 4.0 s.",
+    ]);
+  });
+
+  it("ends a download at a signal and says that its bytes are kept", async () => {
+    const ensureStarterModel: Engine["ensureStarterModel"] = async (options) => {
+      options?.onProgress?.({ phase: "download", bytes: 1, totalBytes: 2 });
+      return new Promise((_resolve, reject) => {
+        options?.signal?.addEventListener("abort", () => reject(options.signal?.reason as Error));
+        world.signals.emit("SIGINT");
+      });
+    };
+    const world = testWorld({ engine: scriptedEngine({}, { ensureStarterModel }) });
+    await expect(openModel(starter, world.context, { engine: {} })).rejects.toMatchObject({ exitCode: 130 });
+    expect(world.err()).toContain("What was downloaded so far is kept");
+  });
+
+  it("downloads nothing for an engine that is not built", async () => {
+    let downloads = 0;
+    const engine = scriptedEngine(
+      {},
+      {
+        buildInfo: () => Promise.reject(new EngineError("native_missing", "Not built.")),
+        ensureStarterModel: async () => {
+          downloads += 1;
+          return "/models/starter.gguf";
+        },
+      },
+    );
+    const { context } = testWorld({ engine });
+    await expect(openModel(starter, context, { engine: {} })).rejects.toMatchObject({
+      code: "native_missing",
+    });
+    expect(downloads).toBe(0);
+  });
+
+  it("hands the settings, the progress and the caller's signal to the engine", async () => {
+    const controller = new AbortController();
+    const seen: unknown[] = [];
+    const engine = scriptedEngine();
+    const load: Engine["load"] = (file, options) => {
+      seen.push(file, options?.contextLength, options?.threads);
+      return engine.load(file, options);
+    };
+    const { context } = testWorld({ engine: { ...engine, load } });
+    const fractions: number[] = [];
+    const options = { engine: { contextLength: 512, threads: 3 }, signal: controller.signal };
+    const choice = { kind: "file", id: "mine", file: "/models/mine.gguf" } as const;
+    await using _loaded = await openModel(choice, context, {
+      ...options,
+      onProgress: (done) => fractions.push(done),
+    });
+    expect(seen).toEqual(["/models/mine.gguf", 512, 3]);
+    expect(fractions).toEqual([1]);
+    controller.abort(new Error("no more"));
+    await expect(openModel(choice, context, options)).rejects.toThrow("no more");
+  });
+});

@@ -1,0 +1,48 @@
+// How the command line writes numbers, columns and shell words. Pure; the commands write the result.
+
+const units = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const;
+
+/** 322591712 becomes "308 MiB": three digits say enough. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : 1;
+  return `${value.toFixed(digits)} ${units[unit]}`;
+}
+
+/** "0.4 s", "12 s", "3 min 5 s". */
+export function formatDuration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+/** One word for sh: nothing inside it is read by the shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Lines of a name and its value, the values below each other. */
+export function formatColumns(rows: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(0, ...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join("");
+}
+
+/** A chat request that can be pasted into sh. `keyed` adds the header of a server that asks for a key. */
+export function curlLine(url: string, modelId: string, options: { keyed: boolean }): string {
+  const body = JSON.stringify({
+    model: modelId,
+    messages: [{ role: "user", content: "What is the capital of France?" }],
+  });
+  return [
+    `curl ${shellWord(`${url}/v1/chat/completions`)}`,
+    `-H 'Content-Type: application/json'`,
+    ...(options.keyed ? [`-H 'Authorization: Bearer YOUR_KEY'`] : []),
+    `-d ${shellWord(body)}`,
+  ].join(" \\\n    ");
+}

@@ -1,0 +1,115 @@
+// The commands and their flags, as data for commander. What a command does is loaded when it is called: help and
+// version are there at once. Used by main.ts.
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { ServerFlags } from "../config.ts";
+import type { VariantName } from "../variants.ts";
+import type { CommandContext } from "./context.ts";
+import type { GenerationFlags } from "./generation-flags.ts";
+import { ingleVersion } from "./version.ts";
+
+/** Takes the exit code of the command that ran. */
+type OnExit = (exitCode: number) => void;
+
+/** `ingle`. */
+export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
+  const program = baseProgram("ingle", context).description("Runs language models on your own machine.");
+  program.helpCommand("help [command]", "print the help of a command");
+  const serve = program
+    .command("serve")
+    .description("serve /v1 over a model; without --model over the starter model, which is fetched once")
+    .addOption(new Option("--variant <name>", "deployment variant").choices(variantNames));
+  addServerFlags(serve).action(async (flags: ParsedServerFlags) => onExit(await serveWith(flags, context)));
+  const run = program
+    .command("run")
+    .argument("[prompt...]", "what to answer; read from stdin when it is left out")
+    .description("answer one prompt on stdout");
+  addGenerationFlags(run).action(async (words: string[], flags: GenerationFlags) => {
+    const { runCommand } = await import("./run-command.ts");
+    onExit(await runCommand(words, flags, context));
+  });
+  const chat = program.command("chat").description("chat in the terminal: /clear, /exit, /help");
+  addGenerationFlags(chat).action(async (flags: GenerationFlags) => {
+    const { chatCommand } = await import("./chat-command.ts");
+    onExit(await chatCommand(flags, context));
+  });
+  const doctor = program.command("doctor").description("show what was built and what this machine offers");
+  doctor.action(async () => {
+    const { doctorCommand } = await import("./doctor-command.ts");
+    onExit(await doctorCommand(context));
+  });
+  return program;
+}
+
+/** `ingle_lm.server`: the command-line variant as a command of its own. */
+export function lmServerProgram(context: CommandContext, onExit: OnExit): Command {
+  const program = baseProgram("ingle_lm.server", context).description(
+    "Serves one model over /v1: the command-line variant of ingle serve.",
+  );
+  return addServerFlags(program).action(async (flags: ParsedServerFlags) =>
+    onExit(await serveWith({ ...flags, variant: "command-line" }, context)),
+  );
+}
+
+/** A copy of the names in variants.ts, so that help and version need not load it and zod. */
+const variantNames = ["desktop", "developer", "command-line", "serverless"] satisfies VariantName[];
+
+function baseProgram(name: string, { stdout, stderr }: CommandContext): Command {
+  return new Command(name)
+    .version(ingleVersion(), "-v, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .showHelpAfterError("Add --help to see what is possible.")
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, `${name}: `)),
+    })
+    .exitOverride();
+}
+
+/** Commander says `auth: false` for --no-auth, and true when nothing was said. */
+type ParsedServerFlags = Omit<ServerFlags, "noAuth"> & { auth: boolean };
+
+async function serveWith({ auth, ...flags }: ParsedServerFlags, context: CommandContext): Promise<number> {
+  const { serveCommand } = await import("./serve-command.ts");
+  return serveCommand(auth ? flags : { ...flags, noAuth: true }, context);
+}
+
+function addServerFlags(command: Command): Command {
+  return command
+    .option("--model <path|id>", "a .gguf file, or the starter model's id")
+    .option("--port <number>", "port to listen on; 0 takes a free one", wholeNumber)
+    .option("--host <address>", "address to listen on")
+    .option("--parallel <number>", "requests computed at the same time", wholeNumber)
+    .option("--ctx <tokens>", "most tokens of one request, prompt and answer", wholeNumber)
+    .option("--threads <number>", "threads that compute", wholeNumber)
+    .option("--waiting-max <number>", "requests that may wait in line", wholeNumber)
+    .option("--api-key <key...>", "ask every request for one of these keys")
+    .option("--no-auth", "serve other machines without a key")
+    .option("--allow-host <name...>", "host names that requests may use beside loopback")
+    .option("--allow-origin <origin...>", "web pages that may call the server");
+}
+
+function addGenerationFlags(command: Command): Command {
+  return command
+    .option("--model <path|id>", "a .gguf file, or the starter model's id")
+    .option("--system <text>", "said to the model before everything else")
+    .option("--max-tokens <number>", "most tokens to generate", wholeNumber)
+    .option("--temperature <number>", "0 is deterministic, higher is more random", decimal)
+    .option("--top-k <number>", "keep the k likeliest tokens; 0 keeps all", wholeNumber)
+    .option("--top-p <number>", "keep the likeliest tokens up to this probability", decimal)
+    .option("--min-p <number>", "drop tokens below this share of the likeliest one", decimal)
+    .option("--seed <number>", "the same seed gives the same answer", wholeNumber)
+    .option("--ctx <tokens>", "most tokens of prompt and answer", wholeNumber)
+    .option("--threads <number>", "threads that compute", wholeNumber);
+}
+
+function wholeNumber(text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
+}
+
+function decimal(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("It must be a number.");
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { testWorld } from "../../test/cli-context.ts";
+import { startProgress } from "./progress.ts";
+
+describe("progress in a file or a log", () => {
+  it("says the start and then a line for every five percent, at most one a second", () => {
+    const { context, err, clock } = testWorld();
+    using progress = startProgress("Loading tiny", context);
+    for (let percent = 0; percent <= 20; percent += 1) {
+      clock.ms += 500;
+      progress.update(percent / 100, `${percent} of 100`);
+    }
+    expect(err()).toBe(
+      "Loading tiny …\n" +
+        "Loading tiny: 5% (5 of 100)\n" +
+        "Loading tiny: 10% (10 of 100)\n" +
+        "Loading tiny: 15% (15 of 100)\n" +
+        "Loading tiny: 20% (20 of 100)\n",
+    );
+  });
+
+  it("is silent after the start when the work takes less than a second", () => {
+    const { context, err, clock } = testWorld();
+    using progress = startProgress("Loading tiny", context);
+    for (let percent = 0; percent <= 100; percent += 1) {
+      clock.ms += 9;
+      progress.update(percent / 100);
+    }
+    expect(err()).toBe("Loading tiny …\n");
+  });
+
+  it("gives a sign of life every five seconds however slow it goes", () => {
+    const { context, err, clock } = testWorld();
+    using progress = startProgress("Loading tiny", context);
+    for (let step = 1; step <= 12; step += 1) {
+      clock.ms += 1000;
+      progress.update(step / 1000);
+    }
+    expect(err().match(/Loading tiny: \d+%/g)).toHaveLength(2);
+  });
+});
+
+describe("progress on a terminal", () => {
+  it("draws a bar and takes it away at the end", () => {
+    const { context, err } = testWorld({ isTTY: true });
+    const progress = startProgress("Loading tiny", context);
+    progress.update(0.5, "half");
+    progress[Symbol.dispose]();
+    expect(err()).toContain("Loading tiny [");
+    expect(err()).toContain("50% half");
+    expect(err()).not.toContain("\n");
+    expect(err().endsWith("\u001B[2K") || err().endsWith("\u001B[0G\u001B[2K")).toBe(true);
+  });
+});

@@ -1,0 +1,54 @@
+// Progress of long work, on stderr: a bar where somebody watches, a few plain lines in a file or a log.
+import cliProgress from "cli-progress";
+import type { TextOutput } from "./context.ts";
+
+/** Shown from its start until it is disposed. */
+export interface Progress extends Disposable {
+  /** `fraction` is 0 to 1; `detail` stands behind it, such as "12 MiB of 308 MiB". */
+  update(fraction: number, detail?: string): void;
+}
+
+/** A plain line comes when this many percent are new … */
+const linePercents = 5;
+/** … but not more often than this, however fast it goes … */
+const lineIntervalMinMs = 1000;
+/** … and at least this often while there is news, however slow it goes, so that nobody takes it for dead. */
+const lineIntervalMaxMs = 5000;
+
+/** Shows `title` and how far it is. */
+export function startProgress(title: string, io: { stderr: TextOutput; now: () => number }): Progress {
+  return io.stderr.isTTY === true ? startBar(title, io.stderr) : startLines(title, io.stderr, io.now);
+}
+
+function startBar(title: string, stderr: TextOutput): Progress {
+  const bar = new cliProgress.SingleBar({
+    stream: stderr,
+    format: "{title} [{bar}] {percentage}% {detail}",
+    barsize: 24,
+    clearOnComplete: true,
+    gracefulExit: false, // signals.ts owns the signals; disposal takes the bar away
+  });
+  bar.start(1, 0, { title, detail: "" });
+  return {
+    update: (fraction, detail = "") => bar.update(fraction, { detail }),
+    [Symbol.dispose]: () => bar.stop(),
+  };
+}
+
+function startLines(title: string, stderr: TextOutput, now: () => number): Progress {
+  let lastPercent = 0;
+  let lastAt = now();
+  stderr.write(`${title} …\n`);
+  return {
+    update: (fraction, detail = "") => {
+      const percent = Math.floor(fraction * 100);
+      const waitedMs = now() - lastAt;
+      const isDue = percent - lastPercent >= linePercents && waitedMs >= lineIntervalMinMs;
+      if (!isDue && waitedMs < lineIntervalMaxMs) return;
+      lastPercent = percent;
+      lastAt = now();
+      stderr.write(`${title}: ${percent}%${detail === "" ? "" : ` (${detail})`}\n`);
+    },
+    [Symbol.dispose]: () => {},
+  };
+}

@@ -1,0 +1,80 @@
+// What Ctrl-C and SIGTERM do to a command. A state machine with three states and one function that moves it:
+//
+//   running --signal--> stopping --another one--> ended
+//
+// "stopping" aborts `signal`: a download or a load gives up, a server drains. "ended" leaves the process at once.
+import { CliError } from "./cli-error.ts";
+
+export type ShutdownSignal = "SIGINT" | "SIGTERM";
+
+/** 128 plus the signal's number, as shells have it. */
+const exitCodeOf: Record<ShutdownSignal, number> = { SIGINT: 130, SIGTERM: 143 };
+
+/**
+ * One Ctrl-C reaches every process of a terminal, and package managers pass their copy on to the program that they
+ * started: copies come within milliseconds, a person's second press does not.
+ */
+const sameKeyPressMs = 150;
+
+type State = { kind: "running" } | { kind: "stopping"; sinceMs: number } | { kind: "ended" };
+
+/** Where signals come from: `process`, or an EventEmitter in tests. */
+export interface SignalSource {
+  on(name: ShutdownSignal, listener: () => void): unknown;
+  off(name: ShutdownSignal, listener: () => void): unknown;
+}
+
+export interface ShutdownOptions {
+  source: SignalSource;
+  /** Leaves the process. */
+  exit: (code: number) => void;
+  /** Milliseconds on a clock that never goes back. */
+  now: () => number;
+}
+
+/** Listens from construction until it is disposed. */
+export class Shutdown implements Disposable {
+  readonly #options: ShutdownOptions;
+  readonly #abort = new AbortController();
+  readonly #onInterrupt = (): void => this.receive("SIGINT");
+  readonly #onTerminate = (): void => this.receive("SIGTERM");
+  #state: State = { kind: "running" };
+
+  constructor(options: ShutdownOptions) {
+    this.#options = options;
+    options.source.on("SIGINT", this.#onInterrupt);
+    options.source.on("SIGTERM", this.#onTerminate);
+  }
+
+  /** Aborted by the first signal, with the CliError (exit code 130 or 143) that ends an interrupted command. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get state(): State["kind"] {
+    return this.#state.kind;
+  }
+
+  /** Moves the state. Called by the source; a terminal in raw mode hands its Ctrl-C in here. */
+  receive(name: ShutdownSignal): void {
+    const { now, exit } = this.#options;
+    if (this.#state.kind === "running") {
+      this.#state = { kind: "stopping", sinceMs: now() };
+      this.#abort.abort(new CliError("Stopped.", { exitCode: exitCodeOf[name] }));
+    } else if (this.#state.kind === "stopping" && now() - this.#state.sinceMs >= sameKeyPressMs) {
+      this.#state = { kind: "ended" };
+      exit(exitCodeOf[name]);
+    }
+  }
+
+  /** Resolves at the first signal. */
+  async requested(): Promise<void> {
+    if (this.signal.aborted) return;
+    await new Promise((resolve) => this.signal.addEventListener("abort", resolve, { once: true }));
+  }
+
+  [Symbol.dispose](): void {
+    this.#options.source.off("SIGINT", this.#onInterrupt);
+    this.#options.source.off("SIGTERM", this.#onTerminate);
+  }
+}

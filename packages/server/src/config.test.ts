@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, isLoopback, resolveConfig, type ServerFlags } from "./config.ts";
+import { VariantName, variants } from "./variants.ts";
+
+const resolve = (flags: ServerFlags = {}, env: Record<string, string> = {}) => resolveConfig({ flags, env });
+
+function errorOf(run: () => unknown): ConfigError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+  }
+  throw new Error("no ConfigError was thrown");
+}
+
+describe("the variants", () => {
+  it.each([
+    ["desktop", "127.0.0.1", 1337, 40],
+    ["developer", "127.0.0.1", 1234, 40],
+    ["command-line", "127.0.0.1", 8080, 50],
+    ["serverless", "0.0.0.0", 8000, 50],
+  ] as const)("%s listens on %s:%i and has top_k %i", (variant, host, port, topK) => {
+    expect(resolve({ variant, noAuth: true })).toMatchObject({ variant, host, port });
+    expect(variants[variant].topK).toBe(topK);
+  });
+
+  it("desktop is the one when nothing is said, and only it moves to another port", () => {
+    expect(resolve().variant).toBe("desktop");
+    expect(VariantName.options.filter((name) => variants[name].portFallback)).toEqual(["desktop"]);
+  });
+
+  it("serverless has a model of its own until MODEL_NAME names another", () => {
+    const flags = { variant: "serverless", noAuth: true };
+    expect(resolve(flags).model).toBe("LiquidAI/LFM2-8B-A1B");
+    expect(resolve(flags, { MODEL_NAME: "other/model" }).model).toBe("other/model");
+    expect(resolve().model).toBeUndefined();
+  });
+});
+
+describe("precedence", () => {
+  it("is variant < environment < flag", () => {
+    expect(resolve({}, { PORT: "4000" }).port).toBe(4000);
+    expect(resolve({ port: 5000 }, { PORT: "4000" }).port).toBe(5000);
+    expect(resolve({ port: 0 }, { PORT: "4000" }).port).toBe(0);
+  });
+
+  it("prefers INGLE_PORT to the platform's PORT, and takes empty variables as not set", () => {
+    expect(resolve({}, { PORT: "4000", INGLE_PORT: "4001" }).port).toBe(4001);
+    expect(resolve({}, { PORT: "" }).port).toBe(1337);
+  });
+
+  it("reads the variant from the environment, with its defaults", () => {
+    expect(resolve({}, { INGLE_VARIANT: "developer" }).port).toBe(1234);
+  });
+
+  it("reads lists, numbers and truths", () => {
+    const config = resolve(
+      {},
+      {
+        INGLE_API_KEYS: "one, two,",
+        INGLE_CTX: "512",
+        INGLE_ALLOW_HOSTS: "Chat.Example",
+        INGLE_NO_AUTH: "false",
+      },
+    );
+    expect(config).toMatchObject({
+      apiKeys: ["one", "two"],
+      engine: { contextLength: 512 },
+      allowHosts: ["chat.example"],
+      noAuth: false,
+    });
+  });
+});
+
+describe("errors", () => {
+  it.each<[ServerFlags, Record<string, string>, string]>([
+    [{ port: 70_000 }, {}, "--port"],
+    [{ variant: "mobile" }, {}, "--variant"],
+    [{ ctx: 1 }, {}, "--ctx"],
+    [{ allowHost: ["a/b"] }, {}, "--allow-host"],
+    [{ allowOrigin: ["https://chat.example/path"] }, {}, "--allow-origin"],
+    [{}, { PORT: "http" }, "PORT"],
+    [{}, { INGLE_VARIANT: "mobile" }, "INGLE_VARIANT"],
+    [{}, { INGLE_NO_AUTH: "perhaps" }, "INGLE_NO_AUTH"],
+    [{}, { INGLE_PARALLEL: "-1" }, "INGLE_PARALLEL"],
+  ])("%j with %j names %s", (flags, env, setting) => {
+    const error = errorOf(() => resolve(flags, env));
+    expect(error.setting).toBe(setting);
+    expect(error.message).toContain(setting);
+  });
+});
+
+describe("an address that others can reach", () => {
+  it.each(["0.0.0.0", "::", "192.168.1.5", "example.org"])("%s is refused without a key", (host) => {
+    expect(errorOf(() => resolve({ host })).setting).toBe("--host");
+    expect(errorOf(() => resolve({}, { HOST: host })).setting).toBe("HOST");
+  });
+
+  it("is refused for serverless too", () => {
+    expect(errorOf(() => resolve({ variant: "serverless" })).message).toContain("--no-auth");
+  });
+
+  it("is taken with a key, or when --no-auth says so", () => {
+    expect(resolve({ host: "0.0.0.0", apiKey: ["secret"] }).apiKeys).toEqual(["secret"]);
+    expect(resolve({ host: "0.0.0.0", noAuth: true }).noAuth).toBe(true);
+  });
+
+  it("does not include loopback", () => {
+    expect(["127.0.0.1", "127.8.0.1", "::1", "localhost"].every(isLoopback)).toBe(true);
+    expect(["127.0.0.1.evil.com", "localhost.evil.com", "::", "10.0.0.1"].some(isLoopback)).toBe(false);
+  });
+});

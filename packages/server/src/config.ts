@@ -1,0 +1,169 @@
+// What a server is told before it starts, checked once: built-in < variant < environment < flags.
+// resolveConfig() is called by the command line; buildApp() and serve() take its result.
+import { isIP } from "node:net";
+import { z } from "zod";
+import { readSettings, type ServerFlags, type SettingName } from "./settings.ts";
+import { VariantName, variants } from "./variants.ts";
+
+export type { ServerFlags } from "./settings.ts";
+
+/** A request's body: text is far smaller, several inline images are not. */
+const bodyBytesDefault = 32 * 1024 * 1024;
+/** Requests that may wait for a free sequence: minutes of work on a desk, not hours. */
+const waitingMaxDefault = 256;
+/** A whole request must have arrived in this time: a slow uplink with images passes, a held-open socket does not. */
+const requestTimeoutMsDefault = 300_000;
+/** How long running replies may go on after the server was told to stop. */
+const drainDeadlineMsDefault = 30_000;
+/** Most API keys: each one is compared with each request's. */
+const apiKeysMax = 1_000;
+
+const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i;
+
+/** A name as it stands in a Host header, without a port; addresses of IPv6 without brackets. */
+const AllowedHost = z
+  .string()
+  .refine((name) => isIP(name) !== 0 || hostName.test(name), "must be a host name or address without a port")
+  .transform((name) => name.toLowerCase());
+
+/** `https://chat.example` or `http://chat.example:3000`, exactly as browsers send it; `null` for pages from a file. */
+const AllowedOrigin = z
+  .string()
+  .refine(
+    (origin) => origin === "null" || (URL.canParse(origin) && new URL(origin).origin === origin),
+    'must be an origin such as "https://chat.example", without a path',
+  );
+
+export const ServerConfig = z
+  .object({
+    variant: VariantName,
+    /** Address to listen on. */
+    host: z
+      .string()
+      .refine((host) => isIP(host) !== 0 || hostName.test(host), "must be an address or a host name"),
+    /** 0 takes any free port. */
+    port: z.int("must be a whole number").min(0, "must be at least 0").max(65_535, "must be at most 65535"),
+    /** Path or id of the model that was asked for. */
+    model: z.string().min(1).max(4096).optional(),
+    /** Handed to the engine as they are; absent means the engine's own default. */
+    engine: z.object({
+      parallel: z.int("must be a whole number").min(1, "must be at least 1").optional(),
+      contextLength: z.int("must be a whole number").min(16, "must be at least 16").optional(),
+      threads: z.int("must be a whole number").min(1, "must be at least 1").optional(),
+      /** Requests that may wait beside those that run; one more is a 429. */
+      waitingMax: z.int("must be a whole number").min(0, "must be at least 0").default(waitingMaxDefault),
+    }),
+    /** With at least one key, a request without one of them is a 401. */
+    apiKeys: z
+      .array(z.string().min(1, "must not be empty").max(1024, "must be at most 1024 characters"))
+      .max(apiKeysMax, `must be at most ${apiKeysMax} keys`)
+      .default([]),
+    /** Says in words that anybody who reaches the address may use the server. */
+    noAuth: z.boolean("must be true or false").default(false),
+    /** Host names that requests may use beside loopback and the address they came to. */
+    allowHosts: z.array(AllowedHost).default([]),
+    /** Origins of web pages that may call the server, beside loopback and the server's own. */
+    allowOrigins: z.array(AllowedOrigin).default([]),
+    limits: z
+      .object({
+        bodyBytesMax: z
+          .int("must be a whole number")
+          .min(1024, "must be at least 1024")
+          .default(bodyBytesDefault),
+        requestTimeoutMs: z
+          .int("must be a whole number")
+          .min(1_000, "must be at least 1000")
+          .default(requestTimeoutMsDefault),
+        drainDeadlineMs: z
+          .int("must be a whole number")
+          .min(0, "must be at least 0")
+          .default(drainDeadlineMsDefault),
+      })
+      .prefault({}),
+  })
+  .meta({ id: "ServerConfig" });
+export type ServerConfig = z.infer<typeof ServerConfig>;
+
+/** A setting that cannot be used. `setting` is the flag or environment variable it came from. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly setting: string;
+
+  constructor(setting: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.setting = setting;
+  }
+}
+
+/** Merges flags and environment over the variant's defaults. Throws ConfigError. */
+export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEnv }): ServerConfig {
+  const { values, sources } = readSettings(input);
+  const name = VariantName.safeParse(values.variant ?? "desktop");
+  if (!name.success) throw unusable(sources.variant, name.error.issues[0]);
+  const variant = variants[name.data];
+  const result = ServerConfig.safeParse({
+    variant: name.data,
+    host: values.host ?? variant.host,
+    port: values.port ?? variant.port,
+    model: values.model ?? variant.model,
+    engine: {
+      parallel: values.parallel,
+      contextLength: values.ctx,
+      threads: values.threads,
+      waitingMax: values.waitingMax,
+    },
+    apiKeys: values.apiKey,
+    noAuth: values.noAuth,
+    allowHosts: values.allowHost,
+    allowOrigins: values.allowOrigin,
+    limits: {
+      bodyBytesMax: values.bodyBytesMax,
+      requestTimeoutMs: values.requestTimeoutMs,
+      drainDeadlineMs: values.drainDeadlineMs,
+    },
+  });
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    throw unusable(sourceOf(issue?.path ?? [], sources), issue);
+  }
+  refuseOpenHouse(result.data, sources.host ?? `The ${name.data} variant`);
+  return result.data;
+}
+
+/** The settings whose names in the config differ from the flag's. */
+const settingOfConfigKey: Readonly<Record<string, SettingName>> = {
+  contextLength: "ctx",
+  apiKeys: "apiKey",
+  allowHosts: "allowHost",
+  allowOrigins: "allowOrigin",
+};
+
+/** Who said what stands at this place of the config. */
+function sourceOf(
+  path: readonly PropertyKey[],
+  sources: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const [first, second] = path;
+  const key = String(first === "engine" || first === "limits" ? second : first);
+  return sources[settingOfConfigKey[key] ?? key];
+}
+
+function unusable(source: string | undefined, issue: { message: string } | undefined): ConfigError {
+  const setting = source ?? "configuration";
+  return new ConfigError(setting, `${setting} ${issue?.message ?? "cannot be used"}.`);
+}
+
+/** An address that others can reach needs a key, or a person who says that it needs none. */
+function refuseOpenHouse(config: ServerConfig, source: string): void {
+  if (isLoopback(config.host) || config.apiKeys.length > 0 || config.noAuth) return;
+  throw new ConfigError(
+    source,
+    `${source} binds to ${config.host}, which other machines can reach, and no key is configured. ` +
+      "Give a key with --api-key or INGLE_API_KEYS, or say --no-auth (INGLE_NO_AUTH=true) to serve everybody.",
+  );
+}
+
+/** Whether only this machine can reach the address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}

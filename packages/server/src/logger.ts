@@ -1,0 +1,23 @@
+// How the server logs: one JSON object a line, or readable lines on a terminal. Logs go to stderr; stdout belongs to
+// the command line. Used by serve.ts.
+import type { FastifyServerOptions } from "fastify";
+import pretty from "pino-pretty";
+
+/** What Fastify takes as its logger; `false` is silence. */
+export type LoggerSetting = NonNullable<FastifyServerOptions["logger"]>;
+
+/** `level` is pino's: trace, debug, info, warn, error, fatal, silent. */
+export function loggerSetting(options: { level: string; isTerminal: boolean }): LoggerSetting {
+  const { level, isTerminal } = options;
+  if (!isTerminal) return { level, stream: process.stderr };
+  return {
+    level,
+    stream: pretty({
+      destination: process.stderr.fd,
+      colorize: true,
+      singleLine: true,
+      ignore: "pid,hostname",
+      sync: true,
+    }),
+  };
+}

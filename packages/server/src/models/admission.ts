@@ -1,0 +1,42 @@
+// The bounded line before a model: how many requests may be in the house at once, running or waiting.
+// The engine orders them; this only keeps their number within what was promised. Held by models/registry.ts.
+import { WireError } from "../wire-error.ts";
+
+/** Seconds a client is asked to wait when the line is full: about one short reply. */
+const retryAfterSeconds = 2;
+
+/** A place in the house; give it back by disposing it. */
+export type Permit = Disposable;
+
+export class Admission {
+  readonly #placesMax: number;
+  #taken = 0;
+
+  /** @param placesMax requests that may run and wait together */
+  constructor(placesMax: number) {
+    this.#placesMax = placesMax;
+  }
+
+  /** Places that are taken now. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Takes a place at once. Throws `overloaded` when there is none, or the signal's reason. */
+  enter(options: { signal?: AbortSignal | undefined } = {}): Permit {
+    options.signal?.throwIfAborted();
+    if (this.#taken >= this.#placesMax) {
+      throw new WireError("overloaded", `All ${this.#placesMax} places are taken; try again shortly.`, {
+        retryAfterSeconds,
+      });
+    }
+    this.#taken += 1;
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#taken -= 1;
+        isHeld = false;
+      },
+    };
+  }
+}

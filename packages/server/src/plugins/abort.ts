@@ -1,0 +1,43 @@
+// request.clientSignal: aborted when the client goes away before its reply is whole, or when a drain runs out of time.
+// The only signal that routes hand on.
+import type { FastifyInstance } from "fastify";
+import fp from "fastify-plugin";
+import { WireError } from "../wire-error.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Aborts with a WireError: `client_closed` or `shutting_down`. */
+    readonly clientSignal: AbortSignal;
+  }
+  interface FastifyInstance {
+    /** Aborts every request that runs. */
+    cutRequests(reason: WireError): void;
+  }
+}
+
+export const abort = fp(
+  async (app: FastifyInstance) => {
+    const running = new Set<AbortController>();
+
+    app.decorateRequest("clientSignal");
+    app.decorate("cutRequests", (reason: WireError) => {
+      for (const controller of running) controller.abort(reason);
+    });
+
+    app.addHook("onRequest", async (request, reply) => {
+      const controller = new AbortController();
+      running.add(controller);
+      request.setDecorator("clientSignal", controller.signal);
+      let isWhole = false;
+      reply.raw.once("finish", () => {
+        isWhole = true;
+      });
+      // Fastify's own request.signal fires on every POST as soon as its body is read: the reply's end is the truth.
+      reply.raw.once("close", () => {
+        running.delete(controller);
+        if (!isWhole) controller.abort(new WireError("client_closed", "The client went away."));
+      });
+    });
+  },
+  { name: "abort" },
+);

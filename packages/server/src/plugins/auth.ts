@@ -1,0 +1,44 @@
+// With keys configured, a request needs one of them; without, any bearer token is accepted and ignored.
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import { WireError } from "../wire-error.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Probes of the platform carry no key. */
+    isPublic?: boolean;
+  }
+}
+
+export const auth = fp(
+  async (app: FastifyInstance, options: { apiKeys: readonly string[] }) => {
+    if (options.apiKeys.length === 0) return;
+    const digests = options.apiKeys.map(digest);
+
+    app.addHook("onRequest", async (request) => {
+      if (request.routeOptions.config.isPublic === true) return;
+      const token = bearerToken(request);
+      if (token !== undefined && isKnown(digest(token), digests)) return;
+      const message =
+        token === undefined ? "This server needs an API key." : "This API key is not known here.";
+      throw new WireError("unauthorized", `${message} Send it as "Authorization: Bearer <key>".`);
+    });
+  },
+  { name: "auth" },
+);
+
+function bearerToken(request: FastifyRequest): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+}
+
+function digest(key: string): Buffer {
+  return createHash("sha256").update(key).digest();
+}
+
+/** Looks at every key, however early one fits: the time taken tells nothing. */
+function isKnown(candidate: Buffer, digests: readonly Buffer[]): boolean {
+  let found = false;
+  for (const known of digests) found = timingSafeEqual(candidate, known) || found;
+  return found;
+}

@@ -1,0 +1,25 @@
+// Answers to what never becomes a request of ours: no hook and no route sees it. Handed to Fastify by app.ts.
+import type { Socket } from "node:net";
+import { errorBody, wireErrors } from "@ingle/protocol";
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+/** A path whose percent signs cannot be decoded. */
+export function answerBadPath(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  void reply // a reply that is sent; it is a promise only for those who wait for its end
+    .code(wireErrors.invalid_request.status)
+    .header("x-request-id", request.id)
+    .send(errorBody("invalid_request", "The path cannot be decoded; write each % as %25."));
+}
+
+/** Bytes that are no HTTP, or a request that did not arrive in time: the answer is written by hand and is the last. */
+export function answerBrokenHttp(error: Error, socket: Socket): void {
+  if (!socket.writable) return;
+  const isLate = Reflect.get(error, "code") === "ERR_HTTP_REQUEST_TIMEOUT";
+  const message = isLate ? "The request took too long to arrive." : "This is not an HTTP request.";
+  const body = JSON.stringify(errorBody("invalid_request", message));
+  socket.end(
+    `HTTP/1.1 ${wireErrors.invalid_request.status} Bad Request\r\n` +
+      "Connection: close\r\nContent-Type: application/json; charset=utf-8\r\n" +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,121 @@
+// Any thrown value becomes a wire code here, and only here a code becomes an HTTP answer.
+// The statuses stand in the protocol's table; docs/errors.md explains the codes.
+import { EngineError, type EngineErrorCode } from "@ingle/engine";
+import { errorBody, wireErrors, type ErrorBody, type WireErrorCode } from "@ingle/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import { WireError } from "../wire-error.ts";
+
+/** A new code of the engine does not compile until it has its place here. */
+const codeOfEngine = {
+  invalid_request: "invalid_request",
+  template_failed: "invalid_request",
+  context_length_exceeded: "context_length_exceeded",
+  overloaded: "overloaded",
+  out_of_memory: "out_of_memory",
+  disposed: "shutting_down",
+  model_not_found: "model_not_found",
+  model_invalid: "engine_failed",
+  model_unsupported: "engine_failed",
+  engine_failed: "engine_failed",
+  native_missing: "engine_failed",
+  download_failed: "engine_failed",
+  integrity_failed: "engine_failed",
+  disk_full: "engine_failed",
+  library_locked: "engine_failed",
+} as const satisfies Record<EngineErrorCode, WireErrorCode>;
+
+/** What Fastify itself refuses; the sentence is ours, so that it never holds a part of the body. */
+const fastifyErrors: Readonly<Record<string, { code: WireErrorCode; message: string }>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: { code: "invalid_json", message: "The body is not valid JSON." },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { code: "invalid_json", message: "The body is empty; send a JSON object." },
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    code: "payload_too_large",
+    message: "The body is larger than this server accepts.",
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: "unsupported_media_type",
+    message: "The body must be JSON, sent with Content-Type: application/json.",
+  },
+};
+
+/** Seconds until another try, for errors that pass and do not say when. */
+const retryAfterDefault = 2;
+
+export const errors = fp(
+  async (app: FastifyInstance) => {
+    app.setErrorHandler((thrown, request, reply) => answerError(thrown, request, reply));
+  },
+  { name: "errors", dependencies: ["request-log"] },
+);
+
+/** Sends the HTTP form of whatever was thrown. */
+function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = noteError(thrown, request);
+  const { status } = wireErrors[error.code];
+  if (status === wireErrors.overloaded.status || status === wireErrors.shutting_down.status) {
+    reply.header("retry-after", error.details.retryAfterSeconds ?? retryAfterDefault);
+  }
+  if (error.code === "unauthorized") reply.header("www-authenticate", "Bearer");
+  // A stream that fails before its first event has already said that it would be one.
+  reply.removeHeader("cache-control").header("content-type", "application/json; charset=utf-8");
+  return reply.code(status).send(toBody(error));
+}
+
+/** The data of the event that ends a stream early. */
+export function errorJson(thrown: unknown, request: FastifyRequest): string {
+  return JSON.stringify(toBody(noteError(thrown, request)));
+}
+
+/** Gives any thrown value its wire code. What nobody foresaw keeps its words to the log. */
+export function toWireError(thrown: unknown): WireError {
+  if (thrown instanceof WireError) return thrown;
+  if (EngineError.is(thrown)) return fromEngine(thrown);
+  if (thrown instanceof Error) {
+    const known = fastifyErrors[textOf(thrown, "code")];
+    if (known !== undefined) return new WireError(known.code, known.message, { cause: thrown });
+    // The JSON parser's own refusals, such as a `__proto__` key.
+    if (thrown instanceof SyntaxError && isClientError(thrown)) {
+      return new WireError("invalid_json", "The body is not JSON that this server accepts.", {
+        cause: thrown,
+      });
+    }
+    if (isClientError(thrown)) return new WireError("invalid_request", thrown.message, { cause: thrown });
+  }
+  return new WireError("internal", "Something went wrong inside the server; its log tells what.", {
+    cause: thrown,
+  });
+}
+
+function fromEngine(error: EngineError): WireError {
+  const { param, promptTokens, contextLength } = error.details;
+  return new WireError(codeOfEngine[error.code], error.message, {
+    param: typeof param === "string" && param !== "" ? param : undefined,
+    n_prompt_tokens: typeof promptTokens === "number" ? promptTokens : undefined,
+    n_ctx: typeof contextLength === "number" ? contextLength : undefined,
+    cause: error,
+  });
+}
+
+/** Keeps what happened for the request's log line; the cause only where it is our fault. */
+function noteError(thrown: unknown, request: FastifyRequest): WireError {
+  const error = toWireError(thrown);
+  request.outcome.code = error.code;
+  if (wireErrors[error.code].status >= wireErrors.internal.status)
+    request.outcome.error = error.cause ?? error;
+  return error;
+}
+
+function toBody(error: WireError): ErrorBody {
+  return errorBody(error.code, error.message, error.details);
+}
+
+function textOf(error: Error, field: string): string {
+  const value: unknown = Reflect.get(error, field);
+  return typeof value === "string" ? value : "";
+}
+
+function isClientError(error: Error): boolean {
+  const status: unknown = Reflect.get(error, "statusCode");
+  return typeof status === "number" && status >= 400 && status < 500;
+}

@@ -1,0 +1,80 @@
+// One id and one log line for each request, at its end. Never a prompt, an image or a reply.
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { FinishReason } from "@ingle/engine";
+import { wireErrors, type WireErrorCode } from "@ingle/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+
+/** What a request came to, filled in by whoever learns it. */
+export interface RequestOutcome {
+  model?: string;
+  promptTokens?: number;
+  completionTokens?: number;
+  /** From the engine's line to the first token, in milliseconds. */
+  ttftMs?: number;
+  finishReason?: FinishReason;
+  /** Set when the request failed, also inside a stream that began as a 200. */
+  code?: WireErrorCode;
+  /** What was thrown, where it is the server's fault. */
+  error?: unknown;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    readonly outcome: RequestOutcome;
+  }
+}
+
+/** Ids that a client may choose: anything longer or stranger would be written into logs as it is. */
+const acceptedId = /^[\w.:-]{1,128}$/;
+
+/** The client's own `x-request-id` when it is a sane one, else a new one. */
+export function requestId(request: IncomingMessage): string {
+  const given = request.headers["x-request-id"];
+  return typeof given === "string" && acceptedId.test(given) ? given : randomUUID();
+}
+
+export const requestLog = fp(
+  async (app: FastifyInstance) => {
+    app.decorateRequest("outcome");
+
+    app.addHook("onRequest", async (request, reply) => {
+      const startedAt = performance.now();
+      request.setDecorator<RequestOutcome>("outcome", {});
+      reply.header("x-request-id", request.id);
+      // Fastify's onResponse hook knows nothing of clients that left; 'close' comes after every reply.
+      reply.raw.once("close", () => writeLine(request, reply, Math.round(performance.now() - startedAt)));
+    });
+  },
+  { name: "request-log", dependencies: ["abort"] },
+);
+
+function writeLine(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
+  const { error, ...outcome } = request.outcome;
+  const line = {
+    method: request.method,
+    route: request.routeOptions.url ?? "unknown",
+    status: statusOf(request, reply),
+    ...outcome,
+    durationMs,
+    ...(error === undefined ? {} : { err: error }),
+  };
+  request.log[levelOf(request)](line, "request");
+}
+
+/** A client that left has seen no status: the log says so with a number of its own. */
+function statusOf(request: FastifyRequest, reply: FastifyReply): number {
+  return hasLeft(request) ? wireErrors.client_closed.status : reply.statusCode;
+}
+
+function hasLeft({ clientSignal }: FastifyRequest): boolean {
+  const reason: unknown = clientSignal.reason;
+  return clientSignal.aborted && reason instanceof Error && Reflect.get(reason, "code") === "client_closed";
+}
+
+/** Probes come every few seconds and say nothing. */
+function levelOf(request: FastifyRequest): "debug" | "info" | "error" {
+  if (request.outcome.error !== undefined) return "error";
+  return request.routeOptions.config.isPublic === true ? "debug" : "info";
+}

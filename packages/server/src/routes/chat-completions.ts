@@ -1,0 +1,91 @@
+// POST /v1/chat/completions: one chat request, streamed or not.
+import { Readable } from "node:stream";
+import type { Generation } from "@ingle/engine";
+import { ChatCompletionRequest } from "@ingle/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { fingerprintOf, type AnswerHead } from "../chat/answer.ts";
+import { eventStream } from "../chat/sse.ts";
+import { toChunks } from "../chat/to-chunks.ts";
+import { toCompletion } from "../chat/to-completion.ts";
+import { toGenerationRequest } from "../chat/to-generation.ts";
+import type { Lease, ModelRegistry } from "../models/registry.ts";
+import { errorJson } from "../plugins/errors.ts";
+import type { VariantName } from "../variants.ts";
+
+export interface ChatRouteOptions {
+  registry: ModelRegistry;
+  variant: VariantName;
+  /** Longest silence of a stream before a comment is sent, in milliseconds. */
+  keepAliveMs: number;
+  now: () => Date;
+  newId: () => string;
+}
+
+export async function chatRoutes(app: FastifyInstance, options: ChatRouteOptions): Promise<void> {
+  const { registry, variant } = options;
+  const schema = { body: ChatCompletionRequest };
+
+  app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", { schema }, async (request, reply) => {
+    const { body, clientSignal: signal } = request;
+    signal.throwIfAborted();
+    const lease = untilReplyEnds(reply, registry.acquire(body.model, variant));
+    request.outcome.model = lease.id;
+    untilReplyEnds(reply, lease.admission.enter({ signal }));
+
+    const generation = lease.model.generate(toGenerationRequest(body, variant), {
+      signal,
+      client: request.ip,
+    });
+    void noteOutcome(request, generation); // never rejects: it only watches
+    const head = headOf(lease, options);
+    if (body.stream !== true) return toCompletion(head, await generation);
+
+    const chunks = toChunks(head, generation, {
+      includeUsage: body.stream_options?.include_usage ?? false,
+      timingsPerToken: body.timings_per_token ?? false,
+    });
+    return sendEvents(request, reply, chunks, options.keepAliveMs);
+  });
+}
+
+/** Held until the reply is out or its client gone: 'close' comes exactly once, after either. */
+function untilReplyEnds<Held extends Disposable>(reply: FastifyReply, held: Held): Held {
+  reply.raw.once("close", () => held[Symbol.dispose]());
+  return held;
+}
+
+function headOf(lease: Lease, { now, newId }: ChatRouteOptions): AnswerHead {
+  return {
+    id: `chatcmpl-${newId()}`,
+    created: Math.floor(now().getTime() / 1000),
+    model: lease.id,
+    system_fingerprint: fingerprintOf(lease.model),
+  };
+}
+
+function sendEvents(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  chunks: AsyncIterable<string>,
+  keepAliveMs: number,
+): FastifyReply {
+  const events = eventStream(chunks, { keepAliveMs, toErrorJson: (error) => errorJson(error, request) });
+  return reply
+    .header("content-type", "text/event-stream")
+    .header("cache-control", "no-cache")
+    .header("x-accel-buffering", "no") // nginx would hold the tokens back
+    .send(Readable.from(events));
+}
+
+async function noteOutcome({ outcome }: FastifyRequest, generation: Generation): Promise<void> {
+  try {
+    const { usage, timings, finishReason } = await generation;
+    outcome.promptTokens = usage.promptTokens;
+    outcome.completionTokens = usage.completionTokens;
+    outcome.ttftMs = Math.round(timings.queueMs + timings.promptMs);
+    outcome.finishReason = finishReason;
+  } catch {
+    // The reply tells the client, and its error handling the log.
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { buildApp } from "../app.ts";
+import { ModelRegistry } from "../models/registry.ts";
+import { scriptedApp, scriptedId, testConfig } from "../testing/scripted-server.ts";
+
+describe("/livez", () => {
+  it("is 200 whatever the model does", async () => {
+    const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });
+    expect((await app.inject({ url: "/livez" })).statusCode).toBe(200);
+  });
+});
+
+describe.each(["/readyz", "/health"])("%s", (url) => {
+  it("is 200 with a model, until the server stops", async () => {
+    await using house = await scriptedApp();
+    const ready = await house.app.inject({ url });
+    expect([ready.statusCode, ready.json()]).toEqual([200, { status: "ok", model: scriptedId }]);
+    await house.registry[Symbol.asyncDispose]();
+    const stopping = await house.app.inject({ url });
+    expect([stopping.statusCode, stopping.json()]).toEqual([503, { status: "shutting_down" }]);
+  });
+
+  it("is 503 with the progress while the model loads, and after it failed", async () => {
+    const registry = new ModelRegistry({ waitingMax: 1 });
+    const app = await buildApp(testConfig(), { registry });
+    const ask = async () => {
+      const response = await app.inject({ url });
+      return [response.statusCode, response.json()];
+    };
+    expect(await ask()).toEqual([503, { status: "empty" }]);
+    let fail: (error: Error) => void = () => {};
+    const loading = registry.load("a", (onProgress) => {
+      onProgress(0.5);
+      return new Promise((_resolve, reject) => {
+        fail = reject;
+      });
+    });
+    expect(await ask()).toEqual([503, { status: "loading", model: "a", progress: 0.5 }]);
+    fail(new Error("broken"));
+    await expect(loading).rejects.toThrow();
+    expect(await ask()).toEqual([503, { status: "failed", model: "a" }]);
+  });
+});

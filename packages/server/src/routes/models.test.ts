@@ -1,0 +1,36 @@
+import { ModelEntry, ModelList } from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import { buildApp } from "../app.ts";
+import { ModelRegistry } from "../models/registry.ts";
+import { scriptedApp, scriptedId, scriptedRegistry, testConfig } from "../testing/scripted-server.ts";
+
+describe("GET /v1/models", () => {
+  it("lists the model that is served, in the published form", async () => {
+    await using house = await scriptedApp();
+    const list = ModelList.parse((await house.app.inject({ url: "/v1/models" })).json());
+    expect(list.data.map(({ id, status }) => [id, status])).toEqual([[scriptedId, "loaded"]]);
+  });
+
+  it("is empty without one", async () => {
+    const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });
+    expect((await app.inject({ url: "/v1/models" })).json()).toEqual({ object: "list", data: [] });
+  });
+});
+
+describe("GET /v1/models/{id}", () => {
+  it.each(["vendor/model-8B", "vendor%2Fmodel-8B"])(
+    "finds an id with a slash written as %s",
+    async (written) => {
+      const { model } = await scriptedRegistry();
+      const registry = new ModelRegistry({ waitingMax: 1 });
+      await registry.load("vendor/model-8B", async () => ({
+        model,
+        tokenizer: model.tokenizer,
+        [Symbol.asyncDispose]: async () => {},
+      }));
+      const app = await buildApp(testConfig(), { registry });
+      const response = await app.inject({ url: `/v1/models/${written}` });
+      expect(ModelEntry.parse(response.json()).id).toBe("vendor/model-8B");
+    },
+  );
+});

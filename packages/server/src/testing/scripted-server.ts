@@ -1,0 +1,60 @@
+// A server on a scripted model, with and without a socket: for the tests of this package.
+import type { Model } from "@ingle/engine";
+import { scriptedModel, type Script, type ScriptLog } from "@ingle/engine/testing";
+import type { FastifyInstance } from "fastify";
+import { buildApp, type AppDependencies } from "../app.ts";
+import { resolveConfig, type ServerConfig, type ServerFlags } from "../config.ts";
+import type { LoggerSetting } from "../logger.ts";
+import { ModelRegistry } from "../models/registry.ts";
+import { serve, type RunningServer } from "../serve.ts";
+
+export const scriptedId = "scripted-model";
+
+export interface ScriptedOptions extends Partial<Omit<AppDependencies, "registry">> {
+  script?: Script;
+  flags?: ServerFlags;
+}
+
+export interface ScriptedApp extends AsyncDisposable {
+  app: FastifyInstance;
+  log: ScriptLog;
+  registry: ModelRegistry;
+}
+
+export function testConfig(flags: ServerFlags = {}): ServerConfig {
+  return resolveConfig({ flags: { port: 0, ...flags }, env: {} });
+}
+
+/** A registry that holds a scripted model. */
+export async function scriptedRegistry(
+  script: Script = {},
+  config: ServerConfig = testConfig(),
+): Promise<{ registry: ModelRegistry; log: ScriptLog; model: Model }> {
+  const registry = new ModelRegistry({ waitingMax: config.engine.waitingMax });
+  const { model, log } = await scriptedModel(script);
+  await registry.load(scriptedId, async () => ({
+    model,
+    tokenizer: model.tokenizer,
+    [Symbol.asyncDispose]: () => model[Symbol.asyncDispose](),
+  }));
+  return { registry, log, model };
+}
+
+/** For app.inject(). */
+export async function scriptedApp(options: ScriptedOptions = {}): Promise<ScriptedApp> {
+  const { script, flags, ...dependencies } = options;
+  const config = testConfig(flags);
+  const { registry, log } = await scriptedRegistry(script, config);
+  const app = await buildApp(config, { ...dependencies, registry });
+  return { app, log, registry, [Symbol.asyncDispose]: () => app.close() };
+}
+
+/** On a real socket of the loopback interface. */
+export async function scriptedServer(
+  options: { script?: Script; flags?: ServerFlags; logger?: LoggerSetting } = {},
+): Promise<{ server: RunningServer; log: ScriptLog } & AsyncDisposable> {
+  const config = testConfig(options.flags);
+  const { registry, log } = await scriptedRegistry(options.script, config);
+  const server = await serve(config, { logger: options.logger ?? false, registry });
+  return { server, log, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
+}

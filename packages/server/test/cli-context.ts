@@ -1,0 +1,96 @@
+// The world of a command in tests: streams that remember, a clock that stands, signals that are sent by hand and an
+// engine that says what a script tells it.
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
+import * as realEngine from "@ingle/engine";
+import { scriptedModel, type Script } from "@ingle/engine/testing";
+import type { CommandContext, Engine } from "../src/cli/context.ts";
+import { Shutdown } from "../src/cli/signals.ts";
+import { serve } from "../src/serve.ts";
+
+export interface TestWorld {
+  context: CommandContext;
+  stdin: PassThrough & { isTTY?: boolean };
+  /** Everything that was written so far. */
+  out(): string;
+  err(): string;
+  /** Resolves once stdout (or stderr) has `text`; the test's own time limit ends the wait. */
+  outHas(text: string): Promise<void>;
+  errHas(text: string): Promise<void>;
+  signals: EventEmitter;
+  exits: number[];
+  clock: { ms: number };
+}
+
+/** `isTTY` makes all three streams terminals. */
+export function testWorld(
+  options: { engine?: Engine; isTTY?: boolean; env?: NodeJS.ProcessEnv } = {},
+): TestWorld {
+  const isTTY = options.isTTY ?? false;
+  const stdin = Object.assign(new PassThrough(), { isTTY });
+  const stdout = remembering(isTTY);
+  const stderr = remembering(isTTY);
+  const signals = new EventEmitter();
+  const exits: number[] = [];
+  const clock = { ms: 0 };
+  const now = (): number => clock.ms;
+  const context: CommandContext = {
+    stdin,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: options.env ?? {},
+    now,
+    shutdown: new Shutdown({ source: signals, exit: (code) => exits.push(code), now }),
+    engine: async () => options.engine ?? realEngine,
+    server: async () => ({ serve: (config) => serve(config, { logger: false }) }),
+  };
+  const { text: out, has: outHas } = stdout;
+  const { text: err, has: errHas } = stderr;
+  return { context, stdin, out, err, outHas, errHas, signals, exits, clock };
+}
+
+function remembering(isTTY: boolean) {
+  let written = "";
+  const stream = Object.assign(new PassThrough(), { isTTY });
+  stream.on("data", (chunk: Buffer) => {
+    written += chunk.toString();
+  });
+  const has = async (text: string): Promise<void> => {
+    while (!written.includes(text)) await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+  return { stream, has, text: () => written };
+}
+
+/** The engine with nothing native in it: every load gives the scripted model, and the starter model is there. */
+export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> = {}): Engine {
+  return {
+    ...realEngine,
+    buildInfo: async () => ({
+      version: "0.1.0",
+      llamaCpp: { version: "v0.5.0", commit: "de3ff815" },
+      gpu: "cpu",
+      compiler: "GNU 12.2.0",
+      buildType: "Release",
+      devices: [
+        {
+          name: "CPU",
+          description: "A processor",
+          backend: "CPU",
+          type: "cpu",
+          memoryFree: 1024 ** 3,
+          memoryTotal: 2 * 1024 ** 3,
+        },
+      ],
+      cpuFeatures: ["AVX2", "FMA"],
+      kvTypes: ["f16", "q8_0"],
+    }),
+    ensureStarterModel: async () => "/models/starter.gguf",
+    load: async (_file, options) => {
+      options?.signal?.throwIfAborted();
+      options?.onProgress?.(1);
+      const { model } = await scriptedModel(script);
+      return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
+    },
+    ...overrides,
+  };
+}

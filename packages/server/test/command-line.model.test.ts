@@ -1,0 +1,141 @@
+// `ingle` as people run it: a child process with the real addon and a tiny model.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { tinyModel } from "@ingle/fixtures";
+import { afterEach, describe, expect, it } from "vitest";
+
+const program = fileURLToPath(new URL("../bin/ingle.js", import.meta.url));
+const variantC = fileURLToPath(new URL("../bin/ingle-lm-server.js", import.meta.url));
+
+interface Running {
+  child: ChildProcess;
+  output: () => string;
+  /** Resolves with the match once the output has it. */
+  says(pattern: RegExp): Promise<RegExpMatchArray>;
+  ended(): Promise<{ code: number | null; signal: string | null }>;
+}
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+function start(bin: string, ...args: string[]): Running {
+  const child = spawn(process.execPath, [bin, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  children.push(child);
+  let output = "";
+  child.stdout?.on("data", (data: Buffer) => (output += data.toString()));
+  child.stderr?.on("data", (data: Buffer) => (output += data.toString()));
+  const closed = once(child, "close") as Promise<[number | null, string | null]>;
+  return {
+    child,
+    output: () => output,
+    says: async (pattern) => {
+      for (let wait = 0; wait < 2000; wait += 1) {
+        const match = output.match(pattern);
+        if (match) return match;
+        if (child.exitCode !== null) break;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      throw new Error(`the output never had ${pattern}:\n${output}`);
+    },
+    ended: async () => {
+      const [code, signal] = await closed;
+      return { code, signal };
+    },
+  };
+}
+
+async function startServer(bin = program, ...args: string[]): Promise<Running & { url: string }> {
+  const model = await tinyModel();
+  const subcommand = bin === program ? ["serve"] : [];
+  const running = start(bin, ...subcommand, "--model", model, "--threads", "1", "--port", "0", ...args);
+  const [, url = ""] = await running.says(/(http:\/\/127\.0\.0\.1:\d+)/);
+  await running.says(/curl /);
+  return { ...running, url };
+}
+
+async function firstModelId(url: string): Promise<string> {
+  const list = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] };
+  return list.data[0]?.id ?? "";
+}
+
+async function chat(url: string, body: object): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: await firstModelId(url), messages: [{ role: "user", content: "hi" }], ...body }),
+  });
+}
+
+describe("the command line with a real model", () => {
+  it("serves, answers, and ends with 0 at the first Ctrl-C", async () => {
+    const server = await startServer();
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    expect((await chat(server.url, { max_tokens: 5 })).status).toBe(200);
+    server.child.kill("SIGINT");
+    expect(await server.ended()).toEqual({ code: 0, signal: null });
+  });
+
+  it("lets a running stream end whole when it is told to stop, and refuses new requests meanwhile", async () => {
+    const server = await startServer();
+    const response = await chat(server.url, { max_tokens: 1500, stream: true });
+    const body = response.text();
+    server.child.kill("SIGTERM");
+    await server.says(/finish|wait|drain/i);
+    const late = await chat(server.url, { max_tokens: 5 }).catch(() => undefined);
+    if (late !== undefined) expect(late.status).toBe(503);
+    expect((await body).trimEnd().endsWith("data: [DONE]")).toBe(true);
+    expect(await server.ended()).toEqual({ code: 0, signal: null });
+  });
+
+  it("stops at once at the second Ctrl-C", async () => {
+    const server = await startServer();
+    const response = await chat(server.url, { max_tokens: 1900, stream: true });
+    const body = response.text().catch(() => "cut");
+    server.child.kill("SIGINT");
+    await server.says(/finish|wait|drain/i);
+    await new Promise((resolve) => setTimeout(resolve, 300)); // a repeat within 150 ms counts as the same key press
+    server.child.kill("SIGINT");
+    expect((await server.ended()).code).toBe(130);
+    expect(await body).not.toContain("[DONE]");
+  });
+
+  it("is variant C as ingle_lm.server: the id given to --model answers, any other is 404", async () => {
+    const server = await startServer(variantC);
+    const id = await firstModelId(server.url);
+    expect((await chat(server.url, { max_tokens: 2 })).status).toBe(200);
+    expect((await chat(server.url, { model: await tinyModel(), max_tokens: 2 })).status).toBe(200);
+    expect((await chat(server.url, { model: `${id}-not`, max_tokens: 2 })).status).toBe(404);
+  });
+
+  it("runs a prompt and prints the answer alone on stdout", async () => {
+    const child = spawn(
+      process.execPath,
+      [program, "run", "Once upon a time", "--model", await tinyModel(), "--temperature", "0", "--max-tokens", "8"],
+      { stdio: ["ignore", "pipe", "ignore"] },
+    );
+    children.push(child);
+    let stdout = "";
+    child.stdout.on("data", (data: Buffer) => (stdout += data.toString()));
+    const [code] = (await once(child, "close")) as [number];
+    expect(code).toBe(0);
+    expect(stdout.trim()).not.toBe("");
+    expect(stdout).not.toMatch(/loading/i);
+  });
+
+  it("says what is wrong with a file and ends with 1", async () => {
+    const run = start(program, "run", "hello", "--model", program.replace("ingle.js", "nothing.gguf"));
+    expect((await run.ended()).code).not.toBe(0);
+    expect(run.output()).toMatch(/no model file|not found|There is no/i);
+    expect(run.output()).not.toMatch(/\n\s+at /);
+  });
+
+  it("tells with doctor what was built", async () => {
+    const run = start(program, "doctor");
+    expect((await run.ended()).code).toBe(0);
+    expect(run.output()).toMatch(/llama\.cpp/);
+    expect(run.output()).toMatch(/q8_0/);
+  });
+});

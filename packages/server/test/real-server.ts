@@ -1,0 +1,46 @@
+// A server on a real tiny model and a real socket, for the end-to-end tests.
+import { load, type LoadOptions, type Model } from "@ingle/engine";
+import { tinyModel } from "@ingle/fixtures";
+import { ModelRegistry, resolveConfig, serve, type ServerFlags } from "@ingle/server";
+
+export const modelId = "tiny";
+
+export interface RealServer extends AsyncDisposable {
+  /** Up to and with /v1. */
+  baseUrl: string;
+  model: Model;
+  post(body: object, signal?: AbortSignal): Promise<Response>;
+}
+
+export async function realServer(
+  options: { fixture?: Parameters<typeof tinyModel>[0]; load?: LoadOptions; flags?: ServerFlags } = {},
+): Promise<RealServer> {
+  const config = resolveConfig({ flags: { port: 0, ...options.flags }, env: {} });
+  const registry = new ModelRegistry({ waitingMax: config.engine.waitingMax });
+  const server = await serve(config, { logger: false, registry });
+  const file = await tinyModel({ weights: "f32", ...options.fixture });
+  // Flash attention off and F32 weights: texts that do not depend on what else is in the batch.
+  const model = await registry.load(modelId, () =>
+    load(file, { threads: 1, flashAttention: "off", ...options.load }),
+  );
+  const baseUrl = `${server.url}/v1`;
+  const post = (body: object, signal?: AbortSignal): Promise<Response> =>
+    fetch(`${baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: modelId, ...body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  return { baseUrl, model, post, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
+}
+
+export const user = (content: string): { role: "user"; content: string }[] => [{ role: "user", content }];
+
+/** Waits until `isTrue` says so, looking every few milliseconds. */
+export async function until(isTrue: () => boolean, ms = 10_000): Promise<void> {
+  const end = Date.now() + ms;
+  while (!isTrue()) {
+    if (Date.now() > end) throw new Error(`not true after ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

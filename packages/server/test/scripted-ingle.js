@@ -1,0 +1,20 @@
+// The `ingle` command as a process of its own, over a scripted model instead of the native engine: for tests that
+// send real signals. Uses the build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON.
+import * as engine from "@ingle/engine";
+import { scriptedModel } from "@ingle/engine/testing";
+import { runFromShell } from "../dist/cli/main.js";
+
+const { model } = await scriptedModel(JSON.parse(process.env["SCRIPT"] ?? "{}"));
+
+await runFromShell("ingle", {
+  engine: async () => ({
+    ...engine,
+    buildInfo: async () => ({}),
+    ensureStarterModel: async () => "starter.gguf",
+    load: async () => ({
+      model,
+      tokenizer: model.tokenizer,
+      [Symbol.asyncDispose]: () => model[Symbol.asyncDispose](),
+    }),
+  }),
+});
