@@ -47,10 +47,13 @@ function start(bin: string, ...args: string[]): Running {
   };
 }
 
-async function startServer(bin = program, ...args: string[]): Promise<Running & { url: string }> {
-  const model = await tinyModel();
+async function startServer(
+  bin = program,
+  fixture: Parameters<typeof tinyModel>[0] = {},
+): Promise<Running & { url: string }> {
+  const model = await tinyModel(fixture);
   const subcommand = bin === program ? ["serve"] : [];
-  const running = start(bin, ...subcommand, "--model", model, "--threads", "1", "--port", "0", ...args);
+  const running = start(bin, ...subcommand, "--model", model, "--threads", "1", "--port", "0");
   const [, url = ""] = await running.says(/(http:\/\/127\.0\.0\.1:\d+)/);
   await running.says(/curl /);
   return { ...running, url };
@@ -83,7 +86,7 @@ describe("the command line with a real model", () => {
     const response = await chat(server.url, { max_tokens: 1500, stream: true });
     const body = response.text();
     server.child.kill("SIGTERM");
-    await server.says(/finish|wait|drain/i);
+    await server.says(/Stopping/);
     const late = await chat(server.url, { max_tokens: 5 }).catch(() => undefined);
     if (late !== undefined) expect(late.status).toBe(503);
     expect((await body).trimEnd().endsWith("data: [DONE]")).toBe(true);
@@ -91,11 +94,11 @@ describe("the command line with a real model", () => {
   });
 
   it("stops at once at the second Ctrl-C", async () => {
-    const server = await startServer();
+    const server = await startServer(program, { layers: 24, embedding: 256 }); // slow enough to be caught talking
     const response = await chat(server.url, { max_tokens: 1900, stream: true });
     const body = response.text().catch(() => "cut");
     server.child.kill("SIGINT");
-    await server.says(/finish|wait|drain/i);
+    await server.says(/Stopping/);
     await new Promise((resolve) => setTimeout(resolve, 300)); // a repeat within 150 ms counts as the same key press
     server.child.kill("SIGINT");
     expect((await server.ended()).code).toBe(130);

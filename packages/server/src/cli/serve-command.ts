@@ -15,8 +15,10 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const [{ serve }, { starterModel }] = await Promise.all([context.server(), context.engine()]);
   const choice = await chooseModel(config.model, starterModel.id);
   await using server = await serve(config);
-  await server.registry.load(choice.id, async (onProgress, signal) =>
-    openModel(choice, context, { engine: config.engine, onProgress, signal }),
+  await server.registry.load(
+    choice.id,
+    async (onProgress, signal) => openModel(choice, context, { engine: config.engine, onProgress, signal }),
+    { alias: config.model },
   );
   stdout.write(servingText(config, server, choice.id));
   await shutdown.requested();

@@ -56,6 +56,7 @@ export class ModelRegistry implements AsyncDisposable {
   #state: RegistryState = { kind: "empty" };
   #loading: Promise<Model> | undefined;
   #holding: Holding | undefined;
+  #alias: string | undefined;
   #leases = 0;
   #onLastLease: (() => void) | undefined;
   #disposal: Promise<void> | undefined;
@@ -72,9 +73,10 @@ export class ModelRegistry implements AsyncDisposable {
 
   /**
    * Loads a model, once: callers that come while the same id loads share that load, and a loaded one is given at once.
+   * Requests may also name it by its `alias`: the path or name that the server was started with.
    * Throws what the loader throws, `invalid_request` while another model is in the house, `shutting_down` after disposal.
    */
-  async load(id: string, loader: ModelLoader): Promise<Model> {
+  async load(id: string, loader: ModelLoader, { alias }: { alias?: string | undefined } = {}): Promise<Model> {
     const state = this.#state;
     if (state.kind === "closed") throw shuttingDown();
     if (state.kind === "loading" || state.kind === "loaded") {
@@ -82,7 +84,10 @@ export class ModelRegistry implements AsyncDisposable {
         throw new WireError("invalid_request", `The model ${state.id} is in the house already.`);
       if (state.kind === "loaded") return state.model;
     }
-    if (state.kind !== "loading" || this.#loading === undefined) this.#loading = this.#load(id, loader);
+    if (state.kind !== "loading" || this.#loading === undefined) {
+      this.#alias = alias;
+      this.#loading = this.#load(id, loader);
+    }
     return this.#loading;
   }
 
@@ -91,7 +96,8 @@ export class ModelRegistry implements AsyncDisposable {
     const state = this.#state;
     const acceptsAny = variants[variant].modelRule === "any";
     if (state.kind === "closed") throw shuttingDown();
-    if (state.kind === "empty" || (state.id !== requestedId && !acceptsAny)) throw notFound(requestedId);
+    if (state.kind === "empty") throw notFound(requestedId);
+    if (!acceptsAny && requestedId !== state.id && requestedId !== this.#alias) throw notFound(requestedId);
     if (state.kind === "loading") throw loadingStill(state);
     if (state.kind === "failed") throw loadFailed(state);
     return this.#lease(state.id);

@@ -1,0 +1,151 @@
+// sched::Scheduler against a naive engine: thousands of requests at random, with so few cells that preemption is
+// common. What must hold in each turn is in naive_engine.h.
+#include "naive_engine.h"
+#include "random.h"
+#include "sched/scheduler.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using test::Random;
+
+namespace {
+
+constexpr uint64_t kSeeds = 60;
+constexpr base::RequestId kRequestsPerSeed = 250;
+
+/// What a seed stands for: a scheduler's limits and the people who use it.
+struct World {
+    sched::Limits limits;
+    int32_t clients;
+    /// Most requests in the house at a time.
+    int32_t house_max;
+    int32_t arrival_percent;
+    int32_t cancel_percent;
+    int32_t fail_percent;
+};
+
+World random_world(Random& random) {
+    const int32_t context_length = random.between(2, 48);
+    const int32_t sequences = random.between(1, 8);
+    return {
+        .limits = {.cells = context_length + random.between(0, context_length * (sequences - 1) / 2),
+                   .context_length = context_length,
+                   .sequences = sequences,
+                   .batch_tokens = sequences + random.between(0, context_length),
+                   .batch_tokens_busy = random.between(1, 16),
+                   .reserve_ahead = random.between(1, 8)},
+        .clients = random.between(1, 6),
+        .house_max = random.between(1, 24),
+        .arrival_percent = random.between(5, 100),
+        .cancel_percent = random.between(0, 8),
+        .fail_percent = random.between(0, 2),
+    };
+}
+
+struct Report {
+    std::string complaint;
+    base::RequestId requests = 0;
+    uint64_t preemptions = 0;
+};
+
+class Life {
+public:
+    explicit Life(uint64_t seed)
+        : random_(seed), world_(random_world(random_)), scheduler_(world_.limits), engine_(world_.limits) {}
+
+    Report run() {
+        for (int64_t turn = 0; submitted_ < kRequestsPerSeed || !engine_.ids().empty(); ++turn) {
+            arrive(turn);
+            if (random_.chance(world_.cancel_percent)) cancel_one();
+            const std::string complaint = take_turn(turn);
+            if (!complaint.empty()) return report(complaint);
+        }
+        scheduler_.plan();
+        return report(check_end());
+    }
+
+private:
+    void arrive(int64_t turn) {
+        const int32_t context_length = world_.limits.context_length;
+        while (submitted_ < kRequestsPerSeed && std::ssize(engine_.ids()) < world_.house_max &&
+               random_.chance(world_.arrival_percent)) {
+            const base::RequestId id = ++submitted_;
+            const int32_t prompt_tokens = random_.between(1, context_length - 1);
+            const int32_t generate_max = random_.between(1, context_length - prompt_tokens);
+            scheduler_.submit({.id = id,
+                               .client = std::to_string(random_.between(1, world_.clients)),
+                               .prompt_tokens = prompt_tokens,
+                               .generate_max = generate_max});
+            engine_.submit(id, prompt_tokens, random_.between(1, generate_max), turn);
+        }
+    }
+
+    void cancel_one() {
+        const std::vector<base::RequestId> ids = engine_.ids();
+        if (ids.empty()) return;
+        const base::RequestId id = random_.one_of(ids);
+        engine_.cancel(id);
+        is_cancel_known_ &= scheduler_.cancel(id);
+        scheduler_.check_integrity();
+    }
+
+    /// Empty, or what is wrong.
+    std::string take_turn(int64_t turn) {
+        const sched::Plan& plan = scheduler_.plan();
+        const std::vector<sched::Outcome> outcomes = engine_.compute(plan, random_, world_.fail_percent, turn);
+        if (!engine_.complaint().empty()) return engine_.complaint();
+        if (!plan.steps.empty()) scheduler_.apply(outcomes);
+        scheduler_.check_integrity();
+        if (!is_cancel_known_) return "somebody who is in the house cannot be cancelled";
+        if (scheduler_.ids() != engine_.ids()) return "the scheduler and the engine have different people in the house";
+        if (engine_.longest_stay() > stay_max()) return "somebody had to stay too long, up to turn " + std::to_string(turn);
+        return "";
+    }
+
+    /// In turns. Were the house served one by one, each would have to stay for the time that a full house of the
+    /// longest requests takes. Fairness lets others pass who came later, and preemption computes tokens twice; both
+    /// have their limits, for which this allows as much time again, twice.
+    int64_t stay_max() const { return 3 * int64_t{world_.house_max} * world_.limits.context_length + 10; }
+
+    std::string check_end() const {
+        const sched::Counters counters = scheduler_.counters();
+        if (counters.running != 0 || counters.waiting != 0) return "an empty house has people in it";
+        if (counters.cells_reserved != 0) return "cells are lost";
+        if (counters.preemptions < engine_.preemptions()) return "preemptions are not counted";
+        return "";
+    }
+
+    Report report(const std::string& complaint) const {
+        return {.complaint = complaint, .requests = submitted_, .preemptions = engine_.preemptions()};
+    }
+
+    Random random_;
+    const World world_;
+    sched::Scheduler scheduler_;
+    test::NaiveEngine engine_;
+    base::RequestId submitted_ = 0;
+    bool is_cancel_known_ = true;
+};
+
+} // namespace
+
+TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, whoever comes, goes and fails") {
+    const std::vector<uint64_t> seeds = test::seeds(kSeeds);
+    base::RequestId requests = 0;
+    uint64_t preemptions = 0;
+    for (const uint64_t seed : seeds) {
+        CAPTURE(seed);
+        const Report report = Life(seed).run();
+        CHECK_EQ(report.complaint, "");
+        requests += report.requests;
+        preemptions += report.preemptions;
+    }
+    if (seeds.size() < kSeeds) return;
+    // The test means something only while the worlds are crowded.
+    CHECK_EQ(requests, kSeeds * kRequestsPerSeed);
+    CHECK(preemptions > requests / 10);
+}
