@@ -38,10 +38,14 @@ function checkTools(gpu: Gpu): void {
     darwin: "Run: xcode-select --install && brew install cmake ninja",
     win32: "Install Visual Studio's C++ Build Tools and CMake (winget install Kitware.CMake)",
   }[process.platform as string];
-  if (!runs("cmake", "--version")) stop(`CMake was not found; the native engine is built with it. ${install ?? ""}`);
-  const compilers = process.env["CXX"] ? [process.env["CXX"]] : ["c++", "g++", "clang++"];
+  if (!runs("cmake", "--version"))
+    stop(`CMake was not found; the native engine is built with it. ${install ?? ""}`);
+  const own = process.env["CXX"] ?? "";
+  const compilers = own === "" ? ["c++", "g++", "clang++"] : [own];
   if (process.platform !== "win32" && !compilers.some((compiler) => runs(compiler, "--version"))) {
-    stop(`No C++ compiler was found; the native engine is built with one (g++ 12 or clang 16). ${install ?? ""}`);
+    stop(
+      `No C++ compiler was found; the native engine is built with one (g++ 12 or clang 16). ${install ?? ""}`,
+    );
   }
   if (gpu === "cuda" && !runs("nvcc", "--version")) {
     stop("INGLE_GPU=cuda needs NVIDIA's CUDA toolkit: nvcc was not found in PATH.");
@@ -49,13 +53,17 @@ function checkTools(gpu: Gpu): void {
 }
 
 function llamaCppDir(): string {
-  const own = process.env["LLAMA_CPP_DIR"];
-  const dir = own
-    ? path.resolve(own)
-    : path.join(path.dirname(fileURLToPath(import.meta.resolve("@ingle/llama.cpp/package.json"))), "source");
+  const own = process.env["LLAMA_CPP_DIR"] ?? "";
+  const dir =
+    own !== ""
+      ? path.resolve(own)
+      : path.join(
+          path.dirname(fileURLToPath(import.meta.resolve("@ingle/llama.cpp/package.json"))),
+          "source",
+        );
   if (existsSync(path.join(dir, "include", "llama.h"))) return dir;
   return stop(
-    own
+    own !== ""
       ? `LLAMA_CPP_DIR=${own} holds no llama.cpp sources (include/llama.h is missing).`
       : "llama.cpp's sources are not there yet. Run `npx --yes pnpm@12 build` in the root of the checkout.",
   );
@@ -82,7 +90,13 @@ function isConfigured(options: Record<string, string>): boolean {
 
 function cmakeJs(command: string, options: Record<string, string>): void {
   const bin = createRequire(import.meta.url).resolve("cmake-js/bin/cmake-js");
-  const args = [bin, command, "--out", buildDir, ...Object.entries(options).map(([name, value]) => `--CD${name}=${value}`)];
+  const args = [
+    bin,
+    command,
+    "--out",
+    buildDir,
+    ...Object.entries(options).map(([name, value]) => `--CD${name}=${value}`),
+  ];
   try {
     execFileSync(process.execPath, args, { cwd: here, stdio: "inherit" });
   } catch {

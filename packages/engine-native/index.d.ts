@@ -101,11 +101,17 @@ export interface NativePrompt {
 export interface NativeModel {
   readonly info: NativeModelInfo;
   tokenize(text: string, options: { addSpecial: boolean; parseSpecial: boolean }): Promise<Int32Array>;
-  detokenize(tokens: Int32Array, options: { removeSpecial: boolean; unparseSpecial: boolean }): Promise<string>;
+  detokenize(
+    tokens: Int32Array,
+    options: { removeSpecial: boolean; unparseSpecial: boolean },
+  ): Promise<string>;
   applyChatTemplate(chat: NativeChat): Promise<NativeTemplateResult>;
   /** Template and tokenization in one crossing: the way of every chat request. */
   prepareChat(chat: NativeChat): Promise<NativePrompt>;
-  createEngine(options: NativeEngineOptions, onEvents: (events: NativeEvent[]) => void): Promise<NativeEngine>;
+  createEngine(
+    options: NativeEngineOptions,
+    onEvents: (events: NativeEvent[]) => void,
+  ): Promise<NativeEngine>;
   /** Frees the weights once the last engine on it is disposed. Idempotent. */
   dispose(): void;
 }

@@ -23,9 +23,7 @@ function git(cwd: string, ...args: string[]): string {
 }
 
 function readPin(): Pin {
-  const manifest = JSON.parse(readFileSync(path.join(here, "package.json"), "utf8")) as {
-    "llama.cpp": Pin;
-  };
+  const manifest: { "llama.cpp": Pin } = JSON.parse(readFileSync(path.join(here, "package.json"), "utf8"));
   return manifest["llama.cpp"];
 }
 
@@ -33,7 +31,7 @@ function patchFiles(): string[] {
   if (!existsSync(patchesDir)) return [];
   return readdirSync(patchesDir)
     .filter((name) => name.endsWith(".patch"))
-    .sort()
+    .toSorted()
     .map((name) => path.join(patchesDir, name));
 }
 
@@ -51,7 +49,17 @@ function bundlePath(): string {
 
 function cloneVerified(pin: Pin, into: string): void {
   // Line endings as in the release: the tree is compared byte for byte, on Windows too.
-  git(here, "-c", "core.autocrlf=false", "-c", "advice.detachedHead=false", "clone", "--quiet", bundlePath(), into);
+  git(
+    here,
+    "-c",
+    "core.autocrlf=false",
+    "-c",
+    "advice.detachedHead=false",
+    "clone",
+    "--quiet",
+    bundlePath(),
+    into,
+  );
   const commit = git(into, "rev-parse", "HEAD");
   const tree = git(into, "rev-parse", "HEAD^{tree}");
   if (commit !== pin.commit || tree !== pin.tree) {
@@ -63,8 +71,9 @@ function cloneVerified(pin: Pin, into: string): void {
 }
 
 function prepare(): void {
-  if (process.env["LLAMA_CPP_DIR"]) {
-    console.log(`llama.cpp: using LLAMA_CPP_DIR=${process.env["LLAMA_CPP_DIR"]}`);
+  const own = process.env["LLAMA_CPP_DIR"] ?? "";
+  if (own !== "") {
+    console.log(`llama.cpp: using LLAMA_CPP_DIR=${own}`);
     return;
   }
   const pin = readPin();

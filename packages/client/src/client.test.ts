@@ -274,7 +274,7 @@ test("a body that JSON cannot write fails as the caller's mistake, without a ret
 test("uses the fetch that it is given", async () => {
   const asked: string[] = [];
   const given: typeof fetch = async (input) => {
-    asked.push(String(input));
+    asked.push(input instanceof Request ? input.url : input.toString());
     return Response.json(reply);
   };
   expect(await new Ingle({ fetch: given }).chat.completions.create(body)).toEqual(reply);

@@ -1,6 +1,5 @@
 // A real HTTP server on 127.0.0.1 whose answers each test scripts, down to the single write. Used by the client's tests.
-import { createServer } from "node:http";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
 /** What a request looked like when it arrived. */
 export interface SeenRequest {
@@ -22,7 +21,7 @@ export type Script = (response: ServerResponse, request: SeenRequest) => unknown
 export async function startServer(): Promise<MisbehavingServer> {
   const seen: SeenRequest[] = [];
   let scripts: Script[] = [];
-  const listener: RequestListener = async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let body = "";
     for await (const bytes of request) body += String(bytes);
     const arrived = { method: request.method, url: request.url, headers: request.headers, body };
@@ -30,7 +29,9 @@ export async function startServer(): Promise<MisbehavingServer> {
     const script = scripts.length > 1 ? scripts.shift() : scripts[0];
     await script?.(response, arrived);
   };
-  const server = createServer((request, response) => void listener(request, response));
+  const server = createServer((request, response) => {
+    void answer(request, response); // a script that throws fails its test by the answer that never comes
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the test server has no port");

@@ -99,7 +99,8 @@ TEST_CASE("queue: loses and repeats nothing of many writers, and keeps each one'
         for (int writer = 0; writer < kWriters; ++writer) {
             writers.emplace_back([&queue, writer](const std::stop_token& stop) {
                 for (int item = 0; item < kItems && !stop.stop_requested(); ++item) {
-                    while (!queue.push(writer * kItems + item) && !stop.stop_requested()) std::this_thread::yield();
+                    while (!queue.push(writer * kItems + item) && !stop.stop_requested())
+                        std::this_thread::yield();
                 }
             });
         }

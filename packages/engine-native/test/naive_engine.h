@@ -23,25 +23,27 @@ public:
 
     /// `generates` tokens after the prompt, then it is finished. Ids count up with arrival.
     void submit(base::RequestId id, int32_t prompt_tokens, int32_t generates, int64_t turn) {
-        sequences_[id] = {.length = prompt_tokens, .length_end = prompt_tokens + generates, .submitted = turn};
+        sequences_[id] = {
+            .length = prompt_tokens, .length_end = prompt_tokens + generates, .submitted = turn};
     }
 
     void cancel(base::RequestId id) { sequences_.erase(id); }
 
     /// Computes a plan; each step fails with the given chance. The outcomes are those for Scheduler::apply().
-    std::vector<sched::Outcome> compute(const sched::Plan& plan, Random& random, int32_t fail_percent, int64_t turn) {
+    std::vector<sched::Outcome> compute(const sched::Plan& plan, Random& random, int32_t fail_percent,
+                                        int64_t turn) {
         const std::set<base::RequestId> decoding = decoding_ids();
         const std::set<base::RequestId> preempted = release(plan);
         check_turn(plan, decoding, preempted);
         std::vector<sched::Outcome> outcomes;
         for (const sched::Step& step : plan.steps) {
-            if (!check_step(step)) return {};
+            if (!check_step(step)) break;
             outcomes.push_back(advance(step, random.chance(fail_percent), turn));
         }
         int32_t cells = 0;
         for (const auto& [id, sequence] : sequences_) cells += sequence.computed;
         expect(cells <= limits_.cells, "more is computed than there are cells");
-        if (!complaint_.empty()) complaint_ += " in turn " + std::to_string(turn) + ": " + in_words(plan);
+        if (!complaint_.empty()) complaint_ += " (turn " + std::to_string(turn) + ", " + in_words(plan) + ")";
         return outcomes;
     }
 
@@ -54,7 +56,9 @@ public:
         return ids;
     }
 
-    bool is_every_slot_released() const { return std::ranges::count(owners_, kNobody) == std::ssize(owners_); }
+    bool is_every_slot_released() const {
+        return std::ranges::count(owners_, kNobody) == std::ssize(owners_);
+    }
     int64_t longest_stay() const { return longest_stay_; }
     uint64_t preemptions() const { return preemptions_; }
 
@@ -92,7 +96,8 @@ private:
         expect(released.size() == plan.released.size(), "a slot is released twice");
         std::set<base::RequestId> preempted;
         for (const base::Slot slot : released) {
-            if (!expect(slot >= 0 && slot < limits_.sequences, "a slot is released that does not exist")) continue;
+            if (!expect(slot >= 0 && slot < limits_.sequences, "a slot is released that does not exist"))
+                continue;
             base::RequestId& owner = owners_[static_cast<size_t>(slot)];
             if (const auto found = sequences_.find(owner); found != sequences_.end()) {
                 found->second.computed = 0;
@@ -115,18 +120,21 @@ private:
         expect(!plan.steps.empty() || sequences_.empty(), "nothing is planned although somebody waits");
         const size_t decoding_count = decoding.size() - count_common(decoding, preempted);
         const int32_t decoded = static_cast<int32_t>(decoding_count);
+        expect(plan.steps.size() >= decoding_count, "a decoding sequence does not advance");
         int32_t tokens = 0;
-        bool is_prompt_cut = false;
         std::map<base::RequestId, int32_t> planned;
         for (size_t i = 0; i < plan.steps.size(); ++i) {
             const sched::Step& step = plan.steps[i];
             const bool decodes = decoding.contains(step.id) && !preempted.contains(step.id);
             expect(planned.emplace(step.id, step.count).second, "a sequence has two steps in one turn");
-            expect(decodes == (i < decoding_count), "not every decoding sequence advances before the prompts do");
+            expect(decodes == (i < decoding_count),
+                   "not every decoding sequence advances before the prompts do");
             tokens += step.count;
         }
+        bool is_prompt_cut = false;
         for (const auto& [id, sequence] : sequences_) {
-            if (sequence.slot != base::kNoSlot || planned.contains(id)) is_prompt_cut |= planned[id] < sequence.pending();
+            const bool is_running = sequence.slot != base::kNoSlot || planned.contains(id);
+            is_prompt_cut |= is_running && planned[id] < sequence.pending();
         }
         const int32_t budget_busy = std::min(limits_.batch_tokens, decoded + limits_.batch_tokens_busy);
         const int32_t budget = decoded > 0 ? budget_busy : limits_.batch_tokens;
@@ -135,22 +143,26 @@ private:
     }
 
     static size_t count_common(const std::set<base::RequestId>& a, const std::set<base::RequestId>& b) {
-        return static_cast<size_t>(std::ranges::count_if(a, [&](base::RequestId id) { return b.contains(id); }));
+        return static_cast<size_t>(
+            std::ranges::count_if(a, [&](base::RequestId id) { return b.contains(id); }));
     }
 
     /// Whether the step continues its sequence where it stands, in a slot that is its own.
     bool check_step(const sched::Step& step) {
         const auto found = sequences_.find(step.id);
         if (!expect(found != sequences_.end(), "a step of somebody who is not in the house")) return false;
-        if (!expect(step.slot >= 0 && step.slot < limits_.sequences, "a step in a slot that does not exist")) return false;
+        if (!expect(step.slot >= 0 && step.slot < limits_.sequences, "a step in a slot that does not exist"))
+            return false;
         Sequence& sequence = found->second;
         base::RequestId& owner = owners_[static_cast<size_t>(step.slot)];
         const bool is_new = owner == kNobody && sequence.slot == base::kNoSlot;
-        if (!expect(is_new || owner == step.id, "a slot is used that holds another one's cells")) return false;
+        if (!expect(is_new || owner == step.id, "a slot is used that holds another one's cells"))
+            return false;
         owner = step.id;
         sequence.slot = step.slot;
         if (!expect(step.first == sequence.computed, "tokens are left out or computed twice")) return false;
-        if (!expect(step.count >= 1 && step.count <= sequence.pending(), "tokens are computed that are not known")) {
+        if (!expect(step.count >= 1 && step.count <= sequence.pending(),
+                    "tokens are computed that are not known")) {
             return false;
         }
         return expect(step.sample == (step.count == sequence.pending()), "samples elsewhere than at the end");

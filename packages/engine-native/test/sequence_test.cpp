@@ -9,7 +9,8 @@ using sched::State;
 namespace {
 
 Sequence of(int32_t prompt_tokens, int32_t generate_max = 4) {
-    return Sequence({.id = 1, .client = "a", .prompt_tokens = prompt_tokens, .generate_max = generate_max}, 0);
+    return Sequence({.id = 1, .client = "a", .prompt_tokens = prompt_tokens, .generate_max = generate_max},
+                    0);
 }
 
 } // namespace

@@ -17,7 +17,8 @@ public:
     Sequence& enter(const std::string& client) {
         const uint64_t arrival = sequences_.size();
         sequences_.emplace_back(
-            sched::Request{.id = arrival + 1, .client = client, .prompt_tokens = 2, .generate_max = 2}, arrival);
+            sched::Request{.id = arrival + 1, .client = client, .prompt_tokens = 2, .generate_max = 2},
+            arrival);
         line.enter(sequences_.back());
         return sequences_.back();
     }
@@ -101,7 +102,8 @@ TEST_CASE("line: clients that have had the same are served in order of arrival")
     CHECK_EQ(line.take(), 2U);
 }
 
-TEST_CASE("line: a newcomer starts level, so that it neither waits for the past of others nor passes them for long") {
+TEST_CASE("line: a newcomer starts level, so that it neither waits for the past of others nor passes them "
+          "for long") {
     Line line;
     line.enter("a");
     line.enter("a");

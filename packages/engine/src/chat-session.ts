@@ -5,7 +5,10 @@ import type { GenerationRequest } from "./generation-request.ts";
 import type { Message } from "./messages.ts";
 import type { Model } from "./model.ts";
 
-export type ChatSessionOptions = Omit<Extract<GenerationRequest, { messages: unknown }>, "messages" | "prompt"> & {
+export type ChatSessionOptions = Omit<
+  Extract<GenerationRequest, { messages: unknown }>,
+  "messages" | "prompt"
+> & {
   /** Said to the model before everything else. */
   system?: string | undefined;
 };
@@ -38,16 +41,22 @@ export class ChatSession {
    * Says something and streams the answer. Question and answer become part of the conversation only when the answer
    * is complete: an aborted or failed one leaves it as it was. One answer at a time: a second `send` throws.
    */
-  async *send(content: string, options: { signal?: AbortSignal | undefined } = {}): AsyncGenerator<string, GenerationResult> {
+  async *send(
+    content: string,
+    options: { signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<string, GenerationResult> {
     if (this.#busy) {
-      throw new EngineError("invalid_request", "This session is still answering; wait for it or start another one.");
+      throw new EngineError(
+        "invalid_request",
+        "This session is still answering; wait for it or start another one.",
+      );
     }
     this.#busy = true;
     try {
       const question: Message = { role: "user", content };
       const conversation = this.#messages;
       const generation = this.#model.generate(
-        { ...this.#options, messages: [...conversation, question] } as GenerationRequest,
+        { ...this.#options, messages: [...conversation, question] },
         options,
       );
       for await (const chunk of generation) yield chunk.text;

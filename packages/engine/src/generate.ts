@@ -34,17 +34,24 @@ export async function* streamGenerate(
 
 function begin(model: Model, tokenizer: Tokenizer, { signal, ...request }: GenerateParameters): Generation {
   if (tokenizer !== model.tokenizer) {
-    throw new EngineError("invalid_request", "The tokenizer belongs to another model; pass the one from the same load().");
+    throw new EngineError(
+      "invalid_request",
+      "The tokenizer belongs to another model; pass the one from the same load().",
+    );
   }
-  return model.generate(request as GenerationRequest, { signal });
+  return model.generate(request, { signal });
 }
 
-async function printWhileRunning(generation: Generation, prompt: GenerateParameters["prompt"]): Promise<void> {
+async function printWhileRunning(
+  generation: Generation,
+  prompt: GenerateParameters["prompt"],
+): Promise<void> {
   const { stdout } = process;
   if (typeof prompt === "string") stdout.write(`${prompt}\n${"=".repeat(10)}\n`);
   for await (const chunk of generation) stdout.write(chunk.text);
   const { usage, timings } = await generation;
-  const perSecond = (tokens: number, ms: number): string => (ms > 0 ? (tokens / (ms / 1000)).toFixed(1) : "–");
+  const perSecond = (tokens: number, ms: number): string =>
+    ms > 0 ? (tokens / (ms / 1000)).toFixed(1) : "–";
   stdout.write(
     `\n${"=".repeat(10)}\n` +
       `Prompt: ${usage.promptTokens} tokens, ${perSecond(usage.promptTokens, timings.promptMs)} tokens/s\n` +

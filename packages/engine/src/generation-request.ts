@@ -31,8 +31,12 @@ export function checkGenerationRequest(request: GenerationRequest): CheckedGener
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const param = issue?.path.join(".") ?? "";
-  throw new EngineError("invalid_request", param === "" ? (issue?.message ?? "") : `${param}: ${issue?.message}`, {
-    cause: result.error,
-    details: { param },
-  });
+  throw new EngineError(
+    "invalid_request",
+    param === "" ? (issue?.message ?? "") : `${param}: ${issue?.message}`,
+    {
+      cause: result.error,
+      details: { param },
+    },
+  );
 }

@@ -49,7 +49,9 @@ type State =
  * An aborted signal rejects both with the signal's reason; a generation that nobody awaits never raises an
  * unhandled rejection.
  */
-export class Generation implements PromiseLike<GenerationResult>, AsyncIterable<GenerationChunk>, AsyncDisposable {
+export class Generation
+  implements PromiseLike<GenerationResult>, AsyncIterable<GenerationChunk>, AsyncDisposable
+{
   #state: State = { kind: "running" };
   #text = "";
   readonly #chunks: GenerationChunk[] = [];
@@ -104,7 +106,7 @@ export class Generation implements PromiseLike<GenerationResult>, AsyncIterable<
 
   async *[Symbol.asyncIterator](): AsyncGenerator<GenerationChunk, void, undefined> {
     try {
-      for (let next = 0; ; ) {
+      for (let next = 0; ;) {
         const chunk = this.#chunks[next];
         if (chunk !== undefined) {
           next += 1;

@@ -80,7 +80,10 @@ function checkLoadOptions(options: z.input<typeof LoadOptions>): z.output<typeof
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const param = issue?.path.join(".") ?? "";
-  throw new EngineError("invalid_request", `${param}: ${issue?.message}`, { cause: result.error, details: { param } });
+  throw new EngineError("invalid_request", `${param}: ${issue?.message}`, {
+    cause: result.error,
+    details: { param },
+  });
 }
 
 async function loadWeights(
@@ -118,7 +121,10 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
   const threads = options.threads ?? availableParallelism();
   return {
     contextLength,
-    cells: Math.max(contextLength, options.cells ?? Math.min(contextLength * options.parallel, cellsDefaultMax)),
+    cells: Math.max(
+      contextLength,
+      options.cells ?? Math.min(contextLength * options.parallel, cellsDefaultMax),
+    ),
     parallel: options.parallel,
     batchTokens: options.batchTokens,
     batchTokensBusy: options.batchTokensBusy,

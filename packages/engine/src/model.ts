@@ -122,9 +122,7 @@ export class Model implements AsyncDisposable {
 
   async #prepare(request: CheckedGenerationRequest): Promise<NativePrompt> {
     if (request.messages !== undefined) {
-      return fromNative(
-        this.#native.prepareChat({ messages: request.messages, addGenerationPrompt: true }),
-      );
+      return fromNative(this.#native.prepareChat({ messages: request.messages, addGenerationPrompt: true }));
     }
     if (typeof request.prompt === "string") {
       const tokens = await this.tokenizer.encode(request.prompt);

@@ -50,7 +50,9 @@ export class Tokenizer {
       });
     }
     const { addGenerationPrompt } = ChatTemplateOptions.parse(options);
-    const result = await fromNative(this.#model.applyChatTemplate({ messages: checked.data, addGenerationPrompt }));
+    const result = await fromNative(
+      this.#model.applyChatTemplate({ messages: checked.data, addGenerationPrompt }),
+    );
     return result.prompt;
   }
 }

@@ -16,7 +16,9 @@ describe("requests at the same time", () => {
     const requests = prompts(8).map((prompt) => ({ prompt, temperature: 0, maxTokens: 48 }));
     const alone: string[] = [];
     for (const request of requests) alone.push((await loaded.model.generate(request)).text);
-    const together = await Promise.all(requests.map(async (request) => (await loaded.model.generate(request)).text));
+    const together = await Promise.all(
+      requests.map(async (request) => (await loaded.model.generate(request)).text),
+    );
     expect(together).toEqual(alone);
     expect(new Set(alone).size).toBe(8);
   });
@@ -60,7 +62,12 @@ describe("requests at the same time", () => {
   }
 
   it("cancels a request in line, in its prefill and while decoding, and touches no other", async () => {
-    await using few = await loadExact({ contextLength: 2048, parallel: 2, batchTokens: 16, batchTokensBusy: 2 });
+    await using few = await loadExact({
+      contextLength: 2048,
+      parallel: 2,
+      batchTokens: 16,
+      batchTokensBusy: 2,
+    });
     const { model } = few;
     const witness = { prompt: "The witness", temperature: 0, maxTokens: 600 };
     const expected = (await model.generate(witness)).text;
@@ -99,7 +106,10 @@ describe("requests at the same time", () => {
       Promise.allSettled(
         prompts(60).map(async (prompt, index) => {
           const controller = new AbortController();
-          const generation = loaded.model.generate({ prompt, seed: index, maxTokens: 60 }, { signal: controller.signal });
+          const generation = loaded.model.generate(
+            { prompt, seed: index, maxTokens: 60 },
+            { signal: controller.signal },
+          );
           setTimeout(() => controller.abort(new Error("gone")), (index * 37) % 150);
           return await generation;
         }),

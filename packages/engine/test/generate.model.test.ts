@@ -31,7 +31,10 @@ describe("generating text", () => {
 
   it("differs from time to time without a seed", async () => {
     const texts = await Promise.all(
-      Array.from({ length: 4 }, async () => (await loaded.model.generate({ prompt: "A story:", maxTokens: 20 })).text),
+      Array.from(
+        { length: 4 },
+        async () => (await loaded.model.generate({ prompt: "A story:", maxTokens: 20 })).text,
+      ),
     );
     expect(new Set(texts).size).toBe(4);
   });
@@ -110,18 +113,30 @@ describe("generating text", () => {
 
   it("repeats less with penalties", async () => {
     const distinct = async (extra: object): Promise<number> => {
-      const { text } = await loaded.model.generate({ prompt: "a a a a", temperature: 0, maxTokens: 200, ...extra });
+      const { text } = await loaded.model.generate({
+        prompt: "a a a a",
+        temperature: 0,
+        maxTokens: 200,
+        ...extra,
+      });
       return new Set(text.split(" ")).size;
     };
     const plain = await distinct({});
     expect(await distinct({ repetitionPenalty: 3, repeatLastN: 200 })).toBeGreaterThan(plain);
-    expect(await distinct({ frequencyPenalty: 2, presencePenalty: 2, repeatLastN: 200 })).toBeGreaterThan(plain);
+    expect(await distinct({ frequencyPenalty: 2, presencePenalty: 2, repeatLastN: 200 })).toBeGreaterThan(
+      plain,
+    );
   });
 
   it("takes the likeliest token with top_k 1 as with temperature 0", async () => {
     const greedy = await loaded.model.generate({ prompt: "Copper", temperature: 0, maxTokens: 20 });
     const narrow = await loaded.model.generate({ prompt: "Copper", temperature: 1, topK: 1, maxTokens: 20 });
-    const narrower = await loaded.model.generate({ prompt: "Copper", temperature: 5, topP: 1e-9, maxTokens: 20 });
+    const narrower = await loaded.model.generate({
+      prompt: "Copper",
+      temperature: 5,
+      topP: 1e-9,
+      maxTokens: 20,
+    });
     expect([narrow.text, narrower.text]).toEqual([greedy.text, greedy.text]);
   });
 
@@ -188,7 +203,11 @@ describe("generating text", () => {
     const { model, tokenizer } = loaded;
     const whole = await generate(model, tokenizer, { prompt: "Once", temperature: 0, maxTokens: 12 });
     let streamed = "";
-    for await (const piece of streamGenerate(model, tokenizer, { prompt: "Once", temperature: 0, maxTokens: 12 })) {
+    for await (const piece of streamGenerate(model, tokenizer, {
+      prompt: "Once",
+      temperature: 0,
+      maxTokens: 12,
+    })) {
       streamed += piece;
     }
     expect(streamed).toBe(whole);

@@ -27,8 +27,12 @@ async function script(ending: string): Promise<string> {
   `;
 }
 
-async function runChild(source: string): Promise<{ code: number | null; signal: string | null; stderr: string }> {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: ["ignore", "ignore", "pipe"] });
+async function runChild(
+  source: string,
+): Promise<{ code: number | null; signal: string | null; stderr: string }> {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let stderr = "";
   child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
   const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
@@ -86,12 +90,17 @@ describe("the end of an engine", () => {
     await using loaded = await loadTiny();
     const source = await script('(await import("node:worker_threads")).parentPort?.postMessage("talking");');
     for (let round = 0; round < 4; round += 1) {
-      const worker = new Worker(`import(${JSON.stringify(`data:text/javascript,${encodeURIComponent(source)}`)})`, {
-        eval: true,
-      });
+      const worker = new Worker(
+        `import(${JSON.stringify(`data:text/javascript,${encodeURIComponent(source)}`)})`,
+        {
+          eval: true,
+        },
+      );
       await within(20_000, once(worker, "message"));
       await within(10_000, worker.terminate());
     }
-    expect((await loaded.model.generate({ prompt: "still here", maxTokens: 3 })).usage.completionTokens).toBe(3);
+    expect((await loaded.model.generate({ prompt: "still here", maxTokens: 3 })).usage.completionTokens).toBe(
+      3,
+    );
   });
 });

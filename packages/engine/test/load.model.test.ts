@@ -59,9 +59,9 @@ describe("loading a model", () => {
   });
 
   it("says model_invalid for a file that is no GGUF, an empty one, and an unknown version", async () => {
-    expect(await codeOf(load(await file("text.gguf", "This is a text and not a model, whatever its name says.")))).toBe(
-      "model_invalid",
-    );
+    expect(
+      await codeOf(load(await file("text.gguf", "This is a text and not a model, whatever its name says."))),
+    ).toBe("model_invalid");
     expect(await codeOf(load(await file("empty.gguf", "")))).toBe("model_invalid");
     const future = Buffer.from(whole.subarray(0, 4096));
     future.writeUInt32LE(99, 4);
@@ -71,7 +71,9 @@ describe("loading a model", () => {
   it("says model_invalid for a file that was cut short, wherever it was cut", async () => {
     for (const share of [0.000_01, 0.001, 0.05, 0.2, 0.5, 0.9, 0.999_99]) {
       const cut = whole.subarray(0, Math.floor(whole.length * share));
-      expect(await codeOf(load(await file("cut.gguf", cut), { threads: 1 })), `cut at ${share}`).toBe("model_invalid");
+      expect(await codeOf(load(await file("cut.gguf", cut), { threads: 1 })), `cut at ${share}`).toBe(
+        "model_invalid",
+      );
     }
   });
 

@@ -4,7 +4,10 @@ import { tinyModel } from "@ingle/fixtures";
 
 type TinyModelOptions = Parameters<typeof tinyModel>[0];
 
-export async function loadTiny(options: LoadOptions = {}, fixture: TinyModelOptions = {}): Promise<LoadedModel> {
+export async function loadTiny(
+  options: LoadOptions = {},
+  fixture: TinyModelOptions = {},
+): Promise<LoadedModel> {
   return load(await tinyModel(fixture), { threads: 1, ...options });
 }
 
@@ -19,11 +22,23 @@ export async function loadExact(options: LoadOptions = {}): Promise<LoadedModel>
 
 /** `count` different prompts of different lengths. */
 export function prompts(count: number): string[] {
-  const words = ["river", "copper", "seven", "lantern", "orbit", "maple", "quiet", "harbour", "signal", "winter"];
+  const words = [
+    "river",
+    "copper",
+    "seven",
+    "lantern",
+    "orbit",
+    "maple",
+    "quiet",
+    "harbour",
+    "signal",
+    "winter",
+  ];
   return Array.from({ length: count }, (_, index) =>
-    Array.from({ length: 3 + ((index * 7) % 23) }, (__, word) => words[(index * 3 + word * (index + 1)) % words.length]).join(
-      " ",
-    ),
+    Array.from(
+      { length: 3 + ((index * 7) % 23) },
+      (__, word) => words[(index * 3 + word * (index + 1)) % words.length],
+    ).join(" "),
   );
 }
 

@@ -68,7 +68,11 @@ async function chat(url: string, body: object): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: await firstModelId(url), messages: [{ role: "user", content: "hi" }], ...body }),
+    body: JSON.stringify({
+      model: await firstModelId(url),
+      messages: [{ role: "user", content: "hi" }],
+      ...body,
+    }),
   });
 }
 
@@ -116,7 +120,17 @@ describe("the command line with a real model", () => {
   it("runs a prompt and prints the answer alone on stdout", async () => {
     const child = spawn(
       process.execPath,
-      [program, "run", "Once upon a time", "--model", await tinyModel(), "--temperature", "0", "--max-tokens", "8"],
+      [
+        program,
+        "run",
+        "Once upon a time",
+        "--model",
+        await tinyModel(),
+        "--temperature",
+        "0",
+        "--max-tokens",
+        "8",
+      ],
       { stdio: ["ignore", "pipe", "ignore"] },
     );
     children.push(child);

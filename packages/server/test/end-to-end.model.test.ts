@@ -116,7 +116,11 @@ describe("chat completions end to end", () => {
       const response = await server.post({ messages: user("word ".repeat(2000)), stream: isStreamed });
       expect(response.status).toBe(400);
       const { error } = ErrorBody.parse(await response.json());
-      expect(error).toMatchObject({ code: "context_length_exceeded", type: "invalid_request_error", n_ctx: 1024 });
+      expect(error).toMatchObject({
+        code: "context_length_exceeded",
+        type: "invalid_request_error",
+        n_ctx: 1024,
+      });
       expect(error.n_prompt_tokens).toBeGreaterThan(2000);
     }
   });
@@ -127,7 +131,10 @@ describe("chat completions end to end", () => {
     });
     const { model } = small;
     const decoding = new AbortController();
-    const response = await small.post({ messages: user("on"), stream: true, max_tokens: 1900 }, decoding.signal);
+    const response = await small.post(
+      { messages: user("on"), stream: true, max_tokens: 1900 },
+      decoding.signal,
+    );
     const reader = response.body?.getReader();
     await reader?.read();
 
@@ -206,7 +213,11 @@ describe("chat completions end to end", () => {
       streamed += chunk.choices[0]?.delta.content ?? "";
     }
     expect(streamed).toBe(whole.choices[0]?.message.content);
-    for await (const chunk of await ingle.chat.completions.create({ ...request, max_tokens: 900, stream: true })) {
+    for await (const chunk of await ingle.chat.completions.create({
+      ...request,
+      max_tokens: 900,
+      stream: true,
+    })) {
       expect(chunk.object).toBe("chat.completion.chunk");
       break; // leaving the loop cancels on the server
     }

@@ -66,10 +66,10 @@ inline std::unexpected<Error> fail(Code code, std::string message) {
 } // namespace base
 
 /// Holds in every build: an engine that goes on after a broken invariant would mix up its users' texts.
-#define INGLE_ASSERT(condition)                                                                                \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            std::fprintf(stderr, "%s:%d: assertion failed: %s\n", __FILE__, __LINE__, #condition);             \
-            std::abort();                                                                                      \
-        }                                                                                                      \
+#define INGLE_ASSERT(condition)                                                                              \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            std::fprintf(stderr, "%s:%d: assertion failed: %s\n", __FILE__, __LINE__, #condition);           \
+            std::abort();                                                                                    \
+        }                                                                                                    \
     } while (false)

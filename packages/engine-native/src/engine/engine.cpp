@@ -30,8 +30,10 @@ base::Error too_long(int64_t prompt_tokens, int64_t context_length) {
     return {.code = Code::context_length_exceeded,
             .message = "The prompt has " + std::to_string(prompt_tokens) + " tokens, and the context holds " +
                        std::to_string(context_length) +
-                       " with at least one left for the reply. Shorten the prompt or load the model with a longer context.",
-            .lengths = base::Error::Lengths{.prompt_tokens = prompt_tokens, .context_length = context_length}};
+                       " with at least one left for the reply. Shorten the prompt or load the model with a "
+                       "longer context.",
+            .lengths =
+                base::Error::Lengths{.prompt_tokens = prompt_tokens, .context_length = context_length}};
 }
 
 /// Room for every request to come in and to be cancelled, and for cancels of those whose end is not yet known outside.
@@ -43,9 +45,11 @@ size_t inbox_size(const EngineOptions& options) {
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
                                                     const EngineOptions& options, Listener listener) {
-    base::Result<std::unique_ptr<llama_rt::Context>> context = llama_rt::Context::create(model, options.context);
+    base::Result<std::unique_ptr<llama_rt::Context>> context =
+        llama_rt::Context::create(model, options.context);
     if (!context) return std::unexpected(context.error());
-    std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(*context), options, std::move(listener)));
+    std::unique_ptr<Engine> engine(
+        new Engine(std::move(model), std::move(*context), options, std::move(listener)));
     engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
     return engine;
 }
@@ -217,12 +221,14 @@ void Engine::settle(const sched::Plan& plan) {
         if (outcomes_[i] == Outcome::failed) {
             const bool is_stopping = is_stopped_.load();
             fail(id, {.code = is_stopping ? Code::disposed : Code::engine_failed,
-                      .message = is_stopping ? "The engine was stopped." : "The model could not compute this request."});
+                      .message = is_stopping ? "The engine was stopped."
+                                             : "The model could not compute this request."});
             continue;
         }
         if (!plan.steps[i].sample) continue;
         Generation& generation = *generations_.at(id);
-        if (TextEvent text = generation.take_text(); !text.text.empty()) events_.emplace_back(std::move(text));
+        if (TextEvent text = generation.take_text(); !text.text.empty())
+            events_.emplace_back(std::move(text));
         if (outcomes_[i] != Outcome::finished) continue;
         events_.emplace_back(generation.finish(now));
         generations_.erase(id);

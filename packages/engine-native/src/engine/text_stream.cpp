@@ -80,10 +80,11 @@ void append_valid_utf8(std::string_view bytes, std::string& text) {
     }
 }
 
-TextStream::TextStream(std::vector<std::string> stops) : stops_([&] {
-    std::erase(stops, std::string());
-    return std::move(stops);
-}()) {
+TextStream::TextStream(std::vector<std::string> stops)
+    : stops_([&] {
+          std::erase(stops, std::string());
+          return std::move(stops);
+      }()) {
     for (const std::string& stop : stops_) lookback_ = std::max(lookback_, stop.size() - 1);
 }
 

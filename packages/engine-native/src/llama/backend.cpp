@@ -1,8 +1,6 @@
 #include "llama/backend.h"
 
 #include "build-info.h"
-#include "ggml-backend.h"
-#include "llama.h"
 #include "log.h"
 
 #include <array>
@@ -10,12 +8,16 @@
 #include <mutex>
 #include <utility>
 
+#include "ggml-backend.h"
+#include "llama.h"
+
 namespace llama_rt {
 
 namespace {
 
-constexpr std::array kKvTypes = {GGML_TYPE_F32,  GGML_TYPE_F16,  GGML_TYPE_BF16, GGML_TYPE_Q8_0,  GGML_TYPE_Q5_1,
-                                 GGML_TYPE_Q5_0, GGML_TYPE_Q4_1, GGML_TYPE_Q4_0, GGML_TYPE_IQ4_NL};
+constexpr std::array kKvTypes = {GGML_TYPE_F32,  GGML_TYPE_F16,  GGML_TYPE_BF16,
+                                 GGML_TYPE_Q8_0, GGML_TYPE_Q5_1, GGML_TYPE_Q5_0,
+                                 GGML_TYPE_Q4_1, GGML_TYPE_Q4_0, GGML_TYPE_IQ4_NL};
 
 thread_local ErrorLines* error_lines = nullptr;
 
@@ -79,8 +81,13 @@ void ensure_backend() {
 
 BackendInfo backend_info() {
     ensure_backend();
-    BackendInfo info{.version = llama_version(), .commit = llama_commit(), .devices = {}, .cpu_features = {}, .kv_types = {}};
-    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) info.devices.push_back(device_info(ggml_backend_dev_get(i)));
+    BackendInfo info{.version = llama_version(),
+                     .commit = llama_commit(),
+                     .devices = {},
+                     .cpu_features = {},
+                     .kv_types = {}};
+    for (size_t i = 0; i < ggml_backend_dev_count(); ++i)
+        info.devices.push_back(device_info(ggml_backend_dev_get(i)));
     info.cpu_features = cpu_features();
     for (const ggml_type type : kKvTypes) info.kv_types.emplace_back(ggml_type_name(type));
     return info;

@@ -73,7 +73,8 @@ uint64_t Context::kv_bytes(const Model& model, const ContextOptions& options) {
     const auto type_k = static_cast<ggml_type>(kv_type_from_name(options.kv_type_k));
     const auto type_v = static_cast<ggml_type>(kv_type_from_name(options.kv_type_v));
     const auto bytes_per_cell = [&](ggml_type type) {
-        return static_cast<uint64_t>(row) * ggml_type_size(type) / static_cast<uint64_t>(ggml_blck_size(type));
+        return static_cast<uint64_t>(row) * ggml_type_size(type) /
+               static_cast<uint64_t>(ggml_blck_size(type));
     };
     return static_cast<uint64_t>(options.cells) * static_cast<uint64_t>(llama_model_n_layer(raw)) *
            (bytes_per_cell(type_k) + bytes_per_cell(type_v));
@@ -83,7 +84,8 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
                                                        const ContextOptions& options) {
     for (const std::string& name : {options.kv_type_k, options.kv_type_v}) {
         if (kv_type_from_name(name) < 0) {
-            return base::fail(Code::invalid_argument, "\"" + name + "\" is no type that a KV cache can have.");
+            return base::fail(Code::invalid_argument,
+                              "\"" + name + "\" is no type that a KV cache can have.");
         }
     }
     // The kernel would promise more memory than there is and end the process when it is touched.
@@ -94,7 +96,8 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
     try {
         std::unique_ptr<Context> context(new Context(model, options));
         if (context->context_ == nullptr) {
-            if (errors.text().find("alloc") != std::string::npos) return std::unexpected(out_of_memory(*model, options));
+            if (errors.text().find("alloc") != std::string::npos)
+                return std::unexpected(out_of_memory(*model, options));
             return base::fail(Code::engine_failed, "The context could not be made: " + errors.text());
         }
         return context;
@@ -110,7 +113,8 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     context_.reset(llama_init_from_model(model_->raw(), to_params(options)));
     if (context_ == nullptr) return;
     // Without a pool of its own, ggml would start and end its threads for every token.
-    ggml_threadpool_params pool = ggml_threadpool_params_default(std::max(options.threads, options.threads_batch));
+    ggml_threadpool_params pool =
+        ggml_threadpool_params_default(std::max(options.threads, options.threads_batch));
     threadpool_.reset(ggml_threadpool_new(&pool));
     llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
     llama_set_abort_callback(

@@ -30,7 +30,8 @@ base::Result<GgufFile> check_header(const std::string& path, const std::array<ch
                                     uint64_t size) {
     using base::Code;
     if (std::memcmp(header.data(), "GGUF", 4) != 0) {
-        return base::fail(Code::model_invalid, path + " is not a GGUF file. Ingle loads models in the GGUF format.");
+        return base::fail(Code::model_invalid,
+                          path + " is not a GGUF file. Ingle loads models in the GGUF format.");
     }
     const auto version = read_number<uint32_t>(header.data() + 4);
     if (version < kVersionMin || version > kVersionMax) {
@@ -41,7 +42,8 @@ base::Result<GgufFile> check_header(const std::string& path, const std::array<ch
     const auto entries = read_number<uint64_t>(header.data() + 16);
     const uint64_t count_max = size / kEntryBytesMin;
     if (tensors > count_max || entries > count_max || tensors + entries > count_max) {
-        return base::fail(Code::model_invalid, path + " is damaged: its header names more entries than the file can hold.");
+        return base::fail(Code::model_invalid,
+                          path + " is damaged: its header names more entries than the file can hold.");
     }
     return GgufFile{.size_bytes = size};
 }
@@ -61,7 +63,8 @@ base::Result<GgufFile> look_at_gguf(const std::string& path) {
     const uint64_t size = std::filesystem::file_size(path, error);
     std::ifstream file(path, std::ios::binary);
     if (error || !file) {
-        return base::fail(Code::model_not_found, "The model file " + path + " cannot be opened: " + std::strerror(errno) + ".");
+        return base::fail(Code::model_not_found,
+                          "The model file " + path + " cannot be opened: " + std::strerror(errno) + ".");
     }
     std::array<char, kHeaderBytes> header{};
     file.read(header.data(), header.size());

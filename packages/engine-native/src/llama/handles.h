@@ -1,10 +1,10 @@
 // Owners of llama.cpp's objects. llama-cpp.h has the first four; the rest are ours in the same manner.
 #pragma once
 
+#include <memory>
+
 #include "ggml-cpu.h"
 #include "llama-cpp.h"
-
-#include <memory>
 
 namespace llama_rt {
 

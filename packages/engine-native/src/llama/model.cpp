@@ -3,12 +3,12 @@
 #include "llama/backend.h"
 #include "llama/gguf_file.h"
 
-#include "chat.h"
-
 #include <array>
 #include <climits>
 #include <exception>
 #include <utility>
+
+#include "chat.h"
 
 namespace llama_rt {
 
@@ -37,15 +37,18 @@ std::string reason_of(const std::string& lines) {
 base::Error load_error(const std::string& path, const std::string& lines) {
     const std::string reason = reason_of(lines);
     const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
-    if (says("unknown model architecture") || says("unsupported model architecture") || says("CLIP cannot be used")) {
+    if (says("unknown model architecture") || says("unsupported model architecture") ||
+        says("CLIP cannot be used")) {
         return {.code = Code::model_unsupported, .message = path + " cannot be run: " + reason + "."};
     }
     if (says("unable to allocate") || says("failed to allocate") || says("out of memory")) {
         return {.code = Code::out_of_memory,
-                .message = "There is not enough memory for " + path + ": " + reason + ". Choose a smaller quantization."};
+                .message = "There is not enough memory for " + path + ": " + reason +
+                           ". Choose a smaller quantization."};
     }
     return {.code = Code::model_invalid,
-            .message = path + " cannot be read: " + reason + ". The file may be cut short or damaged; fetch it again."};
+            .message = path + " cannot be read: " + reason +
+                       ". The file may be cut short or damaged; fetch it again."};
 }
 
 llama_model_params to_params(const ModelOptions& options) {
@@ -95,9 +98,10 @@ ModelInfo read_info(const llama_model* model) {
             .eot = llama_vocab_eot(vocab)};
 }
 
-base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::string_view text, bool add_special,
-                                               bool parse_special) {
-    if (text.size() > kTextBytesMax) return base::fail(Code::invalid_argument, "The text is too long to be tokenized.");
+base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::string_view text,
+                                               bool add_special, bool parse_special) {
+    if (text.size() > kTextBytesMax)
+        return base::fail(Code::invalid_argument, "The text is too long to be tokenized.");
     const auto length = static_cast<int32_t>(text.size());
     // A token is seldom shorter than a byte; special tokens come on top.
     std::vector<Token> tokens(text.size() / 2 + 16);
@@ -152,24 +156,28 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
     }
 }
 
-base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special, bool parse_special) const {
+base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special,
+                                                 bool parse_special) const {
     try {
         return tokenize_with(vocab(), text, add_special, parse_special);
     } catch (const std::exception& error) {
-        return base::fail(Code::invalid_argument, std::string("The text could not be tokenized: ") + error.what());
+        return base::fail(Code::invalid_argument,
+                          std::string("The text could not be tokenized: ") + error.what());
     }
 }
 
 base::Result<std::vector<Token>> Model::tokenize_chat(const ChatPrompt& prompt) const {
     base::Result<std::vector<Token>> tokens = tokenize(prompt.text, true, true);
     // A template that writes the beginning token itself would give it twice.
-    if (tokens && tokens->size() > 1 && info_.bos >= 0 && (*tokens)[0] == info_.bos && (*tokens)[1] == info_.bos) {
+    if (tokens && tokens->size() > 1 && info_.bos >= 0 && (*tokens)[0] == info_.bos &&
+        (*tokens)[1] == info_.bos) {
         tokens->erase(tokens->begin());
     }
     return tokens;
 }
 
-std::string Model::detokenize(const std::vector<Token>& tokens, bool remove_special, bool unparse_special) const {
+std::string Model::detokenize(const std::vector<Token>& tokens, bool remove_special,
+                              bool unparse_special) const {
     std::string text(tokens.size() * 8 + 16, '\0');
     for (int attempt = 0; attempt < 2; ++attempt) {
         const int32_t length =

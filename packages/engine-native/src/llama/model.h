@@ -65,11 +65,14 @@ public:
     llama_model* raw() const { return model_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
-    base::Result<std::vector<base::Token>> tokenize(std::string_view text, bool add_special, bool parse_special) const;
-    std::string detokenize(const std::vector<base::Token>& tokens, bool remove_special, bool unparse_special) const;
+    base::Result<std::vector<base::Token>> tokenize(std::string_view text, bool add_special,
+                                                    bool parse_special) const;
+    std::string detokenize(const std::vector<base::Token>& tokens, bool remove_special,
+                           bool unparse_special) const;
 
     /// Writes a conversation out with the model's own template. The template is the file's: it may fail, not crash.
-    base::Result<ChatPrompt> apply_chat_template(const std::vector<ChatMessage>& messages, bool add_generation_prompt) const;
+    base::Result<ChatPrompt> apply_chat_template(const std::vector<ChatMessage>& messages,
+                                                 bool add_generation_prompt) const;
 
     /// Tokens of a prompt that a template has written: its special tokens are in the text already.
     base::Result<std::vector<base::Token>> tokenize_chat(const ChatPrompt& prompt) const;

@@ -11,14 +11,16 @@ namespace llama_rt {
 namespace {
 
 bool has_penalties(const Sampling& sampling) {
-    return sampling.repeat_last_n > 0 && (sampling.repeat_penalty != 1.0F || sampling.presence_penalty != 0.0F ||
-                                          sampling.frequency_penalty != 0.0F);
+    return sampling.repeat_last_n > 0 &&
+           (sampling.repeat_penalty != 1.0F || sampling.presence_penalty != 0.0F ||
+            sampling.frequency_penalty != 0.0F);
 }
 
 std::vector<llama_logit_bias> biases(const Model& model, const Sampling& sampling, bool ignore_eos) {
     std::vector<llama_logit_bias> biases = sampling.logit_bias;
     const int32_t size = model.info().vocabulary_size;
-    std::erase_if(biases, [size](const llama_logit_bias& bias) { return bias.token < 0 || bias.token >= size; });
+    std::erase_if(biases,
+                  [size](const llama_logit_bias& bias) { return bias.token < 0 || bias.token >= size; });
     if (!ignore_eos) return biases;
     for (base::Token token = 0; token < size; ++token) {
         if (model.is_end_of_generation(token)) biases.push_back({.token = token, .bias = -INFINITY});
@@ -32,7 +34,8 @@ base::Token likeliest(const float* logits, int32_t count) {
 
 } // namespace
 
-Sampler::Sampler(const Model& model, const Sampling& sampling, bool ignore_eos, const std::vector<base::Token>& prompt)
+Sampler::Sampler(const Model& model, const Sampling& sampling, bool ignore_eos,
+                 const std::vector<base::Token>& prompt)
     : vocabulary_size_(model.info().vocabulary_size) {
     const std::vector<llama_logit_bias> bias = biases(model, sampling, ignore_eos);
     const bool is_greedy = sampling.temperature <= 0.0F;
@@ -47,7 +50,8 @@ Sampler::Sampler(const Model& model, const Sampling& sampling, bool ignore_eos, 
         add(llama_sampler_init_penalties(vocabulary_size_, sampling.repeat_last_n, sampling.repeat_penalty,
                                          sampling.frequency_penalty, sampling.presence_penalty));
         const size_t window = std::min(prompt.size(), static_cast<size_t>(sampling.repeat_last_n));
-        for (size_t i = prompt.size() - window; i < prompt.size(); ++i) llama_sampler_accept(chain_.get(), prompt[i]);
+        for (size_t i = prompt.size() - window; i < prompt.size(); ++i)
+            llama_sampler_accept(chain_.get(), prompt[i]);
     }
     if (is_greedy) {
         add(llama_sampler_init_greedy());

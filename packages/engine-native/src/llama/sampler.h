@@ -30,7 +30,8 @@ using Candidates = std::vector<llama_token_data>;
 class Sampler {
 public:
     /// `ignore_eos` bans every token that ends a generation. The penalties look at the prompt's last tokens too.
-    Sampler(const Model& model, const Sampling& sampling, bool ignore_eos, const std::vector<base::Token>& prompt);
+    Sampler(const Model& model, const Sampling& sampling, bool ignore_eos,
+            const std::vector<base::Token>& prompt);
 
     /// The next token after these logits. `candidates` is overwritten.
     base::Token sample(const float* logits, Candidates& candidates);

@@ -7,9 +7,9 @@
 #include "napi/log_bridge.h"
 #include "napi/model_object.h"
 
-#include <napi.h>
-
 #include <memory>
+
+#include <napi.h>
 
 namespace binding {
 

@@ -3,7 +3,6 @@
 
 #include <napi.h>
 
-
 namespace binding {
 
 struct AddonData {

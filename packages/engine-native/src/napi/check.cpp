@@ -38,7 +38,8 @@ void call_function(napi_env env, napi_value function, size_t count, const napi_v
     napi_value receiver = nullptr;
     if (napi_get_undefined(env, &receiver) != napi_ok) return;
     napi_value result = nullptr;
-    if (napi_call_function(env, receiver, function, count, arguments, &result) != napi_pending_exception) return;
+    if (napi_call_function(env, receiver, function, count, arguments, &result) != napi_pending_exception)
+        return;
     napi_value thrown = nullptr;
     if (napi_get_and_clear_last_exception(env, &thrown) == napi_ok) napi_fatal_exception(env, thrown);
 }

@@ -4,9 +4,9 @@
 
 #include "base/result.h"
 
-#include <napi.h>
-
 #include <string>
+
+#include <napi.h>
 
 namespace binding {
 

@@ -7,9 +7,9 @@
 #include "llama/backend.h"
 #include "llama/model.h"
 
-#include <napi.h>
-
 #include <vector>
+
+#include <napi.h>
 
 namespace binding {
 

@@ -51,7 +51,8 @@ public:
 
     std::string string(const char* name) {
         const Napi::Value value = get(name);
-        return !value.IsEmpty() && value.IsString() ? value.As<Napi::String>().Utf8Value() : miss(name, std::string());
+        return !value.IsEmpty() && value.IsString() ? value.As<Napi::String>().Utf8Value()
+                                                    : miss(name, std::string());
     }
 
     std::vector<std::string> strings(const char* name) {
@@ -94,8 +95,10 @@ base::Result<std::vector<llama_logit_bias>> to_logit_bias(Napi::Value value) {
     const auto flat = value.As<Napi::Float64Array>();
     std::vector<llama_logit_bias> biases;
     for (size_t i = 0; i + 1 < flat.ElementLength(); i += 2) {
-        if (!(flat[i] >= 0 && flat[i] <= kIntMax) || std::isnan(flat[i + 1])) return std::unexpected(wrong("logitBias"));
-        biases.push_back({.token = static_cast<base::Token>(flat[i]), .bias = static_cast<float>(flat[i + 1])});
+        if (!(flat[i] >= 0 && flat[i] <= kIntMax) || std::isnan(flat[i + 1]))
+            return std::unexpected(wrong("logitBias"));
+        biases.push_back(
+            {.token = static_cast<base::Token>(flat[i]), .bias = static_cast<float>(flat[i + 1])});
     }
     return biases;
 }
@@ -192,7 +195,8 @@ base::Result<Chat> to_chat(Napi::Value value) {
 }
 
 base::Result<std::vector<base::Token>> to_tokens(Napi::Value value) {
-    if (value.IsEmpty() || !value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {
+    if (value.IsEmpty() || !value.IsTypedArray() ||
+        value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {
         return std::unexpected(wrong("tokens"));
     }
     const auto array = value.As<Napi::Int32Array>();

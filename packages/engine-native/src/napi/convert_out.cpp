@@ -45,7 +45,8 @@ public:
 
     void string(const char* name, const std::string& text) {
         napi_value value = nullptr;
-        const bool is_made = is_ok_ && napi_create_string_utf8(env_, text.data(), text.size(), &value) == napi_ok;
+        const bool is_made =
+            is_ok_ && napi_create_string_utf8(env_, text.data(), text.size(), &value) == napi_ok;
         set(name, is_made ? value : nullptr);
     }
 

@@ -34,15 +34,17 @@ private:
 } // namespace
 
 Napi::Function EngineObject::define(Napi::Env env) {
-    return DefineClass(env, "NativeEngine",
-                       {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::cancel>("cancel"),
-                        InstanceMethod<&EngineObject::stats>("stats"),
-                        InstanceMethod<&EngineObject::dispose>("dispose")});
+    return DefineClass(
+        env, "NativeEngine",
+        {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::cancel>("cancel"),
+         InstanceMethod<&EngineObject::stats>("stats"), InstanceMethod<&EngineObject::dispose>("dispose")});
 }
 
-EngineObject::EngineObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<EngineObject>(info), env_(info.Env()) {
+EngineObject::EngineObject(const Napi::CallbackInfo& info)
+    : Napi::ObjectWrap<EngineObject>(info), env_(info.Env()) {
     if (!info[0].IsExternal()) {
-        throw_error(env_, {.code = base::Code::invalid_argument, .message = "Engines are made by createEngine()."});
+        throw_error(env_,
+                    {.code = base::Code::invalid_argument, .message = "Engines are made by createEngine()."});
         return;
     }
     auto* parts = info[0].As<Napi::External<Parts>>().Data();
@@ -65,15 +67,17 @@ void EngineObject::on_teardown(void* data) {
 }
 
 bool EngineObject::is_usable() const {
-    if (engine_ == nullptr) throw_error(env_, {.code = base::Code::disposed, .message = "The engine was disposed."});
+    if (engine_ == nullptr)
+        throw_error(env_, {.code = base::Code::disposed, .message = "The engine was disposed."});
     return engine_ != nullptr;
 }
 
 Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
     if (!is_usable()) return info.Env().Undefined();
     base::Result<engine::Submission> submission = to_submission(info[0]);
-    base::Result<base::RequestId> id = submission ? engine_->submit(std::move(*submission))
-                                                  : base::Result<base::RequestId>(std::unexpected(submission.error()));
+    base::Result<base::RequestId> id =
+        submission ? engine_->submit(std::move(*submission))
+                   : base::Result<base::RequestId>(std::unexpected(submission.error()));
     if (!id) {
         throw_error(env_, id.error());
         return info.Env().Undefined();
@@ -99,7 +103,8 @@ Napi::Value EngineObject::dispose(const Napi::CallbackInfo& info) {
         return done.Promise();
     }
     // Moved, so that context and weights go when the thread has ended, not when this object is collected.
-    return PromiseWorker::start(info.Env(), std::make_unique<StopWorker>(std::move(engine_), std::move(bridge_)));
+    return PromiseWorker::start(info.Env(),
+                                std::make_unique<StopWorker>(std::move(engine_), std::move(bridge_)));
 }
 
 } // namespace binding

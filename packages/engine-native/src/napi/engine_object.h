@@ -5,9 +5,9 @@
 #include "engine/engine.h"
 #include "napi/event_bridge.h"
 
-#include <napi.h>
-
 #include <memory>
+
+#include <napi.h>
 
 namespace binding {
 

@@ -14,14 +14,17 @@ base::Result<std::shared_ptr<EventBridge>> EventBridge::create(Napi::Env env, Na
     bridge->env_ = env;
     // The wake-up keeps the bridge alive until it is finalized, whatever the engine's object does.
     auto* owner = new std::shared_ptr<EventBridge>(bridge); // NOLINT: deleted in the finalizer below
-    const auto finalize = [](napi_env, void* data, void*) { delete static_cast<std::shared_ptr<EventBridge>*>(data); };
+    const auto finalize = [](napi_env, void* data, void*) {
+        delete static_cast<std::shared_ptr<EventBridge>*>(data);
+    };
     const Napi::String name = Napi::String::New(env, "ingle events");
     // Queue of 1: one wake-up pending at most, and the vector holds the rest.
-    const napi_status status = napi_create_threadsafe_function(env, on_events, nullptr, name, 1, 1, owner, finalize,
-                                                               bridge.get(), on_wake, &bridge->wake_);
+    const napi_status status = napi_create_threadsafe_function(
+        env, on_events, nullptr, name, 1, 1, owner, finalize, bridge.get(), on_wake, &bridge->wake_);
     if (status != napi_ok) {
         delete owner;
-        return base::fail(base::Code::engine_failed, "The bridge from the engine to JavaScript could not be made.");
+        return base::fail(base::Code::engine_failed,
+                          "The bridge from the engine to JavaScript could not be made.");
     }
     napi_unref_threadsafe_function(env, bridge->wake_);
     return bridge;
@@ -30,7 +33,8 @@ base::Result<std::shared_ptr<EventBridge>> EventBridge::create(Napi::Env env, Na
 void EventBridge::post(std::vector<engine::Event>&& events) {
     std::lock_guard lock(mutex_);
     if (is_closed_) return;
-    events_.insert(events_.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
+    events_.insert(events_.end(), std::make_move_iterator(events.begin()),
+                   std::make_move_iterator(events.end()));
     if (std::exchange(is_wake_pending_, true)) return;
     // Under the lock, so that close() cannot release the function in between. It only queues; it never calls JS.
     napi_call_threadsafe_function(wake_, nullptr, napi_tsfn_nonblocking);

@@ -4,11 +4,11 @@
 
 #include "engine/events.h"
 
-#include <napi.h>
-
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include <napi.h>
 
 namespace binding {
 

@@ -33,10 +33,12 @@ public:
     /// False when the function cannot be made.
     bool report_to(Napi::Function on_progress) {
         auto* state = new std::shared_ptr<LoadState>(state_); // NOLINT: deleted in the finalizer below
-        const auto finalize = [](napi_env, void* data, void*) { delete static_cast<std::shared_ptr<LoadState>*>(data); };
+        const auto finalize = [](napi_env, void* data, void*) {
+            delete static_cast<std::shared_ptr<LoadState>*>(data);
+        };
         const napi_status status =
-            napi_create_threadsafe_function(env_, on_progress, nullptr, Napi::String::New(env_, "ingle load"), 1, 1,
-                                            state, finalize, state_.get(), on_report, &report_);
+            napi_create_threadsafe_function(env_, on_progress, nullptr, Napi::String::New(env_, "ingle load"),
+                                            1, 1, state, finalize, state_.get(), on_report, &report_);
         if (status != napi_ok) delete state;
         return status == napi_ok;
     }
@@ -70,7 +72,8 @@ private:
         if (env == nullptr || function == nullptr) return;
         napi_value fraction = nullptr;
         const double progress = static_cast<LoadState*>(context)->progress.load();
-        if (napi_create_double(env, progress, &fraction) == napi_ok) call_function(env, function, 1, &fraction);
+        if (napi_create_double(env, progress, &fraction) == napi_ok)
+            call_function(env, function, 1, &fraction);
     }
 
     napi_env env_;
@@ -99,7 +102,8 @@ Napi::Value load_model(const Napi::CallbackInfo& info) {
     }
     Napi::Object load = Napi::Object::New(env);
     load.Set("model", PromiseWorker::start(env, std::move(worker)));
-    load.Set("abort", Napi::Function::New(env, [state](const Napi::CallbackInfo&) { state->is_aborted.store(true); }));
+    load.Set("abort",
+             Napi::Function::New(env, [state](const Napi::CallbackInfo&) { state->is_aborted.store(true); }));
     return load;
 }
 

@@ -29,7 +29,8 @@ public:
 
     void write(int level, const char* text) {
         auto line = std::make_unique<Line>(Line{.level = level, .text = text});
-        if (napi_call_threadsafe_function(function_, line.get(), napi_tsfn_nonblocking) == napi_ok) line.release();
+        if (napi_call_threadsafe_function(function_, line.get(), napi_tsfn_nonblocking) == napi_ok)
+            line.release();
     }
 
     static void on_line(napi_env env, napi_value function, void*, void* data) {
@@ -37,7 +38,8 @@ public:
         if (env == nullptr || function == nullptr) return;
         napi_value arguments[2] = {nullptr, nullptr};
         if (napi_create_int32(env, line->level, &arguments[0]) != napi_ok) return;
-        if (napi_create_string_utf8(env, line->text.data(), line->text.size(), &arguments[1]) != napi_ok) return;
+        if (napi_create_string_utf8(env, line->text.data(), line->text.size(), &arguments[1]) != napi_ok)
+            return;
         call_function(env, function, 2, arguments);
     }
 
@@ -60,8 +62,8 @@ Napi::Value set_log_sink(const Napi::CallbackInfo& info) {
     }
     napi_threadsafe_function function = nullptr;
     const napi_status status =
-        napi_create_threadsafe_function(env, info[0], nullptr, Napi::String::New(env, "ingle log"), kLinesMax, 1, nullptr,
-                                        nullptr, nullptr, LogBridge::on_line, &function);
+        napi_create_threadsafe_function(env, info[0], nullptr, Napi::String::New(env, "ingle log"), kLinesMax,
+                                        1, nullptr, nullptr, nullptr, LogBridge::on_line, &function);
     if (status != napi_ok) {
         throw_error(env, {.code = base::Code::engine_failed, .message = "The log could not be connected."});
         return env.Undefined();

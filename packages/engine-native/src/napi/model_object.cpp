@@ -29,7 +29,10 @@ bool option(const Napi::Value& options, const char* name) {
 class TokenizeWorker final : public PromiseWorker {
 public:
     TokenizeWorker(ModelPtr model, std::string text, bool add_special, bool parse_special)
-        : model_(std::move(model)), text_(std::move(text)), add_special_(add_special), parse_special_(parse_special) {}
+        : model_(std::move(model)),
+          text_(std::move(text)),
+          add_special_(add_special),
+          parse_special_(parse_special) {}
 
 private:
     base::Result<void> execute() override {
@@ -50,7 +53,8 @@ private:
 
 class DetokenizeWorker final : public PromiseWorker {
 public:
-    DetokenizeWorker(ModelPtr model, std::vector<base::Token> tokens, bool remove_special, bool unparse_special)
+    DetokenizeWorker(ModelPtr model, std::vector<base::Token> tokens, bool remove_special,
+                     bool unparse_special)
         : model_(std::move(model)),
           tokens_(std::move(tokens)),
           remove_special_(remove_special),
@@ -118,7 +122,9 @@ public:
 
 private:
     base::Result<void> execute() override {
-        auto listener = [bridge = bridge_](std::vector<engine::Event>&& events) { bridge->post(std::move(events)); };
+        auto listener = [bridge = bridge_](std::vector<engine::Event>&& events) {
+            bridge->post(std::move(events));
+        };
         base::Result<std::unique_ptr<engine::Engine>> engine =
             engine::Engine::start(std::move(model_), options_, std::move(listener));
         if (!engine) return std::unexpected(engine.error());
@@ -146,7 +152,8 @@ private:
 
 Napi::Function ModelObject::define(Napi::Env env) {
     return DefineClass(env, "NativeModel",
-                       {InstanceAccessor<&ModelObject::info>("info"), InstanceMethod<&ModelObject::tokenize>("tokenize"),
+                       {InstanceAccessor<&ModelObject::info>("info"),
+                        InstanceMethod<&ModelObject::tokenize>("tokenize"),
                         InstanceMethod<&ModelObject::detokenize>("detokenize"),
                         InstanceMethod<&ModelObject::apply_chat_template>("applyChatTemplate"),
                         InstanceMethod<&ModelObject::prepare_chat>("prepareChat"),
@@ -161,14 +168,16 @@ Napi::Value ModelObject::wrap(Napi::Env env, std::shared_ptr<const llama_rt::Mod
 
 ModelObject::ModelObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ModelObject>(info) {
     if (!info[0].IsExternal()) {
-        throw_error(info.Env(), {.code = base::Code::invalid_argument, .message = "Models are made by loadModel()."});
+        throw_error(info.Env(),
+                    {.code = base::Code::invalid_argument, .message = "Models are made by loadModel()."});
         return;
     }
     model_ = *info[0].As<Napi::External<ModelPtr>>().Data();
 }
 
 std::shared_ptr<const llama_rt::Model> ModelObject::usable(Napi::Env env) const {
-    if (model_ == nullptr) throw_error(env, {.code = base::Code::disposed, .message = "The model was disposed."});
+    if (model_ == nullptr)
+        throw_error(env, {.code = base::Code::disposed, .message = "The model was disposed."});
     return model_;
 }
 
@@ -180,9 +189,10 @@ Napi::Value ModelObject::info(const Napi::CallbackInfo& info) {
 Napi::Value ModelObject::tokenize(const Napi::CallbackInfo& info) {
     ModelPtr model = usable(info.Env());
     if (model == nullptr) return info.Env().Undefined();
-    return PromiseWorker::start(info.Env(), std::make_unique<TokenizeWorker>(
-                                                std::move(model), info[0].ToString().Utf8Value(),
-                                                option(info[1], "addSpecial"), option(info[1], "parseSpecial")));
+    return PromiseWorker::start(
+        info.Env(),
+        std::make_unique<TokenizeWorker>(std::move(model), info[0].ToString().Utf8Value(),
+                                         option(info[1], "addSpecial"), option(info[1], "parseSpecial")));
 }
 
 Napi::Value ModelObject::detokenize(const Napi::CallbackInfo& info) {
@@ -190,9 +200,10 @@ Napi::Value ModelObject::detokenize(const Napi::CallbackInfo& info) {
     if (model == nullptr) return info.Env().Undefined();
     base::Result<std::vector<base::Token>> tokens = to_tokens(info[0]);
     if (!tokens) return thrown(info.Env(), tokens.error());
-    return PromiseWorker::start(info.Env(), std::make_unique<DetokenizeWorker>(
-                                                std::move(model), std::move(*tokens), option(info[1], "removeSpecial"),
-                                                option(info[1], "unparseSpecial")));
+    return PromiseWorker::start(info.Env(),
+                                std::make_unique<DetokenizeWorker>(std::move(model), std::move(*tokens),
+                                                                   option(info[1], "removeSpecial"),
+                                                                   option(info[1], "unparseSpecial")));
 }
 
 Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
@@ -200,7 +211,8 @@ Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
     if (model == nullptr) return info.Env().Undefined();
     base::Result<Chat> chat = to_chat(info[0]);
     if (!chat) return thrown(info.Env(), chat.error());
-    return PromiseWorker::start(info.Env(), std::make_unique<ChatWorker>(std::move(model), std::move(*chat), false));
+    return PromiseWorker::start(info.Env(),
+                                std::make_unique<ChatWorker>(std::move(model), std::move(*chat), false));
 }
 
 Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
@@ -208,7 +220,8 @@ Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
     if (model == nullptr) return info.Env().Undefined();
     base::Result<Chat> chat = to_chat(info[0]);
     if (!chat) return thrown(info.Env(), chat.error());
-    return PromiseWorker::start(info.Env(), std::make_unique<ChatWorker>(std::move(model), std::move(*chat), true));
+    return PromiseWorker::start(info.Env(),
+                                std::make_unique<ChatWorker>(std::move(model), std::move(*chat), true));
 }
 
 Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
@@ -217,9 +230,11 @@ Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
     base::Result<engine::EngineOptions> options = to_engine_options(info[0]);
     if (!options) return thrown(info.Env(), options.error());
     if (!info[1].IsFunction()) {
-        return thrown(info.Env(), {.code = base::Code::invalid_argument, .message = "onEvents is not a function."});
+        return thrown(info.Env(),
+                      {.code = base::Code::invalid_argument, .message = "onEvents is not a function."});
     }
-    base::Result<std::shared_ptr<EventBridge>> bridge = EventBridge::create(info.Env(), info[1].As<Napi::Function>());
+    base::Result<std::shared_ptr<EventBridge>> bridge =
+        EventBridge::create(info.Env(), info[1].As<Napi::Function>());
     if (!bridge) return thrown(info.Env(), bridge.error());
     return PromiseWorker::start(
         info.Env(), std::make_unique<StartWorker>(std::move(model), std::move(*options), std::move(*bridge)));

@@ -3,9 +3,9 @@
 
 #include "llama/model.h"
 
-#include <napi.h>
-
 #include <memory>
+
+#include <napi.h>
 
 namespace binding {
 

@@ -9,9 +9,11 @@ Napi::Value PromiseWorker::start(Napi::Env env, std::unique_ptr<PromiseWorker> w
     napi_value name = nullptr;
     if (napi_create_promise(env, &worker->deferred_, &promise) != napi_ok ||
         napi_create_string_utf8(env, "ingle", NAPI_AUTO_LENGTH, &name) != napi_ok ||
-        napi_create_async_work(env, nullptr, name, on_execute, on_complete, worker.get(), &worker->work_) != napi_ok ||
+        napi_create_async_work(env, nullptr, name, on_execute, on_complete, worker.get(), &worker->work_) !=
+            napi_ok ||
         napi_queue_async_work(env, worker->work_) != napi_ok) {
-        throw_error(env, {.code = base::Code::engine_failed, .message = "The operation could not be started."});
+        throw_error(env,
+                    {.code = base::Code::engine_failed, .message = "The operation could not be started."});
         return env.Undefined();
     }
     worker.release(); // on_complete takes it back

@@ -4,9 +4,9 @@
 #include "base/result.h"
 #include "napi/check.h"
 
-#include <napi.h>
-
 #include <memory>
+
+#include <napi.h>
 
 namespace binding {
 

@@ -18,7 +18,8 @@ void Scheduler::submit(Request request) {
     INGLE_ASSERT(request.prompt_tokens + request.generate_max <= limits_.context_length);
     const base::RequestId id = request.id;
     requests_of_client_[request.client] += 1;
-    auto [entry, is_new] = sequences_.emplace(id, std::make_unique<Sequence>(std::move(request), arrivals_++));
+    auto [entry, is_new] =
+        sequences_.emplace(id, std::make_unique<Sequence>(std::move(request), arrivals_++));
     INGLE_ASSERT(is_new);
     waiting_.enter(*entry->second);
 }
@@ -67,8 +68,11 @@ void Scheduler::plan_decoding() {
     for (size_t i = 0; i < running_.size(); ++i) {
         Sequence& sequence = *running_[i];
         if (!sequence.is_decoding() || !grow(sequence)) continue;
-        plan_.steps.push_back(
-            {.id = sequence.id(), .slot = sequence.slot(), .first = sequence.computed(), .count = 1, .sample = true});
+        plan_.steps.push_back({.id = sequence.id(),
+                               .slot = sequence.slot(),
+                               .first = sequence.computed(),
+                               .count = 1,
+                               .sample = true});
     }
 }
 
@@ -127,7 +131,8 @@ bool Scheduler::grow(Sequence& sequence) {
 /// Its tokens and some room ahead, but never more than it can use. The last token it may generate is only sampled,
 /// never computed, hence needs no cell.
 int32_t Scheduler::reservation(const Sequence& sequence) const {
-    return std::max(sequence.length(), std::min(sequence.length() + limits_.reserve_ahead, sequence.length_max() - 1));
+    return std::max(sequence.length(),
+                    std::min(sequence.length() + limits_.reserve_ahead, sequence.length_max() - 1));
 }
 
 Sequence& Scheduler::youngest_running() {

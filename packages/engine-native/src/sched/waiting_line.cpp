@@ -9,7 +9,8 @@ void WaitingLine::enter(Sequence& sequence) {
     if (served_.contains(sequence.request().client)) return;
     // A newcomer starts level with the one who has had least: neither owed the past nor ahead of everybody.
     uint64_t least = 0;
-    if (!served_.empty()) least = std::ranges::min_element(served_, {}, [](auto& entry) { return entry.second; })->second;
+    if (!served_.empty())
+        least = std::ranges::min_element(served_, {}, [](auto& entry) { return entry.second; })->second;
     served_.emplace(sequence.request().client, least);
 }
 

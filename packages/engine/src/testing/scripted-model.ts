@@ -12,7 +12,11 @@ export interface Script {
   /** After the pieces, fail with this instead of finishing. */
   failure?: { code: "engine_failed" | "out_of_memory" | "disposed"; message: string };
   /** Refuse every submission with this. */
-  refusal?: { code: "overloaded" | "context_length_exceeded"; message: string; details?: Record<string, number> };
+  refusal?: {
+    code: "overloaded" | "context_length_exceeded";
+    message: string;
+    details?: Record<string, number>;
+  };
   contextLength?: number;
   parallel?: number;
   info?: Partial<NativeModelInfo>;
@@ -84,7 +88,11 @@ function scriptedNative(script: Script, log: ScriptLog): NativeModel {
   };
 }
 
-function scriptedEngine(script: Script, log: ScriptLog, onEvents: (events: NativeEvent[]) => void): NativeEngine {
+function scriptedEngine(
+  script: Script,
+  log: ScriptLog,
+  onEvents: (events: NativeEvent[]) => void,
+): NativeEngine {
   let nextId = 1;
   return {
     submit: (request) => {
@@ -115,6 +123,10 @@ function scriptedEngine(script: Script, log: ScriptLog, onEvents: (events: Nativ
   };
 }
 
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => (ms > 0 ? setTimeout(resolve, ms) : setImmediate(resolve)));
+}
+
 async function play(
   id: number,
   request: NativeRequest,
@@ -125,7 +137,7 @@ async function play(
   const pieces = script.pieces ?? ["Hello", ", ", "world", "!"];
   const most = request.maxTokens < 0 ? pieces.length : Math.min(request.maxTokens, pieces.length);
   for (const text of pieces.slice(0, most)) {
-    await new Promise((resolve) => (script.delayMs ? setTimeout(resolve, script.delayMs) : setImmediate(resolve)));
+    await pause(script.delayMs ?? 0);
     if (!log.running.has(id)) return;
     onEvents([{ id, type: "text", text, tokens: 1 }]);
   }
@@ -134,7 +146,13 @@ async function play(
   onEvents([lastEvent(id, request, script, most, pieces.length)]);
 }
 
-function lastEvent(id: number, request: NativeRequest, script: Script, said: number, all: number): NativeEvent {
+function lastEvent(
+  id: number,
+  request: NativeRequest,
+  script: Script,
+  said: number,
+  all: number,
+): NativeEvent {
   if (script.failure) return { id, type: "error", ...script.failure };
   return {
     id,

@@ -76,7 +76,11 @@ export class ModelRegistry implements AsyncDisposable {
    * Requests may also name it by its `alias`: the path or name that the server was started with.
    * Throws what the loader throws, `invalid_request` while another model is in the house, `shutting_down` after disposal.
    */
-  async load(id: string, loader: ModelLoader, { alias }: { alias?: string | undefined } = {}): Promise<Model> {
+  async load(
+    id: string,
+    loader: ModelLoader,
+    { alias }: { alias?: string | undefined } = {},
+  ): Promise<Model> {
     const state = this.#state;
     if (state.kind === "closed") throw shuttingDown();
     if (state.kind === "loading" || state.kind === "loaded") {

@@ -63,7 +63,8 @@ public:
 
 inline void print_failure(const char* file, int line, const std::string& what) {
     std::fprintf(stderr, "%s:%d: %s\n  in: %s\n", file, line, what.c_str(), current().title);
-    for (const std::string& captured : current().captured) std::fprintf(stderr, "  with: %s\n", captured.c_str());
+    for (const std::string& captured : current().captured)
+        std::fprintf(stderr, "  with: %s\n", captured.c_str());
 }
 
 inline bool check(bool is_true, const char* file, int line, const char* expression) {
@@ -79,7 +80,8 @@ void check_equal(const A& a, const B& b, const char* file, int line, const char*
     current().checks += 1;
     if (a == b) return;
     current().checks_failed += 1;
-    print_failure(file, line, std::string("not equal: ") + expression + "\n  are: " + shown(a) + "\n  and: " + shown(b));
+    print_failure(file, line,
+                  std::string("not equal: ") + expression + "\n  are: " + shown(a) + "\n  and: " + shown(b));
 }
 
 /// An assertion in the code under test aborts; whoever reads the output wants to know where the tests were.
@@ -109,8 +111,10 @@ inline int run_all() {
     const size_t cases = current().cases.size();
     const size_t checks = current().checks;
     const size_t checks_failed = current().checks_failed;
-    std::printf("[doctest] test cases: %zu | %zu passed | %zu failed | 0 skipped\n", cases, passed, cases - passed);
-    std::printf("[doctest] assertions: %zu | %zu passed | %zu failed |\n", checks, checks - checks_failed, checks_failed);
+    std::printf("[doctest] test cases: %zu | %zu passed | %zu failed | 0 skipped\n", cases, passed,
+                cases - passed);
+    std::printf("[doctest] assertions: %zu | %zu passed | %zu failed |\n", checks, checks - checks_failed,
+                checks_failed);
     return passed == cases ? 0 : 1;
 }
 
@@ -118,21 +122,23 @@ inline int run_all() {
 
 #define DOCTEST_FALLBACK_JOIN_(a, b) a##b
 #define DOCTEST_FALLBACK_JOIN(a, b) DOCTEST_FALLBACK_JOIN_(a, b)
-#define DOCTEST_FALLBACK_CASE(function, title)                                                                 \
-    static void function();                                                                                    \
-    [[maybe_unused]] static const bool DOCTEST_FALLBACK_JOIN(function, _added) =                               \
-        doctest_fallback::add(title, function);                                                                \
+#define DOCTEST_FALLBACK_CASE(function, title)                                                               \
+    static void function();                                                                                  \
+    [[maybe_unused]] static const bool DOCTEST_FALLBACK_JOIN(function, _added) =                             \
+        doctest_fallback::add(title, function);                                                              \
     static void function()
 
 #define TEST_CASE(title) DOCTEST_FALLBACK_CASE(DOCTEST_FALLBACK_JOIN(test_case_, __LINE__), title)
-#define CHECK(...) static_cast<void>(doctest_fallback::check(bool(__VA_ARGS__), __FILE__, __LINE__, #__VA_ARGS__))
+#define CHECK(...)                                                                                           \
+    static_cast<void>(doctest_fallback::check(bool(__VA_ARGS__), __FILE__, __LINE__, #__VA_ARGS__))
 #define CHECK_EQ(a, b) doctest_fallback::check_equal(a, b, __FILE__, __LINE__, #a ", " #b)
-#define REQUIRE(...)                                                                                           \
-    do {                                                                                                       \
-        if (!doctest_fallback::check(bool(__VA_ARGS__), __FILE__, __LINE__, #__VA_ARGS__))                     \
-            throw doctest_fallback::Left();                                                                    \
+#define REQUIRE(...)                                                                                         \
+    do {                                                                                                     \
+        if (!doctest_fallback::check(bool(__VA_ARGS__), __FILE__, __LINE__, #__VA_ARGS__))                   \
+            throw doctest_fallback::Left();                                                                  \
     } while (false)
-#define CAPTURE(value) const doctest_fallback::Captured DOCTEST_FALLBACK_JOIN(captured_, __LINE__)(#value, value)
+#define CAPTURE(value)                                                                                       \
+    const doctest_fallback::Captured DOCTEST_FALLBACK_JOIN(captured_, __LINE__)(#value, value)
 
 #ifdef DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 int main() {

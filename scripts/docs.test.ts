@@ -1,0 +1,67 @@
+// What docs.ts must find in documents.
+import { describe, expect, it } from "vitest";
+
+import { docProblems } from "./docs.ts";
+
+const commands = {
+  scripts: new Set(["test", "ingle"]),
+  programs: new Set(["vitest"]),
+  ingle: new Set(["serve"]),
+};
+
+function problems(text: string): string[] {
+  const files = [
+    { path: "README.md", text },
+    { path: "docs/cli.md", text: "# The command line\n\n## Serve\n\n## Serve\n" },
+  ];
+  return docProblems(files, commands, (name) => files.some((file) => file.path === name) || name === "docs");
+}
+
+describe("links", () => {
+  it.each([
+    "[a](docs/cli.md)",
+    "[a](docs/cli.md#the-command-line)",
+    "[a](docs/cli.md#serve-1)",
+    "[a](docs)",
+    "[a](https://example.org/none.md)",
+    "`[a](none.md)`",
+    "```sh\n[a](none.md)\n```",
+    "# Here\n[a](#here)",
+  ])("follows %j", (text) => {
+    expect(problems(text)).toEqual([]);
+  });
+
+  it.each([
+    ["[a](none.md)", "none.md leads nowhere"],
+    ["[a](../outside.md)", "../outside.md leads nowhere"],
+    ["[a](docs/cli.md#none)", "docs/cli.md has no such heading"],
+    ['![a](none.png "title")', "none.png leads nowhere"],
+    ["[a](#none)", "README.md has no such heading"],
+  ])("reports %j", (text, problem) => {
+    expect(problems(`\n${text}\n`)).toEqual([expect.stringContaining(`README.md:2: `)]);
+    expect(problems(text)[0]).toContain(problem);
+  });
+});
+
+describe("commands", () => {
+  it.each([
+    "npx --yes pnpm@12 test",
+    "INGLE_GPU=cpu npx --yes pnpm@12 test",
+    "pnpm install",
+    "pnpm vitest run packages/engine",
+    "$ pnpm ingle serve --port 1",
+    "ingle --version",
+    "curl http://127.0.0.1:1337/v1/models",
+    "pnpm --filter @ingle/engine build",
+  ])("knows %s", (line) => {
+    expect(problems(`\`\`\`sh\n${line}\n\`\`\`\n`)).toEqual([]);
+  });
+
+  it.each([
+    ["npx --yes pnpm@12 tset", 'package.json has no script "tset"'],
+    ["pnpm ingle sreve", 'ingle has no command "sreve"'],
+    ["ingle sreve", 'ingle has no command "sreve"'],
+  ])("reports %s", (line, problem) => {
+    expect(problems(`\`\`\`sh\n# A comment.\n${line}\n\`\`\`\n`)).toEqual([`README.md:3: ${problem}`]);
+  });
+});

@@ -1,0 +1,121 @@
+// Documents that keep their word: a relative link leads to a file (and a heading) that exists, and a command
+// in a shell block is one that the repository has. A step of check.ts.
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+
+import { lineAt, root, type TextFile } from "./files.ts";
+
+/** What a shell block may call. */
+export interface Commands {
+  /** The root package.json's scripts. */
+  readonly scripts: ReadonlySet<string>;
+  /** Programs that `pnpm <name>` finds. */
+  readonly programs: ReadonlySet<string>;
+  /** Commands of the `ingle` program. */
+  readonly ingle: ReadonlySet<string>;
+}
+
+const pnpmCommands = new Set(["add", "dlx", "exec", "install", "remove", "run", "update", "why"]);
+
+/** Every dead link and unknown command, as `path:line: sentence`. */
+export function docProblems(
+  files: readonly TextFile[],
+  commands: Commands = readCommands(files),
+  exists: (name: string) => boolean = (name) => existsSync(path.join(root, name)),
+): string[] {
+  const documents = files.filter((file) => file.path.endsWith(".md"));
+  return documents.flatMap((file) => [
+    ...linkProblems(file, documents, exists),
+    ...commandProblems(file, commands),
+  ]);
+}
+
+function linkProblems(
+  file: TextFile,
+  documents: readonly TextFile[],
+  exists: (name: string) => boolean,
+): string[] {
+  const text = blankCode(file.text);
+  return [...text.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].flatMap((match) => {
+    const problem = linkProblem(file, match[1] ?? "", documents, exists);
+    return problem === undefined ? [] : [`${file.path}:${lineAt(text, match.index)}: ${problem}`];
+  });
+}
+
+function linkProblem(
+  file: TextFile,
+  link: string,
+  documents: readonly TextFile[],
+  exists: (name: string) => boolean,
+): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return undefined;
+  const [name = "", anchor] = decodeURI(link).split("#");
+  const target = name === "" ? file.path : path.posix.join(path.posix.dirname(file.path), name);
+  if (target.startsWith("..") || !exists(target)) return `${link} leads nowhere`;
+  const document = documents.find((candidate) => candidate.path === target);
+  if (anchor === undefined || document === undefined) return undefined;
+  return anchorsOf(document).has(anchor) ? undefined : `${link}: ${target} has no such heading`;
+}
+
+/** The anchors that a repository's web page gives to headings. */
+function anchorsOf(document: TextFile): Set<string> {
+  const anchors = new Set<string>();
+  for (const match of blankFences(document.text).matchAll(/^#{1,6}\s+(.+?)\s*$/gm)) {
+    const base = (match[1] ?? "")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-");
+    let anchor = base;
+    for (let count = 1; anchors.has(anchor); count += 1) anchor = `${base}-${count}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+}
+
+function commandProblems(file: TextFile, commands: Commands): string[] {
+  return [...file.text.matchAll(/^```(?:sh|bash|shell)\n([\s\S]*?)^```/gm)].flatMap((block) =>
+    [...(block[1] ?? "").matchAll(/^.*$/gm)].flatMap((line) => {
+      const problem = commandProblem(line[0], commands);
+      const offset = block.index + block[0].indexOf("\n") + 1 + line.index;
+      return problem === undefined ? [] : [`${file.path}:${lineAt(file.text, offset)}: ${problem}`];
+    }),
+  );
+}
+
+/** Reads `[NAME=value …] [npx --yes] pnpm[@12] <word> …` and `ingle <word> …`; anything else is not ours. */
+function commandProblem(line: string, commands: Commands): string | undefined {
+  const call = /^\s*(?:\$ )?(?:\w+=\S+ )*(?:(?:npx --yes )?pnpm(?:@\d+)? |(?=ingle ))([a-z].*)$/.exec(line);
+  if (call === null) return undefined;
+  const [program = "", command = ""] = (call[1] ?? "").split(/\s+/);
+  if (program === "ingle") {
+    const isKnown = !/^[a-z]/.test(command) || commands.ingle.has(command);
+    return isKnown ? undefined : `ingle has no command "${command}"`;
+  }
+  const isKnown = [pnpmCommands, commands.scripts, commands.programs].some((names) => names.has(program));
+  return isKnown ? undefined : `package.json has no script "${program}"`;
+}
+
+function readCommands(files: readonly TextFile[]): Commands {
+  const manifest: unknown = JSON.parse(files.find((file) => file.path === "package.json")?.text ?? "{}");
+  const scripts =
+    typeof manifest === "object" && manifest !== null ? Reflect.get(manifest, "scripts") : undefined;
+  const commandLine = files.filter((file) => file.path.startsWith("packages/server/src/cli/"));
+  return {
+    scripts: new Set(Object.keys(scripts ?? {})),
+    programs: new Set(readdirSync(path.join(root, "node_modules/.bin"))),
+    ingle: new Set(commandLine.flatMap((file) => commandNames(file.text))),
+  };
+}
+
+/** The names that commander is told: `.command("serve")` and `new Command("serve")`. */
+function commandNames(text: string): string[] {
+  return [...text.matchAll(/(?:\.command|\bCommand)\(\s*["'`]([a-z]+)/g)].map((match) => match[1] ?? "");
+}
+
+function blankFences(text: string): string {
+  return text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, (block) => block.replaceAll(/[^\n]/g, " "));
+}
+
+function blankCode(text: string): string {
+  return blankFences(text).replaceAll(/`[^`\n]*`/g, (code) => " ".repeat(code.length));
+}

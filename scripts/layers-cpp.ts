@@ -1,0 +1,104 @@
+// The floors of packages/engine-native/src: which folder may include which, who may see a third party's
+// headers, and that no include runs in a circle. Used by layers.ts.
+import path from "node:path";
+
+import { isTest, lineAt, type TextFile } from "./files.ts";
+
+const source = "packages/engine-native/src/";
+
+/** One folder of C++ and what its files may include beside the standard library. */
+interface Floor {
+  /** Our folders below this one. */
+  readonly below: readonly string[];
+  /** Headers of others. */
+  readonly others: RegExp;
+}
+
+const none = /^$/;
+const floors: Readonly<Record<string, Floor>> = {
+  base: { below: [], others: none },
+  sched: { below: ["base"], others: none },
+  llama: { below: ["base"], others: /^(?!napi|node_api|js_native_api|uv)/ },
+  engine: { below: ["base", "sched", "llama"], others: none },
+  napi: { below: ["base", "sched", "llama", "engine"], others: /^(napi|node_api|js_native_api|uv)\.h$/ },
+};
+
+/** `<vector>` and `<cstdint>`, but not `<napi.h>`. */
+const standardHeader = /^[a-z0-9_]+$/;
+const testHeader = /^doctest\/doctest\.h$|^doctest\.h$/;
+
+/** The scheduler is a function of its input: time and randomness are handed in, and nothing is shared. */
+const impure =
+  /^(chrono|ctime|random|thread|mutex|shared_mutex|condition_variable|atomic|fstream|iostream|filesystem)$/;
+
+interface Include {
+  readonly from: string;
+  readonly line: number;
+  /** As written between the quotes or brackets. */
+  readonly header: string;
+  /** The file of ours that is meant, or undefined for a header of others. */
+  readonly target: string | undefined;
+}
+
+/** Every broken floor and every circle, as `path:line: sentence`. */
+export function includeProblems(files: readonly TextFile[]): string[] {
+  const ours = files.filter((file) => file.path.startsWith(source) && /\.(cpp|h)$/.test(file.path));
+  const names = new Set(ours.map((file) => file.path));
+  const includes = ours.flatMap((file) => includesOf(file, names));
+  const problems = includes.flatMap((include) => {
+    const problem = floorProblem(include);
+    return problem === undefined ? [] : [`${include.from}:${include.line}: ${problem}`];
+  });
+  return [...problems, ...circles(includes)];
+}
+
+function includesOf(file: TextFile, names: ReadonlySet<string>): Include[] {
+  return [...file.text.matchAll(/^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]/gm)].map((match) => {
+    const header = match[1] ?? "";
+    const beside = path.posix.join(path.posix.dirname(file.path), header);
+    const target = [beside, source + header].find((name) => names.has(name));
+    return { from: file.path, line: lineAt(file.text, match.index), header, target };
+  });
+}
+
+function floorProblem({ from, header, target }: Include): string | undefined {
+  const folder = folderOf(from);
+  const floor = floors[folder];
+  if (floor === undefined) return `${folder}/ has no floor; add it to scripts/layers-cpp.ts`;
+  if (target !== undefined) {
+    const below = folderOf(target);
+    return below === folder || floor.below.includes(below)
+      ? undefined
+      : `${folder}/ may not include ${below}/`;
+  }
+  if (standardHeader.test(header)) {
+    const isImpure = folder === "sched" && !isTest(from) && impure.test(header);
+    return isImpure ? `sched/ is pure and may not include <${header}>` : undefined;
+  }
+  if (floor.others.test(header) || (isTest(from) && testHeader.test(header))) return undefined;
+  return `${folder}/ may not include ${header}`;
+}
+
+function folderOf(file: string): string {
+  return file.slice(source.length).split("/")[0] ?? "";
+}
+
+/** Walks the includes depth first; an include of a file that is still open closes a circle. */
+function circles(includes: readonly Include[]): string[] {
+  const problems: string[] = [];
+  const done = new Set<string>();
+  const open: string[] = [];
+  const visit = (file: string): void => {
+    if (done.has(file)) return;
+    if (open.includes(file)) {
+      problems.push(`${file}: includes itself: ${[...open.slice(open.indexOf(file)), file].join(" -> ")}`);
+      return;
+    }
+    open.push(file);
+    for (const { from, target } of includes) if (from === file && target !== undefined) visit(target);
+    open.pop();
+    done.add(file);
+  };
+  for (const { from } of includes) visit(from);
+  return problems;
+}

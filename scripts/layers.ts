@@ -1,0 +1,143 @@
+// Who may import whom, as far as oxlint cannot say it: dependencies between packages, imports of undeclared
+// packages, relative imports that leave their package. The C++ side is layers-cpp.ts. A step of check.ts.
+import path from "node:path";
+
+import { isTest, lineAt, type TextFile } from "./files.ts";
+import { includeProblems } from "./layers-cpp.ts";
+
+/** What a package may depend on. `others: undefined` leaves third parties to its author. */
+interface Floor {
+  readonly ours: readonly string[];
+  readonly others?: readonly string[];
+}
+
+/** The plan of docs/architecture.md; a package that is not listed here is a problem. */
+const floors: Readonly<Record<string, Floor>> = {
+  "@ingle/llama.cpp": { ours: [], others: ["node-llama-cpp"] },
+  "@ingle/engine-native": { ours: ["@ingle/llama.cpp"] },
+  "@ingle/engine": { ours: ["@ingle/engine-native"] },
+  "@ingle/protocol": { ours: [], others: ["zod"] },
+  "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
+  "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol"] },
+  "@ingle/fixtures": { ours: ["@ingle/llama.cpp"] },
+};
+
+/** A package.json, reduced to what the checks ask of it. */
+interface Manifest {
+  readonly path: string;
+  readonly folder: string;
+  readonly name: string;
+  readonly runtime: ReadonlySet<string>;
+  readonly development: ReadonlySet<string>;
+}
+
+/** Every broken floor, as `path:line: sentence`. */
+export function layerProblems(files: readonly TextFile[]): string[] {
+  const manifests = files
+    .filter((file) => path.posix.basename(file.path) === "package.json")
+    .map(parseManifest);
+  return [
+    ...manifests.flatMap(dependencyProblems),
+    ...files
+      .filter((file) => /\.[cm]?[jt]sx?$/.test(file.path))
+      .flatMap((file) => importProblems(file, manifests)),
+    ...includeProblems(files),
+  ];
+}
+
+function parseManifest(file: TextFile): Manifest {
+  const json: unknown = JSON.parse(file.text);
+  const runtime = ["dependencies", "optionalDependencies", "peerDependencies"];
+  return {
+    path: file.path,
+    folder: path.posix.dirname(file.path),
+    name: stringAt(json, "name"),
+    runtime: new Set(runtime.flatMap((key) => keysAt(json, key))),
+    development: new Set(keysAt(json, "devDependencies")),
+  };
+}
+
+function dependencyProblems(manifest: Manifest): string[] {
+  if (!/^(packages|vendor)\//.test(manifest.path)) return [];
+  const floor = floors[manifest.name];
+  if (floor === undefined) {
+    return [
+      `${manifest.path}: ${manifest.name} has no floor; add it to scripts/layers.ts and docs/architecture.md`,
+    ];
+  }
+  return [...manifest.runtime]
+    .filter((name) => !(name.startsWith("@ingle/") ? floor.ours : (floor.others ?? [name])).includes(name))
+    .map((name) => `${manifest.path}: ${manifest.name} may not depend on ${name}`);
+}
+
+/** `import … from "x"`, `export … from "x"`, `import "x"` and `import("x")`; commented lines do not match. */
+const importPattern =
+  /^(?:import|export)\s[^;"']*?from\s*["']([^"']+)["']|^import\s*["']([^"']+)["']|^[^/*\n]*?\bimport\(\s*["']([^"']+)["']/gm;
+
+function importProblems(file: TextFile, manifests: readonly Manifest[]): string[] {
+  const home = homeOf(file.path, manifests);
+  const workspace = manifests.find((manifest) => manifest.folder === ".");
+  const problems: string[] = [];
+  for (const match of file.text.matchAll(importPattern)) {
+    const target = match[1] ?? match[2] ?? match[3] ?? "";
+    const problem = target.startsWith(".")
+      ? relativeProblem(file.path, target, home, manifests)
+      : packageProblem(file.path, target, home, workspace);
+    if (problem !== undefined) problems.push(`${file.path}:${lineAt(file.text, match.index)}: ${problem}`);
+  }
+  return problems;
+}
+
+function relativeProblem(
+  from: string,
+  target: string,
+  home: Manifest | undefined,
+  manifests: readonly Manifest[],
+): string | undefined {
+  const resolved = path.posix.join(path.posix.dirname(from), target);
+  if (homeOf(resolved, manifests) !== home)
+    return `${target} leaves its package; import the package by its name`;
+  if (!isTest(from) && /(^|\/)src\/index\.ts$/.test(resolved)) {
+    return "a package's index.ts is for others; import the file that has the thing";
+  }
+  return undefined;
+}
+
+function packageProblem(
+  from: string,
+  target: string,
+  home: Manifest | undefined,
+  workspace: Manifest | undefined,
+): string | undefined {
+  if (home === undefined || target.startsWith("node:")) return undefined;
+  const name = target
+    .split("/")
+    .slice(0, target.startsWith("@") ? 2 : 1)
+    .join("/");
+  const declared = home.runtime.has(name);
+  if (declared || home === workspace) return undefined;
+  const isProduct = from.startsWith(`${home.folder}/src/`) && !isTest(from);
+  if (!isProduct && (home.development.has(name) || workspace?.development.has(name))) return undefined;
+  return `${name} is not among the dependencies of ${home.path}`;
+}
+
+/** The package a file belongs to: the one with the deepest folder around it. */
+function homeOf(file: string, manifests: readonly Manifest[]): Manifest | undefined {
+  return manifests
+    .filter((manifest) => manifest.folder === "." || file.startsWith(`${manifest.folder}/`))
+    .toSorted((a, b) => b.folder.length - a.folder.length)[0];
+}
+
+function stringAt(json: unknown, key: string): string {
+  const value = valueAt(json, key);
+  return typeof value === "string" ? value : "";
+}
+
+function keysAt(json: unknown, key: string): string[] {
+  const value = valueAt(json, key);
+  return typeof value === "object" && value !== null ? Object.keys(value) : [];
+}
+
+function valueAt(json: unknown, key: string): unknown {
+  return typeof json === "object" && json !== null ? Reflect.get(json, key) : undefined;
+}
