@@ -37,6 +37,7 @@ export function formatColumns(rows: readonly (readonly [name: string, value: str
 export function curlLine(url: string, modelId: string, options: { keyed: boolean }): string {
   const body = JSON.stringify({
     model: modelId,
+    temperature: 0,
     messages: [{ role: "user", content: "What is the capital of France?" }],
   });
   return [
