@@ -44,7 +44,7 @@ function checkTools(gpu: Gpu): void {
   const compilers = own === "" ? ["c++", "g++", "clang++"] : [own];
   if (process.platform !== "win32" && !compilers.some((compiler) => runs(compiler, "--version"))) {
     stop(
-      `No C++ compiler was found; the native engine is built with one (g++ 12 or clang 16). ${install ?? ""}`,
+      `No C++ compiler was found; the native engine is built with one (g++ 12, or clang 19 with libstdc++, 20 with libc++). ${install ?? ""}`,
     );
   }
   if (gpu === "cuda" && !runs("nvcc", "--version")) {
