@@ -1,6 +1,10 @@
-# The C++ unit tests of base, sched and engine/text_stream: one program, run by vitest (test/cpp.test.ts). Not part of
-# the addon's build, and without llama.cpp's headers: what is tested here is pure.
-option(INGLE_DOCTEST "use doctest where it is installed; otherwise, or when OFF, the few macros of test/fallback" ON)
+# The C++ unit tests of base, sched and engine/text_stream: one program, run by vitest (test/cpp.test.ts). Not
+# part of the addon's build, and without llama.cpp's headers: what is tested here is pure.
+if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
+    return() # a published package has no tests
+endif()
+
+option(INGLE_DOCTEST "use doctest where it is installed; else, or when OFF, test/fallback's few macros" ON)
 set(INGLE_TESTS_MACROS_DIR test/fallback)
 if(INGLE_DOCTEST)
     find_path(INGLE_DOCTEST_INCLUDE_DIR doctest/doctest.h)
@@ -29,6 +33,9 @@ if(UNIX)
 endif()
 target_compile_features(ingle_tests PRIVATE cxx_std_23)
 target_compile_options(ingle_tests PRIVATE ${INGLE_WARNINGS})
+if(MSVC)
+    target_compile_options(ingle_tests PRIVATE /utf-8) # the texts in text_stream_test.cpp
+endif()
 target_include_directories(ingle_tests PRIVATE src test)
 # SYSTEM: doctest's headers are not held to our warnings.
 target_include_directories(ingle_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR})

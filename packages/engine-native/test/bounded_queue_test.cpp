@@ -2,6 +2,8 @@
 #include "base/bounded_queue.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <stop_token>
 #include <thread>
@@ -10,6 +12,17 @@
 #include <doctest/doctest.h>
 
 using base::BoundedQueue;
+
+namespace {
+
+/// Waits for another thread, but not for ever.
+bool becomes_true(const std::atomic<bool>& flag) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!flag && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return flag;
+}
+
+} // namespace
 
 TEST_CASE("queue: hands over everything that arrived, in order, and is empty afterwards") {
     BoundedQueue<int> queue(8);
@@ -29,6 +42,8 @@ TEST_CASE("queue: clears what the reader left in its vector") {
     std::vector<int> items{7, 8, 9};
     queue.drain(items);
     CHECK(items == std::vector<int>{1});
+    queue.drain(items);
+    CHECK(items.empty());
 }
 
 TEST_CASE("queue: refuses an item when it is full, and takes one again after it was drained") {
@@ -72,12 +87,9 @@ TEST_CASE("queue: does not wait when it was told to stop before") {
 TEST_CASE("queue: a waiting reader wakes up when an item arrives") {
     BoundedQueue<int> queue(8);
     std::atomic<bool> has_item = false;
-    {
-        std::jthread reader([&](const std::stop_token& stop) { has_item = queue.wait(stop); });
-        CHECK(queue.push(1));
-        while (!has_item) std::this_thread::yield();
-    }
-    CHECK(has_item);
+    std::jthread reader([&](const std::stop_token& stop) { has_item = queue.wait(stop); });
+    CHECK(queue.push(1));
+    CHECK(becomes_true(has_item));
 }
 
 TEST_CASE("queue: a waiting reader wakes up when it is to stop") {
@@ -92,29 +104,40 @@ TEST_CASE("queue: a waiting reader wakes up when it is to stop") {
 TEST_CASE("queue: loses and repeats nothing of many writers, and keeps each one's order") {
     constexpr int kWriters = 4;
     constexpr int kItems = 5000;
-    BoundedQueue<int> queue(64);
+    constexpr size_t kItemsMax = 64;
+    BoundedQueue<int> queue(kItemsMax);
+    // Of each writer, the item that is to come next; the reader's until it is done.
     std::vector<int> next(kWriters, 0);
-    {
-        std::vector<std::jthread> writers;
-        for (int writer = 0; writer < kWriters; ++writer) {
-            writers.emplace_back([&queue, writer](const std::stop_token& stop) {
-                for (int item = 0; item < kItems && !stop.stop_requested(); ++item) {
-                    while (!queue.push(writer * kItems + item) && !stop.stop_requested())
-                        std::this_thread::yield();
-                }
-            });
-        }
-        const std::stop_source never;
+    bool are_in_order = true;
+    bool is_bounded = true;
+    std::atomic<bool> is_done = false;
+    std::jthread reader([&](const std::stop_token& stop) {
         std::vector<int> items;
-        for (int taken = 0; taken < kWriters * kItems; taken += static_cast<int>(items.size())) {
-            REQUIRE(queue.wait(never.get_token()));
+        for (size_t taken = 0; taken < size_t{kWriters} * kItems; taken += items.size()) {
+            if (!queue.wait(stop)) return;
             queue.drain(items);
-            REQUIRE(items.size() <= 64);
-            for (const int item : items) {
-                REQUIRE(item % kItems == next[static_cast<size_t>(item / kItems)]);
-                next[static_cast<size_t>(item / kItems)] += 1;
-            }
+            is_bounded &= items.size() <= kItemsMax;
+            for (const int item : items)
+                are_in_order &= next[static_cast<size_t>(item / kItems)]++ == item % kItems;
         }
+        is_done = true;
+    });
+    std::vector<std::jthread> writers;
+    for (int writer = 0; writer < kWriters; ++writer) {
+        writers.emplace_back([&queue, writer](const std::stop_token& stop) {
+            for (int item = 0; item < kItems; ++item) {
+                while (!queue.push(writer * kItems + item)) {
+                    if (stop.stop_requested()) return;
+                    std::this_thread::yield();
+                }
+            }
+        });
     }
+    CHECK(becomes_true(is_done));
+    writers.clear();
+    reader.request_stop();
+    reader.join();
+    CHECK(is_bounded);
+    CHECK(are_in_order);
     CHECK(next == std::vector<int>(kWriters, kItems));
 }

@@ -1,6 +1,6 @@
-// An engine without a model for scheduler_random_test.cpp: it knows of each sequence how far it is computed and of
-// each slot whose cells it holds, does what a plan says, and complains about the first thing that no engine could or
-// should do.
+// An engine without a model for scheduler_random_test.cpp: it knows of each sequence how far it is computed and
+// of each slot whose cells it holds, does what a plan says, and complains about the first thing that no engine
+// could or should do.
 #pragma once
 
 #include "plan_in_words.h"

@@ -7,7 +7,8 @@
 
 namespace test {
 
-/// "1: 8+1*, 2: 0+4" means: one token of request 1 from position 8 on, then four of request 2; a star samples.
+/// "1: 8+1*, 2: 0+4" means: one token of request 1 from position 8 on, then four of request 2; the first step
+/// samples.
 inline std::string in_words(const sched::Plan& plan) {
     std::string words;
     for (const sched::Step& step : plan.steps) {

@@ -1,5 +1,5 @@
-// Random numbers that are the same on every machine, for the random tests. A test prints the seed it fails with;
-// INGLE_TEST_SEED=<seed> runs that seed alone.
+// Random numbers that are the same on every machine, for the random tests. A test prints the seed it fails
+// with; INGLE_TEST_SEED=<seed> runs that seed alone.
 #pragma once
 
 #include <cstdint>

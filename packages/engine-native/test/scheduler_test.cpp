@@ -87,7 +87,7 @@ Limits with(Limits limits, auto change) {
 
 } // namespace
 
-// ---- a turn --------------------------------------------------------------------------------------------------------
+// ---- a turn -----------------------------------------------------------------------------------------------
 
 TEST_CASE("scheduler: plans nothing when nobody is in the house") {
     House house(kRoomy);
@@ -159,7 +159,7 @@ TEST_CASE("scheduler: the full budget is back when nobody decodes any more") {
     CHECK_EQ(house.turn(), "2: 4+8");
 }
 
-// ---- slots ---------------------------------------------------------------------------------------------------------
+// ---- slots ------------------------------------------------------------------------------------------------
 
 TEST_CASE("scheduler: runs as many requests as there are slots, each in its own") {
     House house(with(kRoomy, [](Limits& limits) { limits.sequences = 2; }));
@@ -186,7 +186,7 @@ TEST_CASE("scheduler: a slot is released by the plan that hands it out again, on
     CHECK(house.released.empty());
 }
 
-// ---- who is admitted -----------------------------------------------------------------------------------------------
+// ---- who is admitted --------------------------------------------------------------------------------------
 
 TEST_CASE("scheduler: serves the requests of one client in order of arrival") {
     House house(with(kRoomy, [](Limits& limits) { limits.sequences = 1; }));
@@ -273,7 +273,7 @@ TEST_CASE("scheduler: a large request at the head keeps a small one of the same 
     CHECK_EQ(house.turn(), "2: 0+8");
 }
 
-// ---- cells run out -------------------------------------------------------------------------------------------------
+// ---- cells run out ----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -345,7 +345,7 @@ TEST_CASE("scheduler: the oldest is never the one to give way, whoever asks for 
     CHECK(house.scheduler.counters().preemptions > 0);
 }
 
-// ---- ends ----------------------------------------------------------------------------------------------------------
+// ---- ends -------------------------------------------------------------------------------------------------
 
 TEST_CASE("scheduler: a request ends when its outcome says finished, however much it might have generated") {
     House house(kRoomy);
@@ -422,7 +422,7 @@ TEST_CASE("scheduler: says when there is no such request to cancel") {
     CHECK(!house.scheduler.cancel(1));
 }
 
-// ---- what it tells -------------------------------------------------------------------------------------------------
+// ---- what it tells ----------------------------------------------------------------------------------------
 
 TEST_CASE("scheduler: lists everybody in the house, oldest first, and counts them") {
     House house(with(kRoomy, [](Limits& limits) { limits.sequences = 2; }));

@@ -118,15 +118,15 @@ TEST_CASE("line: a newcomer starts level, so that it neither waits for the past 
 
 TEST_CASE("line: preempted ones go first, the oldest before the others, whatever their clients have had") {
     Line line;
-    Sequence& first = line.enter("a");
-    Sequence& second = line.enter("a");
-    line.enter("b");
-    line.line.leave(first);
-    line.line.leave(second);
-    line.line.charge("a", 1000);
-    line.preempt(second);
-    line.preempt(first);
-    CHECK_EQ(line.take(), 1U);
+    line.enter("a");
+    Sequence& older = line.enter("b");
+    Sequence& younger = line.enter("c");
+    line.line.leave(older);
+    line.line.leave(younger);
+    line.line.charge("b", 1000);
+    line.preempt(younger);
+    line.preempt(older);
     CHECK_EQ(line.take(), 2U);
     CHECK_EQ(line.take(), 3U);
+    CHECK_EQ(line.take(), 1U);
 }
