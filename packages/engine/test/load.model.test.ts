@@ -35,7 +35,7 @@ describe("loading a model", () => {
     await using loaded = await loadTiny();
     expect(loaded.model.info).toMatchObject({
       architecture: "llama",
-      quantization: "F16",
+      quantization: "F32",
       contextLengthTrain: 2048,
       contextLength: 2048,
       vocabularySize: 32_000,
