@@ -125,7 +125,10 @@ export interface NativeEngineOptions {
   parallel: number;
   /** Most tokens in one turn while nothing else is decoding. */
   batchTokens: number;
-  /** Most prompt tokens in one turn beside decoding sequences, so that a long prompt does not stall them. */
+  /**
+   * Most prompt tokens in one turn beside decoding sequences, so that a long prompt does not stall them; 0 lets the
+   * engine find the number by its own measurement.
+   */
   batchTokensBusy: number;
   threads: number;
   threadsBatch: number;
@@ -159,6 +162,8 @@ export interface NativeRequest {
   maxTokens: number;
   stops: string[];
   ignoreEos: boolean;
+  /** Shares its beginning with requests before and after it. */
+  cachePrompt: boolean;
   /** Requests with the same key are served first come, first served; different keys share fairly. */
   client: string;
 }
@@ -178,7 +183,10 @@ export interface NativeStats {
   running: number;
   waiting: number;
   cells: number;
+  /** Cells that running requests hold or have reserved. */
   cellsUsed: number;
+  /** Cells kept for requests that begin like earlier ones; given up when they are needed. */
+  cellsCached: number;
   turns: number;
   promptTokens: number;
   generatedTokens: number;

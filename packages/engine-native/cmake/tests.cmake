@@ -18,7 +18,9 @@ add_executable(
     ingle_tests EXCLUDE_FROM_ALL
     test/bounded_queue_test.cpp
     test/main.cpp
+    test/prefix_tree_test.cpp
     test/scheduler_random_test.cpp
+    test/scheduler_sharing_test.cpp
     test/scheduler_test.cpp
     test/sequence_test.cpp
     test/text_stream_random_test.cpp

@@ -1,5 +1,6 @@
 // Misuse that must end the process: each case runs in a forked child, which is expected to abort. POSIX only.
 #include "base/thread_checker.h"
+#include "prompts.h"
 #include "sched/scheduler.h"
 
 #include <csignal>
@@ -14,12 +15,8 @@ using sched::Outcome;
 
 namespace {
 
-constexpr sched::Limits kLimits{.cells = 16,
-                                .context_length = 16,
-                                .sequences = 2,
-                                .batch_tokens = 8,
-                                .batch_tokens_busy = 4,
-                                .reserve_ahead = 2};
+constexpr sched::Limits kLimits{
+    .cells = 16, .context_length = 16, .sequences = 2, .donors = 1, .batch_tokens = 8, .reserve_ahead = 2};
 
 constexpr int kSurvived = 7;
 
@@ -42,7 +39,11 @@ bool aborts(Action action) {
 }
 
 sched::Request request(base::RequestId id, int32_t prompt_tokens = 4, int32_t generate_max = 4) {
-    return {.id = id, .client = "a", .prompt_tokens = prompt_tokens, .generate_max = generate_max};
+    return {.id = id,
+            .client = "a",
+            .prompt = test::own_prompt(id, prompt_tokens),
+            .generate_max = generate_max,
+            .uses_cache = true};
 }
 
 } // namespace
@@ -51,8 +52,8 @@ TEST_CASE("assertions: an innocent action survives, so that the cases below mean
     CHECK(!aborts([] {
         sched::Scheduler scheduler(kLimits);
         scheduler.submit(request(1));
-        scheduler.plan();
-        scheduler.apply({Outcome::advanced});
+        scheduler.plan(4);
+        scheduler.apply({{.kind = Outcome::Kind::advanced}});
         scheduler.check_integrity();
     }));
 }
@@ -75,7 +76,7 @@ TEST_CASE("scheduler: refuses limits that could not hold one request or one turn
     };
     CHECK(refuses([](sched::Limits& limits) { limits.cells = 15; }));
     CHECK(refuses([](sched::Limits& limits) { limits.batch_tokens = 1; }));
-    CHECK(refuses([](sched::Limits& limits) { limits.batch_tokens_busy = 0; }));
+    CHECK(refuses([](sched::Limits& limits) { limits.donors = -1; }));
     CHECK(refuses([](sched::Limits& limits) { limits.reserve_ahead = 0; }));
     CHECK(refuses([](sched::Limits& limits) { limits.sequences = 0; }));
 }
@@ -100,16 +101,16 @@ TEST_CASE("scheduler: refuses calls out of turn") {
         return aborts([&] {
             sched::Scheduler scheduler(kLimits);
             scheduler.submit(request(1));
-            scheduler.plan();
+            scheduler.plan(4);
             call(scheduler);
         });
     };
-    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.plan(); }));
+    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.plan(4); }));
     CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.cancel(1); }));
     CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.apply({}); }));
     CHECK(refuses([](sched::Scheduler& scheduler) {
-        scheduler.apply({Outcome::finished});
-        scheduler.apply({Outcome::finished});
+        scheduler.apply({{.kind = Outcome::Kind::finished}});
+        scheduler.apply({{.kind = Outcome::Kind::finished}});
     }));
 }
 
@@ -120,21 +121,22 @@ TEST_CASE("sequence: refuses moves that its state does not have") {
             move(sequence);
         });
     };
-    CHECK(refuses([](sched::Sequence& sequence) { sequence.advance(1, false); }));
+    CHECK(refuses([](sched::Sequence& sequence) { sequence.advance(1); }));
     CHECK(refuses([](sched::Sequence& sequence) { sequence.preempt(); }));
     CHECK(refuses([](sched::Sequence& sequence) { sequence.reserve(8); }));
-    CHECK(refuses([](sched::Sequence& sequence) { sequence.admit(0, 3); }));
+    CHECK(refuses([](sched::Sequence& sequence) { sequence.admit(0, 0, 3); }));
     CHECK(refuses([](sched::Sequence& sequence) {
-        sequence.admit(0, 4);
-        sequence.admit(1, 4);
+        sequence.admit(0, 0, 4);
+        sequence.admit(1, 0, 4);
     }));
     CHECK(refuses([](sched::Sequence& sequence) {
-        sequence.admit(0, 4);
-        sequence.advance(5, false);
+        sequence.admit(0, 0, 4);
+        sequence.advance(5);
     }));
     CHECK(refuses([](sched::Sequence& sequence) {
-        sequence.admit(0, 4);
-        sequence.advance(3, true);
+        sequence.admit(0, 0, 4);
+        sequence.advance(3);
+        sequence.add(1);
     }));
     CHECK(refuses([](sched::Sequence& sequence) {
         sequence.end();

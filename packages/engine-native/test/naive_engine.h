@@ -1,6 +1,6 @@
-// An engine without a model for scheduler_random_test.cpp: it knows of each sequence how far it is computed and
-// of each slot whose cells it holds, does what a plan says, and complains about the first thing that no engine
-// could or should do.
+// An engine without a model for scheduler_random_test.cpp: it knows of each request its tokens and how far they are
+// computed, and of each slot which cells it holds, does what a plan says, and complains about the first thing that no
+// engine could or should do. Cells have names: computing makes new ones, sharing copies names.
 #pragma once
 
 #include "plan_in_words.h"
@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test {
@@ -19,30 +20,34 @@ namespace test {
 class NaiveEngine {
 public:
     explicit NaiveEngine(const sched::Limits& limits)
-        : limits_(limits), owners_(static_cast<size_t>(limits.sequences), kNobody) {}
+        : limits_(limits), slots_(static_cast<size_t>(limits.sequences + limits.donors)) {}
+
+    using Tokens = std::vector<base::Token>;
 
     /// `generates` tokens after the prompt, then it is finished. Ids count up with arrival.
-    void submit(base::RequestId id, int32_t prompt_tokens, int32_t generates, int64_t turn) {
-        sequences_[id] = {
-            .length = prompt_tokens, .length_end = prompt_tokens + generates, .submitted = turn};
+    void submit(base::RequestId id, Tokens prompt, int32_t generates, int64_t turn) {
+        const size_t end = prompt.size() + static_cast<size_t>(generates);
+        sequences_[id] = {.tokens = std::move(prompt), .length_end = end, .submitted = turn};
     }
 
     void cancel(base::RequestId id) { sequences_.erase(id); }
 
-    /// Computes a plan; each step fails with the given chance. The outcomes are those for Scheduler::apply().
-    std::vector<sched::Outcome> compute(const sched::Plan& plan, Random& random, int32_t fail_percent,
-                                        int64_t turn) {
+    /// Computes a plan; each step fails with the given chance. `preemptions` is the scheduler's count after the plan.
+    /// The outcomes are those for Scheduler::apply().
+    std::vector<sched::Outcome> compute(const sched::Plan& plan, int32_t budget_busy, uint64_t preemptions,
+                                        Random& random, int32_t fail_percent, int64_t turn) {
+        for (const sched::CellOp& op : plan.cells) apply(op);
+        preempt(preemptions - preemptions_);
+        preemptions_ = preemptions;
         const std::set<base::RequestId> decoding = decoding_ids();
-        const std::set<base::RequestId> preempted = release(plan);
-        check_turn(plan, decoding, preempted);
+        for (const sched::Start& start : plan.starts) begin(start);
+        check_turn(plan, decoding, budget_busy);
         std::vector<sched::Outcome> outcomes;
         for (const sched::Step& step : plan.steps) {
             if (!check_step(step)) break;
-            outcomes.push_back(advance(step, random.chance(fail_percent), turn));
+            outcomes.push_back(advance(step, random, random.chance(fail_percent), turn));
         }
-        int32_t cells = 0;
-        for (const auto& [id, sequence] : sequences_) cells += sequence.computed;
-        expect(cells <= limits_.cells, "more is computed than there are cells");
+        expect(cells() <= static_cast<size_t>(limits_.cells), "more is computed than there are cells");
         if (!complaint_.empty()) complaint_ += " (turn " + std::to_string(turn) + ", " + in_words(plan) + ")";
         return outcomes;
     }
@@ -56,30 +61,81 @@ public:
         return ids;
     }
 
-    bool is_every_slot_released() const {
-        return std::ranges::count(owners_, kNobody) == std::ssize(owners_);
+    /// Cells that any slot holds.
+    size_t cells() const {
+        std::set<size_t> names;
+        for (const auto& slot : slots_) {
+            for (const Cell& cell : slot) names.insert(cell.name);
+        }
+        return names.size();
     }
+
+    /// What ended requests asked and were told, for later requests to begin with.
+    const std::vector<Tokens>& ended() const { return ended_; }
     int64_t longest_stay() const { return longest_stay_; }
     uint64_t preemptions() const { return preemptions_; }
+    uint64_t tokens_shared() const { return tokens_shared_; }
 
 private:
-    struct Sequence {
-        int32_t length = 0;
-        int32_t length_end = 0;
-        int64_t submitted = 0;
-        int32_t computed = 0;
-        base::Slot slot = base::kNoSlot;
-
-        int32_t pending() const { return length - computed; }
-        bool is_decoding() const { return computed > 0 && pending() == 1; }
+    struct Cell {
+        size_t name;
+        base::Token token;
     };
 
-    static constexpr base::RequestId kNobody = 0;
+    struct Sequence {
+        Tokens tokens;
+        size_t length_end = 0;
+        int64_t submitted = 0;
+        bool is_running = false;
+        size_t computed = 0;
+        /// Known from its first step on.
+        base::Slot slot = base::kNoSlot;
+
+        size_t pending() const { return tokens.size() - computed; }
+        bool is_decoding() const { return is_running && computed > 0 && pending() == 1; }
+    };
 
     /// Only the first complaint counts: what follows are its consequences.
     bool expect(bool is_true, const char* complaint) {
         if (!is_true && complaint_.empty()) complaint_ = complaint;
         return is_true;
+    }
+
+    bool is_slot(base::Slot slot) const { return slot >= 0 && static_cast<size_t>(slot) < slots_.size(); }
+    std::vector<Cell>& cells_of(base::Slot slot) { return slots_[static_cast<size_t>(slot)]; }
+
+    void apply(const sched::CellOp& op) {
+        if (!expect(is_slot(op.slot), "something happens to a slot that does not exist")) return;
+        const bool is_used = std::ranges::any_of(
+            sequences_, [&](auto& entry) { return entry.second.is_running && entry.second.slot == op.slot; });
+        if (op.kind == sched::CellOp::Kind::free) {
+            freed_while_used_ |= is_used;
+            cells_of(op.slot).clear();
+            return;
+        }
+        if (!expect(is_slot(op.from), "a slot shares with one that does not exist")) return;
+        const auto length = static_cast<size_t>(op.length);
+        expect(!is_used && cells_of(op.slot).empty(),
+               "a slot that holds something gets the cells of another");
+        if (!expect(length > 0 && length <= cells_of(op.from).size(), "cells are shared that are not there"))
+            return;
+        const auto& from = cells_of(op.from);
+        cells_of(op.slot).assign(from.begin(), from.begin() + op.length);
+        tokens_shared_ += length;
+    }
+
+    /// The youngest running ones lost their place; their slots may have been freed just now.
+    void preempt(uint64_t count) {
+        for (; count > 0; --count) {
+            const auto youngest = std::find_if(sequences_.rbegin(), sequences_.rend(),
+                                               [](auto& entry) { return entry.second.is_running; });
+            if (!expect(youngest != sequences_.rend(), "somebody is preempted although nobody runs")) return;
+            youngest->second.is_running = false;
+            youngest->second.computed = 0;
+            youngest->second.slot = base::kNoSlot;
+            freed_while_used_ = false;
+        }
+        expect(!freed_while_used_, "a running sequence loses its cells");
     }
 
     std::set<base::RequestId> decoding_ids() const {
@@ -90,102 +146,97 @@ private:
         return ids;
     }
 
-    /// Frees the released slots. The answer: who lost a slot without having ended.
-    std::set<base::RequestId> release(const sched::Plan& plan) {
-        const std::set<base::Slot> released(plan.released.begin(), plan.released.end());
-        expect(released.size() == plan.released.size(), "a slot is released twice");
-        std::set<base::RequestId> preempted;
-        for (const base::Slot slot : released) {
-            if (!expect(slot >= 0 && slot < limits_.sequences, "a slot is released that does not exist"))
-                continue;
-            base::RequestId& owner = owners_[static_cast<size_t>(slot)];
-            if (const auto found = sequences_.find(owner); found != sequences_.end()) {
-                found->second.computed = 0;
-                found->second.slot = base::kNoSlot;
-                preempted.insert(owner);
-            }
-            owner = kNobody;
-        }
-        preemptions_ += preempted.size();
-        for (const auto& [id, sequence] : sequences_) {
-            if (sequence.slot == base::kNoSlot) continue;
-            expect(preempted.empty() || id < *preempted.begin(), "an older one gave way to a younger one");
-        }
-        return preempted;
+    void begin(const sched::Start& start) {
+        const auto found = sequences_.find(start.id);
+        if (!expect(found != sequences_.end() && !found->second.is_running,
+                    "somebody starts who does not wait"))
+            return;
+        const auto cached = static_cast<size_t>(start.cached);
+        expect(cached < found->second.tokens.size(), "all of a sequence is said to be computed");
+        found->second.is_running = true;
+        found->second.computed = cached;
     }
 
     /// What holds for a turn as a whole.
-    void check_turn(const sched::Plan& plan, const std::set<base::RequestId>& decoding,
-                    const std::set<base::RequestId>& preempted) {
+    void check_turn(const sched::Plan& plan, const std::set<base::RequestId>& decoding, int32_t budget_busy) {
         expect(!plan.steps.empty() || sequences_.empty(), "nothing is planned although somebody waits");
-        const size_t decoding_count = decoding.size() - count_common(decoding, preempted);
-        const int32_t decoded = static_cast<int32_t>(decoding_count);
-        expect(plan.steps.size() >= decoding_count, "a decoding sequence does not advance");
-        int32_t tokens = 0;
-        std::map<base::RequestId, int32_t> planned;
+        expect(plan.steps.size() >= decoding.size(), "a decoding sequence does not advance");
+        size_t tokens = 0;
+        std::map<base::RequestId, size_t> planned;
         for (size_t i = 0; i < plan.steps.size(); ++i) {
             const sched::Step& step = plan.steps[i];
-            const bool decodes = decoding.contains(step.id) && !preempted.contains(step.id);
-            expect(planned.emplace(step.id, step.count).second, "a sequence has two steps in one turn");
-            expect(decodes == (i < decoding_count),
+            expect(planned.emplace(step.id, step.tokens.size()).second,
+                   "a sequence has two steps in one turn");
+            expect(decoding.contains(step.id) == (i < decoding.size()),
                    "not every decoding sequence advances before the prompts do");
-            tokens += step.count;
+            tokens += step.tokens.size();
         }
         bool is_prompt_cut = false;
         for (const auto& [id, sequence] : sequences_) {
-            const bool is_running = sequence.slot != base::kNoSlot || planned.contains(id);
-            is_prompt_cut |= is_running && planned[id] < sequence.pending();
+            is_prompt_cut |= sequence.is_running && planned[id] < sequence.pending();
         }
-        const int32_t budget_busy = std::min(limits_.batch_tokens, decoded + limits_.batch_tokens_busy);
-        const int32_t budget = decoded > 0 ? budget_busy : limits_.batch_tokens;
+        const auto batch = static_cast<size_t>(limits_.batch_tokens);
+        const size_t busy = std::min(batch, decoding.size() + static_cast<size_t>(budget_busy));
+        const size_t budget = decoding.empty() ? batch : busy;
         expect(tokens <= budget, "the turn is over its budget");
         expect(!is_prompt_cut || tokens == budget, "a prompt waits although the budget is not used up");
     }
 
-    static size_t count_common(const std::set<base::RequestId>& a, const std::set<base::RequestId>& b) {
-        return static_cast<size_t>(
-            std::ranges::count_if(a, [&](base::RequestId id) { return b.contains(id); }));
-    }
-
-    /// Whether the step continues its sequence where it stands, in a slot that is its own.
+    /// Whether the step continues its sequence where it stands, in a slot that holds just that.
     bool check_step(const sched::Step& step) {
         const auto found = sequences_.find(step.id);
-        if (!expect(found != sequences_.end(), "a step of somebody who is not in the house")) return false;
-        if (!expect(step.slot >= 0 && step.slot < limits_.sequences, "a step in a slot that does not exist"))
+        if (!expect(found != sequences_.end() && found->second.is_running,
+                    "a step of somebody who does not run"))
             return false;
+        if (!expect(is_slot(step.slot), "a step in a slot that does not exist")) return false;
         Sequence& sequence = found->second;
-        base::RequestId& owner = owners_[static_cast<size_t>(step.slot)];
-        const bool is_new = owner == kNobody && sequence.slot == base::kNoSlot;
-        if (!expect(is_new || owner == step.id, "a slot is used that holds another one's cells"))
-            return false;
-        owner = step.id;
-        sequence.slot = step.slot;
-        if (!expect(step.first == sequence.computed, "tokens are left out or computed twice")) return false;
-        if (!expect(step.count >= 1 && step.count <= sequence.pending(),
-                    "tokens are computed that are not known")) {
+        if (sequence.slot == base::kNoSlot) sequence.slot = step.slot;
+        if (!expect(sequence.slot == step.slot, "a sequence changes its slot")) return false;
+        const auto first = static_cast<size_t>(step.first);
+        if (!expect(first == sequence.computed, "tokens are left out or computed twice")) return false;
+        const auto& cells = cells_of(step.slot);
+        const bool is_own =
+            cells.size() == first &&
+            std::equal(cells.begin(), cells.end(), sequence.tokens.begin(),
+                       [](const Cell& cell, base::Token token) { return cell.token == token; });
+        if (!expect(is_own, "a slot is used that holds another text's cells")) return false;
+        if (!expect(
+                !step.tokens.empty() && step.tokens.size() <= sequence.pending() &&
+                    std::equal(step.tokens.begin(), step.tokens.end(), sequence.tokens.begin() + step.first),
+                "other tokens are computed than the sequence has")) {
             return false;
         }
-        return expect(step.sample == (step.count == sequence.pending()), "samples elsewhere than at the end");
+        return expect(step.sample == (step.tokens.size() == sequence.pending()),
+                      "samples elsewhere than at the end");
     }
 
-    sched::Outcome advance(const sched::Step& step, bool is_failed, int64_t turn) {
+    sched::Outcome advance(const sched::Step& step, Random& random, bool is_failed, int64_t turn) {
+        using enum sched::Outcome::Kind;
         Sequence& sequence = sequences_.at(step.id);
-        sequence.computed += step.count;
-        if (step.sample) sequence.length += 1;
-        const bool is_finished = step.sample && sequence.length == sequence.length_end;
-        if (!is_failed && !is_finished) return sched::Outcome::advanced;
+        for (const base::Token token : step.tokens)
+            cells_of(step.slot).push_back({.name = next_++, .token = token});
+        sequence.computed += step.tokens.size();
+        const base::Token token = random.between(0, 3);
+        if (step.sample) sequence.tokens.push_back(token);
+        const bool is_finished = step.sample && sequence.tokens.size() == sequence.length_end;
+        if (!is_failed && !is_finished) return {.kind = advanced, .token = token};
         longest_stay_ = std::max(longest_stay_, turn - sequence.submitted);
+        ended_.push_back(std::move(sequence.tokens));
         sequences_.erase(step.id);
-        return is_failed ? sched::Outcome::failed : sched::Outcome::finished;
+        return {.kind = is_failed ? failed : finished, .token = token};
     }
 
     const sched::Limits limits_;
-    /// Everybody in the house; an id that is gone may still own a slot until that is released.
+    /// Everybody in the house.
     std::map<base::RequestId, Sequence> sequences_;
-    std::vector<base::RequestId> owners_;
+    std::vector<std::vector<Cell>> slots_;
+    std::vector<Tokens> ended_;
     std::string complaint_;
+    size_t next_ = 0;
+    bool freed_while_used_ = false;
     int64_t longest_stay_ = 0;
     uint64_t preemptions_ = 0;
+    uint64_t tokens_shared_ = 0;
 };
 
 } // namespace test

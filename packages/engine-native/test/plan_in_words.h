@@ -13,8 +13,8 @@ inline std::string in_words(const sched::Plan& plan) {
     std::string words;
     for (const sched::Step& step : plan.steps) {
         if (!words.empty()) words += ", ";
-        words +=
-            std::to_string(step.id) + ": " + std::to_string(step.first) + "+" + std::to_string(step.count);
+        words += std::to_string(step.id) + ": " + std::to_string(step.first) + "+" +
+                 std::to_string(step.tokens.size());
         if (step.sample) words += "*";
     }
     return words;

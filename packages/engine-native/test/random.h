@@ -2,7 +2,9 @@
 // with; INGLE_TEST_SEED=<seed> runs that seed alone.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -41,5 +43,22 @@ inline std::vector<uint64_t> seeds(uint64_t count) {
     for (uint64_t seed = 1; seed <= count; ++seed) seeds.push_back(seed);
     return seeds;
 }
+
+/// While it lives, an abort prints the seed: a failed assertion in the code under test ends the process before
+/// any check can tell. One at a time.
+class SeedOnAbort {
+public:
+    explicit SeedOnAbort(uint64_t seed) : previous_(std::signal(SIGABRT, print)) { seed_ = seed; }
+    SeedOnAbort(const SeedOnAbort&) = delete;
+    SeedOnAbort& operator=(const SeedOnAbort&) = delete;
+    ~SeedOnAbort() { std::signal(SIGABRT, previous_); }
+
+private:
+    /// The process ends when this returns: abort() sees to it.
+    static void print(int) { std::fprintf(stderr, "aborted with INGLE_TEST_SEED=%llu\n", seed_); }
+
+    static inline unsigned long long seed_ = 0;
+    void (*previous_)(int);
+};
 
 } // namespace test

@@ -1,12 +1,10 @@
 // sched::Scheduler: each rule by an example. Whole lives at random are in scheduler_random_test.cpp.
 #include "sched/scheduler.h"
 
-#include "plan_in_words.h"
+#include "house.h"
 
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -14,78 +12,9 @@
 using base::RequestId;
 using sched::Limits;
 using sched::Outcome;
-
-namespace {
-
-/// Room for everything: a test makes scarce what it is about.
-constexpr Limits kRoomy{.cells = 1000,
-                        .context_length = 100,
-                        .sequences = 4,
-                        .batch_tokens = 8,
-                        .batch_tokens_busy = 4,
-                        .reserve_ahead = 2};
-
-/// A scheduler with an engine that computes everything; requests get the ids 1, 2, 3 and so on.
-class House {
-public:
-    explicit House(const Limits& limits) : scheduler(limits) {}
-
-    RequestId submit(const std::string& client, int32_t prompt_tokens, int32_t generate_max) {
-        const RequestId id = ++last_id_;
-        scheduler.submit(
-            {.id = id, .client = client, .prompt_tokens = prompt_tokens, .generate_max = generate_max});
-        left_[id] = generate_max;
-        return id;
-    }
-
-    /// One turn, in words. Every step advances, but for the given ones and for those that reach generate_max.
-    std::string turn(const std::map<RequestId, Outcome>& outcomes = {}) {
-        const sched::Plan& plan = scheduler.plan();
-        const std::string words = test::in_words(plan);
-        released = plan.released;
-        slots.clear();
-        if (plan.steps.empty()) return words;
-        std::vector<Outcome> all;
-        for (const sched::Step& step : plan.steps) {
-            slots[step.id] = step.slot;
-            const auto given = outcomes.find(step.id);
-            if (step.sample) left_[step.id] -= 1;
-            if (given != outcomes.end()) all.push_back(given->second);
-            else all.push_back(left_[step.id] == 0 ? Outcome::finished : Outcome::advanced);
-        }
-        scheduler.apply(all);
-        scheduler.check_integrity();
-        return words;
-    }
-
-    /// Turns until nothing is left to do: the ids in the order in which they got their first step.
-    std::vector<RequestId> order_of_start(int turns_max) {
-        std::vector<RequestId> order;
-        for (int i = 0; i < turns_max && !turn().empty(); ++i) {
-            for (const auto& [id, slot] : slots) {
-                if (seen_.insert(id).second) order.push_back(id);
-            }
-        }
-        return order;
-    }
-
-    sched::Scheduler scheduler;
-    /// Of the last turn.
-    std::vector<base::Slot> released;
-    std::map<RequestId, base::Slot> slots;
-
-private:
-    RequestId last_id_ = 0;
-    std::map<RequestId, int32_t> left_;
-    std::set<RequestId> seen_;
-};
-
-Limits with(Limits limits, auto change) {
-    change(limits);
-    return limits;
-}
-
-} // namespace
+using test::House;
+using test::kRoomy;
+using test::with;
 
 // ---- a turn -----------------------------------------------------------------------------------------------
 
@@ -278,17 +207,13 @@ TEST_CASE("scheduler: a large request at the head keeps a small one of the same 
 namespace {
 
 /// Two requests that fit at first and not to the end.
-constexpr Limits kTight{.cells = 12,
-                        .context_length = 12,
-                        .sequences = 3,
-                        .batch_tokens = 12,
-                        .batch_tokens_busy = 12,
-                        .reserve_ahead = 1};
+constexpr Limits kTight{
+    .cells = 12, .context_length = 12, .sequences = 3, .donors = 0, .batch_tokens = 12, .reserve_ahead = 1};
 
 } // namespace
 
 TEST_CASE("scheduler: one request may use every cell") {
-    House house(kTight);
+    House house(kTight, 12);
     house.submit("a", 4, 8);
     CHECK_EQ(house.turn(), "1: 0+4*");
     for (int32_t first = 4; first < 11; ++first) {
@@ -299,7 +224,7 @@ TEST_CASE("scheduler: one request may use every cell") {
 }
 
 TEST_CASE("scheduler: the youngest gives way when cells run out, and computes all its tokens anew later") {
-    House house(kTight);
+    House house(kTight, 12);
     house.submit("a", 4, 8);
     house.submit("a", 4, 4);
     CHECK_EQ(house.turn(), "1: 0+4*, 2: 0+4*");
@@ -318,7 +243,7 @@ TEST_CASE("scheduler: the youngest gives way when cells run out, and computes al
 }
 
 TEST_CASE("scheduler: a preempted request goes before everybody who waits") {
-    House house(kTight);
+    House house(kTight, 12);
     house.submit("a", 4, 8);
     house.submit("a", 4, 4);
     house.submit("b", 9, 1);
@@ -331,7 +256,7 @@ TEST_CASE("scheduler: a preempted request goes before everybody who waits") {
 }
 
 TEST_CASE("scheduler: the oldest is never the one to give way, whoever asks for the cell") {
-    House house(kTight);
+    House house(kTight, 12);
     house.submit("a", 4, 8);
     house.submit("a", 3, 9);
     int turns = 0;
@@ -351,7 +276,7 @@ TEST_CASE("scheduler: a request ends when its outcome says finished, however muc
     House house(kRoomy);
     house.submit("a", 3, 50);
     house.turn();
-    CHECK_EQ(house.turn({{1, Outcome::finished}}), "1: 3+1*");
+    CHECK_EQ(house.turn({{1, Outcome::Kind::finished}}), "1: 3+1*");
     CHECK_EQ(house.turn(), "");
     CHECK(house.scheduler.ids().empty());
     CHECK_EQ(house.scheduler.counters().cells_reserved, 0);
@@ -363,7 +288,7 @@ TEST_CASE("scheduler: a failed step ends its request and no other") {
     house.submit("a", 20, 5);
     CHECK_EQ(house.turn(), "1: 0+3*, 2: 0+5");
     const base::Slot slot = house.slots[2];
-    CHECK_EQ(house.turn({{2, Outcome::failed}}), "1: 3+1*, 2: 5+4");
+    CHECK_EQ(house.turn({{2, Outcome::Kind::failed}}), "1: 3+1*, 2: 5+4");
     CHECK_EQ(house.turn(), "1: 4+1*");
     CHECK(house.released == std::vector<base::Slot>{slot});
     CHECK(house.scheduler.ids() == std::vector<RequestId>{1});
@@ -403,7 +328,7 @@ TEST_CASE("scheduler: cancels a request that is decoding, and gives its place to
 }
 
 TEST_CASE("scheduler: cancels a request that was preempted") {
-    House house(kTight);
+    House house(kTight, 12);
     house.submit("a", 4, 8);
     house.submit("a", 4, 4);
     for (int i = 0; i < 4; ++i) house.turn();
@@ -439,7 +364,7 @@ TEST_CASE("scheduler: lists everybody in the house, oldest first, and counts the
 
 TEST_CASE("scheduler: the same calls give the same plans") {
     const auto plans = [] {
-        House house(kTight);
+        House house(kTight, 12);
         std::string all;
         for (int i = 0; i < 40; ++i) {
             if (i % 3 == 0)

@@ -1,6 +1,8 @@
 // sched::Sequence: its states and its three intervals. The moves it refuses are in assertions_test.cpp.
 #include "sched/sequence.h"
 
+#include "prompts.h"
+
 #include <doctest/doctest.h>
 
 using sched::Sequence;
@@ -9,7 +11,11 @@ using sched::State;
 namespace {
 
 Sequence of(int32_t prompt_tokens, int32_t generate_max = 4) {
-    return Sequence({.id = 1, .client = "a", .prompt_tokens = prompt_tokens, .generate_max = generate_max},
+    return Sequence({.id = 1,
+                     .client = "a",
+                     .prompt = test::own_prompt(1, prompt_tokens),
+                     .generate_max = generate_max,
+                     .uses_cache = true},
                     0);
 }
 
@@ -30,7 +36,8 @@ TEST_CASE("sequence: begins waiting, with its prompt known and nothing computed 
 
 TEST_CASE("sequence: runs in the slot and with the cells that it was admitted with") {
     Sequence sequence = of(5);
-    sequence.admit(2, 7);
+    sequence.admit(2, 3, 7);
+    CHECK_EQ(sequence.computed(), 3);
     CHECK(sequence.state() == State::running);
     CHECK_EQ(sequence.slot(), 2);
     CHECK_EQ(sequence.reserved(), 7);
@@ -40,33 +47,37 @@ TEST_CASE("sequence: runs in the slot and with the cells that it was admitted wi
 
 TEST_CASE("sequence: catches up chunk by chunk, and the sampled token makes it longer") {
     Sequence sequence = of(5);
-    sequence.admit(0, 6);
-    sequence.advance(3, false);
+    sequence.admit(0, 0, 6);
+    sequence.advance(3);
     CHECK_EQ(sequence.computed(), 3);
     CHECK_EQ(sequence.pending(), 2);
     CHECK(!sequence.is_decoding());
-    sequence.advance(2, true);
+    sequence.advance(2);
+    sequence.add(42);
     CHECK_EQ(sequence.computed(), 5);
     CHECK_EQ(sequence.length(), 6);
     CHECK(sequence.is_decoding());
-    sequence.advance(1, true);
+    sequence.advance(1);
+    sequence.add(42);
     CHECK_EQ(sequence.length(), 7);
     CHECK(sequence.is_decoding());
 }
 
 TEST_CASE("sequence: a prompt of one token is not decoding before it was computed") {
     Sequence sequence = of(1);
-    sequence.admit(0, 2);
+    sequence.admit(0, 0, 2);
     CHECK_EQ(sequence.pending(), 1);
     CHECK(!sequence.is_decoding());
-    sequence.advance(1, true);
+    sequence.advance(1);
+    sequence.add(42);
     CHECK(sequence.is_decoding());
 }
 
 TEST_CASE("sequence: a preempted one loses slot and cells but none of its tokens") {
     Sequence sequence = of(5);
-    sequence.admit(0, 6);
-    sequence.advance(5, true);
+    sequence.admit(0, 0, 6);
+    sequence.advance(5);
+    sequence.add(42);
     sequence.preempt();
     CHECK(sequence.state() == State::waiting);
     CHECK(sequence.was_preempted());
@@ -75,7 +86,7 @@ TEST_CASE("sequence: a preempted one loses slot and cells but none of its tokens
     CHECK_EQ(sequence.computed(), 0);
     CHECK_EQ(sequence.length(), 6);
     CHECK_EQ(sequence.pending(), 6);
-    sequence.admit(1, 6);
+    sequence.admit(1, 0, 6);
     CHECK(sequence.state() == State::running);
 }
 
@@ -84,7 +95,7 @@ TEST_CASE("sequence: ends from waiting and from running, and holds nothing after
     waiting.end();
     CHECK(waiting.state() == State::ended);
     Sequence running = of(5);
-    running.admit(0, 6);
+    running.admit(0, 0, 6);
     running.end();
     CHECK(running.state() == State::ended);
     CHECK_EQ(running.slot(), base::kNoSlot);

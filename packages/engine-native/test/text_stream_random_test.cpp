@@ -200,6 +200,7 @@ TEST_CASE("text: is the whole text up to the first stop, however the tokens cut 
     int stopped = 0;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
+        const test::SeedOnAbort on_abort(seed);
         Random random(seed);
         for (int i = 0; i < kTextsPerSeed; ++i) {
             const Case test_case = random_case(random);

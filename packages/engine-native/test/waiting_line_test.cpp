@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -17,7 +18,8 @@ public:
     Sequence& enter(const std::string& client) {
         const uint64_t arrival = sequences_.size();
         sequences_.emplace_back(
-            sched::Request{.id = arrival + 1, .client = client, .prompt_tokens = 2, .generate_max = 2},
+            sched::Request{
+                .id = arrival + 1, .client = client, .prompt = {1, 2}, .generate_max = 2, .uses_cache = true},
             arrival);
         line.enter(sequences_.back());
         return sequences_.back();
@@ -25,17 +27,17 @@ public:
 
     /// Puts back, preempted, one that had been taken.
     void preempt(Sequence& sequence) {
-        sequence.admit(0, 2);
+        sequence.admit(0, 0, 2);
         sequence.preempt();
         line.enter(sequence);
     }
 
     /// Takes out who is next: its id, or 0 when nobody waits.
     base::RequestId take() {
-        Sequence* sequence = line.next();
-        if (sequence == nullptr) return 0;
-        line.leave(*sequence);
-        return sequence->id();
+        const std::vector<Sequence*> first = line.first(1);
+        if (first.empty()) return 0;
+        line.leave(*first.front());
+        return first.front()->id();
     }
 
     WaitingLine line;
@@ -48,7 +50,7 @@ private:
 
 TEST_CASE("line: nobody is next in an empty one") {
     const WaitingLine line;
-    CHECK(line.next() == nullptr);
+    CHECK(line.first(3).empty());
     CHECK_EQ(line.size(), size_t{0});
 }
 
@@ -65,8 +67,8 @@ TEST_CASE("line: one client is served in order of arrival") {
 TEST_CASE("line: the next one stays until it leaves") {
     Line line;
     Sequence& first = line.enter("a");
-    CHECK(line.line.next() == &first);
-    CHECK(line.line.next() == &first);
+    CHECK(line.line.first(1) == std::vector<Sequence*>{&first});
+    CHECK(line.line.first(1) == std::vector<Sequence*>{&first});
     CHECK_EQ(line.line.size(), size_t{1});
 }
 
@@ -114,6 +116,34 @@ TEST_CASE("line: a newcomer starts level, so that it neither waits for the past 
     CHECK_EQ(line.take(), 3U);
     line.line.charge("b", 2);
     CHECK_EQ(line.take(), 2U);
+}
+
+TEST_CASE("line: a stream of ever new clients does not starve one that has had much") {
+    Line line;
+    line.enter("a");
+    line.enter("a");
+    CHECK_EQ(line.take(), 1U);
+    line.line.charge("a", 100);
+    bool is_served = false;
+    for (int newcomer = 0; newcomer < 40 && !is_served; ++newcomer) {
+        const std::string client = "new " + std::to_string(newcomer);
+        line.enter(client);
+        is_served = line.take() == 2;
+        line.line.charge(client, 10);
+        line.line.forget(client);
+    }
+    CHECK(is_served);
+}
+
+TEST_CASE("line: the first of many are given in the order of their turn") {
+    Line line;
+    line.enter("a");
+    line.enter("a");
+    line.enter("b");
+    line.line.charge("a", 1);
+    std::vector<base::RequestId> ids;
+    for (const Sequence* sequence : line.line.first(2)) ids.push_back(sequence->id());
+    CHECK(ids == std::vector<base::RequestId>{3, 1});
 }
 
 TEST_CASE("line: preempted ones go first, the oldest before the others, whatever their clients have had") {

@@ -34,8 +34,11 @@ export const LoadOptions = z
     flashAttention: z.enum(["auto", "on", "off"]).default("auto"),
     /** Most tokens in one turn of the engine. */
     batchTokens: z.int().min(8).max(16_384).default(512),
-    /** Most prompt tokens in a turn beside running replies; less is smoother for them, more is faster for the prompt. */
-    batchTokensBusy: z.int().min(1).max(16_384).default(64),
+    /**
+     * Most prompt tokens in a turn beside running replies; less is smoother for them, more is faster for the prompt.
+     * Default: the engine finds it by its own measurement, so that the replies keep their rhythm.
+     */
+    batchTokensBusy: z.int().min(1).max(16_384).optional(),
     /** Requests that may wait in line; one more is `overloaded`. */
     waitingMax: z.int().min(0).max(100_000).default(256),
     mmap: z.boolean().default(true),
@@ -127,7 +130,7 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
     ),
     parallel: options.parallel,
     batchTokens: options.batchTokens,
-    batchTokensBusy: options.batchTokensBusy,
+    batchTokensBusy: options.batchTokensBusy ?? 0,
     threads,
     threadsBatch: threads,
     kvTypeK: options.kvTypeK,

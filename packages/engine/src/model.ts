@@ -161,6 +161,7 @@ export class Model implements AsyncDisposable {
         maxTokens: request.maxTokens ?? -1,
         stops: [...request.stop, ...prompt.stops],
         ignoreEos: request.ignoreEos,
+        cachePrompt: request.cachePrompt,
         client,
       });
       this.#listeners.set(id, onEvent);

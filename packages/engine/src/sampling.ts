@@ -51,6 +51,8 @@ export const Limits = z
     stop: z.array(z.string().min(1).max(stopLengthMax)).max(stopsMax).default([]),
     /** Goes on past the model's own end token, for benchmarks. */
     ignoreEos: z.boolean().default(false),
+    /** Starts with what earlier requests with the same beginning computed, and leaves it to later ones. */
+    cachePrompt: z.boolean().default(true),
   })
   .meta({ id: "Limits" });
 export type Limits = z.infer<typeof Limits>;

@@ -69,6 +69,14 @@ describe("the end of an engine", () => {
     expect(await runChild(await script("process.exit(7);"))).toEqual({ code: 7, signal: null, stderr: "" });
   });
 
+  it("exits again and again while its thread is in the middle of something", async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const pieces = 3 + round * 7;
+      const source = (await script("process.exit(0);")).replace("pieces === 20", `pieces === ${pieces}`);
+      expect(await runChild(source), `after ${pieces} pieces`).toEqual({ code: 0, signal: null, stderr: "" });
+    }
+  });
+
   it("disposes while generating and ends with code 0", async () => {
     expect(await runChild(await script("await model[Symbol.asyncDispose]();"))).toEqual({
       code: 0,

@@ -7,22 +7,36 @@ namespace engine {
 
 using base::Code;
 using sched::Outcome;
+using Kind = sched::Outcome::Kind;
 
 namespace {
 
 /// Cells that a sequence reserves ahead of itself: few enough to admit many, enough to ask seldom.
 constexpr int32_t kReserveAhead = 64;
 
+/// Ended sequences that are kept for requests that begin alike. Each costs a slot of llama.cpp's, and cells only while
+/// nobody needs them.
+constexpr int32_t kDonors = 32;
+
+/// Sequences that llama.cpp can tell apart in one context (LLAMA_MAX_SEQ).
+constexpr int32_t kSlotsMax = 256;
+
 /// Longest client key that is kept; a longer one is cut, and shares its account with what begins alike.
 constexpr size_t kClientBytesMax = 128;
 
-sched::Limits limits_of(const EngineOptions& options) {
+/// A convolution's or state space's state is that of the last token alone: it has no beginning to be shared.
+int32_t donors_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
+    if (model.info().is_recurrent) return 0;
+    return std::min(kDonors, kSlotsMax - context.sequences);
+}
+
+sched::Limits limits_of(const llama_rt::Model& model, const EngineOptions& options) {
     const llama_rt::ContextOptions& context = options.context;
     return {.cells = context.cells,
             .context_length = context.context_length,
             .sequences = context.sequences,
+            .donors = donors_of(model, context),
             .batch_tokens = context.batch_tokens,
-            .batch_tokens_busy = options.batch_tokens_busy,
             .reserve_ahead = kReserveAhead};
 }
 
@@ -45,8 +59,9 @@ size_t inbox_size(const EngineOptions& options) {
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
                                                     const EngineOptions& options, Listener listener) {
+    const int32_t slots = options.context.sequences + donors_of(*model, options.context);
     base::Result<std::unique_ptr<llama_rt::Context>> context =
-        llama_rt::Context::create(model, options.context);
+        llama_rt::Context::create(model, options.context, slots);
     if (!context) return std::unexpected(context.error());
     std::unique_ptr<Engine> engine(
         new Engine(std::move(model), std::move(*context), options, std::move(listener)));
@@ -61,7 +76,8 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       listener_(std::move(listener)),
       inbox_(inbox_size(options)),
       context_(std::move(context)),
-      scheduler_(limits_of(options)) {
+      scheduler_(limits_of(*model_, options)),
+      pace_(options.context.batch_tokens) {
     counted_.cells = options.context.cells;
     stats_ = counted_;
 }
@@ -87,6 +103,7 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
         .generate_max = submission.tokens_max < 1 ? room : std::min(submission.tokens_max, room),
         .stops = std::move(submission.stops),
         .ignore_eos = submission.ignore_eos,
+        .uses_cache = submission.uses_cache,
         .submitted = Clock::now(),
     });
     if (is_in) return id;
@@ -124,14 +141,40 @@ void Engine::run(const std::stop_token& stop) {
 
 void Engine::turn() {
     drain_inbox();
-    const sched::Plan& plan = scheduler_.plan();
-    for (const base::Slot slot : plan.released) context_->remove(slot, 0);
+    const int32_t budget_busy =
+        options_.batch_tokens_busy > 0 ? options_.batch_tokens_busy : pace_.budget_busy();
+    const sched::Plan& plan = scheduler_.plan(budget_busy);
+    const Clock::time_point begin = Clock::now();
+    prepare_cells(plan);
+    for (const sched::Start& start : plan.starts) generations_.at(start.id)->start(start.cached, begin);
     if (!plan.steps.empty()) {
-        compute(plan);
+        outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::failed});
+        decode(plan.steps, outcomes_);
+        observe(plan, Clock::now() - begin);
         settle(plan);
     }
     publish();
     emit();
+}
+
+void Engine::prepare_cells(const sched::Plan& plan) {
+    for (const sched::CellOp& op : plan.cells) {
+        switch (op.kind) {
+            case sched::CellOp::Kind::free: context_->remove(op.slot, 0); break;
+            case sched::CellOp::Kind::share: context_->share(op.from, op.slot, op.length); break;
+        }
+    }
+}
+
+/// Lets the pace know how long the turn took for how many tokens.
+void Engine::observe(const sched::Plan& plan, Clock::duration duration) {
+    int32_t decoding = 0;
+    int32_t prompt = 0;
+    for (const sched::Step& step : plan.steps) {
+        if (step.tokens.size() == 1 && step.sample) decoding += 1;
+        else prompt += static_cast<int32_t>(step.tokens.size());
+    }
+    pace_.observe(decoding, prompt, std::chrono::duration<double, std::milli>(duration).count());
 }
 
 void Engine::drain_inbox() {
@@ -146,8 +189,9 @@ void Engine::drain_inbox() {
 void Engine::receive(GenerationRequest&& request) {
     scheduler_.submit({.id = request.id,
                        .client = request.client,
-                       .prompt_tokens = static_cast<int32_t>(request.prompt.size()),
-                       .generate_max = request.generate_max});
+                       .prompt = request.prompt,
+                       .generate_max = request.generate_max,
+                       .uses_cache = request.uses_cache});
     const base::RequestId id = request.id;
     generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
 }
@@ -158,31 +202,19 @@ void Engine::receive(const Cancel& cancel) {
     generations_.erase(cancel.id);
 }
 
-void Engine::compute(const sched::Plan& plan) {
-    const Clock::time_point now = Clock::now();
-    for (const sched::Step& step : plan.steps) generations_.at(step.id)->start(now);
-    outcomes_.assign(plan.steps.size(), Outcome::advanced);
-    decode(plan.steps, outcomes_);
-}
-
 /// Computes and samples some steps of the turn. A batch that fails is tried again in halves, so that only the
 /// sequences fail that cannot be computed even alone.
 void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outcomes) {
     parts_.clear();
     for (const sched::Step& step : steps) {
-        parts_.push_back({.slot = step.slot,
-                          .first = step.first,
-                          .tokens = generations_.at(step.id)->tokens(step.first, step.count),
-                          .wants_logits = step.sample});
+        parts_.push_back(
+            {.slot = step.slot, .first = step.first, .tokens = step.tokens, .wants_logits = step.sample});
     }
     switch (context_->decode(parts_)) {
         case llama_rt::Decoded::ok:
             for (size_t i = 0; i < steps.size(); ++i) outcomes[i] = sample(steps[i], i);
             return;
-        case llama_rt::Decoded::aborted:
-            // The engine is being stopped: end_all() tells everybody.
-            std::ranges::fill(outcomes, Outcome::failed);
-            return;
+        case llama_rt::Decoded::aborted: return; // the engine is being stopped: end_all() tells everybody
         case llama_rt::Decoded::failed: retry_in_halves(steps, outcomes); return;
     }
 }
@@ -195,22 +227,18 @@ void Engine::retry_in_halves(std::span<const sched::Step> steps, std::span<Outco
         const size_t half = steps.size() / 2;
         decode(steps.first(half), outcomes.first(half));
         decode(steps.subspan(half), outcomes.subspan(half));
-        return;
     }
-    std::ranges::fill(outcomes, Outcome::failed);
 }
 
 Outcome Engine::sample(const sched::Step& step, size_t part) {
-    Generation& generation = *generations_.at(step.id);
-    if (!step.sample) {
-        counted_.prompt_tokens += static_cast<uint64_t>(step.count);
-        return Outcome::advanced;
-    }
-    counted_.prompt_tokens += static_cast<uint64_t>(step.count - 1);
+    const auto count = static_cast<uint64_t>(step.tokens.size());
+    counted_.prompt_tokens += step.sample ? count - 1 : count;
+    if (!step.sample) return {.kind = Kind::advanced};
+    float* logits = context_->logits(part);
+    if (logits == nullptr) return {.kind = Kind::failed};
     counted_.generated_tokens += 1;
-    const float* logits = context_->logits(part);
-    if (logits == nullptr) return Outcome::failed;
-    return generation.sample(logits, candidates_, Clock::now()) ? Outcome::finished : Outcome::advanced;
+    const auto [token, is_last] = generations_.at(step.id)->sample(logits, candidates_, Clock::now());
+    return {.kind = is_last ? Kind::finished : Kind::advanced, .token = token};
 }
 
 /// Tells the scheduler and collects the turn's events.
@@ -218,7 +246,7 @@ void Engine::settle(const sched::Plan& plan) {
     const Clock::time_point now = Clock::now();
     for (size_t i = 0; i < plan.steps.size(); ++i) {
         const base::RequestId id = plan.steps[i].id;
-        if (outcomes_[i] == Outcome::failed) {
+        if (outcomes_[i].kind == Kind::failed) {
             const bool is_stopping = is_stopped_.load();
             fail(id, {.code = is_stopping ? Code::disposed : Code::engine_failed,
                       .message = is_stopping ? "The engine was stopped."
@@ -229,7 +257,7 @@ void Engine::settle(const sched::Plan& plan) {
         Generation& generation = *generations_.at(id);
         if (TextEvent text = generation.take_text(); !text.text.empty())
             events_.emplace_back(std::move(text));
-        if (outcomes_[i] != Outcome::finished) continue;
+        if (outcomes_[i].kind != Kind::finished) continue;
         events_.emplace_back(generation.finish(now));
         generations_.erase(id);
     }
@@ -256,6 +284,7 @@ void Engine::publish() {
     counted_.running = counters.running;
     counted_.waiting = counters.waiting;
     counted_.cells_used = counters.cells_reserved;
+    counted_.cells_cached = counters.cells_cached;
     counted_.preemptions = counters.preemptions;
     std::lock_guard lock(stats_mutex_);
     stats_ = counted_;

@@ -9,7 +9,9 @@
 #include "base/result.h"
 #include "base/thread_checker.h"
 #include "engine/events.h"
+#include "engine/exit_guard.h"
 #include "engine/generation.h"
+#include "engine/pace.h"
 #include "llama/context.h"
 #include "llama/model.h"
 #include "sched/scheduler.h"
@@ -27,6 +29,7 @@ namespace engine {
 
 struct EngineOptions {
     llama_rt::ContextOptions context;
+    /// Most prompt tokens in a turn beside running replies; 0 lets the engine find the number (pace.h).
     int32_t batch_tokens_busy;
     /// Requests beyond the running ones; one more is refused.
     int32_t waiting_max;
@@ -41,6 +44,8 @@ struct Submission {
     int32_t tokens_max;
     std::vector<std::string> stops;
     bool ignore_eos;
+    /// Shares its beginning with others, and leaves it to them.
+    bool uses_cache;
 };
 
 struct Stats {
@@ -48,6 +53,7 @@ struct Stats {
     int32_t waiting = 0;
     int32_t cells = 0;
     int32_t cells_used = 0;
+    int32_t cells_cached = 0;
     uint64_t turns = 0;
     uint64_t prompt_tokens = 0;
     uint64_t generated_tokens = 0;
@@ -92,7 +98,8 @@ private:
     void drain_inbox();
     void receive(GenerationRequest&& request);
     void receive(const Cancel& cancel);
-    void compute(const sched::Plan& plan);
+    void prepare_cells(const sched::Plan& plan);
+    void observe(const sched::Plan& plan, Clock::duration duration);
     void decode(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     void retry_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     sched::Outcome sample(const sched::Step& step, size_t part);
@@ -121,6 +128,7 @@ private:
     base::ThreadChecker owner_;
     std::unique_ptr<llama_rt::Context> context_;
     sched::Scheduler scheduler_;
+    Pace pace_;
     std::unordered_map<base::RequestId, std::unique_ptr<Generation>> generations_;
     llama_rt::Candidates candidates_;
     std::vector<Message> messages_;
@@ -129,9 +137,12 @@ private:
     std::vector<Event> events_;
     Stats counted_;
 
-    // Guarded by stop_mutex_. Last, so that the thread ends before anything it uses is gone.
+    // Guarded by stop_mutex_. After all the rest, so that the thread ends before anything it uses is gone.
     std::mutex stop_mutex_;
     std::jthread thread_;
+
+    // Last, and so the first to go: it calls stop().
+    const ExitGuard exit_guard_{[this] { stop(); }};
 };
 
 } // namespace engine

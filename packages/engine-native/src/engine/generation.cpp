@@ -1,14 +1,10 @@
 #include "engine/generation.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace engine {
 
 namespace {
-
-/// Room kept for generated tokens from the start, so that adding one seldom allocates.
-constexpr int32_t kTokensAheadMax = 4096;
 
 double milliseconds(Clock::time_point from, Clock::time_point to) {
     if (from == Clock::time_point{} || to < from) return 0;
@@ -21,21 +17,25 @@ Generation::Generation(const llama_rt::Model& model, GenerationRequest request)
     : model_(model),
       request_(std::move(request)),
       sampler_(model, request_.sampling, request_.ignore_eos, request_.prompt),
-      stream_(request_.stops),
-      tokens_(request_.prompt) {
-    tokens_.reserve(tokens_.size() + static_cast<size_t>(std::min(request_.generate_max, kTokensAheadMax)));
+      stream_(request_.stops) {}
+
+void Generation::start(int32_t cached, Clock::time_point now) {
+    if (started_ != Clock::time_point{}) return;
+    started_ = now;
+    cached_ = cached;
 }
 
-void Generation::start(Clock::time_point now) {
-    if (started_ == Clock::time_point{}) started_ = now;
-}
-
-bool Generation::sample(const float* logits, llama_rt::Candidates& candidates, Clock::time_point now) {
+Generation::Sampled Generation::sample(float* logits, llama_rt::Candidates& candidates,
+                                       Clock::time_point now) {
     const base::Token token = sampler_.sample(logits, candidates);
     if (generated_ == 0) first_token_ = now;
     generated_ += 1;
     text_tokens_ += 1;
-    tokens_.push_back(token);
+    return {.token = token, .is_last = take(token)};
+}
+
+/// Turns a token into text. True when the generation ends with it.
+bool Generation::take(base::Token token) {
     if (model_.is_end_of_generation(token)) {
         stream_.finish(text_);
         return true;
@@ -70,7 +70,7 @@ FinishEvent Generation::record(FinishReason reason, Clock::time_point now) const
     return {.id = request_.id,
             .reason = reason,
             .prompt_tokens = static_cast<int32_t>(request_.prompt.size()),
-            .cached_tokens = 0,
+            .cached_tokens = cached_,
             .completion_tokens = generated_,
             .queue_ms = milliseconds(request_.submitted, started_ == Clock::time_point{} ? now : started_),
             .prompt_ms = milliseconds(started_, has_token ? first_token_ : now),

@@ -1,5 +1,5 @@
-// One request while the engine works on it: its tokens, its sampler, its text, its clock. The scheduler knows only
-// lengths; this knows the rest. Engine thread only.
+// One request while the engine works on it: its sampler, its text, its clock. The scheduler has its tokens and its
+// place; this knows the rest. Engine thread only.
 #pragma once
 
 #include "base/types.h"
@@ -28,6 +28,7 @@ struct GenerationRequest {
     int32_t generate_max;
     std::vector<std::string> stops;
     bool ignore_eos;
+    bool uses_cache;
     Clock::time_point submitted;
 };
 
@@ -37,15 +38,16 @@ public:
 
     base::RequestId id() const { return request_.id; }
 
-    std::span<const base::Token> tokens(int32_t first, int32_t count) const {
-        return std::span(tokens_).subspan(static_cast<size_t>(first), static_cast<size_t>(count));
-    }
+    /// The first of its tokens is about to be computed, `cached` of them were found computed. Again, after a
+    /// preemption, nothing changes.
+    void start(int32_t cached, Clock::time_point now);
 
-    /// The first of its tokens is about to be computed (again, after a preemption: then nothing changes).
-    void start(Clock::time_point now);
-
-    /// Samples a token from `logits` and adds it. True when the generation ends with it.
-    [[nodiscard]] bool sample(const float* logits, llama_rt::Candidates& candidates, Clock::time_point now);
+    struct Sampled {
+        base::Token token;
+        /// The generation ends with it.
+        bool is_last;
+    };
+    Sampled sample(float* logits, llama_rt::Candidates& candidates, Clock::time_point now);
 
     /// Text that has become showable since the last call; empty when there is none.
     TextEvent take_text();
@@ -54,14 +56,14 @@ public:
     FinishEvent cancelled(Clock::time_point now) const;
 
 private:
+    bool take(base::Token token);
     FinishEvent record(FinishReason reason, Clock::time_point now) const;
 
     const llama_rt::Model& model_;
     const GenerationRequest request_;
     llama_rt::Sampler sampler_;
     TextStream stream_;
-    /// Prompt and generated tokens.
-    std::vector<base::Token> tokens_;
+    int32_t cached_ = 0;
     int32_t generated_ = 0;
     FinishReason reason_ = FinishReason::stop;
 

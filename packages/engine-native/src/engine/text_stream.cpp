@@ -92,8 +92,18 @@ bool TextStream::push(std::string_view bytes, std::string& text) {
     const size_t before = held_.size();
     held_.append(bytes);
     const size_t from = before > lookback_ ? before - lookback_ : 0;
+    // The stop that is complete first ends the text, the longest of those that end there: so the answer does not
+    // depend on how tokens cut it.
     size_t first = std::string::npos;
-    for (const std::string& stop : stops_) first = std::min(first, held_.find(stop, from));
+    size_t end = std::string::npos;
+    for (const std::string& stop : stops_) {
+        const size_t found = held_.find(stop, from);
+        if (found == std::string::npos) continue;
+        const size_t found_end = found + stop.size();
+        if (found_end > end || (found_end == end && found > first)) continue;
+        first = found;
+        end = found_end;
+    }
     if (first != std::string::npos) {
         release(first, text);
         held_.clear();

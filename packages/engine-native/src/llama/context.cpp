@@ -36,13 +36,14 @@ llama_flash_attn_type flash_attention_type(const std::string& name) {
     return name == "off" ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
 }
 
-llama_context_params to_params(const ContextOptions& options) {
+llama_context_params to_params(const ContextOptions& options, int32_t slots) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(options.cells);
     params.n_batch = static_cast<uint32_t>(options.batch_tokens);
     params.n_ubatch = static_cast<uint32_t>(options.batch_tokens);
-    params.n_seq_max = static_cast<uint32_t>(options.sequences);
-    params.n_outputs_max = static_cast<uint32_t>(options.sequences);
+    params.n_seq_max = static_cast<uint32_t>(slots);
+    // llama.cpp makes room for the logits of every sequence it can tell apart.
+    params.n_outputs_max = params.n_seq_max;
     params.n_threads = options.threads;
     params.n_threads_batch = options.threads_batch;
     params.type_k = static_cast<ggml_type>(kv_type_from_name(options.kv_type_k));
@@ -81,7 +82,7 @@ uint64_t Context::kv_bytes(const Model& model, const ContextOptions& options) {
 }
 
 base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Model> model,
-                                                       const ContextOptions& options) {
+                                                       const ContextOptions& options, int32_t slots) {
     for (const std::string& name : {options.kv_type_k, options.kv_type_v}) {
         if (kv_type_from_name(name) < 0) {
             return base::fail(Code::invalid_argument,
@@ -94,7 +95,7 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
     }
     ErrorLines errors;
     try {
-        std::unique_ptr<Context> context(new Context(model, options));
+        std::unique_ptr<Context> context(new Context(model, options, slots));
         if (context->context_ == nullptr) {
             if (errors.text().find("alloc") != std::string::npos)
                 return std::unexpected(out_of_memory(*model, options));
@@ -108,9 +109,9 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
     }
 }
 
-Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options)
+Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots)
     : model_(std::move(model)), batch_tokens_(options.batch_tokens) {
-    context_.reset(llama_init_from_model(model_->raw(), to_params(options)));
+    context_.reset(llama_init_from_model(model_->raw(), to_params(options, slots)));
     if (context_ == nullptr) return;
     // Without a pool of its own, ggml would start and end its threads for every token.
     ggml_threadpool_params pool =
@@ -152,7 +153,7 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     }
 }
 
-const float* Context::logits(size_t part) {
+float* Context::logits(size_t part) {
     thread_.check();
     const int32_t index = logits_index_[part];
     return index < 0 ? nullptr : llama_get_logits_ith(context_.get(), index);
@@ -161,6 +162,11 @@ const float* Context::logits(size_t part) {
 bool Context::remove(base::Slot slot, int32_t from) {
     thread_.check();
     return llama_memory_seq_rm(llama_get_memory(context_.get()), slot, from == 0 ? -1 : from, -1);
+}
+
+void Context::share(base::Slot from, base::Slot to, int32_t length) {
+    thread_.check();
+    llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, 0, length);
 }
 
 } // namespace llama_rt

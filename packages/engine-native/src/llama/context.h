@@ -43,8 +43,9 @@ enum class Decoded { ok, aborted, failed };
 
 class Context {
 public:
+    /// `slots` sequences can be told apart; `options.sequences` of them run at the same time.
     static base::Result<std::unique_ptr<Context>> create(std::shared_ptr<const Model> model,
-                                                         const ContextOptions& options);
+                                                         const ContextOptions& options, int32_t slots);
     ~Context();
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
@@ -54,10 +55,13 @@ public:
     Decoded decode(std::span<const BatchPart> parts);
 
     /// Logits of a part that wanted them; valid until the next decode().
-    const float* logits(size_t part);
+    float* logits(size_t part);
 
     /// Frees a sequence's cells from a position on; 0 frees all of it, which never fails.
     bool remove(base::Slot slot, int32_t from);
+
+    /// Lets `to`, which holds nothing, hold the first `length` cells of `from` too. Nothing is copied.
+    void share(base::Slot from, base::Slot to, int32_t length);
 
     /// Any thread: the decode under way, and every later one, ends soon with `aborted`.
     void abort() { is_aborted_.store(true); }
@@ -66,7 +70,7 @@ public:
     static uint64_t kv_bytes(const Model& model, const ContextOptions& options);
 
 private:
-    Context(std::shared_ptr<const Model> model, const ContextOptions& options);
+    Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots);
 
     base::ThreadChecker thread_;
     std::atomic<bool> is_aborted_ = false;

@@ -2,82 +2,155 @@
 
 #include "base/result.h"
 #include "llama/model.h"
+#include "llama/softmax.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace llama_rt {
 
 namespace {
 
-bool has_penalties(const Sampling& sampling) {
-    return sampling.repeat_last_n > 0 &&
-           (sampling.repeat_penalty != 1.0F || sampling.presence_penalty != 0.0F ||
-            sampling.frequency_penalty != 0.0F);
-}
+/// Without top-k, top-p looks at so many of the likeliest first; they nearly always do.
+constexpr size_t kTopPFirst = 128;
+/// Far more than what sums over a vocabulary lose by rounding, as a share of them.
+constexpr float kRounding = 0.01F;
 
-std::vector<llama_logit_bias> biases(const Model& model, const Sampling& sampling, bool ignore_eos) {
-    std::vector<llama_logit_bias> biases = sampling.logit_bias;
-    const int32_t size = model.info().vocabulary_size;
-    std::erase_if(biases,
-                  [size](const llama_logit_bias& bias) { return bias.token < 0 || bias.token >= size; });
-    if (!ignore_eos) return biases;
-    for (base::Token token = 0; token < size; ++token) {
-        if (model.is_end_of_generation(token)) biases.push_back({.token = token, .bias = -INFINITY});
+Sampling with_bans(const Model& model, Sampling sampling, bool ignore_eos) {
+    if (!ignore_eos) return sampling;
+    for (base::Token token = 0; token < model.info().vocabulary_size; ++token) {
+        if (!model.is_end_of_generation(token)) continue;
+        sampling.logit_bias.push_back({.token = token, .bias = -INFINITY});
     }
-    return biases;
+    return sampling;
 }
 
-base::Token likeliest(const float* logits, int32_t count) {
-    return static_cast<base::Token>(std::max_element(logits, logits + count) - logits);
+/// Sets each p to e^(logit - highest) and returns their sum. Likeliest first.
+float weigh(std::vector<Candidate>& list) {
+    const float highest = list.front().logit;
+    float sum = 0.0F;
+    for (Candidate& candidate : list) {
+        candidate.p = std::exp(candidate.logit - highest);
+        sum += candidate.p;
+    }
+    return sum;
+}
+
+/// Cuts the list, likeliest first, where it reaches this share of `total`. False when all of it is less.
+bool cut_top_p(std::vector<Candidate>& list, float share, float total) {
+    float sum = 0.0F;
+    for (size_t i = 0; i < list.size(); ++i) {
+        sum += list[i].p / total;
+        if (sum < share) continue;
+        list.resize(i + 1);
+        return true;
+    }
+    return false;
+}
+
+/// Tokens with less than this logit are less than `min_p` times as likely as the likeliest one.
+float least_logit(float highest, float min_p) {
+    return highest + std::log(min_p);
+}
+
+/// Likeliest first; that one always stays.
+void cut_min_p(std::vector<Candidate>& list, float min_p) {
+    const float least = least_logit(list.front().logit, min_p);
+    const auto is_unlikely = [least](const Candidate& candidate) { return candidate.logit < least; };
+    list.erase(std::find_if(list.begin() + 1, list.end(), is_unlikely), list.end());
+}
+
+/// The token at the share `u` (0 … 1) of the list's probabilities at this temperature.
+base::Token draw_from(std::vector<Candidate>& list, float temperature, double u) {
+    const Candidate best = *std::ranges::max_element(list, {}, &Candidate::logit);
+    const float highest = best.logit / temperature;
+    // Infinite logits, or a temperature next to 0: there is nothing to weigh.
+    if (!std::isfinite(highest)) return best.token;
+    double total = 0;
+    for (Candidate& candidate : list) {
+        candidate.p = std::exp(candidate.logit / temperature - highest);
+        total += static_cast<double>(candidate.p);
+    }
+    const double target = u * total;
+    double sum = 0;
+    base::Token token = best.token;
+    for (const Candidate& candidate : list) {
+        if (candidate.p == 0) continue;
+        token = candidate.token;
+        sum += static_cast<double>(candidate.p);
+        if (sum >= target) break;
+    }
+    return token;
 }
 
 } // namespace
 
 Sampler::Sampler(const Model& model, const Sampling& sampling, bool ignore_eos,
                  const std::vector<base::Token>& prompt)
-    : vocabulary_size_(model.info().vocabulary_size) {
-    const std::vector<llama_logit_bias> bias = biases(model, sampling, ignore_eos);
-    const bool is_greedy = sampling.temperature <= 0.0F;
-    if (is_greedy && bias.empty() && !has_penalties(sampling)) return;
+    : Sampler(model.info().vocabulary_size, with_bans(model, sampling, ignore_eos), prompt) {}
 
-    chain_.reset(llama_sampler_chain_init({.no_perf = true}));
-    const auto add = [this](llama_sampler* sampler) { llama_sampler_chain_add(chain_.get(), sampler); };
-    if (!bias.empty()) {
-        add(llama_sampler_init_logit_bias(vocabulary_size_, static_cast<int32_t>(bias.size()), bias.data()));
-    }
-    if (has_penalties(sampling)) {
-        add(llama_sampler_init_penalties(vocabulary_size_, sampling.repeat_last_n, sampling.repeat_penalty,
-                                         sampling.frequency_penalty, sampling.presence_penalty));
-        const size_t window = std::min(prompt.size(), static_cast<size_t>(sampling.repeat_last_n));
-        for (size_t i = prompt.size() - window; i < prompt.size(); ++i)
-            llama_sampler_accept(chain_.get(), prompt[i]);
-    }
-    if (is_greedy) {
-        add(llama_sampler_init_greedy());
-        return;
-    }
-    // llama.cpp's own order: cut the candidates first, then flatten or sharpen what is left.
-    if (sampling.top_k > 0) add(llama_sampler_init_top_k(sampling.top_k));
-    if (sampling.top_p < 1.0F) add(llama_sampler_init_top_p(sampling.top_p, 1));
-    if (sampling.min_p > 0.0F) add(llama_sampler_init_min_p(sampling.min_p, 1));
-    add(llama_sampler_init_temp(sampling.temperature));
-    add(llama_sampler_init_dist(sampling.seed));
+Sampler::Sampler(int32_t vocabulary_size, const Sampling& sampling, std::span<const base::Token> prompt)
+    : vocabulary_size_(vocabulary_size),
+      temperature_(sampling.temperature),
+      top_k_(sampling.top_k),
+      top_p_(sampling.top_p),
+      min_p_(std::min(sampling.min_p, 1.0F)),
+      adjustments_(vocabulary_size, sampling, prompt),
+      random_(sampling.seed) {}
+
+base::Token Sampler::sample(float* logits, Candidates& candidates) {
+    const std::span<float> all(logits, static_cast<size_t>(vocabulary_size_));
+    adjustments_.apply(all);
+    const base::Token token = temperature_ > 0.0F ? draw(all, candidates) : likeliest(all);
+    adjustments_.undo(all);
+    adjustments_.accept(token);
+    return token;
 }
 
-base::Token Sampler::sample(const float* logits, Candidates& candidates) {
-    if (chain_ == nullptr) return likeliest(logits, vocabulary_size_);
-    candidates.resize(static_cast<size_t>(vocabulary_size_));
-    for (base::Token token = 0; token < vocabulary_size_; ++token) {
-        candidates[static_cast<size_t>(token)] = {.id = token, .logit = logits[token], .p = 0.0F};
+base::Token Sampler::draw(std::span<const float> logits, Candidates& candidates) {
+    // Once for each token, whatever becomes of it: the tokens after it do not depend on this one's candidates.
+    const double u = std::uniform_real_distribution<double>(0.0, 1.0)(random_);
+    std::vector<Candidate>& list = candidates.list;
+    // llama.cpp's own order: cut the candidates first, then flatten or sharpen what is left.
+    if (top_k_ > 0) {
+        keep_top(logits, static_cast<size_t>(top_k_), candidates);
+        if (list.empty() || !std::isfinite(list.front().logit)) return likeliest(logits);
+        if (top_p_ < 1.0F) cut_top_p(list, top_p_, weigh(list));
+        if (min_p_ > 0.0F) cut_min_p(list, min_p_);
+        return draw_from(list, temperature_, u);
     }
-    llama_token_data_array array{
-        .data = candidates.data(), .size = candidates.size(), .selected = -1, .sorted = false};
-    llama_sampler_apply(chain_.get(), &array);
-    INGLE_ASSERT(array.selected >= 0 && array.selected < static_cast<int64_t>(array.size));
-    const base::Token token = array.data[array.selected].id;
-    llama_sampler_accept(chain_.get(), token);
-    return token;
+    const base::Token best = likeliest(logits);
+    const float highest = logits[static_cast<size_t>(best)];
+    if (!std::isfinite(highest) || !std::isfinite(highest / temperature_)) return best;
+    if (top_p_ >= 1.0F && min_p_ <= 0.0F)
+        return draw_from_all(logits, highest, temperature_, u, candidates.sums);
+    keep_likely(logits, highest, candidates);
+    return draw_from(list, temperature_, u);
+}
+
+/// Top-p and min-p, or one of them, on the whole vocabulary. Both cut off the unlikely end, so that it does not matter
+/// which comes first.
+void Sampler::keep_likely(std::span<const float> logits, float highest, Candidates& candidates) const {
+    std::vector<Candidate>& list = candidates.list;
+    if (top_p_ >= 1.0F) {
+        keep_at_least(logits, least_logit(highest, min_p_), candidates);
+        return;
+    }
+    const auto total = static_cast<float>(exp_sum(logits, highest, 1.0F, candidates.sums));
+    if (min_p_ > 0.0F) {
+        keep_at_least(logits, least_logit(highest, min_p_), candidates);
+    } else {
+        keep_top(logits, kTopPFirst, candidates);
+        weigh(list);
+        if (cut_top_p(list, top_p_, total)) return;
+        // The tokens below, each with less than an even share of what top-p cuts off, are all cut off.
+        const float even_share = (1.0F - top_p_) * total / static_cast<float>(logits.size());
+        keep_at_least(logits, least_logit(highest, even_share) - kRounding, candidates);
+    }
+    sort_by_likelihood(list);
+    weigh(list);
+    cut_top_p(list, top_p_, total);
 }
 
 } // namespace llama_rt

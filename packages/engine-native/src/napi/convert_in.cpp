@@ -153,7 +153,7 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
                     .kv_type_k = reader.string("kvTypeK"),
                     .kv_type_v = reader.string("kvTypeV"),
                     .flash_attention = reader.string("flashAttention")},
-        .batch_tokens_busy = reader.integer("batchTokensBusy", 1, 1 << 20),
+        .batch_tokens_busy = reader.integer("batchTokensBusy", 0, 1 << 20),
         .waiting_max = reader.integer("waitingMax", 0, 1 << 20),
     };
     if (options.context.cells < options.context.context_length) return std::unexpected(wrong("cells"));
@@ -175,6 +175,7 @@ base::Result<engine::Submission> to_submission(Napi::Value value) {
         .tokens_max = reader.integer("maxTokens", -1, kIntMax),
         .stops = reader.strings("stops"),
         .ignore_eos = reader.boolean("ignoreEos"),
+        .uses_cache = reader.boolean("cachePrompt"),
     });
 }
 

@@ -149,6 +149,7 @@ Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     object.Set("waiting", stats.waiting);
     object.Set("cells", stats.cells);
     object.Set("cellsUsed", stats.cells_used);
+    object.Set("cellsCached", stats.cells_cached);
     object.Set("turns", static_cast<double>(stats.turns));
     object.Set("promptTokens", static_cast<double>(stats.prompt_tokens));
     object.Set("generatedTokens", static_cast<double>(stats.generated_tokens));

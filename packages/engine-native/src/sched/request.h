@@ -4,6 +4,7 @@
 #include "base/types.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,10 @@ struct Limits {
     int32_t context_length;
     /// Sequences that may run at the same time.
     int32_t sequences;
+    /// Ended sequences whose cells are kept for later requests that begin alike; 0 where cells cannot be shared.
+    int32_t donors;
     /// Most tokens in one turn.
     int32_t batch_tokens;
-    /// Most prompt tokens in one turn while some sequence is decoding.
-    int32_t batch_tokens_busy;
     /// Cells reserved ahead of what a sequence has, so that it does not ask for each token anew.
     int32_t reserve_ahead;
 };
@@ -29,43 +30,73 @@ struct Request {
     base::RequestId id;
     /// Requests of one client are served in order of arrival; clients share fairly.
     std::string client;
-    /// 1 … context_length - 1.
-    int32_t prompt_tokens;
-    /// Most tokens to generate, at least 1; prompt_tokens + generate_max <= context_length.
+    /// 1 … context_length - 1 tokens.
+    std::vector<base::Token> prompt;
+    /// Most tokens to generate, at least 1; prompt and these together are at most context_length.
     int32_t generate_max;
+    /// Takes part in the sharing of prefixes, in both directions.
+    bool uses_cache;
 };
 
-/// Part of a turn: compute `count` tokens of a sequence, from position `first` on.
+/// A request has begun to run, the first time or again after a preemption.
+struct Start {
+    base::RequestId id;
+    /// Tokens of its beginning that need not be computed.
+    int32_t cached;
+};
+
+/// What must happen to the context's cells before anything is computed, in this order.
+struct CellOp {
+    enum class Kind {
+        /// `slot` lets go of all its cells.
+        free,
+        /// `slot`, which holds nothing, gets the first `length` cells of `from` too.
+        share,
+    };
+    Kind kind;
+    base::Slot slot;
+    base::Slot from = base::kNoSlot;
+    int32_t length = 0;
+};
+
+/// Part of a turn: compute these tokens of a sequence, from position `first` on.
 struct Step {
     base::RequestId id;
     base::Slot slot;
     int32_t first;
-    int32_t count;
+    std::span<const base::Token> tokens;
     /// The step reaches the sequence's end, so that its last logits give the next token.
     bool sample;
 };
 
-/// One turn. Valid until the scheduler's next plan().
+/// One turn. Valid until the scheduler's next call.
 struct Plan {
-    /// Slots whose cells must be freed before anything is computed.
-    std::vector<base::Slot> released;
+    std::vector<Start> starts;
+    std::vector<CellOp> cells;
     std::vector<Step> steps;
 };
 
 /// What became of a step.
-enum class Outcome {
-    /// Computed; where the step was to sample, one token was added to the sequence.
-    advanced,
-    /// Computed, one token was added, and the sequence ends with it.
-    finished,
-    /// Not computed: the sequence ends.
-    failed,
+struct Outcome {
+    enum class Kind {
+        /// Computed; where the step was to sample, `token` was.
+        advanced,
+        /// Computed, `token` was sampled, and the sequence ends with it.
+        finished,
+        /// Not computed: the sequence ends.
+        failed,
+    };
+    Kind kind;
+    base::Token token = 0;
 };
 
 struct Counters {
     int32_t running = 0;
     int32_t waiting = 0;
+    /// Cells that running sequences hold or have reserved.
     int32_t cells_reserved = 0;
+    /// Cells that only donors hold: they are given up when they are needed.
+    int32_t cells_cached = 0;
     uint64_t preemptions = 0;
 };
 

@@ -1,26 +1,39 @@
 #include "sched/scheduler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sched {
 
-Scheduler::Scheduler(const Limits& limits) : limits_(limits) {
-    INGLE_ASSERT(limits.sequences >= 1 && limits.batch_tokens >= 1 && limits.batch_tokens_busy >= 1);
+using base::Slot;
+
+namespace {
+
+/// A shorter common beginning is computed again: sharing it would cost more than it saves.
+constexpr int32_t kShareMin = 16;
+
+/// Requests looked at for admission in one turn. Those behind them wait for the next turn, a moment later.
+constexpr size_t kAdmissionsLookedAt = 32;
+
+} // namespace
+
+Scheduler::Scheduler(const Limits& limits) : limits_(limits), tree_(limits.sequences + limits.donors) {
+    INGLE_ASSERT(limits.sequences >= 1 && limits.donors >= 0);
+    INGLE_ASSERT(limits.reserve_ahead >= 1);
     INGLE_ASSERT(limits.cells >= limits.context_length && limits.context_length >= 2);
     // A turn must have room for one token of every decoding sequence.
-    INGLE_ASSERT(limits.batch_tokens >= limits.sequences && limits.reserve_ahead >= 1);
-    for (base::Slot slot = limits.sequences - 1; slot >= 0; --slot) slots_free_.push_back(slot);
+    INGLE_ASSERT(limits.batch_tokens >= limits.sequences);
+    for (Slot slot = limits.sequences + limits.donors - 1; slot >= 0; --slot) slots_free_.push_back(slot);
 }
 
 void Scheduler::submit(Request request) {
-    INGLE_ASSERT(request.prompt_tokens >= 1 && request.generate_max >= 1);
-    INGLE_ASSERT(request.prompt_tokens + request.generate_max <= limits_.context_length);
+    INGLE_ASSERT(!request.prompt.empty() && request.generate_max >= 1);
     const base::RequestId id = request.id;
     requests_of_client_[request.client] += 1;
     auto [entry, is_new] =
         sequences_.emplace(id, std::make_unique<Sequence>(std::move(request), arrivals_++));
-    INGLE_ASSERT(is_new);
+    INGLE_ASSERT(is_new && entry->second->length_max() <= limits_.context_length);
     waiting_.enter(*entry->second);
 }
 
@@ -28,19 +41,19 @@ bool Scheduler::cancel(base::RequestId id) {
     INGLE_ASSERT(!is_planned_);
     const auto found = sequences_.find(id);
     if (found == sequences_.end()) return false;
-    end(*found->second);
+    end(*found->second, Keep::yes);
     return true;
 }
 
-const Plan& Scheduler::plan() {
-    INGLE_ASSERT(!is_planned_);
+const Plan& Scheduler::plan(int32_t budget_busy) {
+    INGLE_ASSERT(!is_planned_ && budget_busy >= 1);
+    plan_.starts.clear();
     plan_.steps.clear();
     plan_decoding();
-    // Slots released up to here, by preemption too, are freed by this plan and may be handed out in it.
     admit_waiting();
-    plan_catching_up();
-    plan_.released.clear();
-    plan_.released.swap(slots_released_);
+    plan_catching_up(budget_busy);
+    plan_.cells.clear();
+    plan_.cells.swap(cell_ops_);
     is_planned_ = !plan_.steps.empty();
     return plan_;
 }
@@ -51,13 +64,17 @@ void Scheduler::apply(const std::vector<Outcome>& outcomes) {
     for (size_t i = 0; i < outcomes.size(); ++i) {
         const Step& step = plan_.steps[i];
         Sequence& sequence = find(step.id);
-        if (outcomes[i] == Outcome::failed) {
-            end(sequence);
+        if (outcomes[i].kind == Outcome::Kind::failed) {
+            end(sequence, Keep::no);
             continue;
         }
-        waiting_.charge(sequence.request().client, step.count);
-        sequence.advance(step.count, step.sample);
-        if (outcomes[i] == Outcome::finished) end(sequence);
+        const auto count = static_cast<int32_t>(step.tokens.size());
+        waiting_.charge(sequence.request().client, count);
+        tree_.append(step.slot, step.tokens);
+        sequence.advance(count);
+        cells_future_ -= count;
+        if (step.sample) sequence.add(outcomes[i].token);
+        if (outcomes[i].kind == Outcome::Kind::finished) end(sequence, Keep::yes);
     }
 }
 
@@ -67,89 +84,122 @@ void Scheduler::plan_decoding() {
     // that no step is planned for it. By index, with the size read anew.
     for (size_t i = 0; i < running_.size(); ++i) {
         Sequence& sequence = *running_[i];
-        if (!sequence.is_decoding() || !grow(sequence)) continue;
-        plan_.steps.push_back({.id = sequence.id(),
-                               .slot = sequence.slot(),
-                               .first = sequence.computed(),
-                               .count = 1,
-                               .sample = true});
+        if (sequence.is_decoding() && grow(sequence)) add_step(sequence, 1);
     }
 }
 
-void Scheduler::plan_catching_up() {
-    const int32_t decoding = static_cast<int32_t>(plan_.steps.size());
-    int32_t budget = limits_.batch_tokens - decoding;
-    if (decoding > 0) budget = std::min(budget, limits_.batch_tokens_busy);
-    for (Sequence* sequence : running_) {
-        if (sequence->is_decoding()) continue;
+void Scheduler::plan_catching_up(int32_t budget_busy) {
+    const size_t decoding = plan_.steps.size();
+    int32_t budget = limits_.batch_tokens - static_cast<int32_t>(decoding);
+    if (decoding > 0) budget = std::min(budget, budget_busy);
+    // Those that decode have their step, in the order of running_. One that was admitted just now is not among them,
+    // even if all but its last token was found computed.
+    size_t passed = 0;
+    for (const Sequence* sequence : running_) {
+        if (passed < decoding && plan_.steps[passed].id == sequence->id()) {
+            passed += 1;
+            continue;
+        }
         const int32_t count = std::min(budget, sequence->pending());
         if (count <= 0) return;
         budget -= count;
-        plan_.steps.push_back({.id = sequence->id(),
-                               .slot = sequence->slot(),
-                               .first = sequence->computed(),
-                               .count = count,
-                               .sample = count == sequence->pending()});
+        add_step(*sequence, count);
     }
 }
 
-/// Strictly in the line's order: a small request does not pass a large one, or the large one would starve.
+void Scheduler::add_step(const Sequence& sequence, int32_t count) {
+    const auto first = static_cast<size_t>(sequence.computed());
+    plan_.steps.push_back({.id = sequence.id(),
+                           .slot = sequence.slot(),
+                           .first = sequence.computed(),
+                           .tokens = sequence.tokens().subspan(first, static_cast<size_t>(count)),
+                           .sample = count == sequence.pending()});
+}
+
+/// Strictly in the line's order: a small request does not pass a large one, or the large one would starve. Only one
+/// that waits for another's computation is passed: it would gain nothing by going first.
 void Scheduler::admit_waiting() {
-    while (!slots_free_.empty()) {
-        Sequence* sequence = waiting_.next();
-        if (sequence == nullptr) return;
-        const int32_t cells = reservation(*sequence);
-        if (cells > cells_free()) return;
-        waiting_.leave(*sequence);
-        sequence->admit(slots_free_.back(), cells);
-        slots_free_.pop_back();
-        cells_reserved_ += cells;
-        const auto younger = [&](const Sequence* other) { return other->arrival() > sequence->arrival(); };
-        running_.insert(std::ranges::find_if(running_, younger), sequence);
+    if (static_cast<int32_t>(running_.size()) == limits_.sequences || waiting_.size() == 0) return;
+    for (Sequence* sequence : waiting_.first(kAdmissionsLookedAt)) {
+        if (is_being_computed(*sequence)) continue;
+        if (!admit(*sequence) || static_cast<int32_t>(running_.size()) == limits_.sequences) return;
     }
+}
+
+/// A running sequence is about to compute more of this one's beginning than is there by now.
+bool Scheduler::is_being_computed(const Sequence& sequence) const {
+    if (limits_.donors == 0 || !sequence.request().uses_cache) return false;
+    const int32_t there = tree_.longest(sequence.tokens()).length;
+    const auto will_have_more = [&](const Sequence* other) {
+        if (other->is_decoding() || !other->request().uses_cache) return false;
+        const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
+        const auto common = static_cast<int32_t>(end - other->tokens().begin());
+        return common > other->computed() && common - there >= kShareMin;
+    };
+    return std::ranges::any_of(running_, will_have_more);
+}
+
+/// False when there are not enough cells.
+bool Scheduler::admit(Sequence& sequence) {
+    const Slot slot = slots_free_.back();
+    slots_free_.pop_back();
+    PrefixTree::Match match;
+    if (limits_.donors > 0 && sequence.request().uses_cache) {
+        // The last token is always computed: its logits are wanted.
+        match = tree_.longest(sequence.tokens().first(static_cast<size_t>(sequence.length() - 1)));
+    }
+    if (match.length < kShareMin) match = {};
+    if (match.length > 0) {
+        tree_.share(slot, match);
+        cell_ops_.push_back(
+            {.kind = CellOp::Kind::share, .slot = slot, .from = match.holder, .length = match.length});
+    }
+    tree_.pin(slot); // before room is made, so that what was matched is not given up
+    const int32_t cells = reservation(sequence);
+    if (!make_room(cells - match.length)) {
+        tree_.unpin(slot);
+        tree_.release(slot);
+        slots_free_.push_back(slot);
+        if (match.length > 0) cell_ops_.pop_back();
+        return false;
+    }
+    waiting_.leave(sequence);
+    sequence.admit(slot, match.length, cells);
+    cells_future_ += sequence.future();
+    // A donor that was of use stays longest.
+    const auto donor = std::ranges::find(donors_, match.holder);
+    if (donor != donors_.end()) std::rotate(donor, std::next(donor), donors_.end());
+    plan_.starts.push_back({.id = sequence.id(), .cached = match.length});
+    const auto younger = [&](const Sequence* other) { return other->arrival() > sequence.arrival(); };
+    running_.insert(std::ranges::find_if(running_, younger), &sequence);
+    return true;
 }
 
 /// Makes sure that the sequence's next token has a cell. False when the sequence itself had to give way.
 bool Scheduler::grow(Sequence& sequence) {
     if (sequence.length() <= sequence.reserved()) return true;
-    while (cells_free() < 1) {
-        Sequence& victim = youngest_running();
+    while (!make_room(1)) {
         INGLE_ASSERT(running_.size() > 1); // alone, a sequence always fits: cells >= context_length
-        stop_running(victim);
-        victim.preempt();
-        waiting_.enter(victim);
-        preemptions_ += 1;
-        if (&victim == &sequence) return false;
+        Sequence& youngest = *running_.back();
+        preempt(youngest);
+        if (&youngest == &sequence) return false;
     }
     const int32_t wanted = reservation(sequence) - sequence.reserved();
-    const int32_t granted = std::min(wanted, cells_free());
+    const int32_t granted = std::min(wanted, limits_.cells - tree_.cells() - cells_future_);
     sequence.reserve(sequence.reserved() + granted);
-    cells_reserved_ += granted;
+    cells_future_ += granted;
     return true;
 }
 
-/// Its tokens and some room ahead, but never more than it can use. The last token it may generate is only sampled,
-/// never computed, hence needs no cell.
-int32_t Scheduler::reservation(const Sequence& sequence) const {
-    return std::max(sequence.length(),
-                    std::min(sequence.length() + limits_.reserve_ahead, sequence.length_max() - 1));
+void Scheduler::preempt(Sequence& sequence) {
+    stop_running(sequence, Keep::yes);
+    sequence.preempt();
+    waiting_.enter(sequence);
+    preemptions_ += 1;
 }
 
-Sequence& Scheduler::youngest_running() {
-    INGLE_ASSERT(!running_.empty());
-    return *running_.back();
-}
-
-/// Gives back slot and cells of a running sequence; its state is moved by the caller.
-void Scheduler::stop_running(Sequence& sequence) {
-    slots_released_.push_back(sequence.slot());
-    slots_free_.push_back(sequence.slot());
-    cells_reserved_ -= sequence.reserved();
-    running_.erase(std::ranges::find(running_, &sequence));
-}
-
-void Scheduler::end(Sequence& sequence) {
-    if (sequence.state() == State::running) stop_running(sequence);
+void Scheduler::end(Sequence& sequence, Keep keep) {
+    if (sequence.state() == State::running) stop_running(sequence, keep);
     else waiting_.leave(sequence);
     sequence.end();
     const auto client = requests_of_client_.find(sequence.request().client);
@@ -158,6 +208,56 @@ void Scheduler::end(Sequence& sequence) {
         requests_of_client_.erase(client);
     }
     sequences_.erase(sequence.id());
+}
+
+/// Takes a running sequence's slot; its state is moved by the caller. What it has computed may stay for others.
+void Scheduler::stop_running(Sequence& sequence, Keep keep) {
+    const Slot slot = sequence.slot();
+    cells_future_ -= sequence.future();
+    running_.erase(std::ranges::find(running_, &sequence));
+    tree_.unpin(slot);
+    const bool is_worth_it = sequence.request().uses_cache && tree_.length(slot) >= kShareMin;
+    if (keep == Keep::yes && is_worth_it && limits_.donors > 0) add_donor(slot);
+    else free_slot(slot);
+}
+
+/// Gives up donors until so many more cells can be reserved. False, with nothing changed, when even all of them would
+/// not be enough.
+bool Scheduler::make_room(int32_t cells) {
+    if (tree_.cells_pinned() + cells_future_ + cells > limits_.cells) return false;
+    while (tree_.cells() + cells_future_ + cells > limits_.cells) {
+        INGLE_ASSERT(!donors_.empty());
+        give_up_donor(donors_.begin());
+    }
+    return true;
+}
+
+void Scheduler::add_donor(Slot slot) {
+    donors_.push_back(slot);
+    if (static_cast<int32_t>(donors_.size()) <= limits_.donors) return;
+    // One that another holds nearly all of is no loss; else the one that was longest of no use.
+    const auto is_redundant = [this](Slot donor) { return tree_.private_length(donor) < kShareMin; };
+    const auto redundant = std::ranges::find_if(donors_, is_redundant);
+    give_up_donor(redundant == donors_.end() ? donors_.begin() : redundant);
+}
+
+void Scheduler::give_up_donor(std::vector<Slot>::iterator donor) {
+    const Slot slot = *donor;
+    donors_.erase(donor);
+    free_slot(slot);
+}
+
+void Scheduler::free_slot(Slot slot) {
+    tree_.release(slot);
+    slots_free_.push_back(slot);
+    cell_ops_.push_back({.kind = CellOp::Kind::free, .slot = slot});
+}
+
+/// Its tokens and some room ahead, but never more than it can use. The last token it may generate is only sampled,
+/// never computed, hence needs no cell.
+int32_t Scheduler::reservation(const Sequence& sequence) const {
+    return std::max(sequence.length(),
+                    std::min(sequence.length() + limits_.reserve_ahead, sequence.length_max() - 1));
 }
 
 Sequence& Scheduler::find(base::RequestId id) {
@@ -169,7 +269,8 @@ Sequence& Scheduler::find(base::RequestId id) {
 Counters Scheduler::counters() const {
     return {.running = static_cast<int32_t>(running_.size()),
             .waiting = static_cast<int32_t>(waiting_.size()),
-            .cells_reserved = cells_reserved_,
+            .cells_reserved = tree_.cells_pinned() + cells_future_,
+            .cells_cached = tree_.cells() - tree_.cells_pinned(),
             .preemptions = preemptions_};
 }
 
@@ -181,10 +282,11 @@ std::vector<base::RequestId> Scheduler::ids() const {
 }
 
 void Scheduler::check_integrity() const {
-    int32_t reserved = 0;
-    std::vector<bool> is_taken(static_cast<size_t>(limits_.sequences), false);
-    const auto take = [&](base::Slot slot) {
-        INGLE_ASSERT(slot >= 0 && slot < limits_.sequences && !is_taken[static_cast<size_t>(slot)]);
+    int32_t future = 0;
+    std::vector<bool> is_taken(static_cast<size_t>(limits_.sequences + limits_.donors), false);
+    const auto take = [&](Slot slot) {
+        INGLE_ASSERT(slot >= 0 && static_cast<size_t>(slot) < is_taken.size() &&
+                     !is_taken[static_cast<size_t>(slot)]);
         is_taken[static_cast<size_t>(slot)] = true;
     };
     for (size_t i = 0; i < running_.size(); ++i) {
@@ -193,12 +295,18 @@ void Scheduler::check_integrity() const {
         INGLE_ASSERT(i == 0 || running_[i - 1]->arrival() < sequence.arrival());
         INGLE_ASSERT(sequence.computed() <= sequence.reserved());
         INGLE_ASSERT(sequence.length() <= sequence.length_max());
-        reserved += sequence.reserved();
+        INGLE_ASSERT(tree_.length(sequence.slot()) == sequence.computed());
+        future += sequence.future();
         take(sequence.slot());
     }
-    for (const base::Slot slot : slots_free_) take(slot);
+    for (const Slot slot : donors_) take(slot);
+    for (const Slot slot : slots_free_) {
+        take(slot);
+        INGLE_ASSERT(tree_.length(slot) == 0);
+    }
     INGLE_ASSERT(std::ranges::find(is_taken, false) == is_taken.end());
-    INGLE_ASSERT(reserved == cells_reserved_ && reserved <= limits_.cells);
+    INGLE_ASSERT(future == cells_future_ && tree_.cells_pinned() <= tree_.cells());
+    INGLE_ASSERT(tree_.cells() + future <= limits_.cells);
     INGLE_ASSERT(running_.size() + waiting_.size() == sequences_.size());
 }
 

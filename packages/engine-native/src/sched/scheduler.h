@@ -3,15 +3,20 @@
 //
 //     submit, cancel  ->  plan()  ->  (the engine computes it)  ->  apply()
 //
-// A turn is {sequence: number of tokens} under a token budget. Decoding sequences come first, one token each; what is
-// left of the budget goes to the sequences that catch up with their prompts, oldest first, so that one long prompt
-// never freezes the others.
+// A turn is {sequence: tokens} under a token budget. Decoding sequences come first, one token each; what is left of
+// the budget goes to the sequences that catch up with their prompts, oldest first, so that one long prompt never
+// freezes the others.
 //
 // Cells are reserved at admission: a sequence starts only when its tokens and some room to grow fit. It grows by
 // reserving more; when no cell is free, the youngest running sequence is preempted and waits at the head of the line.
 // A request is therefore never failed because another one grew, and the oldest always runs.
+//
+// Prefixes are shared: a sequence starts with the longest beginning that is computed already, whoever computed it. One
+// whose beginning is just being computed by another waits for that one instead of computing it beside it. Ended
+// sequences stay as donors until their cells or their slots are needed, least recently used first.
 #pragma once
 
+#include "sched/prefix_tree.h"
 #include "sched/request.h"
 #include "sched/sequence.h"
 #include "sched/waiting_line.h"
@@ -32,9 +37,10 @@ public:
     /// Ends a request in whatever state it is. False when there is no such request.
     bool cancel(base::RequestId id);
 
-    /// The next turn. Empty steps mean that there is nothing to do.
+    /// The next turn. While some sequence decodes, at most `budget_busy` prompt tokens (at least 1) go beside it. Empty
+    /// steps mean that there is nothing to do.
     /// REQUIRES: apply() was called for the plan before.
-    const Plan& plan();
+    const Plan& plan(int32_t budget_busy);
 
     /// Reports the turn: one outcome for each step of the last plan, in order.
     void apply(const std::vector<Outcome>& outcomes);
@@ -48,15 +54,25 @@ public:
     void check_integrity() const;
 
 private:
+    enum class Keep { yes, no };
+
     Sequence& find(base::RequestId id);
     void plan_decoding();
-    void plan_catching_up();
+    void plan_catching_up(int32_t budget_busy);
+    void add_step(const Sequence& sequence, int32_t count);
+
     void admit_waiting();
+    bool is_being_computed(const Sequence& sequence) const;
+    bool admit(Sequence& sequence);
     bool grow(Sequence& sequence);
-    Sequence& youngest_running();
-    void stop_running(Sequence& sequence);
-    void end(Sequence& sequence);
-    int32_t cells_free() const { return limits_.cells - cells_reserved_; }
+    void preempt(Sequence& sequence);
+    void end(Sequence& sequence, Keep keep);
+    void stop_running(Sequence& sequence, Keep keep);
+
+    bool make_room(int32_t cells);
+    void give_up_donor(std::vector<base::Slot>::iterator donor);
+    void add_donor(base::Slot slot);
+    void free_slot(base::Slot slot);
     int32_t reservation(const Sequence& sequence) const;
 
     const Limits limits_;
@@ -65,12 +81,18 @@ private:
     std::vector<Sequence*> running_;
     WaitingLine waiting_;
     std::unordered_map<std::string, int32_t> requests_of_client_;
+
+    PrefixTree tree_;
     std::vector<base::Slot> slots_free_;
-    /// Slots whose cells the engine has yet to free; they are handed out again only after that plan.
-    std::vector<base::Slot> slots_released_;
-    int32_t cells_reserved_ = 0;
+    /// Slots of ended sequences, least recently used first.
+    std::vector<base::Slot> donors_;
+    /// Sum of future() over running_.
+    int32_t cells_future_ = 0;
+
     uint64_t arrivals_ = 0;
     uint64_t preemptions_ = 0;
+    /// What happened to cells since the last plan, which hands it over.
+    std::vector<CellOp> cell_ops_;
     Plan plan_;
     bool is_planned_ = false;
 };

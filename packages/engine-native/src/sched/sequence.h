@@ -8,7 +8,7 @@
 //
 // Of its tokens, three intervals matter (half open, nested):
 //
-//     [0, computed)   have their state in the context's cells
+//     [0, computed)   have their state in the context's cells, computed here or shared
 //     [0, length)     are known: the prompt and what was generated so far
 //     [0, reserved)   may have cells; computed <= length <= reserved + 1, and reserved only while running
 //
@@ -19,6 +19,10 @@
 #include "base/result.h"
 #include "sched/request.h"
 
+#include <span>
+#include <utility>
+#include <vector>
+
 namespace sched {
 
 enum class State { waiting, running, ended };
@@ -27,28 +31,35 @@ class Sequence {
 public:
     /// `arrival` counts up with every request: smaller is older.
     Sequence(Request request, uint64_t arrival)
-        : request_(std::move(request)), arrival_(arrival), length_(request_.prompt_tokens) {}
+        : request_(std::move(request)), arrival_(arrival), tokens_(request_.prompt) {}
 
     const Request& request() const { return request_; }
     base::RequestId id() const { return request_.id; }
     uint64_t arrival() const { return arrival_; }
     State state() const { return state_; }
     base::Slot slot() const { return slot_; }
-    int32_t length() const { return length_; }
+    int32_t length() const { return static_cast<int32_t>(tokens_.size()); }
+    std::span<const base::Token> tokens() const { return tokens_; }
     int32_t computed() const { return computed_; }
     int32_t reserved() const { return reserved_; }
     bool was_preempted() const { return was_preempted_; }
 
-    int32_t pending() const { return length_ - computed_; }
+    /// Reserved and not yet filled.
+    int32_t future() const { return reserved_ - computed_; }
+    int32_t pending() const { return length() - computed_; }
     /// Decoding: one token at a time, after the prompt (or what a preemption lost) is computed.
     bool is_decoding() const { return pending() == 1 && computed_ > 0; }
     /// Most tokens it will ever have.
-    int32_t length_max() const { return request_.prompt_tokens + request_.generate_max; }
+    int32_t length_max() const {
+        return static_cast<int32_t>(request_.prompt.size()) + request_.generate_max;
+    }
 
-    void admit(base::Slot slot, int32_t reserved) {
-        INGLE_ASSERT(state_ == State::waiting && reserved >= length_);
+    /// `shared` tokens of its beginning have cells already.
+    void admit(base::Slot slot, int32_t shared, int32_t reserved) {
+        INGLE_ASSERT(state_ == State::waiting && reserved >= length() && shared < length());
         state_ = State::running;
         slot_ = slot;
+        computed_ = shared;
         reserved_ = reserved;
     }
 
@@ -57,12 +68,15 @@ public:
         reserved_ = cells;
     }
 
-    void advance(int32_t tokens, bool sampled) {
+    void advance(int32_t tokens) {
         INGLE_ASSERT(state_ == State::running && tokens > 0 && tokens <= pending());
         computed_ += tokens;
-        if (!sampled) return;
-        INGLE_ASSERT(computed_ == length_);
-        length_ += 1;
+    }
+
+    /// Adds the token that its last logits gave.
+    void add(base::Token token) {
+        INGLE_ASSERT(computed_ == length() && length() < length_max());
+        tokens_.push_back(token);
     }
 
     /// Loses its cells and waits again; what was generated stays and is computed anew.
@@ -89,7 +103,7 @@ private:
     uint64_t arrival_;
     State state_ = State::waiting;
     base::Slot slot_ = base::kNoSlot;
-    int32_t length_;
+    std::vector<base::Token> tokens_;
     int32_t computed_ = 0;
     int32_t reserved_ = 0;
     bool was_preempted_ = false;

@@ -6,26 +6,22 @@ namespace sched {
 
 void WaitingLine::enter(Sequence& sequence) {
     waiting_.push_back(&sequence);
-    if (served_.contains(sequence.request().client)) return;
-    // A newcomer starts level with the one who has had least: neither owed the past nor ahead of everybody.
-    uint64_t least = 0;
-    if (!served_.empty())
-        least = std::ranges::min_element(served_, {}, [](auto& entry) { return entry.second; })->second;
-    served_.emplace(sequence.request().client, least);
+    served_.try_emplace(sequence.request().client, virtual_time_);
 }
 
-Sequence* WaitingLine::next() const {
+std::vector<Sequence*> WaitingLine::first(size_t count) const {
     const auto before = [this](const Sequence* a, const Sequence* b) {
         if (a->was_preempted() != b->was_preempted()) return a->was_preempted();
         if (!a->was_preempted()) {
-            const uint64_t served_a = served(a->request().client);
-            const uint64_t served_b = served(b->request().client);
+            const double served_a = served(a->request().client);
+            const double served_b = served(b->request().client);
             if (served_a != served_b) return served_a < served_b;
         }
         return a->arrival() < b->arrival();
     };
-    const auto first = std::ranges::min_element(waiting_, before);
-    return first == waiting_.end() ? nullptr : *first;
+    std::vector<Sequence*> first(std::min(count, waiting_.size()));
+    std::ranges::partial_sort_copy(waiting_, first, before);
+    return first;
 }
 
 void WaitingLine::leave(const Sequence& sequence) {
@@ -35,12 +31,13 @@ void WaitingLine::leave(const Sequence& sequence) {
 }
 
 void WaitingLine::charge(const std::string& client, int32_t tokens) {
-    served_[client] += static_cast<uint64_t>(tokens);
+    served_[client] += tokens;
+    virtual_time_ += tokens / static_cast<double>(served_.size());
 }
 
-uint64_t WaitingLine::served(const std::string& client) const {
+double WaitingLine::served(const std::string& client) const {
     const auto found = served_.find(client);
-    return found == served_.end() ? 0 : found->second;
+    return found == served_.end() ? virtual_time_ : found->second;
 }
 
 } // namespace sched

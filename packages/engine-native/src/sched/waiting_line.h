@@ -1,5 +1,8 @@
 // Who is served next: sequences that were preempted first, oldest first; then fair among clients by the tokens each
 // has had (a virtual token counter, after Sheng et al., arXiv 2401.00588), first come first served within one.
+//
+// A newcomer starts where a client would be that had its equal share of all tokens all the time (the virtual time of
+// fair queueing), neither owed the past nor ahead of those who wait: a stream of ever new clients starves nobody.
 #pragma once
 
 #include "sched/sequence.h"
@@ -15,8 +18,8 @@ class WaitingLine {
 public:
     void enter(Sequence& sequence);
 
-    /// The sequence to be admitted next, or nullptr. The line keeps it until leave().
-    Sequence* next() const;
+    /// The first `count` sequences in the order in which they are to be admitted. The line keeps them until leave().
+    std::vector<Sequence*> first(size_t count) const;
 
     /// Takes a sequence out: it was admitted or cancelled.
     void leave(const Sequence& sequence);
@@ -30,11 +33,12 @@ public:
     size_t size() const { return waiting_.size(); }
 
 private:
-    uint64_t served(const std::string& client) const;
+    double served(const std::string& client) const;
 
     std::vector<Sequence*> waiting_;
-    /// Tokens charged to each client that has a request in the house.
-    std::unordered_map<std::string, uint64_t> served_;
+    /// Tokens charged to each client that has a request in the house, on top of where it started.
+    std::unordered_map<std::string, double> served_;
+    double virtual_time_ = 0;
 };
 
 } // namespace sched

@@ -22,6 +22,7 @@ export function toGenerationRequest(body: ChatCompletionRequest, variant: Varian
     maxTokens: toMaxTokens(body.max_completion_tokens ?? body.max_tokens),
     stop: typeof body.stop === "string" ? [body.stop] : body.stop,
     ignoreEos: body.ignore_eos,
+    cachePrompt: body.cache_prompt,
   };
 }
 

@@ -1,0 +1,24 @@
+# The C++ tests of src/llama: a second program, run by vitest (test/llama.test.ts), that sees llama.cpp's headers and
+# compares with llama.cpp's own code. Its macros are those of tests.cmake.
+add_executable(
+    ingle_llama_tests EXCLUDE_FROM_ALL
+    test/main.cpp
+    test/sampler_bench_test.cpp
+    test/sampler_test.cpp
+    $<TARGET_OBJECTS:ingle_llama>
+)
+target_compile_features(ingle_llama_tests PRIVATE cxx_std_23)
+target_compile_options(ingle_llama_tests PRIVATE ${INGLE_WARNINGS})
+target_include_directories(ingle_llama_tests PRIVATE src test)
+# SYSTEM: neither doctest's headers nor upstream's are held to our warnings.
+target_include_directories(
+    ingle_llama_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR}
+                                     $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
+                                     $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>
+)
+target_link_libraries(ingle_llama_tests PRIVATE llama-common llama)
+# `$<1:…>` keeps generators with several configurations from adding a folder of their own.
+set_target_properties(
+    ingle_llama_tests PROPERTIES CXX_EXTENSIONS OFF
+                                 RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
+)

@@ -1,0 +1,43 @@
+#include "engine/exit_guard.h"
+
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+struct Guarded {
+    std::mutex mutex;
+    std::list<std::function<void()>> stops; // guarded by mutex
+};
+
+/// Never destroyed: it must outlive every static object.
+Guarded& guarded() {
+    static auto* instance = new Guarded();
+    return *instance;
+}
+
+void stop_all() {
+    std::lock_guard lock(guarded().mutex);
+    for (const auto& stop : guarded().stops) stop();
+}
+
+} // namespace
+
+ExitGuard::ExitGuard(std::function<void()> stop) {
+    // What exit() destroys after this handler is what was made before it was registered: llama.cpp's and ggml's own
+    // static objects, since the first engine has its context by now.
+    static std::once_flag once;
+    std::call_once(once, [] { static_cast<void>(std::atexit(stop_all)); });
+    std::lock_guard lock(guarded().mutex);
+    place_ = guarded().stops.insert(guarded().stops.end(), std::move(stop));
+}
+
+ExitGuard::~ExitGuard() {
+    std::lock_guard lock(guarded().mutex);
+    guarded().stops.erase(place_);
+}
+
+} // namespace engine

@@ -1,0 +1,81 @@
+// Which tokens lie computed in the context's cells, and which sequences hold them.
+//
+// A radix tree: each node is a run of tokens with one cell each, and its path from the root is the text before it.
+// Every sequence (its slot) holds the nodes on the path to its own tail; llama.cpp keeps a cell as long as one
+// sequence holds it, and so do we a node:
+//
+//     root ── "You are a helpful …" ──┬── "What is 2+2?" ── "4"          held by slot 0
+//             held by slots 0, 1, 2   ├── "Tell me a story"              held by slot 1
+//                                     └── "What is the capital …"        held by slot 2
+//
+// Two sequences that computed the same tokens side by side have two nodes of the same text: the tree is about cells,
+// not about texts. Pinned slots are those that run; what only others hold can be freed.
+#pragma once
+
+#include "base/types.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace sched {
+
+class PrefixTree {
+public:
+    explicit PrefixTree(int32_t slots);
+    ~PrefixTree();
+    PrefixTree(const PrefixTree&) = delete;
+    PrefixTree& operator=(const PrefixTree&) = delete;
+
+    struct Match {
+        int32_t length = 0;
+        /// A slot that holds all of it; kNoSlot when length is 0.
+        base::Slot holder = base::kNoSlot;
+    };
+
+    /// The longest beginning of `tokens` that is there.
+    Match longest(std::span<const base::Token> tokens) const;
+
+    /// Lets `slot`, which must hold nothing, hold what was matched.
+    void share(base::Slot slot, const Match& match);
+
+    /// `slot` has computed these tokens after what it holds.
+    void append(base::Slot slot, std::span<const base::Token> tokens);
+
+    /// `slot` lets go of everything; it must not be pinned.
+    void release(base::Slot slot);
+
+    /// A pinned slot's cells cannot be freed. Both are told in turn.
+    void pin(base::Slot slot);
+    void unpin(base::Slot slot);
+
+    /// Tokens that a slot holds.
+    int32_t length(base::Slot slot) const { return held_[static_cast<size_t>(slot)].length; }
+
+    /// Tokens at the end of what a slot holds that no other slot holds.
+    int32_t private_length(base::Slot slot) const;
+
+    /// Cells in use, and how many of them pinned slots hold.
+    int32_t cells() const { return cells_; }
+    int32_t cells_pinned() const { return cells_pinned_; }
+
+private:
+    struct Node;
+    struct Held {
+        Node* tail;
+        int32_t length = 0;
+        bool is_pinned = false;
+    };
+
+    Node* split(Node* node, size_t at);
+    void hold(Node* node, base::Slot slot);
+    Held& held(base::Slot slot) { return held_[static_cast<size_t>(slot)]; }
+
+    std::unique_ptr<Node> root_;
+    std::vector<Held> held_;
+    int32_t cells_ = 0;
+    int32_t cells_pinned_ = 0;
+};
+
+} // namespace sched

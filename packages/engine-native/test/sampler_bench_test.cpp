@@ -1,0 +1,120 @@
+// How long a token takes to choose, beside llama.cpp's own chain. Runs with INGLE_BENCH=1, for people.
+#include "llama/sampler.h"
+#include "random.h"
+#include "sampler_chain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using base::Token;
+using llama_rt::Candidates;
+using llama_rt::Sampler;
+using llama_rt::Sampling;
+using test::Chain;
+using test::Random;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kRounds = 201;
+/// More than the caches hold, as logits come fresh from the model.
+constexpr size_t kRows = 8;
+
+struct Named {
+    std::string name;
+    Sampling sampling;
+};
+
+std::vector<Named> chains() {
+    const Sampling off{.temperature = 0.8F,
+                       .top_k = 0,
+                       .top_p = 1.0F,
+                       .min_p = 0.0F,
+                       .repeat_penalty = 1.0F,
+                       .repeat_last_n = 64,
+                       .presence_penalty = 0.0F,
+                       .frequency_penalty = 0.0F,
+                       .seed = 1,
+                       .logit_bias = {}};
+    std::vector<Named> chains;
+    const auto add = [&](const char* name, const auto& change) {
+        chains.push_back({.name = name, .sampling = off});
+        change(chains.back().sampling);
+    };
+    add("greedy", [](Sampling& s) { s.temperature = 0.0F; });
+    add("top-k 40, top-p 0.95", [](Sampling& s) { s.top_k = 40, s.top_p = 0.95F; });
+    add("top-k 40, top-p 0.95, penalties",
+        [](Sampling& s) { s.top_k = 40, s.top_p = 0.95F, s.repeat_penalty = 1.1F; });
+    add("top-k 1000", [](Sampling& s) { s.top_k = 1000; });
+    add("top-p 0.95", [](Sampling& s) { s.top_p = 0.95F; });
+    add("top-p 0.95, min-p 0.05", [](Sampling& s) { s.top_p = 0.95F, s.min_p = 0.05F; });
+    add("min-p 0.05", [](Sampling& s) { s.min_p = 0.05F; });
+    add("temperature", [](Sampling&) {});
+    return chains;
+}
+
+/// A vocabulary's noise, and above it the few dozen tokens that fit; or, as no trained model has it, noise alone.
+std::vector<float> random_row(Random& random, int32_t vocabulary_size, bool is_peaked) {
+    std::vector<float> row(static_cast<size_t>(vocabulary_size));
+    test::fill_logits(random, test::Shape::smooth, is_peaked ? 2.0F : 1.0F, row);
+    for (int i = 0; is_peaked && i < 50; ++i)
+        row[random.below(row.size())] = 6 + static_cast<float>(random.below(1000)) / 100;
+    return row;
+}
+
+double median(std::vector<double>& values) {
+    std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+    return values[values.size() / 2];
+}
+
+double microseconds(const auto& work) {
+    const Clock::time_point start = Clock::now();
+    work();
+    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+void measure(const Named& chain, std::vector<std::vector<float>>& rows, const char* logits_name) {
+    const auto vocabulary_size = static_cast<int32_t>(rows[0].size());
+    std::vector<Token> prompt;
+    for (Token token = 0; token < 64; ++token) prompt.push_back(token * 101 % vocabulary_size);
+    Sampler ours(vocabulary_size, chain.sampling, prompt);
+    Chain theirs(vocabulary_size, chain.sampling, prompt);
+    Candidates candidates;
+    std::vector<double> our_times;
+    std::vector<double> their_times;
+    Token token = 0;
+    // In turn, so that whatever else the machine does meets both.
+    for (int round = 0; round < kRounds; ++round) {
+        std::vector<float>& row = rows[static_cast<size_t>(round) % kRows];
+        our_times.push_back(microseconds([&] { token = ours.sample(row.data(), candidates); }));
+        their_times.push_back(microseconds([&] {
+            theirs.sample(row);
+            theirs.accept(token);
+        }));
+    }
+    const double our_median = median(our_times);
+    const double their_median = median(their_times);
+    std::printf("%7d  %-8s  %-32s %8.1f us  llama.cpp %8.1f us  ratio %.3f\n", vocabulary_size, logits_name,
+                chain.name.c_str(), our_median, their_median, our_median / their_median);
+}
+
+} // namespace
+
+TEST_CASE("sampler: a benchmark, with INGLE_BENCH=1") {
+    if (std::getenv("INGLE_BENCH") == nullptr) return;
+    for (const int32_t vocabulary_size : {32'000, 151'936}) {
+        for (const bool is_peaked : {true, false}) {
+            Random random(1);
+            std::vector<std::vector<float>> rows(kRows);
+            for (std::vector<float>& row : rows) row = random_row(random, vocabulary_size, is_peaked);
+            for (const Named& chain : chains()) measure(chain, rows, is_peaked ? "peaked" : "even");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+// sched::Scheduler: what requests that begin alike share, by examples.
+#include "house.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using base::RequestId;
+using base::Token;
+using sched::Limits;
+using test::House;
+using test::with;
+
+namespace {
+
+constexpr Limits kShared{
+    .cells = 400, .context_length = 100, .sequences = 3, .donors = 3, .batch_tokens = 40, .reserve_ahead = 2};
+
+/// A beginning that many have, and an end of one's own.
+std::vector<Token> prompt(int32_t common, int32_t own, Token name) {
+    std::vector<Token> tokens;
+    for (Token i = 0; i < common; ++i) tokens.push_back(i);
+    for (Token i = 0; i < own; ++i) tokens.push_back(10'000 * name + i);
+    return tokens;
+}
+
+/// Turns until nobody is in the house.
+void finish(House& house) {
+    for (int turns = 0; !house.scheduler.ids().empty(); ++turns) {
+        REQUIRE(turns < 200);
+        house.turn();
+    }
+}
+
+} // namespace
+
+TEST_CASE("sharing: a beginning that another has computed is not computed again") {
+    House house(kShared);
+    house.submit("a", prompt(30, 5, 1), 9);
+    CHECK_EQ(house.turn(), "1: 0+35*");
+    house.submit("b", prompt(30, 3, 2), 9);
+    CHECK_EQ(house.turn(), "1: 35+1*, 2: 30+3*");
+    CHECK_EQ(house.cached[2], 30);
+    // 30 shared once, the rest each its own, two ahead each.
+    CHECK_EQ(house.scheduler.counters().cells_reserved, 30 + (5 + 2) + (3 + 2));
+}
+
+TEST_CASE(
+    "sharing: requests that arrive together compute their beginning once, and the later ones wait for it") {
+    House house(with(kShared, [](Limits& limits) { limits.batch_tokens = 20; }));
+    for (Token name = 1; name <= 3; ++name) house.submit("a", prompt(60, 5, name), 2);
+    CHECK_EQ(house.turn(), "1: 0+20");
+    CHECK_EQ(house.turn(), "1: 20+20");
+    CHECK_EQ(house.turn(), "1: 40+20");
+    CHECK_EQ(house.scheduler.counters().waiting, 2);
+    CHECK_EQ(house.turn(), "1: 60+5*, 2: 60+5*, 3: 60+5*");
+    CHECK_EQ(house.cached[2], 60);
+    CHECK_EQ(house.cached[3], 60);
+}
+
+TEST_CASE("sharing: who waits for another's computation does not keep others waiting") {
+    House house(kShared);
+    house.submit("a", prompt(80, 5, 1), 2);
+    house.submit("a", prompt(80, 5, 2), 2);
+    house.submit("a", prompt(0, 5, 3), 2);
+    CHECK_EQ(house.turn(), "1: 0+40");
+    CHECK_EQ(house.scheduler.counters().running, 2);
+    CHECK_EQ(house.scheduler.counters().waiting, 1);
+    CHECK_EQ(house.turn(), "1: 40+40");
+    CHECK_EQ(house.turn(), "1: 80+5*, 2: 80+5*, 3: 0+5*");
+}
+
+TEST_CASE("sharing: the last few common tokens are not waited for") {
+    House house(with(kShared, [](Limits& limits) { limits.batch_tokens = 30; }));
+    house.submit("a", prompt(40, 5, 1), 2);
+    house.submit("a", prompt(40, 5, 2), 2);
+    CHECK_EQ(house.turn(), "1: 0+30");
+    CHECK_EQ(house.turn(), "1: 30+15*, 2: 30+15*");
+}
+
+TEST_CASE("sharing: when the one who computes is cancelled, the next goes on from there") {
+    House house(kShared);
+    house.submit("a", prompt(80, 5, 1), 2);
+    house.submit("a", prompt(80, 5, 2), 2);
+    CHECK_EQ(house.turn(), "1: 0+40");
+    CHECK(house.scheduler.cancel(1));
+    CHECK_EQ(house.turn(), "2: 40+40");
+    CHECK_EQ(house.cached[2], 40);
+}
+
+TEST_CASE("sharing: an ended request leaves its tokens to a chat's next turn") {
+    House house(kShared);
+    house.submit("a", prompt(30, 5, 1), 4);
+    finish(house);
+    CHECK_EQ(house.scheduler.counters().cells_reserved, 0);
+    // The last token was only sampled.
+    CHECK_EQ(house.scheduler.counters().cells_cached, 38);
+    std::vector<Token> next = prompt(30, 5, 1);
+    for (const Token left : {3, 2, 1, 0}) next.push_back(1000 + 500 + left);
+    next.insert(next.end(), 6, 7);
+    house.submit("a", next, 4);
+    CHECK_EQ(house.turn(), "2: 38+7*");
+}
+
+TEST_CASE("sharing: the last token of a prompt is always computed") {
+    House house(kShared);
+    house.submit("a", prompt(30, 0, 1), 1);
+    finish(house);
+    house.submit("a", prompt(30, 0, 1), 1);
+    CHECK_EQ(house.turn(), "2: 29+1*");
+}
+
+TEST_CASE("sharing: a short common beginning is computed again") {
+    House house(kShared);
+    house.submit("a", prompt(15, 20, 1), 1);
+    finish(house);
+    house.submit("a", prompt(15, 20, 2), 1);
+    CHECK_EQ(house.turn(), "2: 0+35*");
+    CHECK_EQ(house.cached[2], 0);
+}
+
+TEST_CASE("sharing: who opts out neither takes nor leaves anything") {
+    House house(kShared);
+    house.submit("a", prompt(30, 5, 1), 2);
+    finish(house);
+    const int32_t cached = house.scheduler.counters().cells_cached;
+    house.submit("a", prompt(30, 5, 2), 2, false);
+    CHECK_EQ(house.turn(), "2: 0+35*");
+    finish(house);
+    CHECK_EQ(house.scheduler.counters().cells_cached, cached);
+}
+
+TEST_CASE("sharing: donors give way to requests that need their cells, least recently used first") {
+    House house(with(kShared, [](Limits& limits) { limits.cells = 130; }));
+    for (Token name = 1; name <= 3; ++name) {
+        house.submit("a", prompt(0, 40, name), 1);
+        finish(house);
+    }
+    CHECK_EQ(house.scheduler.counters().cells_cached, 120);
+    // The first is of use again, so that the second is now the one that was longest of none.
+    house.submit("a", prompt(0, 40, 1), 1);
+    CHECK_EQ(house.turn(), "4: 39+1*");
+    house.submit("a", prompt(0, 40, 9), 1);
+    CHECK_EQ(house.turn(), "5: 0+40*");
+    house.submit("a", prompt(0, 40, 3), 1);
+    CHECK_EQ(house.turn(), "6: 39+1*");
+    house.submit("a", prompt(0, 40, 1), 1);
+    CHECK_EQ(house.turn(), "7: 39+1*");
+    house.submit("a", prompt(0, 40, 2), 1);
+    CHECK_EQ(house.turn(), "8: 0+40*");
+}
+
+TEST_CASE("sharing: no more donors than allowed, and first those go whose cells another holds too") {
+    House house(with(kShared, [](Limits& limits) { limits.donors = 2; }));
+    house.submit("a", prompt(0, 40, 1), 1);
+    finish(house);
+    house.submit("a", prompt(0, 40, 2), 1);
+    finish(house);
+    std::vector<Token> longer = prompt(0, 40, 2);
+    longer.push_back(5);
+    house.submit("a", longer, 1);
+    finish(house);
+    // The second's cells are all in the third: it went, and not the first, which is older.
+    CHECK_EQ(house.scheduler.counters().cells_cached, 40 + 41);
+    house.submit("a", prompt(0, 40, 1), 1);
+    CHECK_EQ(house.turn(), "4: 39+1*");
+}
+
+TEST_CASE("sharing: what a running sequence shares is not given up with its donor") {
+    House house(with(kShared, [](Limits& limits) { limits.cells = 100; }));
+    house.submit("a", prompt(30, 10, 1), 1);
+    finish(house);
+    house.submit("a", prompt(30, 10, 2), 30);
+    CHECK_EQ(house.turn(), "2: 30+10*");
+    house.submit("b", prompt(0, 50, 3), 1); // takes the donor's own ten cells
+    CHECK_EQ(house.turn(), "2: 40+1*, 3: 0+4");
+    CHECK_EQ(house.scheduler.counters().cells_cached, 0);
+    finish(house);
+}
+
+TEST_CASE("sharing: a preempted request finds its own cells again while nobody needed them") {
+    House house(with(kShared,
+                     [](Limits& limits) {
+                         limits.cells = 100;
+                         limits.sequences = 2;
+                     }),
+                40);
+    house.submit("a", prompt(0, 30, 1), 60);
+    house.submit("a", prompt(0, 60, 2), 30);
+    CHECK_EQ(house.turn(), "1: 0+30*, 2: 0+10");
+    for (int turns = 0; house.scheduler.counters().preemptions == 0; ++turns) {
+        REQUIRE(turns < 50);
+        house.turn();
+    }
+    CHECK(house.scheduler.cancel(1));
+    CHECK(!house.turn().empty());
+    CHECK(house.cached[2] >= 40);
+    finish(house);
+}
+
+TEST_CASE("sharing: without donors nothing is shared") {
+    House house(with(kShared, [](Limits& limits) { limits.donors = 0; }));
+    house.submit("a", prompt(30, 5, 1), 9);
+    house.turn();
+    house.submit("a", prompt(30, 5, 2), 9);
+    CHECK_EQ(house.turn(), "1: 35+1*, 2: 0+4");
+    finish(house);
+    CHECK_EQ(house.scheduler.counters().cells_cached, 0);
+}
