@@ -15,8 +15,13 @@ using sched::Outcome;
 
 namespace {
 
-constexpr sched::Limits kLimits{
-    .cells = 16, .context_length = 16, .sequences = 2, .donors = 1, .batch_tokens = 8, .reserve_ahead = 2};
+constexpr sched::Limits kLimits{.cells = 16,
+                                .context_length = 16,
+                                .sequences = 2,
+                                .donors = 1,
+                                .batch_tokens = 8,
+                                .checkpoints = 0,
+                                .reserve_ahead = 2};
 
 constexpr int kSurvived = 7;
 

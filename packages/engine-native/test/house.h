@@ -19,8 +19,13 @@ using sched::Limits;
 using sched::Outcome;
 
 /// Room for everything: a test makes scarce what it is about.
-inline constexpr Limits kRoomy{
-    .cells = 1000, .context_length = 100, .sequences = 4, .donors = 0, .batch_tokens = 8, .reserve_ahead = 2};
+inline constexpr Limits kRoomy{.cells = 1000,
+                               .context_length = 100,
+                               .sequences = 4,
+                               .donors = 0,
+                               .batch_tokens = 8,
+                               .checkpoints = 0,
+                               .reserve_ahead = 2};
 
 /// A scheduler with an engine that computes everything; requests get the ids 1, 2, 3 and so on.
 class House {
@@ -33,13 +38,14 @@ public:
     }
 
     RequestId submit(const std::string& client, std::vector<base::Token> prompt, int32_t generate_max,
-                     bool uses_cache = true) {
+                     bool uses_cache = true, std::vector<int32_t> boundaries = {}) {
         const RequestId id = ++last_id_;
         scheduler.submit({.id = id,
                           .client = client,
                           .prompt = std::move(prompt),
                           .generate_max = generate_max,
-                          .uses_cache = uses_cache});
+                          .uses_cache = uses_cache,
+                          .boundaries = std::move(boundaries)});
         left_[id] = generate_max;
         return id;
     }
@@ -96,7 +102,7 @@ private:
     std::set<RequestId> seen_;
 };
 
-inline Limits with(Limits limits, auto change) {
+inline constexpr Limits with(Limits limits, auto change) {
     change(limits);
     return limits;
 }

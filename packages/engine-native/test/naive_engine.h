@@ -25,9 +25,14 @@ public:
     using Tokens = std::vector<base::Token>;
 
     /// `generates` tokens after the prompt, then it is finished. Ids count up with arrival.
-    void submit(base::RequestId id, Tokens prompt, int32_t generates, int64_t turn) {
+    void submit(base::RequestId id, Tokens prompt, std::vector<int32_t> boundaries, int32_t generates,
+                int64_t turn) {
         const size_t end = prompt.size() + static_cast<size_t>(generates);
-        sequences_[id] = {.tokens = std::move(prompt), .length_end = end, .submitted = turn};
+        if (limits_.checkpoints == 0) boundaries.clear();
+        sequences_[id] = {.tokens = std::move(prompt),
+                          .boundaries = std::move(boundaries),
+                          .length_end = end,
+                          .submitted = turn};
     }
 
     void cancel(base::RequestId id) { sequences_.erase(id); }
@@ -84,6 +89,7 @@ private:
 
     struct Sequence {
         Tokens tokens;
+        std::vector<int32_t> boundaries;
         size_t length_end = 0;
         int64_t submitted = 0;
         bool is_running = false;
@@ -92,6 +98,12 @@ private:
         base::Slot slot = base::kNoSlot;
 
         size_t pending() const { return tokens.size() - computed; }
+        /// What one step may compute.
+        size_t pending_to_boundary() const {
+            const auto next = std::ranges::upper_bound(boundaries, static_cast<int32_t>(computed));
+            return next == boundaries.end() ? pending()
+                                            : std::min(pending(), static_cast<size_t>(*next) - computed);
+        }
         bool is_decoding() const { return is_running && computed > 0 && pending() == 1; }
     };
 
@@ -105,7 +117,12 @@ private:
     std::vector<Cell>& cells_of(base::Slot slot) { return slots_[static_cast<size_t>(slot)]; }
 
     void apply(const sched::CellOp& op) {
+        if (op.kind == sched::CellOp::Kind::drop) {
+            expect(checkpoints_.erase(op.checkpoint) == 1, "a checkpoint is dropped that is not there");
+            return;
+        }
         if (!expect(is_slot(op.slot), "something happens to a slot that does not exist")) return;
+        if (op.kind == sched::CellOp::Kind::save) return save(op);
         const bool is_used = std::ranges::any_of(
             sequences_, [&](auto& entry) { return entry.second.is_running && entry.second.slot == op.slot; });
         if (op.kind == sched::CellOp::Kind::free) {
@@ -113,15 +130,34 @@ private:
             cells_of(op.slot).clear();
             return;
         }
+        // The slot of one that was preempted just now may be handed on at once; preempt() will tell.
+        freed_while_used_ |= is_used;
+        expect(cells_of(op.slot).empty(), "a slot that holds something gets the cells of another");
+        share(op);
+    }
+
+    void save(const sched::CellOp& op) {
+        Tokens text;
+        for (const Cell& cell : cells_of(op.slot)) text.push_back(cell.token);
+        expect(checkpoints_.emplace(op.checkpoint, std::move(text)).second, "a checkpoint is saved twice");
+        expect(checkpoints_.size() <= static_cast<size_t>(limits_.checkpoints),
+               "there are too many checkpoints");
+    }
+
+    void share(const sched::CellOp& op) {
         if (!expect(is_slot(op.from), "a slot shares with one that does not exist")) return;
         const auto length = static_cast<size_t>(op.length);
-        expect(!is_used && cells_of(op.slot).empty(),
-               "a slot that holds something gets the cells of another");
-        if (!expect(length > 0 && length <= cells_of(op.from).size(), "cells are shared that are not there"))
-            return;
         const auto& from = cells_of(op.from);
+        if (!expect(length > 0 && length <= from.size(), "cells are shared that are not there")) return;
         cells_of(op.slot).assign(from.begin(), from.begin() + op.length);
         tokens_shared_ += length;
+        if (limits_.checkpoints == 0) return;
+        const auto saved = checkpoints_.find(op.checkpoint);
+        if (!expect(saved != checkpoints_.end(), "a state is shared that was not saved")) return;
+        const bool is_same =
+            std::equal(saved->second.begin(), saved->second.end(), from.begin(), from.begin() + op.length,
+                       [](base::Token token, const Cell& cell) { return cell.token == token; });
+        expect(is_same, "a state is shared that belongs to another text");
     }
 
     /// The youngest running ones lost their place; their slots may have been freed just now.
@@ -173,7 +209,7 @@ private:
         }
         bool is_prompt_cut = false;
         for (const auto& [id, sequence] : sequences_) {
-            is_prompt_cut |= sequence.is_running && planned[id] < sequence.pending();
+            is_prompt_cut |= sequence.is_running && planned[id] < sequence.pending_to_boundary();
         }
         const auto batch = static_cast<size_t>(limits_.batch_tokens);
         const size_t busy = std::min(batch, decoding.size() + static_cast<size_t>(budget_busy));
@@ -201,7 +237,7 @@ private:
                        [](const Cell& cell, base::Token token) { return cell.token == token; });
         if (!expect(is_own, "a slot is used that holds another text's cells")) return false;
         if (!expect(
-                !step.tokens.empty() && step.tokens.size() <= sequence.pending() &&
+                !step.tokens.empty() && step.tokens.size() <= sequence.pending_to_boundary() &&
                     std::equal(step.tokens.begin(), step.tokens.end(), sequence.tokens.begin() + step.first),
                 "other tokens are computed than the sequence has")) {
             return false;
@@ -230,6 +266,8 @@ private:
     /// Everybody in the house.
     std::map<base::RequestId, Sequence> sequences_;
     std::vector<std::vector<Cell>> slots_;
+    /// The text that each saved state belongs to.
+    std::map<base::CheckpointId, Tokens> checkpoints_;
     std::vector<Tokens> ended_;
     std::string complaint_;
     size_t next_ = 0;

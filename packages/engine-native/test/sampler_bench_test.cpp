@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -60,12 +61,26 @@ std::vector<Named> chains() {
     return chains;
 }
 
-/// A vocabulary's noise, and above it the few dozen tokens that fit; or, as no trained model has it, noise alone.
-std::vector<float> random_row(Random& random, int32_t vocabulary_size, bool is_peaked) {
+enum class Logits {
+    /// A vocabulary's noise, and above it the few dozen tokens that fit.
+    peaked,
+    /// The same with equals among those.
+    equals,
+    /// Noise alone, as no trained model has it.
+    even,
+};
+const std::map<Logits, const char*> kNames = {
+    {Logits::peaked, "peaked"}, {Logits::equals, "equals"}, {Logits::even, "even"}};
+
+std::vector<float> random_row(Random& random, int32_t vocabulary_size, Logits kind) {
     std::vector<float> row(static_cast<size_t>(vocabulary_size));
-    test::fill_logits(random, test::Shape::smooth, is_peaked ? 2.0F : 1.0F, row);
-    for (int i = 0; is_peaked && i < 50; ++i)
-        row[random.below(row.size())] = 6 + static_cast<float>(random.below(1000)) / 100;
+    test::fill_logits(random, test::Shape::smooth, kind == Logits::even ? 1.0F : 2.0F, row);
+    if (kind == Logits::even) return row;
+    const uint64_t steps = kind == Logits::equals ? 1U << 8 : 1U << 20;
+    for (int i = 0; i < 50; ++i) {
+        const float height = static_cast<float>(random.below(steps)) / static_cast<float>(steps);
+        row[random.below(row.size())] = 6 + 10 * height;
+    }
     return row;
 }
 
@@ -110,11 +125,11 @@ void measure(const Named& chain, std::vector<std::vector<float>>& rows, const ch
 TEST_CASE("sampler: a benchmark, with INGLE_BENCH=1") {
     if (std::getenv("INGLE_BENCH") == nullptr) return;
     for (const int32_t vocabulary_size : {32'000, 151'936}) {
-        for (const bool is_peaked : {true, false}) {
+        for (const Logits kind : {Logits::peaked, Logits::equals, Logits::even}) {
             Random random(1);
             std::vector<std::vector<float>> rows(kRows);
-            for (std::vector<float>& row : rows) row = random_row(random, vocabulary_size, is_peaked);
-            for (const Named& chain : chains()) measure(chain, rows, is_peaked ? "peaked" : "even");
+            for (std::vector<float>& row : rows) row = random_row(random, vocabulary_size, kind);
+            for (const Named& chain : chains()) measure(chain, rows, kNames.at(kind));
         }
     }
 }

@@ -41,6 +41,7 @@ World random_world(Random& random) {
                    .sequences = sequences,
                    .donors = random.between(0, 6),
                    .batch_tokens = sequences + random.between(0, 2 * context_length),
+                   .checkpoints = random.chance(40) ? random.between(1, 12) : 0,
                    .reserve_ahead = random.between(1, 8)},
         .budget_busy = random.between(1, 16),
         .families = random.between(1, 6),
@@ -91,12 +92,17 @@ private:
             const int32_t room = context_length - prompt_tokens;
             const int32_t generate_max = is_growing ? room : random_.between(1, room);
             const std::vector<base::Token> prompt = random_prompt(static_cast<size_t>(prompt_tokens));
+            std::vector<int32_t> boundaries;
+            for (int32_t at = random_.between(1, 40); at <= prompt_tokens; at += random_.between(1, 40)) {
+                boundaries.push_back(at);
+            }
             scheduler_.submit({.id = id,
                                .client = std::to_string(random_.between(1, world_.clients)),
                                .prompt = prompt,
                                .generate_max = generate_max,
-                               .uses_cache = random_.chance(85)});
-            engine_.submit(id, prompt, random_.between(1, generate_max), turn);
+                               .uses_cache = random_.chance(85),
+                               .boundaries = boundaries});
+            engine_.submit(id, prompt, boundaries, random_.between(1, generate_max), turn);
         }
     }
 

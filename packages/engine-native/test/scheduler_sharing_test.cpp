@@ -14,8 +14,13 @@ using test::with;
 
 namespace {
 
-constexpr Limits kShared{
-    .cells = 400, .context_length = 100, .sequences = 3, .donors = 3, .batch_tokens = 40, .reserve_ahead = 2};
+constexpr Limits kShared{.cells = 400,
+                         .context_length = 100,
+                         .sequences = 3,
+                         .donors = 3,
+                         .batch_tokens = 40,
+                         .checkpoints = 0,
+                         .reserve_ahead = 2};
 
 /// A beginning that many have, and an end of one's own.
 std::vector<Token> prompt(int32_t common, int32_t own, Token name) {
@@ -207,4 +212,64 @@ TEST_CASE("sharing: without donors nothing is shared") {
     CHECK_EQ(house.turn(), "1: 35+1*, 2: 0+4");
     finish(house);
     CHECK_EQ(house.scheduler.counters().cells_cached, 0);
+}
+
+// ---- where a part of the state cannot be cut ---------------------------------------------------------------
+
+namespace {
+
+constexpr Limits kRecurrent = with(kShared, [](Limits& limits) { limits.checkpoints = 4; });
+
+} // namespace
+
+TEST_CASE("checkpoints: a step ends at each boundary of the prompt") {
+    House house(kRecurrent);
+    house.submit("a", prompt(30, 30, 1), 3, true, {20, 50});
+    CHECK_EQ(house.turn(), "1: 0+20");
+    CHECK_EQ(house.turn(), "1: 20+30");
+    CHECK_EQ(house.turn(), "1: 50+10*");
+    CHECK_EQ(house.turn(), "1: 60+1*");
+}
+
+TEST_CASE("checkpoints: a beginning is shared up to the last boundary that is common, not beyond") {
+    House house(kRecurrent);
+    house.submit("a", prompt(30, 10, 1), 2, true, {20});
+    finish(house);
+    house.submit("a", prompt(30, 10, 2), 2, true, {20});
+    CHECK_EQ(house.turn(), "2: 20+20*");
+}
+
+TEST_CASE("checkpoints: a chat goes on where its last answer ended") {
+    House house(kRecurrent);
+    house.submit("a", prompt(30, 5, 1), 4);
+    finish(house);
+    std::vector<Token> next = prompt(30, 5, 1);
+    for (const Token left : {3, 2, 1, 0}) next.push_back(1000 + 500 + left);
+    next.insert(next.end(), 6, 7);
+    house.submit("a", next, 4);
+    CHECK_EQ(house.turn(), "2: 38+7*");
+}
+
+TEST_CASE("checkpoints: requests that arrive together wait for the first to reach their common boundary") {
+    House house(kRecurrent);
+    for (Token name = 1; name <= 3; ++name) house.submit("a", prompt(60, 5, name), 2, true, {50});
+    CHECK_EQ(house.turn(), "1: 0+40");
+    CHECK_EQ(house.turn(), "1: 40+10");
+    CHECK_EQ(house.turn(), "1: 50+15*, 2: 50+15*, 3: 50+10");
+}
+
+TEST_CASE("checkpoints: the ones that were longest of no use go when there are too many") {
+    House house(with(kRecurrent, [](Limits& limits) { limits.checkpoints = 2; }));
+    for (Token name = 1; name <= 2; ++name) {
+        house.submit("a", prompt(0, 40, name), 1);
+        finish(house);
+    }
+    std::vector<Token> first = prompt(0, 40, 1);
+    first.push_back(5);
+    house.submit("a", first, 1); // uses the first, and makes a third: the second goes
+    CHECK_EQ(house.turn(), "3: 40+1*");
+    std::vector<Token> second = prompt(0, 40, 2);
+    second.push_back(5);
+    house.submit("a", second, 1);
+    CHECK_EQ(house.turn(), "4: 0+40");
 }

@@ -207,8 +207,13 @@ TEST_CASE("scheduler: a large request at the head keeps a small one of the same 
 namespace {
 
 /// Two requests that fit at first and not to the end.
-constexpr Limits kTight{
-    .cells = 12, .context_length = 12, .sequences = 3, .donors = 0, .batch_tokens = 12, .reserve_ahead = 1};
+constexpr Limits kTight{.cells = 12,
+                        .context_length = 12,
+                        .sequences = 3,
+                        .donors = 0,
+                        .batch_tokens = 12,
+                        .checkpoints = 0,
+                        .reserve_ahead = 1};
 
 } // namespace
 

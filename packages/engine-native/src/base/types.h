@@ -16,4 +16,7 @@ using RequestId = uint64_t;
 
 inline constexpr Slot kNoSlot = -1;
 
+/// Names a saved state of a sequence (sched/request.h). Counts up from 1; 0 is none.
+using CheckpointId = uint64_t;
+
 } // namespace base

@@ -24,20 +24,36 @@ constexpr int32_t kSlotsMax = 256;
 /// Longest client key that is kept; a longer one is cut, and shares its account with what begins alike.
 constexpr size_t kClientBytesMax = 128;
 
-/// A convolution's or state space's state is that of the last token alone: it has no beginning to be shared.
+/// Recurrent states take memory for every slot, used or not.
+constexpr int32_t kDonorsRecurrent = 8;
+
+/// Memory for checkpoints of recurrent states, and most of them whatever their size.
+constexpr size_t kCheckpointBytesMax = size_t{256} * 1024 * 1024;
+constexpr size_t kCheckpointsMax = 256;
+
+/// Beside a prompt's messages, checkpoints are made at multiples of this many tokens.
+constexpr int32_t kBoundaryEvery = 1024;
+
 int32_t donors_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
-    if (model.info().is_recurrent) return 0;
-    return std::min(kDonors, kSlotsMax - context.sequences);
+    return std::min(model.info().is_recurrent ? kDonorsRecurrent : kDonors, kSlotsMax - context.sequences);
 }
 
-sched::Limits limits_of(const llama_rt::Model& model, const EngineOptions& options) {
-    const llama_rt::ContextOptions& context = options.context;
-    return {.cells = context.cells,
-            .context_length = context.context_length,
-            .sequences = context.sequences,
-            .donors = donors_of(model, context),
-            .batch_tokens = context.batch_tokens,
-            .reserve_ahead = kReserveAhead};
+sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
+                        const EngineOptions& options) {
+    sched::Limits limits{.cells = options.context.cells,
+                         .context_length = options.context.context_length,
+                         .sequences = options.context.sequences,
+                         .donors = donors_of(model, options.context),
+                         .batch_tokens = options.context.batch_tokens,
+                         .checkpoints = 0,
+                         .reserve_ahead = kReserveAhead};
+    if (!model.info().is_recurrent) return limits;
+    const size_t bytes = context.measure_state_bytes();
+    if (bytes > 0)
+        limits.checkpoints = static_cast<int32_t>(std::min(kCheckpointBytesMax / bytes, kCheckpointsMax));
+    // Without a checkpoint there is no beginning of such a state that could be shared.
+    if (limits.checkpoints == 0) limits.donors = 0;
+    return limits;
 }
 
 base::Error too_long(int64_t prompt_tokens, int64_t context_length) {
@@ -63,20 +79,21 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
     base::Result<std::unique_ptr<llama_rt::Context>> context =
         llama_rt::Context::create(model, options.context, slots);
     if (!context) return std::unexpected(context.error());
+    const sched::Limits limits = limits_of(*model, **context, options);
     std::unique_ptr<Engine> engine(
-        new Engine(std::move(model), std::move(*context), options, std::move(listener)));
+        new Engine(std::move(model), std::move(*context), options, limits, std::move(listener)));
     engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
     return engine;
 }
 
 Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
-               const EngineOptions& options, Listener listener)
+               const EngineOptions& options, const sched::Limits& limits, Listener listener)
     : model_(std::move(model)),
       options_(options),
       listener_(std::move(listener)),
       inbox_(inbox_size(options)),
       context_(std::move(context)),
-      scheduler_(limits_of(*model_, options)),
+      scheduler_(limits),
       pace_(options.context.batch_tokens) {
     counted_.cells = options.context.cells;
     stats_ = counted_;
@@ -161,9 +178,35 @@ void Engine::prepare_cells(const sched::Plan& plan) {
     for (const sched::CellOp& op : plan.cells) {
         switch (op.kind) {
             case sched::CellOp::Kind::free: context_->remove(op.slot, 0); break;
-            case sched::CellOp::Kind::share: context_->share(op.from, op.slot, op.length); break;
+            case sched::CellOp::Kind::share: share(op); break;
+            case sched::CellOp::Kind::save: checkpoints_[op.checkpoint] = context_->save(op.slot); break;
+            case sched::CellOp::Kind::drop: checkpoints_.erase(op.checkpoint); break;
         }
     }
+}
+
+void Engine::share(const sched::CellOp& op) {
+    context_->share(op.from, op.slot, op.length);
+    // What was saved from this very context always fits it.
+    if (op.checkpoint != 0) INGLE_ASSERT(context_->restore(op.slot, checkpoints_.at(op.checkpoint)));
+}
+
+/// Where a chat's messages end: after the tokens that end a generation. The first (often the system message) and the
+/// last are what other requests and the chat's next turn begin with; long prompts have some more on the way.
+std::vector<int32_t> Engine::boundaries(const std::vector<base::Token>& prompt) const {
+    std::vector<int32_t> lengths;
+    if (!model_->info().is_recurrent) return lengths;
+    const auto length = static_cast<int32_t>(prompt.size());
+    for (int32_t at = kBoundaryEvery; at < length; at += kBoundaryEvery) lengths.push_back(at);
+    const auto ends_message = [this](base::Token token) { return model_->is_end_of_generation(token); };
+    const auto first = std::ranges::find_if(prompt, ends_message);
+    if (first == prompt.end()) return lengths;
+    const auto last = std::find_if(prompt.rbegin(), prompt.rend(), ends_message);
+    lengths.push_back(static_cast<int32_t>(first - prompt.begin()) + 1);
+    lengths.push_back(static_cast<int32_t>(last.base() - prompt.begin()));
+    std::ranges::sort(lengths);
+    lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
+    return lengths;
 }
 
 /// Lets the pace know how long the turn took for how many tokens.
@@ -191,7 +234,8 @@ void Engine::receive(GenerationRequest&& request) {
                        .client = request.client,
                        .prompt = request.prompt,
                        .generate_max = request.generate_max,
-                       .uses_cache = request.uses_cache});
+                       .uses_cache = request.uses_cache,
+                       .boundaries = boundaries(request.prompt)});
     const base::RequestId id = request.id;
     generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
 }

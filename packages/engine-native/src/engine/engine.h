@@ -90,7 +90,7 @@ private:
     using Message = std::variant<GenerationRequest, Cancel>;
 
     Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
-           const EngineOptions& options, Listener listener);
+           const EngineOptions& options, const sched::Limits& limits, Listener listener);
 
     // Engine thread.
     void run(const std::stop_token& stop);
@@ -99,6 +99,8 @@ private:
     void receive(GenerationRequest&& request);
     void receive(const Cancel& cancel);
     void prepare_cells(const sched::Plan& plan);
+    void share(const sched::CellOp& op);
+    std::vector<int32_t> boundaries(const std::vector<base::Token>& prompt) const;
     void observe(const sched::Plan& plan, Clock::duration duration);
     void decode(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     void retry_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
@@ -130,6 +132,7 @@ private:
     sched::Scheduler scheduler_;
     Pace pace_;
     std::unordered_map<base::RequestId, std::unique_ptr<Generation>> generations_;
+    std::unordered_map<base::CheckpointId, std::vector<uint8_t>> checkpoints_;
     llama_rt::Candidates candidates_;
     std::vector<Message> messages_;
     std::vector<llama_rt::BatchPart> parts_;

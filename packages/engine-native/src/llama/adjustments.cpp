@@ -1,5 +1,7 @@
 #include "llama/adjustments.h"
 
+#include "base/result.h"
+
 #include <algorithm>
 #include <ranges>
 
@@ -35,6 +37,7 @@ Adjustments::Adjustments(int32_t vocabulary_size, const Sampling& sampling,
 }
 
 void Adjustments::apply(std::span<float> logits) {
+    INGLE_ASSERT(originals_.empty());
     for (const llama_logit_bias& bias : biases_) {
         change(logits, bias.token, logits[static_cast<size_t>(bias.token)] + bias.bias);
     }
@@ -49,6 +52,7 @@ void Adjustments::apply(std::span<float> logits) {
 }
 
 void Adjustments::change(std::span<float> logits, base::Token token, float logit) {
+    INGLE_ASSERT(static_cast<size_t>(token) < logits.size());
     float& place = logits[static_cast<size_t>(token)];
     originals_.push_back({.token = token, .logit = place});
     place = logit;

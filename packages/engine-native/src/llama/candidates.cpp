@@ -82,12 +82,27 @@ std::vector<Candidate>::iterator at(std::vector<Candidate>& list, size_t index) 
     return list.begin() + static_cast<std::ptrdiff_t>(std::min(index, list.size()));
 }
 
-void list_all(std::span<const float> logits, std::vector<Candidate>& list) {
+/// Appends the tokens from `from` on with at least this logit.
+void append_at_least(std::span<const float> logits, size_t from, float least, std::vector<Candidate>& list) {
+    const float floor = std::nextafter(least, kLowest);
+    visit_blocks_above(logits, from, floor,
+                       [&](size_t first, size_t end) { append_above(logits, first, end, floor, list); });
+}
+
+/// Which of equals llama.cpp keeps, and in which order, follows from nothing but its std::partial_sort of all tokens.
+/// That makes a heap of the first k, then walks through the others and skips those that are not above the lowest in
+/// the heap. So it does the same to a list without tokens that it would skip: here all behind the head of the
+/// vocabulary that are not above the head's own k-th.
+void keep_top_among_equals(std::span<const float> logits, size_t k, Candidates& candidates) {
+    std::vector<Candidate>& list = candidates.list;
+    const size_t head = std::max(k, logits.size() / 16);
     list.clear();
-    for (size_t i = 0; i < logits.size(); ++i) {
+    for (size_t i = 0; i < head; ++i) {
         const float logit = std::isnan(logits[i]) ? kLowest : logits[i];
         list.push_back({.token = static_cast<base::Token>(i), .logit = logit, .p = 0.0F});
     }
+    append_at_least(logits, head, floor_of_top(logits.first(head), k, candidates.highest), list);
+    std::partial_sort(list.begin(), at(list, k), list.end(), is_likelier);
 }
 
 } // namespace
@@ -107,26 +122,20 @@ base::Token likeliest(std::span<const float> logits) {
 
 void keep_top(std::span<const float> logits, size_t k, Candidates& candidates) {
     std::vector<Candidate>& list = candidates.list;
-    const float floor = floor_of_top(logits, std::min(k, logits.size()), candidates.highest);
-    keep_at_least(logits, floor, candidates);
+    k = std::min(k, logits.size());
+    keep_at_least(logits, floor_of_top(logits, k, candidates.highest), candidates);
     if (k < list.size()) std::nth_element(list.begin(), at(list, k), list.end(), is_before);
     std::sort(list.begin(), at(list, k), is_before);
     // One more than k: the first that is left out may equal the last that is kept.
-    const auto equal = std::adjacent_find(list.begin(), at(list, k + 1), is_equal);
-    if (k <= kPartialSortMax && equal != at(list, k + 1)) {
-        // Which of equals llama.cpp keeps, and in which order, follows from nothing but its way to find them.
-        list_all(logits, list);
-        std::partial_sort(list.begin(), at(list, k), list.end(), is_likelier);
-    }
+    const auto end = at(list, k + 1);
+    const bool has_equals = std::adjacent_find(list.begin(), end, is_equal) != end;
+    if (has_equals && k <= kPartialSortMax) keep_top_among_equals(logits, k, candidates);
     list.resize(std::min(k, list.size()));
 }
 
 void keep_at_least(std::span<const float> logits, float least, Candidates& candidates) {
     candidates.list.clear();
-    const float floor = std::nextafter(least, kLowest);
-    visit_blocks_above(logits, 0, floor, [&](size_t first, size_t end) {
-        append_above(logits, first, end, floor, candidates.list);
-    });
+    append_at_least(logits, 0, least, candidates.list);
 }
 
 void sort_by_likelihood(std::vector<Candidate>& list) {

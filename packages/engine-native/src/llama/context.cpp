@@ -164,6 +164,32 @@ bool Context::remove(base::Slot slot, int32_t from) {
     return llama_memory_seq_rm(llama_get_memory(context_.get()), slot, from == 0 ? -1 : from, -1);
 }
 
+std::vector<uint8_t> Context::save(base::Slot slot) {
+    thread_.check();
+    constexpr llama_state_seq_flags kPartial = LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY;
+    std::vector<uint8_t> state(llama_state_seq_get_size_ext(context_.get(), slot, kPartial));
+    const size_t written =
+        llama_state_seq_get_data_ext(context_.get(), state.data(), state.size(), slot, kPartial);
+    if (written != state.size()) state.clear();
+    return state;
+}
+
+bool Context::restore(base::Slot slot, const std::vector<uint8_t>& state) {
+    thread_.check();
+    return !state.empty() && llama_state_seq_set_data_ext(context_.get(), state.data(), state.size(), slot,
+                                                          LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY) > 0;
+}
+
+size_t Context::measure_state_bytes() {
+    const base::Token token = 0;
+    const BatchPart part{.slot = 0, .first = 0, .tokens = std::span(&token, 1), .wants_logits = true};
+    const bool is_ok = decode(std::span(&part, 1)) == Decoded::ok;
+    const size_t bytes = is_ok ? save(0).size() : 0;
+    remove(0, 0);
+    thread_.release(); // the engine's own thread takes over
+    return bytes;
+}
+
 void Context::share(base::Slot from, base::Slot to, int32_t length) {
     thread_.check();
     llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, 0, length);

@@ -63,6 +63,15 @@ public:
     /// Lets `to`, which holds nothing, hold the first `length` cells of `from` too. Nothing is copied.
     void share(base::Slot from, base::Slot to, int32_t length);
 
+    /// What of a sequence's state is that of its last token alone: convolutions, state spaces. Empty when it cannot be had.
+    std::vector<uint8_t> save(base::Slot slot);
+
+    /// Gives a sequence such a state instead of its own. False when it does not fit.
+    bool restore(base::Slot slot, const std::vector<uint8_t>& state);
+
+    /// Bytes of one saved state of this model, found by trying. The context must be empty.
+    size_t measure_state_bytes();
+
     /// Any thread: the decode under way, and every later one, ends soon with `aborted`.
     void abort() { is_aborted_.store(true); }
 

@@ -1,12 +1,10 @@
 #include "llama/sampler.h"
 
-#include "base/result.h"
 #include "llama/model.h"
 #include "llama/softmax.h"
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace llama_rt {
 

@@ -18,6 +18,8 @@ struct PrefixTree::Node {
     std::vector<Slot> holders;
     /// How many of them are pinned.
     int32_t pins = 0;
+    /// The state saved after the last of these tokens; 0 is none.
+    base::CheckpointId checkpoint = 0;
 
     int32_t size() const { return static_cast<int32_t>(tokens.size()); }
 };
@@ -37,23 +39,65 @@ PrefixTree::PrefixTree(int32_t slots) : root_(std::make_unique<Node>()) {
 
 PrefixTree::~PrefixTree() = default;
 
-PrefixTree::Match PrefixTree::longest(std::span<const Token> tokens) const {
-    Match best;
-    // Depth first; several children may begin alike, and the best way may lie behind any of them.
+/// Calls `visit(node, length)` for every node that `tokens` lead into, with the tokens matched at its end or where they
+/// part. Depth first; several children may begin alike, and the best way may lie behind any of them.
+template <class Visit>
+void PrefixTree::walk(std::span<const Token> tokens, Visit visit) const {
     std::vector<std::pair<const Node*, size_t>> open{{root_.get(), 0}};
     while (!open.empty()) {
         const auto [node, depth] = open.back();
         open.pop_back();
         const size_t common = common_length(node->tokens, tokens.subspan(depth));
-        const auto length = static_cast<int32_t>(depth + common);
-        if (length > best.length) best = {.length = length, .holder = node->holders.front()};
-        if (common < node->tokens.size() || depth + common == tokens.size()) continue;
+        const size_t length = depth + common;
+        if (common > 0) visit(*node, static_cast<int32_t>(length), common == node->tokens.size());
+        if (common < node->tokens.size() || length == tokens.size()) continue;
         for (const auto& child : node->children) {
-            if (child->tokens.front() == tokens[depth + common])
-                open.emplace_back(child.get(), depth + common);
+            if (child->tokens.front() == tokens[length]) open.emplace_back(child.get(), length);
         }
     }
+}
+
+PrefixTree::Match PrefixTree::longest(std::span<const Token> tokens) const {
+    Match best;
+    walk(tokens, [&](const Node& node, int32_t length, bool) {
+        if (length > best.length) best = {.length = length, .holder = node.holders.front()};
+    });
     return best;
+}
+
+PrefixTree::Match PrefixTree::longest_checkpoint(std::span<const Token> tokens) const {
+    Match best;
+    walk(tokens, [&](const Node& node, int32_t length, bool is_whole) {
+        if (!is_whole || node.checkpoint == 0 || length <= best.length) return;
+        best = {.length = length, .holder = node.holders.front(), .checkpoint = node.checkpoint};
+    });
+    return best;
+}
+
+void PrefixTree::mark(Slot slot, base::CheckpointId checkpoint) {
+    Node* tail = held(slot).tail;
+    INGLE_ASSERT(tail != root_.get() && tail->checkpoint == 0);
+    tail->checkpoint = checkpoint;
+    marked_.push_back(tail);
+}
+
+bool PrefixTree::is_marked(Slot slot) const {
+    return held_[static_cast<size_t>(slot)].tail->checkpoint != 0;
+}
+
+void PrefixTree::touch(base::CheckpointId checkpoint) {
+    const auto found = std::ranges::find(marked_, checkpoint, &Node::checkpoint);
+    if (found != marked_.end()) marked_.splice(marked_.end(), marked_, found);
+}
+
+void PrefixTree::forget_oldest_checkpoint() {
+    unmark(marked_.front());
+}
+
+void PrefixTree::unmark(Node* node) {
+    if (node->checkpoint == 0) return;
+    dropped_.push_back(std::exchange(node->checkpoint, 0));
+    marked_.remove(node);
 }
 
 void PrefixTree::share(Slot slot, const Match& match) {
@@ -77,7 +121,8 @@ void PrefixTree::append(Slot slot, std::span<const Token> tokens) {
     Held& own = held(slot);
     cells_ += count;
     own.length += count;
-    const bool is_private = own.tail != root_.get() && own.tail->holders.size() == 1;
+    const bool is_private =
+        own.tail != root_.get() && own.tail->holders.size() == 1 && own.tail->checkpoint == 0;
     if (is_private) {
         own.tail->tokens.insert(own.tail->tokens.end(), tokens.begin(), tokens.end());
         if (own.is_pinned) cells_pinned_ += count;
@@ -101,6 +146,7 @@ void PrefixTree::release(Slot slot) {
         if (node->holders.empty()) {
             INGLE_ASSERT(node->children.empty()); // who holds a child holds its parent
             cells_ -= node->size();
+            unmark(node);
             std::erase_if(parent->children, [node](const auto& child) { return child.get() == node; });
         }
         node = parent;

@@ -15,8 +15,10 @@
 #include "base/types.h"
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sched {
@@ -32,10 +34,28 @@ public:
         int32_t length = 0;
         /// A slot that holds all of it; kNoSlot when length is 0.
         base::Slot holder = base::kNoSlot;
+        /// The state saved there; 0 when nobody asked for one.
+        base::CheckpointId checkpoint = 0;
     };
 
     /// The longest beginning of `tokens` that is there.
     Match longest(std::span<const base::Token> tokens) const;
+
+    /// The longest beginning of `tokens` that is there and ends in a checkpoint.
+    Match longest_checkpoint(std::span<const base::Token> tokens) const;
+
+    /// The state of `slot` is saved where it stands now.
+    void mark(base::Slot slot, base::CheckpointId checkpoint);
+    bool is_marked(base::Slot slot) const;
+
+    /// A checkpoint was of use: it is the last to be given up.
+    void touch(base::CheckpointId checkpoint);
+    /// Gives up the checkpoint that was longest of no use.
+    void forget_oldest_checkpoint();
+    int32_t checkpoints() const { return static_cast<int32_t>(marked_.size()); }
+
+    /// Checkpoints that went with their cells or were forgotten since the last call.
+    std::vector<base::CheckpointId> take_dropped() { return std::exchange(dropped_, {}); }
 
     /// Lets `slot`, which must hold nothing, hold what was matched.
     void share(base::Slot slot, const Match& match);
@@ -68,12 +88,18 @@ private:
         bool is_pinned = false;
     };
 
+    template <class Visit>
+    void walk(std::span<const base::Token> tokens, Visit visit) const;
+    void unmark(Node* node);
     Node* split(Node* node, size_t at);
     void hold(Node* node, base::Slot slot);
     Held& held(base::Slot slot) { return held_[static_cast<size_t>(slot)]; }
 
     std::unique_ptr<Node> root_;
     std::vector<Held> held_;
+    /// Nodes that end in a checkpoint, least recently used first.
+    std::list<Node*> marked_;
+    std::vector<base::CheckpointId> dropped_;
     int32_t cells_ = 0;
     int32_t cells_pinned_ = 0;
 };

@@ -22,6 +22,9 @@ struct Limits {
     int32_t donors;
     /// Most tokens in one turn.
     int32_t batch_tokens;
+    /// Some of a sequence's state is that of its last token alone (convolutions, state spaces): a beginning can be
+    /// shared only where a checkpoint of it was saved. Most checkpoints kept; 0 where cells alone are the state.
+    int32_t checkpoints;
     /// Cells reserved ahead of what a sequence has, so that it does not ask for each token anew.
     int32_t reserve_ahead;
 };
@@ -36,6 +39,8 @@ struct Request {
     int32_t generate_max;
     /// Takes part in the sharing of prefixes, in both directions.
     bool uses_cache;
+    /// Lengths of the prompt, ascending, at which a checkpoint is worth it: where messages end. May be empty.
+    std::vector<int32_t> boundaries = {};
 };
 
 /// A request has begun to run, the first time or again after a preemption.
@@ -50,13 +55,18 @@ struct CellOp {
     enum class Kind {
         /// `slot` lets go of all its cells.
         free,
-        /// `slot`, which holds nothing, gets the first `length` cells of `from` too.
+        /// `slot`, which holds nothing, gets the first `length` cells of `from` too, and the state of `checkpoint`.
         share,
+        /// The state of `slot` as it is now is saved as `checkpoint`.
+        save,
+        /// `checkpoint` is needed no more.
+        drop,
     };
     Kind kind;
-    base::Slot slot;
+    base::Slot slot = base::kNoSlot;
     base::Slot from = base::kNoSlot;
     int32_t length = 0;
+    base::CheckpointId checkpoint = 0;
 };
 
 /// Part of a turn: compute these tokens of a sequence, from position `first` on.

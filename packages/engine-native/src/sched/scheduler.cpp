@@ -73,6 +73,7 @@ void Scheduler::apply(const std::vector<Outcome>& outcomes) {
         tree_.append(step.slot, step.tokens);
         sequence.advance(count);
         cells_future_ -= count;
+        if (sequence.is_at_boundary()) make_checkpoint(sequence);
         if (step.sample) sequence.add(outcomes[i].token);
         if (outcomes[i].kind == Outcome::Kind::finished) end(sequence, Keep::yes);
     }
@@ -100,7 +101,8 @@ void Scheduler::plan_catching_up(int32_t budget_busy) {
             passed += 1;
             continue;
         }
-        const int32_t count = std::min(budget, sequence->pending());
+        const int32_t wanted = has_checkpoints() ? sequence->pending_to_boundary() : sequence->pending();
+        const int32_t count = std::min(budget, wanted);
         if (count <= 0) return;
         budget -= count;
         add_step(*sequence, count);
@@ -126,33 +128,48 @@ void Scheduler::admit_waiting() {
     }
 }
 
+/// What of a sequence's beginning is there to be shared. Its last token is always computed: the logits are wanted.
+PrefixTree::Match Scheduler::find_prefix(const Sequence& sequence) const {
+    if (limits_.donors == 0 || !sequence.request().uses_cache) return {};
+    const auto tokens = sequence.tokens().first(static_cast<size_t>(sequence.length() - 1));
+    const PrefixTree::Match match =
+        has_checkpoints() ? tree_.longest_checkpoint(tokens) : tree_.longest(tokens);
+    return match.length < kShareMin ? PrefixTree::Match{} : match;
+}
+
 /// A running sequence is about to compute more of this one's beginning than is there by now.
 bool Scheduler::is_being_computed(const Sequence& sequence) const {
     if (limits_.donors == 0 || !sequence.request().uses_cache) return false;
-    const int32_t there = tree_.longest(sequence.tokens()).length;
+    const int32_t there = find_prefix(sequence).length;
     const auto will_have_more = [&](const Sequence* other) {
         if (other->is_decoding() || !other->request().uses_cache) return false;
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
-        const auto common = static_cast<int32_t>(end - other->tokens().begin());
-        return common > other->computed() && common - there >= kShareMin;
+        const int32_t shared = will_share(*other, static_cast<int32_t>(end - other->tokens().begin()));
+        return shared > other->computed() && shared - there >= kShareMin;
     };
     return std::ranges::any_of(running_, will_have_more);
+}
+
+/// Of a beginning that is common with a leader's, what can be shared once the leader has computed it.
+int32_t Scheduler::will_share(const Sequence& leader, int32_t common) const {
+    if (!has_checkpoints()) return common;
+    const std::vector<int32_t>& boundaries = leader.request().boundaries;
+    const auto beyond = std::ranges::upper_bound(boundaries, common);
+    return beyond == boundaries.begin() ? 0 : *std::prev(beyond);
 }
 
 /// False when there are not enough cells.
 bool Scheduler::admit(Sequence& sequence) {
     const Slot slot = slots_free_.back();
     slots_free_.pop_back();
-    PrefixTree::Match match;
-    if (limits_.donors > 0 && sequence.request().uses_cache) {
-        // The last token is always computed: its logits are wanted.
-        match = tree_.longest(sequence.tokens().first(static_cast<size_t>(sequence.length() - 1)));
-    }
-    if (match.length < kShareMin) match = {};
+    const PrefixTree::Match match = find_prefix(sequence);
     if (match.length > 0) {
         tree_.share(slot, match);
-        cell_ops_.push_back(
-            {.kind = CellOp::Kind::share, .slot = slot, .from = match.holder, .length = match.length});
+        cell_ops_.push_back({.kind = CellOp::Kind::share,
+                             .slot = slot,
+                             .from = match.holder,
+                             .length = match.length,
+                             .checkpoint = match.checkpoint});
     }
     tree_.pin(slot); // before room is made, so that what was matched is not given up
     const int32_t cells = reservation(sequence);
@@ -166,6 +183,7 @@ bool Scheduler::admit(Sequence& sequence) {
     waiting_.leave(sequence);
     sequence.admit(slot, match.length, cells);
     cells_future_ += sequence.future();
+    tree_.touch(match.checkpoint);
     // A donor that was of use stays longest.
     const auto donor = std::ranges::find(donors_, match.holder);
     if (donor != donors_.end()) std::rotate(donor, std::next(donor), donors_.end());
@@ -215,6 +233,8 @@ void Scheduler::stop_running(Sequence& sequence, Keep keep) {
     const Slot slot = sequence.slot();
     cells_future_ -= sequence.future();
     running_.erase(std::ranges::find(running_, &sequence));
+    // Where it stands now, a chat's next turn goes on.
+    if (keep == Keep::yes && sequence.request().uses_cache && has_checkpoints()) make_checkpoint(sequence);
     tree_.unpin(slot);
     const bool is_worth_it = sequence.request().uses_cache && tree_.length(slot) >= kShareMin;
     if (keep == Keep::yes && is_worth_it && limits_.donors > 0) add_donor(slot);
@@ -251,6 +271,23 @@ void Scheduler::free_slot(Slot slot) {
     tree_.release(slot);
     slots_free_.push_back(slot);
     cell_ops_.push_back({.kind = CellOp::Kind::free, .slot = slot});
+    collect_dropped();
+}
+
+/// Saves the state of a running sequence where it stands. The oldest checkpoints go when there are too many.
+void Scheduler::make_checkpoint(const Sequence& sequence) {
+    if (!has_checkpoints() || sequence.computed() < kShareMin || tree_.is_marked(sequence.slot())) return;
+    if (tree_.checkpoints() == limits_.checkpoints) tree_.forget_oldest_checkpoint();
+    collect_dropped();
+    const base::CheckpointId checkpoint = ++checkpoints_made_;
+    tree_.mark(sequence.slot(), checkpoint);
+    cell_ops_.push_back({.kind = CellOp::Kind::save, .slot = sequence.slot(), .checkpoint = checkpoint});
+}
+
+void Scheduler::collect_dropped() {
+    for (const base::CheckpointId checkpoint : tree_.take_dropped()) {
+        cell_ops_.push_back({.kind = CellOp::Kind::drop, .checkpoint = checkpoint});
+    }
 }
 
 /// Its tokens and some room ahead, but never more than it can use. The last token it may generate is only sampled,

@@ -13,7 +13,9 @@
 //
 // Prefixes are shared: a sequence starts with the longest beginning that is computed already, whoever computed it. One
 // whose beginning is just being computed by another waits for that one instead of computing it beside it. Ended
-// sequences stay as donors until their cells or their slots are needed, least recently used first.
+// sequences stay as donors until their cells or their slots are needed, least recently used first. Where a part of the
+// state cannot be cut (Limits::checkpoints), a beginning is shared where its state was saved: a step ends at each of a
+// prompt's boundaries, and there, as at a sequence's end, a checkpoint is made.
 #pragma once
 
 #include "sched/prefix_tree.h"
@@ -62,7 +64,9 @@ private:
     void add_step(const Sequence& sequence, int32_t count);
 
     void admit_waiting();
+    PrefixTree::Match find_prefix(const Sequence& sequence) const;
     bool is_being_computed(const Sequence& sequence) const;
+    int32_t will_share(const Sequence& leader, int32_t common) const;
     bool admit(Sequence& sequence);
     bool grow(Sequence& sequence);
     void preempt(Sequence& sequence);
@@ -73,7 +77,11 @@ private:
     void give_up_donor(std::vector<base::Slot>::iterator donor);
     void add_donor(base::Slot slot);
     void free_slot(base::Slot slot);
+    void make_checkpoint(const Sequence& sequence);
+    void collect_dropped();
     int32_t reservation(const Sequence& sequence) const;
+
+    bool has_checkpoints() const { return limits_.checkpoints > 0; }
 
     const Limits limits_;
     std::unordered_map<base::RequestId, std::unique_ptr<Sequence>> sequences_;
@@ -90,6 +98,7 @@ private:
     int32_t cells_future_ = 0;
 
     uint64_t arrivals_ = 0;
+    base::CheckpointId checkpoints_made_ = 0;
     uint64_t preemptions_ = 0;
     /// What happened to cells since the last plan, which hands it over.
     std::vector<CellOp> cell_ops_;

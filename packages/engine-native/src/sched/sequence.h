@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "sched/request.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -47,6 +48,12 @@ public:
     /// Reserved and not yet filled.
     int32_t future() const { return reserved_ - computed_; }
     int32_t pending() const { return length() - computed_; }
+    /// Tokens up to the next of the prompt's boundaries, or all that are pending.
+    int32_t pending_to_boundary() const {
+        const auto next = std::ranges::upper_bound(request_.boundaries, computed_);
+        return next == request_.boundaries.end() ? pending() : std::min(*next - computed_, pending());
+    }
+    bool is_at_boundary() const { return std::ranges::binary_search(request_.boundaries, computed_); }
     /// Decoding: one token at a time, after the prompt (or what a preemption lost) is computed.
     bool is_decoding() const { return pending() == 1 && computed_ > 0; }
     /// Most tokens it will ever have.
