@@ -6,7 +6,7 @@ export default defineConfig({
       "packages/*/src/**/*.test.ts",
       "packages/*/test/**/*.test.ts",
       "scripts/**/*.test.ts",
-      "bench/**/*.test.ts",
+      "bench/src/**/*.test.ts",
     ],
     // Two cores: tests that decode with a real model would only slow each other down.
     maxWorkers: 2,

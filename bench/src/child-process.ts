@@ -1,0 +1,148 @@
+// Programs that the benchmark starts: each in a process group of its own, with the end of its output kept for error
+// messages, and gone when the benchmark is gone. Used by peers.ts, the subjects and the scenario `busy`.
+import { spawn, type ChildProcess } from "node:child_process";
+import { BenchError } from "./bench-error.ts";
+
+/** Characters of output that are kept of each stream: enough for a report in JSON and for the last error. */
+const outputMax = 256 * 1024;
+/** Lines of output in an error message. */
+const tailLines = 15;
+/** A program that was told to stop has so long before it is killed. */
+const stopLimitMs = 10_000;
+
+const live = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of live) signalGroup(child, "SIGKILL");
+});
+
+export interface ProgramOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  signal?: AbortSignal | undefined;
+}
+
+/** A program that runs until it is disposed, or until it ends itself. */
+export class RunningProgram implements AsyncDisposable {
+  readonly name: string;
+  readonly pid: number;
+  /** The exit code; null when it was killed. */
+  readonly ended: Promise<number | null>;
+  readonly #child: ChildProcess;
+  readonly #output = { stdout: "", stderr: "" };
+  #hasEnded = false;
+
+  /** `child` must have been started with `detached: true`, so that it leads a process group. */
+  constructor(name: string, child: ChildProcess) {
+    this.name = name;
+    this.#child = child;
+    this.pid = child.pid ?? -1;
+    live.add(child);
+    this.#keep("stdout");
+    this.#keep("stderr");
+    this.ended = new Promise((resolve) => {
+      const end = (code: number | null): void => {
+        this.#hasEnded = true;
+        live.delete(child);
+        resolve(code);
+      };
+      child.once("close", end);
+      child.once("error", (error) => {
+        this.#output.stderr += error.message;
+        end(-1);
+      });
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  get stdout(): string {
+    return this.#output.stdout;
+  }
+
+  /** The error for a program that did not do what it should: `sentence`, then what the program said last. */
+  failure(sentence: string): BenchError {
+    const { stdout, stderr } = this.#output;
+    const said = `${stdout}\n${stderr}`.trim().split("\n").slice(-tailLines).join("\n  ");
+    return new BenchError(said === "" ? sentence : `${sentence} Its last words:\n  ${said}`);
+  }
+
+  /** Stops the program and everything that it started. Idempotent. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#hasEnded) signalGroup(this.#child, "SIGTERM");
+    const kill = setTimeout(() => signalGroup(this.#child, "SIGKILL"), stopLimitMs);
+    await this.ended;
+    clearTimeout(kill);
+  }
+
+  #keep(stream: "stdout" | "stderr"): void {
+    this.#child[stream]?.setEncoding("utf8").on("data", (text: string) => {
+      this.#output[stream] = (this.#output[stream] + text).slice(-outputMax);
+    });
+  }
+}
+
+/** This process's environment without settings that would change a measured program behind the report's back. */
+export function plainEnvironment(): NodeJS.ProcessEnv {
+  const isSetting = (name: string): boolean =>
+    /^(INGLE_|LLAMA_|GGML_|OMP_|PORT$|HOST$|MODEL_NAME$)/.test(name);
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isSetting(name)));
+}
+
+/** Starts a program. When it cannot be started, it ends at once with -1. */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  options: ProgramOptions = {},
+): RunningProgram {
+  const { cwd, env } = options;
+  const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  return new RunningProgram(program, child);
+}
+
+/** Runs a program to its end and returns its stdout. Throws BenchError when it fails or takes too long. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: ProgramOptions & { limitMs: number },
+): Promise<string> {
+  options.signal?.throwIfAborted();
+  await using running = startProgram(program, args, options);
+  const limit = AbortSignal.timeout(options.limitMs);
+  const code = await orAborted(
+    running.ended,
+    options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]),
+  );
+  if (code === "aborted") {
+    options.signal?.throwIfAborted();
+    throw running.failure(`${program} was still running after ${options.limitMs / 1000} seconds.`);
+  }
+  if (code !== 0) throw running.failure(`${program} ${args[0] ?? ""} failed.`);
+  return running.stdout;
+}
+
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | "aborted"> {
+  let stopListening = (): void => {};
+  const aborted = new Promise<"aborted">((resolve) => {
+    const listener = (): void => resolve("aborted");
+    signal.addEventListener("abort", listener, { once: true });
+    stopListening = () => signal.removeEventListener("abort", listener);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    stopListening();
+  }
+}
+
+/** A group that is gone already is what was wanted. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === "win32") child.kill(signal);
+    else process.kill(-child.pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}

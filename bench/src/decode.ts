@@ -1,0 +1,108 @@
+// `pnpm bench decode`: how fast one answer streams over HTTP from our server, beside llama-bench of the same llama.cpp,
+// which only decodes. What is missing to 1.0 is what the server, HTTP and the crossing into JavaScript cost.
+import { BenchError } from "./bench-error.ts";
+import { plainEnvironment, runProgram } from "./child-process.ts";
+import { startHttpSubject } from "./http-subject.ts";
+import { llamaProgram } from "./peers.ts";
+import { makePrompts, seedOf } from "./prompts.ts";
+import { recordRound } from "./record-round.ts";
+import type { RunOptions } from "./runner.ts";
+import type { Measured, Round, Scenario } from "./scenario.ts";
+import { decodeSpeed } from "./stream-record.ts";
+import { measureTokensPerWord } from "./tokens-per-word.ts";
+
+const answerTokens = 64;
+/** llama-bench starts from an empty context; so do we, nearly. */
+const promptTokens = 8;
+const benchLimitMs = 600_000;
+
+/** What the report is told; decode runs by itself. */
+export const decodeScenario: Omit<Scenario, "cases"> = {
+  name: "decode",
+  meaning: `One answer of ${answerTokens} tokens over HTTP, beside llama-bench -p 0 -n ${answerTokens}.`,
+  subjects: ["ingle", "llama-bench"],
+  measures: [
+    {
+      key: "tokensPerSecond",
+      title: "speed as the client sees it",
+      unit: "tokens/s",
+      better: "higher",
+      isDrawn: true,
+    },
+    {
+      key: "serverTokensPerSecond",
+      title: "speed as the server tells it",
+      unit: "tokens/s",
+      better: "higher",
+    },
+  ],
+};
+
+/** Rounds of Ingle and llama-bench in turn. Throws BenchError when the machine is busy, or the signal's reason. */
+export async function runDecode(options: RunOptions): Promise<Round[]> {
+  const tokensPerWord = await measureTokensPerWord(options.model, options);
+  const rounds: Round[] = [];
+  for (let round = 1; round <= options.rounds; round += 1) {
+    const seed = seedOf(options.seed, `decode ${round}`);
+    const work = {
+      ingle: async () => await measureIngle(seed, tokensPerWord, options),
+      "llama-bench": async () => await measureLlamaBench(options),
+    };
+    for (const subject of ["ingle", "llama-bench"] as const) {
+      const head = { scenario: "decode", case: "one client", round, seed, subject };
+      rounds.push(await recordRound(head, "tokensPerSecond", work[subject], options));
+    }
+  }
+  return rounds;
+}
+
+async function measureIngle(seed: number, tokensPerWord: number, options: RunOptions): Promise<Measured> {
+  const prompts = makePrompts(seed, tokensPerWord);
+  await using subject = await startHttpSubject("ingle", options);
+  const ask = async (maxTokens: number) =>
+    await subject.stream({ messages: [{ role: "user", content: prompts.text(promptTokens) }], maxTokens });
+  await ask(promptTokens); // llama-bench warms up too
+  const record = await ask(answerTokens);
+  const told = record.serverTokensPerSecond;
+  if (told === undefined) throw new BenchError("The server did not tell its own speed.");
+  return {
+    values: { tokensPerSecond: decodeSpeed(record), serverTokensPerSecond: told },
+    requests: [record],
+  };
+}
+
+async function measureLlamaBench({ model, threads, signal }: RunOptions): Promise<Measured> {
+  const args = [
+    "-m",
+    model,
+    "-p",
+    "0",
+    "-n",
+    String(answerTokens),
+    "-t",
+    String(threads),
+    "-r",
+    "1",
+    "-o",
+    "json",
+  ];
+  const output = await runProgram(llamaProgram("llama-bench"), args, {
+    env: plainEnvironment(),
+    limitMs: benchLimitMs,
+    signal,
+  });
+  const speed = parseLlamaBench(output);
+  return { values: { tokensPerSecond: speed, serverTokensPerSecond: speed }, requests: [] };
+}
+
+/** The tokens per second of the one test in llama-bench's JSON. Throws BenchError. */
+export function parseLlamaBench(output: string): number {
+  try {
+    const tests: { avg_ts: number }[] = JSON.parse(output);
+    const [test] = tests;
+    if (tests.length === 1 && typeof test?.avg_ts === "number") return test.avg_ts;
+  } catch (error) {
+    throw new BenchError(`llama-bench wrote no JSON: ${output.slice(0, 300)}`, { cause: error });
+  }
+  throw new BenchError(`llama-bench reported no single test: ${output.slice(0, 300)}`);
+}

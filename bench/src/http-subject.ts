@@ -1,0 +1,118 @@
+// Ingle and llama-server as subjects: a process that listens on a port. Both are told the same threads, the same number
+// of requests at once and the same total context; the rest is each one's own default.
+import { createServer } from "node:net";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BenchError } from "./bench-error.ts";
+import { plainEnvironment, startProgram, type RunningProgram } from "./child-process.ts";
+import { llamaProgram } from "./peers.ts";
+import { readProcessUsage } from "./process-usage.ts";
+import { streamChat } from "./stream-client.ts";
+import { checkLength } from "./stream-record.ts";
+import {
+  contextLength,
+  contextTotal,
+  readyLimitMs,
+  slots,
+  type Subject,
+  type SubjectOptions,
+} from "./subject.ts";
+import { packageFolder } from "./workspace.ts";
+
+/** Often enough that the wait does not show in the scenario `cold`. */
+const readyPollMs = 5;
+/** One probe: a server that loads answers at once that it does. */
+const probeLimitMs = 2_000;
+
+export type HttpSubjectName = "ingle" | "llama-server";
+
+/** The command that starts a subject, without what changes from run to run. */
+export function httpCommand(name: HttpSubjectName, model: string, threads: number): string[] {
+  const own: Record<HttpSubjectName, string[]> = {
+    ingle: [
+      process.execPath,
+      path.join(packageFolder("@ingle/server"), "bin", "ingle.js"),
+      "serve",
+      `--parallel=${slots}`,
+      `--ctx=${contextLength}`,
+    ],
+    // With a unified cache every slot may use what the others leave, as in Ingle; the prompt cache in host memory is on
+    // by default.
+    "llama-server": [
+      llamaProgram("llama-server"),
+      "--parallel",
+      String(slots),
+      "--ctx-size",
+      String(contextTotal),
+      "--kv-unified",
+      "--no-webui",
+    ],
+  };
+  return [...own[name], "--model", model, "--threads", String(threads)];
+}
+
+/** Resolves when the server can answer. Throws BenchError when it ends or takes too long, or the signal's reason. */
+export async function startHttpSubject(name: HttpSubjectName, options: SubjectOptions): Promise<Subject> {
+  const { model, threads, signal } = options;
+  const [program = "", ...args] = httpCommand(name, model, threads);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const startedAtMs = performance.now();
+  const running = startProgram(program, [...args, "--host", "127.0.0.1", "--port", String(port)], {
+    env: plainEnvironment(),
+  });
+  try {
+    await waitUntilReady(name, url, running, signal);
+  } catch (error) {
+    await running[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    name,
+    startedAtMs,
+    stream: async (request, streamOptions) =>
+      checkLength(await streamChat(url, model, request, { signal, ...streamOptions }), request),
+    usage: () => readProcessUsage(running.pid),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+async function waitUntilReady(
+  name: HttpSubjectName,
+  url: string,
+  running: RunningProgram,
+  signal: AbortSignal,
+): Promise<void> {
+  const giveUpAt = performance.now() + readyLimitMs;
+  while (!(await isReady(url, signal))) {
+    if (running.hasEnded) throw running.failure(`${name} ended before it could answer.`);
+    if (performance.now() > giveUpAt)
+      throw running.failure(`${name} was not ready after ${readyLimitMs / 1000} seconds.`);
+    await sleep(readyPollMs, undefined, { signal });
+  }
+}
+
+async function isReady(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/health`, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(probeLimitMs)]),
+      headers: { connection: "close" },
+    });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    signal.throwIfAborted();
+    return false; // nobody listens yet
+  }
+}
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string")
+    throw new BenchError("This machine has no free port on 127.0.0.1.");
+  return address.port;
+}

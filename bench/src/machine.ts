@@ -1,0 +1,110 @@
+// Where a result comes from: the machine, the commit, the model file, and how busy the machine was with other things.
+// Used by the runner and written into every report.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { availableParallelism, cpus, release, totalmem } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BenchError } from "./bench-error.ts";
+import { runProgram } from "./child-process.ts";
+import { workspaceFolder } from "./workspace.ts";
+
+/** Above this share of all cores, something else computes and no figure can be trusted. */
+const busyShareMax = 0.08;
+/** How long the load is watched for one answer, in milliseconds. */
+const watchMs = 2_000;
+/** A load that passes in this time is waited out: the kernel tidies up after a program that ended. */
+const calmLimitMs = 30_000;
+const gitLimitMs = 30_000;
+/** Hexadecimal digits of the model's sum that a report shows. */
+const sumDigits = 16;
+
+export interface Machine {
+  system: string;
+  cpu: string;
+  cores: number;
+  memoryGib: number;
+  node: string;
+  /** The commit that was measured, followed by `-dirty` when the working tree differs from it. */
+  commit: string;
+}
+
+export interface ModelFile {
+  /** Without its folder. */
+  name: string;
+  bytes: number;
+  /** The first digits of the file's sha256. */
+  sha256: string;
+}
+
+export async function describeMachine(signal?: AbortSignal): Promise<Machine> {
+  const git = async (...args: string[]): Promise<string> =>
+    (await runProgram("git", args, { cwd: workspaceFolder, limitMs: gitLimitMs, signal })).trim();
+  const commit = await git("rev-parse", "--short=12", "HEAD");
+  const changes = await git("status", "--porcelain");
+  return {
+    system: `${process.platform} ${release()} ${process.arch}`,
+    cpu: cpus()[0]?.model.trim() ?? "unknown",
+    cores: availableParallelism(),
+    memoryGib: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    commit: changes === "" ? commit : `${commit}-dirty`,
+  };
+}
+
+/** Reads the whole file, which also brings it into the page cache for everyone who is measured. */
+export async function describeModel(file: string, signal?: AbortSignal): Promise<ModelFile> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(file, { signal })) hash.update(piece);
+  const { size } = await stat(file);
+  return { name: path.basename(file), bytes: size, sha256: hash.digest("hex").slice(0, sumDigits) };
+}
+
+/**
+ * The share of all cores that computes while we do nothing, once it is small enough to measure beside it. Throws
+ * BenchError when it does not become so. With `force` whatever it is at once.
+ */
+export async function assertIdle(options: { force: boolean; signal?: AbortSignal }): Promise<number> {
+  const giveUpAt = performance.now() + calmLimitMs;
+  for (;;) {
+    const share = await busyShare(watchMs, options.signal);
+    if (share <= busyShareMax || options.force) return share;
+    if (performance.now() < giveUpAt) continue;
+    throw new BenchError(
+      `This machine is busy with something else (${Math.round(share * 100)} % of its cores), so figures would mean ` +
+        "nothing. Stop what else runs, or pass --force; the report then says that it was forced.",
+    );
+  }
+}
+
+async function busyShare(forMs: number, signal: AbortSignal | undefined): Promise<number> {
+  const before = await readCpuTimes();
+  await sleep(forMs, undefined, { signal });
+  const after = await readCpuTimes();
+  const total = after.total - before.total;
+  return total > 0 ? (after.busy - before.busy) / total : 0;
+}
+
+export interface CpuTimes {
+  busy: number;
+  total: number;
+}
+
+async function readCpuTimes(): Promise<CpuTimes> {
+  if (process.platform === "linux") return parseCpuTimes(await readFile("/proc/stat", "utf8"));
+  const all = cpus().flatMap(({ times }) => Object.values(times));
+  const idle = cpus().map(({ times }) => times.idle);
+  const total = all.reduce((a, b) => a + b, 0);
+  return { busy: total - idle.reduce((a, b) => a + b, 0), total };
+}
+
+/**
+ * The first line of /proc/stat: user nice system idle iowait irq softirq steal …; waiting for a disk is not computing,
+ * time that a hypervisor took for others is.
+ */
+export function parseCpuTimes(text: string): CpuTimes {
+  const fields = (/^cpu +(.*)$/m.exec(text)?.[1] ?? "").split(" ").slice(0, 8).map(Number);
+  const total = fields.reduce((a, b) => a + b, 0);
+  return { busy: total - (fields[3] ?? 0) - (fields[4] ?? 0), total };
+}

@@ -1,0 +1,142 @@
+// The benchmark's command line: `pnpm bench <command>`; docs/benchmarks.md explains the commands. From options to a
+// report on stdout and in files; progress goes to stderr.
+import { setMaxListeners } from "node:events";
+import path from "node:path";
+import { ensureStarterModel } from "@ingle/engine";
+import { BenchError } from "./bench-error.ts";
+import { failures } from "./comparison.ts";
+import { decodeScenario, runDecode } from "./decode.ts";
+import { httpCommand } from "./http-subject.ts";
+import { describeMachine, describeModel } from "./machine.ts";
+import { parseOptions, usageText, type BenchOptions } from "./options.ts";
+import { ensureLlamaPrograms, ensureNodeLlamaCpp, nodeLlamaCppVersion, readPin } from "./peers.ts";
+import { terminalReport, writeReport, type Run } from "./report.ts";
+import { runScenarios, type RunOptions } from "./runner.ts";
+import { everyone, type Scenario } from "./scenario.ts";
+import { scenarios } from "./scenarios/all.ts";
+import { contextLength, slots, type SubjectName } from "./subject.ts";
+
+const exitInterrupted = 130;
+
+async function main(args: readonly string[], signal: AbortSignal): Promise<number> {
+  // A package manager starts us in the workspace's folder and says where the user is.
+  const options = parseOptions(args, process.env["INIT_CWD"] ?? process.cwd());
+  switch (options.command) {
+    case "help":
+      process.stdout.write(usageText);
+      return 0;
+    case "peers":
+      await preparePeers(everyone, signal);
+      await preparePeers(["llama-bench"], signal);
+      return 0;
+    case "decode":
+      return await measure(options, [decodeScenario], runDecode, signal);
+    case "http": {
+      const chosen = scenarios.filter(({ name }) => options.scenarios.includes(name));
+      return await measure(options, chosen, async (run) => await runScenarios(chosen, run), signal);
+    }
+  }
+}
+
+type Reported = Omit<Scenario, "cases">;
+
+/** Prepares, runs and reports. Returns 1 when a round failed. */
+async function measure(
+  options: BenchOptions,
+  reported: readonly Reported[],
+  run: (options: RunOptions) => Promise<Run["results"]>,
+  signal: AbortSignal,
+): Promise<number> {
+  const startedAt = new Date();
+  const names = subjectNames(options, reported);
+  await preparePeers(names, signal);
+  const model = options.model ?? (await starterModelPath(signal));
+  const [machine, modelFile] = [await describeMachine(signal), await describeModel(model, signal)];
+  say(`Seed ${options.seed}; ${options.threads} threads; ${modelFile.name}.`);
+  const results = await run({ ...options, model, signal, say });
+  const finished: Run = {
+    command: options.command,
+    startedAt,
+    machine,
+    model: modelFile,
+    threads: options.threads,
+    seed: options.seed,
+    rounds: options.rounds,
+    wasForced: options.force,
+    subjects: await describeSubjects(names, modelFile.name, options.threads),
+    scenarios: reported,
+    results,
+  };
+  process.stdout.write(`\n${terminalReport(finished)}\n\n`);
+  for (const file of await writeReport(finished, options.out)) say(path.relative(process.cwd(), file));
+  return failures(results).length === 0 ? 0 : 1;
+}
+
+function subjectNames({ command, withPeers }: BenchOptions, reported: readonly Reported[]): SubjectName[] {
+  const all = reported.flatMap(({ subjects }) => subjects);
+  return withPeers || command === "decode" ? [...new Set(all)] : ["ingle"];
+}
+
+async function preparePeers(names: readonly SubjectName[], signal: AbortSignal): Promise<void> {
+  if (names.includes("llama-server") || names.includes("llama-bench"))
+    await ensureLlamaPrograms({ say, signal });
+  if (names.includes("node-llama-cpp")) await ensureNodeLlamaCpp({ say, signal });
+}
+
+async function starterModelPath(signal: AbortSignal): Promise<string> {
+  return await ensureStarterModel({
+    signal,
+    onProgress: ({ phase, bytes, totalBytes }) => {
+      if (bytes === totalBytes) say(`Starter model: ${phase} done.`);
+    },
+  });
+}
+
+/** How each subject was started: its command with names in place of this machine's folders. */
+async function describeSubjects(
+  names: readonly SubjectName[],
+  model: string,
+  threads: number,
+): Promise<Run["subjects"]> {
+  const { release, commit } = await readPin();
+  const llama = `llama.cpp ${release} (${commit.slice(0, 10)}), not patched`;
+  const command = (name: "ingle" | "llama-server"): string =>
+    httpCommand(name, model, threads)
+      .map((word) => path.basename(word))
+      .join(" ");
+  const all: Record<SubjectName, string> = {
+    ingle: command("ingle"),
+    "llama-server": `${command("llama-server")} # ${llama}`,
+    "llama-bench": `llama-bench -p 0 -n 64 -r 1 -t ${threads} # ${llama}`,
+    "node-llama-cpp": `${nodeLlamaCppVersion}, prebuilt binary, ${slots} sequences of ${contextLength} tokens, ${threads} threads`,
+  };
+  return Object.fromEntries(names.map((name) => [name, all[name]]));
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** The first Ctrl-C stops what runs and waits for it; a second one leaves at once. Both end every child. */
+function stopOnSignals(): AbortSignal {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // every request of a crowd listens
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(exitInterrupted);
+      stop.abort(new BenchError("Stopped."));
+    });
+  }
+  return stop.signal;
+}
+
+const signal = stopOnSignals();
+try {
+  process.exitCode = await main(process.argv.slice(2), signal);
+} catch (error) {
+  // Whatever fails while everything is being stopped fails because of that.
+  if (signal.aborted) say("Stopped.");
+  else if (error instanceof BenchError) say(error.message);
+  else throw error;
+  process.exitCode = signal.aborted ? exitInterrupted : 1;
+}

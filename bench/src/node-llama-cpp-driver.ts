@@ -1,0 +1,170 @@
+// Runs node-llama-cpp in a process of its own, as a program that uses it in process would: one context with a sequence
+// per request at once, and a line for the requests beyond. Started by node-llama-cpp-subject.ts, which it tells how long
+// everything took; nothing crosses between the processes while an answer is made.
+import { pathToFileURL } from "node:url";
+import { messageOf } from "./bench-error.ts";
+import type { ChatMessage } from "./stream-record.ts";
+
+export interface DriverOptions {
+  entry: string;
+  model: string;
+  threads: number;
+  sequences: number;
+  contextLength: number;
+}
+
+export interface DriverRequest {
+  id: number;
+  messages: readonly ChatMessage[];
+  maxTokens: number;
+}
+
+/** Milliseconds since the request arrived at the driver. */
+export interface DriverAnswer {
+  arrivalsMs: number[];
+  endedAtMs: number;
+  text: string;
+  completionTokens: number;
+  promptTokens: number;
+  reusedTokens: number;
+}
+
+export type DriverMessage =
+  | { type: "ready" }
+  | { type: "answer"; id: number; answer: DriverAnswer }
+  | { type: "error"; id: number | undefined; message: string };
+
+// The part of node-llama-cpp's interface that is used here; the package is not a dependency of this workspace.
+type Token = number & { __token: never };
+interface Sequence {
+  readonly nextTokenIndex: number;
+  adaptStateToTokens(tokens: Token[], allowShift?: boolean): Promise<void>;
+  evaluate(tokens: Token[], options: object): AsyncGenerator<Token, void>;
+}
+interface Model {
+  readonly tokenizer: unknown;
+  detokenize(tokens: Token[]): string;
+  createContext(options: object): Promise<{ getSequence(): Sequence }>;
+}
+interface Library {
+  getLlama(options: object): Promise<{ loadModel(options: object): Promise<Model> }>;
+  resolveChatWrapper(model: Model): {
+    generateContextState(state: { chatHistory: object[] }): {
+      contextText: { tokenize(tokenizer: unknown): Token[] };
+    };
+  };
+}
+
+/**
+ * Answers one request at a time on each sequence. A request takes the sequence that was used last, so that a chat stays
+ * on its own, as it does in a program that keeps one sequence for it.
+ */
+class Driver {
+  readonly #library: Library;
+  readonly #model: Model;
+  readonly #free: Sequence[];
+  readonly #waiting: ((sequence: Sequence) => void)[] = [];
+
+  private constructor(library: Library, model: Model, sequences: Sequence[]) {
+    this.#library = library;
+    this.#model = model;
+    this.#free = sequences;
+  }
+
+  static async start(options: DriverOptions): Promise<Driver> {
+    const library: Library = await import(pathToFileURL(options.entry).href);
+    const { threads, sequences, contextLength: contextSize } = options;
+    const llama = await library.getLlama({
+      gpu: false,
+      build: "never",
+      skipDownload: true,
+      maxThreads: threads,
+      logLevel: "error",
+    });
+    const model = await llama.loadModel({ modelPath: options.model });
+    const context = await model.createContext({
+      contextSize, // of each sequence
+      sequences,
+      threads: { ideal: threads, min: threads },
+    });
+    const all = Array.from({ length: sequences }, () => context.getSequence());
+    return new Driver(library, model, all);
+  }
+
+  async answer(request: DriverRequest): Promise<DriverAnswer> {
+    const startedAt = performance.now();
+    const sequence =
+      this.#free.pop() ?? (await new Promise<Sequence>((resolve) => this.#waiting.push(resolve)));
+    try {
+      return await this.#generate(sequence, request, startedAt);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free.push(sequence);
+      else next(sequence);
+    }
+  }
+
+  async #generate(sequence: Sequence, request: DriverRequest, startedAt: number): Promise<DriverAnswer> {
+    const tokens = this.#tokenize(request.messages);
+    await sequence.adaptStateToTokens(tokens, false);
+    // At least one token is evaluated, to have something to go on from.
+    const reusedTokens = Math.min(sequence.nextTokenIndex, tokens.length - 1);
+    const answer: DriverAnswer = {
+      arrivalsMs: [],
+      endedAtMs: 0,
+      text: "",
+      completionTokens: 0,
+      promptTokens: tokens.length,
+      reusedTokens,
+    };
+    const generation = sequence.evaluate(tokens.slice(sequence.nextTokenIndex), {
+      temperature: 0,
+      yieldEogToken: true, // goes on past the model's own end
+    });
+    for await (const token of generation) {
+      answer.text += this.#model.detokenize([token]);
+      answer.arrivalsMs.push(performance.now() - startedAt);
+      answer.completionTokens += 1;
+      if (answer.completionTokens === request.maxTokens) break;
+    }
+    answer.endedAtMs = performance.now() - startedAt;
+    return answer;
+  }
+
+  #tokenize(messages: readonly ChatMessage[]): Token[] {
+    const chatHistory = messages.map(({ role, content }) =>
+      role === "assistant" ? { type: "model", response: [content] } : { type: role, text: content },
+    );
+    const history = [...chatHistory, { type: "model", response: [""] }];
+    const { contextText } = this.#library.resolveChatWrapper(this.#model).generateContextState({
+      chatHistory: history,
+    });
+    return contextText.tokenize(this.#model.tokenizer);
+  }
+}
+
+function tell(message: DriverMessage): void {
+  process.send?.(message);
+}
+
+async function main(options: DriverOptions): Promise<void> {
+  const driver = await Driver.start(options);
+  const serve = async (request: DriverRequest): Promise<void> => {
+    try {
+      tell({ type: "answer", id: request.id, answer: await driver.answer(request) });
+    } catch (error) {
+      tell({ type: "error", id: request.id, message: messageOf(error) });
+    }
+  };
+  process.on("message", (request: DriverRequest) => void serve(request)); // serve() tells every error itself
+  tell({ type: "ready" });
+}
+
+process.on("disconnect", () => process.exit(0));
+const options: DriverOptions = JSON.parse(process.argv[2] ?? "{}");
+try {
+  await main(options);
+} catch (error) {
+  tell({ type: "error", id: undefined, message: messageOf(error) });
+  process.exitCode = 1;
+}

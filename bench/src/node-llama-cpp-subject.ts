@@ -1,0 +1,140 @@
+// node-llama-cpp as a subject: its driver in a child process, asked over the channel that Node gives to a child.
+import { fork, type ChildProcess } from "node:child_process";
+import path from "node:path";
+import { BenchError } from "./bench-error.ts";
+import { plainEnvironment, RunningProgram } from "./child-process.ts";
+import type { DriverAnswer, DriverMessage, DriverOptions, DriverRequest } from "./node-llama-cpp-driver.ts";
+import { nodeLlamaCppEntry } from "./peers.ts";
+import { readProcessUsage } from "./process-usage.ts";
+import { requestLimitMs, type StreamOptions } from "./stream-client.ts";
+import { checkLength, type StreamRecord, type StreamRequest } from "./stream-record.ts";
+import { contextLength, readyLimitMs, slots, type Subject, type SubjectOptions } from "./subject.ts";
+
+/** Resolves when the model is loaded. Throws BenchError, or the signal's reason. */
+export async function startNodeLlamaCpp(options: SubjectOptions): Promise<Subject> {
+  const { model, threads, signal } = options;
+  const driverOptions: DriverOptions = {
+    entry: nodeLlamaCppEntry(),
+    model,
+    threads,
+    sequences: slots,
+    contextLength,
+  };
+  const startedAtMs = performance.now();
+  const driver = new DriverProcess(driverOptions);
+  try {
+    await driver.ready(signal);
+  } catch (error) {
+    await driver[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    name: "node-llama-cpp",
+    startedAtMs,
+    stream: async (request, streamOptions = {}) =>
+      checkLength(await driver.stream(request, { signal, ...streamOptions }), request),
+    usage: () => readProcessUsage(driver.pid),
+    [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),
+  };
+}
+
+interface Waiter {
+  resolve: (answer: DriverAnswer | undefined) => void;
+  reject: (error: Error) => void;
+}
+
+/** The child, and who waits for which of its messages: the answers by their id, "ready" as id -1. */
+class DriverProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #running: RunningProgram;
+  readonly #waiters = new Map<number, Waiter>();
+  #lastId = 0;
+
+  constructor(options: DriverOptions) {
+    const driver = path.join(import.meta.dirname, "node-llama-cpp-driver.ts");
+    this.#child = fork(driver, [JSON.stringify(options)], {
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      detached: true,
+      env: plainEnvironment(),
+    });
+    this.#running = new RunningProgram("node-llama-cpp", this.#child);
+    this.#child.on("message", (message: DriverMessage) => this.#receive(message));
+    this.#child.once("exit", () => this.#failAll("node-llama-cpp ended."));
+  }
+
+  get pid(): number {
+    return this.#running.pid;
+  }
+
+  async ready(signal: AbortSignal): Promise<void> {
+    await this.#wait(readyId, readyLimitMs, signal);
+  }
+
+  async stream(request: StreamRequest, { signal, leave, onPiece }: StreamOptions): Promise<StreamRecord> {
+    if (leave !== undefined || onPiece !== undefined || request.sampling !== undefined) {
+      throw new Error("node-llama-cpp takes no part in scenarios that leave, watch or sample.");
+    }
+    const id = (this.#lastId += 1);
+    const message: DriverRequest = { id, messages: request.messages, maxTokens: request.maxTokens };
+    const sentAtMs = performance.now();
+    this.#child.send(message);
+    const answer = await this.#wait(id, requestLimitMs, signal);
+    if (answer === undefined) throw new Error("The driver answered without an answer.");
+    return {
+      ...answer,
+      sentAtMs,
+      arrivalsMs: answer.arrivalsMs.map((ms) => sentAtMs + ms),
+      endedAtMs: sentAtMs + answer.endedAtMs,
+      hasLeft: false,
+      computedTokens: answer.promptTokens - answer.reusedTokens,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#running[Symbol.asyncDispose]();
+  }
+
+  async #wait(
+    id: number,
+    limitMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<DriverAnswer | undefined> {
+    signal?.throwIfAborted();
+    let stopWaiting = (): void => {};
+    const message = new Promise<DriverAnswer | undefined>((resolve, reject) => {
+      const abort = (): void => reject(new BenchError("The request was stopped.", { cause: signal?.reason }));
+      const limit = setTimeout(() => {
+        reject(new BenchError(`node-llama-cpp had no answer after ${limitMs / 1000} seconds.`));
+      }, limitMs);
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#waiters.set(id, { resolve, reject });
+      stopWaiting = () => {
+        clearTimeout(limit);
+        signal?.removeEventListener("abort", abort);
+        this.#waiters.delete(id);
+      };
+    });
+    try {
+      return await message;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  #receive(message: DriverMessage): void {
+    if (message.type === "error") {
+      const error = new BenchError(`node-llama-cpp failed: ${message.message}`);
+      this.#waiters.get(message.id ?? readyId)?.reject(error);
+    } else if (message.type === "ready") this.#waiters.get(readyId)?.resolve(undefined);
+    else this.#waiters.get(message.id)?.resolve(message.answer);
+  }
+
+  #failAll(sentence: string): void {
+    for (const { reject } of this.#waiters.values()) reject(this.#running.failure(sentence));
+  }
+}
+
+const readyId = -1;

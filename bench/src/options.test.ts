@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { BenchError } from "./bench-error.ts";
+import { parseOptions } from "./options.ts";
+import { scenarios } from "./scenarios/all.ts";
+
+const parse = (...args: string[]) => parseOptions(args, import.meta.dirname);
+
+describe("parseOptions", () => {
+  it("takes all scenarios when none is named, and the named ones in their own order", () => {
+    expect(parse("http").scenarios).toEqual(scenarios.map(({ name }) => name));
+    expect(parse("http", "mixed", "single").scenarios).toEqual(["single", "mixed"]);
+  });
+
+  it("takes 3 rounds for http and 5 for decode unless told", () => {
+    expect(parse("http").rounds).toBe(3);
+    expect(parse("decode").rounds).toBe(5);
+    expect(parse("decode", "--rounds", "7").rounds).toBe(7);
+  });
+
+  it("keeps seed 0", () => {
+    expect(parse("http", "--seed", "0").seed).toBe(0);
+  });
+
+  it("shows the help when nothing is asked for", () => {
+    expect(parse().command).toBe("help");
+    expect(parse("http", "--help").command).toBe("help");
+  });
+
+  it.each([
+    ["an unknown command", ["measure"]],
+    ["an unknown scenario", ["http", "fast"]],
+    ["an unknown flag", ["http", "--fast"]],
+    ["a name where none belongs", ["decode", "single"]],
+    ["zero rounds", ["http", "--rounds", "0"]],
+    ["a number that is none", ["http", "--threads", "two"]],
+    ["a model that is not there", ["http", "--model", "nowhere.gguf"]],
+  ])("refuses %s", (_, args) => {
+    expect(() => parse(...args)).toThrow(BenchError);
+  });
+});

@@ -1,0 +1,150 @@
+// The programs that Ingle is compared with, made from the same pinned source and from the registry, outside the
+// workspace: llama-server and llama-bench, not patched, with upstream's own build settings; and node-llama-cpp with its
+// prebuilt binary. Only bench/peers is written.
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { BenchError } from "./bench-error.ts";
+import { runProgram } from "./child-process.ts";
+import { packageFolder, peersFolder } from "./workspace.ts";
+
+export const nodeLlamaCppVersion = "3.22.1";
+
+const sourceFolder = path.join(peersFolder, "llama.cpp");
+const buildFolder = path.join(peersFolder, "build");
+const nodeLlamaCppFolder = path.join(peersFolder, "node-llama-cpp");
+
+/** Compiling all of llama.cpp takes half an hour on two old cores. */
+const buildLimitMs = 3 * 3_600_000;
+const installLimitMs = 900_000;
+const gitLimitMs = 120_000;
+
+/** What is built is what upstream builds by default, without what needs the network or is not measured. */
+const cmakeOptions = [
+  "-DCMAKE_BUILD_TYPE=Release",
+  ...["LLAMA_OPENSSL", "LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_BUILD_UI"].map(off),
+  off("LLAMA_USE_PREBUILT_UI"),
+];
+
+/** Packages with node-llama-cpp's binaries for this machine's processor, by Node's names of platform and architecture. */
+const prebuiltPackages: Readonly<Record<string, string>> = {
+  "linux-x64": "@node-llama-cpp/linux-x64",
+  "linux-arm64": "@node-llama-cpp/linux-arm64",
+  "darwin-arm64": "@node-llama-cpp/mac-arm64-metal",
+  "darwin-x64": "@node-llama-cpp/mac-x64",
+};
+
+export interface PeerOptions {
+  /** Told what is being done, once per step that takes long. */
+  say: (line: string) => void;
+  signal: AbortSignal;
+}
+
+export type LlamaProgram = "llama-server" | "llama-bench";
+
+export function llamaProgram(name: LlamaProgram): string {
+  return path.join(buildFolder, "bin", name);
+}
+
+/** The file that `import()` takes for node-llama-cpp. */
+export function nodeLlamaCppEntry(): string {
+  return path.join(nodeLlamaCppFolder, "node_modules", "node-llama-cpp", "dist", "index.js");
+}
+
+/** Builds llama-server and llama-bench unless they are there. Throws BenchError when a tool is missing or fails. */
+export async function ensureLlamaPrograms(options: PeerOptions): Promise<void> {
+  await ensureSource(options);
+  if (existsSync(llamaProgram("llama-server")) && existsSync(llamaProgram("llama-bench"))) return;
+  const { say, signal } = options;
+  say("Building llama-server and llama-bench; this takes minutes …");
+  const limits = { cwd: peersFolder, limitMs: buildLimitMs, signal };
+  const generator = (await hasNinja(signal)) ? ["-G", "Ninja"] : [];
+  // A folder that was configured before keeps its generator.
+  const isConfigured = existsSync(path.join(buildFolder, "CMakeCache.txt"));
+  await runProgram(
+    "cmake",
+    ["-S", sourceFolder, "-B", buildFolder, ...(isConfigured ? [] : generator), ...cmakeOptions],
+    limits,
+  );
+  const jobs = String(availableParallelism());
+  await runProgram(
+    "cmake",
+    ["--build", buildFolder, "--target", "llama-server", "llama-bench", "--parallel", jobs],
+    limits,
+  );
+}
+
+/** The release as upstream made it. A checkout of another commit is replaced, and its build with it. */
+async function ensureSource({ say, signal }: PeerOptions): Promise<void> {
+  const { commit } = await readPin();
+  const git = async (cwd: string, ...args: string[]): Promise<string> =>
+    (await runProgram("git", args, { cwd, limitMs: gitLimitMs, signal })).trim();
+  if (existsSync(sourceFolder)) {
+    if ((await git(sourceFolder, "rev-parse", "HEAD")) === commit) {
+      const changes = await git(sourceFolder, "status", "--porcelain", "--untracked-files=no");
+      if (changes === "") return;
+      throw new BenchError("bench/peers/llama.cpp was changed; delete bench/peers to compare with upstream.");
+    }
+    await rm(buildFolder, { recursive: true, force: true });
+  }
+  say("Unpacking llama.cpp …");
+  const fresh = `${sourceFolder}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  await mkdir(peersFolder, { recursive: true });
+  await git(peersFolder, "-c", "advice.detachedHead=false", "clone", "--quiet", bundlePath(), fresh);
+  const found = await git(fresh, "rev-parse", "HEAD");
+  if (found !== commit)
+    throw new BenchError(`The bundle holds commit ${found}, but ${commit} is pinned; install again.`);
+  await rm(sourceFolder, { recursive: true, force: true });
+  await rename(fresh, sourceFolder);
+}
+
+/** Installs node-llama-cpp unless it is there. Throws BenchError. */
+export async function ensureNodeLlamaCpp({ say, signal }: PeerOptions): Promise<void> {
+  const prebuilt = prebuiltPackages[`${process.platform}-${process.arch}`];
+  if (prebuilt === undefined)
+    throw new BenchError("The benchmark knows no prebuilt node-llama-cpp for this machine.");
+  if (existsSync(nodeLlamaCppEntry())) return;
+  say(`Installing node-llama-cpp ${nodeLlamaCppVersion} …`);
+  await mkdir(nodeLlamaCppFolder, { recursive: true });
+  // A package.json of its own keeps npm inside this folder.
+  await writeFile(path.join(nodeLlamaCppFolder, "package.json"), '{ "private": true }\n');
+  const packages = ["node-llama-cpp", prebuilt].map((name) => `${name}@${nodeLlamaCppVersion}`);
+  // Its optional packages are the binaries of all platforms; its install script would only look for a compiler.
+  const flags = ["--no-save", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"];
+  await runProgram("npm", ["install", ...flags, ...packages], {
+    cwd: nodeLlamaCppFolder,
+    limitMs: installLimitMs,
+    signal,
+  });
+}
+
+/** What is compared with, for the report. */
+export async function readPin(): Promise<{ release: string; commit: string }> {
+  const file = path.join(packageFolder("@ingle/llama.cpp"), "package.json");
+  const manifest: { "llama.cpp": { release: string; commit: string } } = JSON.parse(
+    await readFile(file, "utf8"),
+  );
+  return manifest["llama.cpp"];
+}
+
+/** By path, because the package's `exports` hide everything but its entry. */
+function bundlePath(): string {
+  const carrier = path.join(packageFolder("@ingle/llama.cpp"), "node_modules", "node-llama-cpp");
+  return path.join(carrier, "llama", "gitRelease.bundle");
+}
+
+async function hasNinja(signal: AbortSignal): Promise<boolean> {
+  try {
+    await runProgram("ninja", ["--version"], { limitMs: gitLimitMs, signal });
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false; // the programs are then built by make, which takes longer
+  }
+}
+
+function off(name: string): string {
+  return `-D${name}=OFF`;
+}

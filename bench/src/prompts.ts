@@ -1,0 +1,50 @@
+// Texts that nobody has seen before: invented words in random order, all from one seed. A result can then not depend on
+// the prompts, and no cache can know them. Used by the scenarios.
+import { seededRandom } from "@ingle/fixtures";
+
+const wordCount = 2_000;
+/** Words in a sentence: from the first number, and so many more at most. */
+const sentenceWordsMin = 6;
+const sentenceWordsSpread = 9;
+const consonants = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr", "ch"];
+const vowels = ["a", "e", "i", "o", "u", "ea", "ou"];
+const endings = ["", "", "n", "r", "s", "t", "l"];
+
+/** Draws texts one after the other; equal seeds draw the same ones in the same order. */
+export interface Prompts {
+  /** A text of about so many tokens of the model that the prompts were made for. */
+  text(tokens: number): string;
+  /** A number from 0 to below 1. */
+  fraction(): number;
+}
+
+/** `tokensPerWord` as `measureTokensPerWord` finds it for a model. */
+export function makePrompts(seed: number, tokensPerWord: number): Prompts {
+  const random = seededRandom(seed, "prompts");
+  const below = (limit: number): number => random.uint32() % limit;
+  const pick = (list: readonly string[]): string => list[below(list.length)] ?? "";
+  const word = (): string =>
+    Array.from({ length: 1 + below(3) }, () => pick(consonants) + pick(vowels)).join("") + pick(endings);
+  const words = Array.from({ length: wordCount }, word);
+
+  const sentence = (length: number): string => {
+    const text = Array.from({ length }, () => pick(words)).join(" ");
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  };
+  const text = (tokens: number): string => {
+    const sentences: string[] = [];
+    let left = Math.max(1, Math.round(tokens / tokensPerWord));
+    while (left > 0) {
+      const length = Math.min(left, sentenceWordsMin + below(sentenceWordsSpread));
+      sentences.push(sentence(length));
+      left -= length;
+    }
+    return sentences.join(" ");
+  };
+  return { text, fraction: () => random.uint32() / 2 ** 32 };
+}
+
+/** A seed for one part of a run, from the run's own seed and the part's name. */
+export function seedOf(seed: number, part: string): number {
+  return seededRandom(seed, part).uint32();
+}

@@ -1,0 +1,40 @@
+// One round, whatever becomes of it: waits until the machine is idle, measures, and keeps a failure as a failed round.
+// Used by runner.ts and decode.ts.
+import { BenchError } from "./bench-error.ts";
+import { formatNumber } from "./comparison.ts";
+import { assertIdle } from "./machine.ts";
+import type { Measured, Round } from "./scenario.ts";
+import { requestFigures } from "./stream-record.ts";
+
+type Head = Pick<Round, "scenario" | "case" | "round" | "seed" | "subject">;
+
+export interface RecordOptions {
+  force: boolean;
+  rounds: number;
+  signal: AbortSignal;
+  say: (line: string) => void;
+}
+
+/**
+ * `measure` is the key of the figure that is said aloud. Throws BenchError when the machine is busy, the signal's
+ * reason, and mistakes of this code; what goes wrong with the subject is in the round.
+ */
+export async function recordRound(
+  head: Head,
+  measure: string,
+  work: () => Promise<Measured>,
+  { force, rounds, signal, say }: RecordOptions,
+): Promise<Round> {
+  const busyShare = await assertIdle({ force, signal });
+  const title = `${head.scenario}, ${head.case}, round ${head.round} of ${rounds}: ${head.subject}`;
+  try {
+    const { values, requests } = await work();
+    say(`${title}: ${formatNumber(values[measure] ?? Number.NaN)}`);
+    return { ...head, busyShare, values, requests: requests.map(requestFigures) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof BenchError)) throw error;
+    say(`${title}: failed. ${error.message}`);
+    return { ...head, busyShare, values: {}, requests: [], error: error.message };
+  }
+}

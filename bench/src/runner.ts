@@ -1,0 +1,95 @@
+// Runs scenarios: every case in rounds, in every round every subject in turn, each started fresh with the same prompts.
+// Used by http.ts.
+import { startHttpSubject } from "./http-subject.ts";
+import { startNodeLlamaCpp } from "./node-llama-cpp-subject.ts";
+import { makePrompts, seedOf } from "./prompts.ts";
+import { recordRound } from "./record-round.ts";
+import { usageValues, type Measured, type Round, type Scenario, type ScenarioCase } from "./scenario.ts";
+import type { Subject, SubjectName, SubjectOptions } from "./subject.ts";
+import { measureTokensPerWord } from "./tokens-per-word.ts";
+
+/** One answer before the measured ones, so that nobody is measured while it compiles or allocates for the first time. */
+const warmUp = { promptTokens: 16, answerTokens: 8 };
+
+export interface RunOptions {
+  model: string;
+  tinyModel: string | undefined;
+  threads: number;
+  rounds: number;
+  seed: number;
+  withPeers: boolean;
+  force: boolean;
+  signal: AbortSignal;
+  /** Told of every run before and after it. */
+  say: (line: string) => void;
+}
+
+/** All rounds of all scenarios. Requests that fail are rounds with an error; only a busy machine or an abort throws. */
+export async function runScenarios(scenarios: readonly Scenario[], options: RunOptions): Promise<Round[]> {
+  const rounds: Round[] = [];
+  for (const scenario of scenarios) {
+    for (const one of scenario.cases) rounds.push(...(await runCase(scenario, one, options)));
+  }
+  return rounds;
+}
+
+async function runCase(scenario: Scenario, one: ScenarioCase, options: RunOptions): Promise<Round[]> {
+  const { tinyModel, signal } = options;
+  const model = (await one.model?.({ model: options.model, tinyModel, signal })) ?? options.model;
+  const tokensPerWord = await measureTokensPerWord(model, { signal });
+  const subjects = options.withPeers ? scenario.subjects : scenario.subjects.slice(0, 1);
+  const rounds: Round[] = [];
+  for (let round = 1; round <= options.rounds; round += 1) {
+    const seed = seedOf(options.seed, `${scenario.name} ${one.name} ${round}`);
+    for (const subject of subjects) {
+      const task = { scenario, one, round, seed, subject, model, tokensPerWord };
+      rounds.push(await runRound(task, options));
+    }
+  }
+  return rounds;
+}
+
+interface Task {
+  scenario: Scenario;
+  one: ScenarioCase;
+  round: number;
+  seed: number;
+  subject: SubjectName;
+  model: string;
+  tokensPerWord: number;
+}
+
+async function runRound(task: Task, options: RunOptions): Promise<Round> {
+  const { scenario, one, round, seed, subject } = task;
+  const head = { scenario: scenario.name, case: one.name, round, seed, subject };
+  const measure = scenario.measures[0]?.key ?? "";
+  return await recordRound(head, measure, async () => await measureOnce(task, options), options);
+}
+
+async function measureOnce(task: Task, options: RunOptions): Promise<Measured> {
+  const { one, seed, tokensPerWord, model } = task;
+  const { threads, signal } = options;
+  await using subject = await startSubject(task.subject, { model, threads, signal });
+  if (one.isCold !== true) await warm(subject, seed, tokensPerWord);
+  const before = await subject.usage();
+  const measured = await one.run({ subject, prompts: makePrompts(seed, tokensPerWord), signal });
+  const after = await subject.usage();
+  return { ...measured, values: { ...measured.values, ...usageValues(before, after) } };
+}
+
+async function warm(subject: Subject, seed: number, tokensPerWord: number): Promise<void> {
+  const content = makePrompts(seedOf(seed, "warm-up"), tokensPerWord).text(warmUp.promptTokens);
+  await subject.stream({ messages: [{ role: "user", content }], maxTokens: warmUp.answerTokens });
+}
+
+async function startSubject(name: SubjectName, options: SubjectOptions): Promise<Subject> {
+  switch (name) {
+    case "ingle":
+    case "llama-server":
+      return await startHttpSubject(name, options);
+    case "node-llama-cpp":
+      return await startNodeLlamaCpp(options);
+    case "llama-bench":
+      throw new Error("llama-bench answers no requests.");
+  }
+}

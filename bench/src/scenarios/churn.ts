@@ -1,0 +1,72 @@
+// `churn`: half of the clients lose patience. Nobody should compute for who has left.
+import { setTimeout as sleep } from "node:timers/promises";
+import { BenchError } from "../bench-error.ts";
+import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import { succeeded, type Subject } from "../subject.ts";
+import { wallTime } from "./total-speed.ts";
+
+const clients = 32;
+const promptTokens = 100;
+const answerTokens = 48;
+/** Clients who leave do so at random moments up to this one, wherever their request is then. */
+const leaveWithinMs = 3_000;
+/** The process counts as idle when it used less than this share of one core … */
+const idleShareMax = 0.05;
+/** … for this long. */
+const idleWindowMs = 500;
+const idleLimitMs = 10_000;
+
+async function run({ subject, prompts, signal }: CaseContext): Promise<Measured> {
+  const departures: AbortController[] = [];
+  const answers = Array.from({ length: clients }, async (_, index) => {
+    const messages = [{ role: "user" as const, content: prompts.text(promptTokens) }];
+    const leavesAtMs = prompts.fraction() * leaveWithinMs;
+    const departure = new AbortController();
+    departures.push(departure);
+    const timer = index % 2 === 0 ? undefined : setTimeout(() => departure.abort(), leavesAtMs);
+    try {
+      return await subject.stream({ messages, maxTokens: answerTokens }, { leave: departure.signal });
+    } finally {
+      clearTimeout(timer);
+    }
+  });
+  const requests = succeeded(await Promise.allSettled(answers), signal);
+  const idle = await timeUntilIdle(subject, signal);
+  const stayed = requests.filter(({ hasLeft }) => !hasLeft);
+  const values = {
+    wallMs: wallTime(stayed),
+    left: requests.length - stayed.length,
+    ...(idle === undefined ? {} : { idleAfterMs: idle }),
+  };
+  return { values, requests };
+}
+
+/**
+ * Milliseconds until the process stops computing, in steps of the window. Undefined where the system does not tell.
+ * Throws BenchError when it does not stop: it computes for nobody.
+ */
+async function timeUntilIdle(subject: Subject, signal: AbortSignal): Promise<number | undefined> {
+  const start = performance.now();
+  let before = await subject.usage();
+  while (performance.now() - start < idleLimitMs) {
+    await sleep(idleWindowMs, undefined, { signal });
+    const after = await subject.usage();
+    if (before === undefined || after === undefined) return undefined;
+    const share = (after.cpuSeconds - before.cpuSeconds) / (idleWindowMs / 1000);
+    if (share < idleShareMax) return performance.now() - start - idleWindowMs;
+    before = after;
+  }
+  throw new BenchError(`The server still computed ${idleLimitMs / 1000} seconds after its last client.`);
+}
+
+export const churn: Scenario = {
+  name: "churn",
+  meaning: `${clients} clients at once, half of which leave within ${leaveWithinMs / 1000} seconds.`,
+  subjects: servers,
+  measures: [
+    { key: "wallMs", title: "until the rest is answered", unit: "ms", better: "lower", isDrawn: true },
+    { key: "idleAfterMs", title: "from then until the server is idle", unit: "ms", better: "lower" },
+    { key: "left", title: "clients that left before their end", unit: "clients", better: "higher" },
+  ],
+  cases: [{ name: `${clients} clients`, run }],
+};

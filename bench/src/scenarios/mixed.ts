@@ -1,0 +1,110 @@
+// `mixed`: answers are running when a long prompt arrives. The answers should not freeze while it is read.
+import { BenchError } from "../bench-error.ts";
+import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import { largest, median } from "../statistics.ts";
+import { gaps, timeToFirstToken, type StreamRecord } from "../stream-record.ts";
+import { succeeded, type Subject } from "../subject.ts";
+
+const streams = 3;
+const streamPromptTokens = 50;
+/** More than can be generated before the long prompt is read; the clients leave after that. */
+const streamTokensMax = 1_200;
+/** Pieces that every stream has received before the long prompt is sent. */
+const warmPieces = 16;
+/** What 900 words of English come to. */
+const longPromptTokens = 1_200;
+const longAnswerTokens = 16;
+
+async function run({ subject, prompts, signal }: CaseContext): Promise<Measured> {
+  const leaving = new AbortController();
+  const group = startStreams(
+    subject,
+    Array.from({ length: streams }, () => prompts.text(streamPromptTokens)),
+    { leave: leaving.signal },
+  );
+  const long = prompts.text(longPromptTokens);
+  try {
+    await Promise.race([group.areWarm, group.settled]);
+    const record = await subject.stream({
+      messages: [{ role: "user", content: long }],
+      maxTokens: longAnswerTokens,
+    });
+    leaving.abort();
+    return measure(record, succeeded(await group.settled, signal));
+  } finally {
+    leaving.abort();
+    await group.settled;
+  }
+}
+
+interface Streams {
+  /** When every stream has received some pieces. */
+  areWarm: Promise<void>;
+  settled: Promise<PromiseSettledResult<StreamRecord>[]>;
+}
+
+function startStreams(
+  subject: Subject,
+  texts: readonly string[],
+  { leave }: { leave: AbortSignal },
+): Streams {
+  let report = (): void => {};
+  const areWarm = new Promise<void>((resolve) => {
+    report = resolve;
+  });
+  let warm = 0;
+  const onPiece = (count: number): void => {
+    if (count === warmPieces) warm += 1;
+    if (warm === texts.length) report();
+  };
+  const records = texts.map((content) =>
+    subject.stream({ messages: [{ role: "user", content }], maxTokens: streamTokensMax }, { leave, onPiece }),
+  );
+  return { areWarm, settled: Promise.allSettled(records) };
+}
+
+/** Only what happened while the long prompt was there counts as disturbed. */
+function measure(long: StreamRecord, others: readonly StreamRecord[]): Measured {
+  const firstTokenAt = long.sentAtMs + timeToFirstToken(long);
+  if (others.some(({ endedAtMs }) => endedAtMs < firstTokenAt))
+    throw new BenchError("A stream ended before the long prompt was read; the figures would be too good.");
+  const before = others.flatMap((record) => gaps(cut(record, long.sentAtMs)));
+  const longest = largest(others.flatMap(gaps));
+  const values = {
+    longestGapMs: longest,
+    gapP50BeforeMs: median(before),
+    longestGapRatio: longest / median(before),
+    longTtftMs: timeToFirstToken(long),
+  };
+  return { values, requests: [long, ...others] };
+}
+
+function cut(record: StreamRecord, atMs: number): StreamRecord {
+  const arrivalsMs = record.arrivalsMs.filter((time) => time < atMs);
+  return { ...record, arrivalsMs, endedAtMs: arrivalsMs.at(-1) ?? atMs };
+}
+
+export const mixed: Scenario = {
+  name: "mixed",
+  meaning: `${streams} answers are running when a prompt of ${longPromptTokens} tokens arrives.`,
+  subjects: servers,
+  measures: [
+    {
+      key: "longestGapMs",
+      title: "longest gap of the running answers",
+      unit: "ms",
+      better: "lower",
+      isDrawn: true,
+    },
+    {
+      key: "longTtftMs",
+      title: "time to first token of the long prompt",
+      unit: "ms",
+      better: "lower",
+      isDrawn: true,
+    },
+    { key: "gapP50BeforeMs", title: "gap before it arrived, p50", unit: "ms", better: "lower" },
+    { key: "longestGapRatio", title: "longest gap to the gap before", unit: "×", better: "lower" },
+  ],
+  cases: [{ name: `${streams} streams and a long prompt`, run }],
+};

@@ -1,0 +1,50 @@
+// `multi-turn`: a chat that grows. Each turn sends the whole chat again; only what is new should be computed.
+import { everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import { median } from "../statistics.ts";
+import { timeToFirstToken, type ChatMessage, type StreamRecord } from "../stream-record.ts";
+
+const turns = 6;
+const systemTokens = 100;
+const questionTokens = 60;
+const answerTokens = 32;
+
+async function run({ subject, prompts }: CaseContext): Promise<Measured> {
+  const messages: ChatMessage[] = [{ role: "system", content: prompts.text(systemTokens) }];
+  const requests: StreamRecord[] = [];
+  for (let turn = 0; turn < turns; turn += 1) {
+    messages.push({ role: "user", content: prompts.text(questionTokens) });
+    const record = await subject.stream({ messages: [...messages], maxTokens: answerTokens });
+    messages.push({ role: "assistant", content: record.text });
+    requests.push(record);
+  }
+  const later = requests.slice(1); // nothing of the first turn can be known
+  const values = {
+    computedTokens: median(later.map(({ computedTokens }) => computedTokens)),
+    newTokens: median(later.map((record, index) => newTokens(record, requests[index]))),
+    ttftMs: median(later.map(timeToFirstToken)),
+  };
+  return { values, requests };
+}
+
+/** Tokens of this turn's prompt that were neither prompt nor answer of the turn before. */
+function newTokens(record: StreamRecord, before: StreamRecord | undefined): number {
+  return record.promptTokens - (before?.promptTokens ?? 0) - (before?.completionTokens ?? 0);
+}
+
+export const multiTurn: Scenario = {
+  name: "multi-turn",
+  meaning: `A chat of ${turns} turns: questions of ${questionTokens} tokens, answers of ${answerTokens}; medians over the turns after the first.`,
+  subjects: everyone,
+  measures: [
+    {
+      key: "computedTokens",
+      title: "prompt tokens computed in a turn",
+      unit: "tokens",
+      better: "lower",
+      isDrawn: true,
+    },
+    { key: "newTokens", title: "of them new in a turn", unit: "tokens", better: "lower" },
+    { key: "ttftMs", title: "time to first token", unit: "ms", better: "lower", isDrawn: true },
+  ],
+  cases: [{ name: "one chat", run }],
+};

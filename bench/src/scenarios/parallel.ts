@@ -1,0 +1,53 @@
+// `parallel`: many users at once, each with a prompt of its own.
+import type { Prompts } from "../prompts.ts";
+import { everyone, type Measured, type Scenario, type ScenarioCase } from "../scenario.ts";
+import { percentile } from "../statistics.ts";
+import { gaps, timeToFirstToken, type StreamRequest } from "../stream-record.ts";
+import { streamAll, type Subject } from "../subject.ts";
+import { totalSpeed } from "./total-speed.ts";
+
+const promptTokens = 100;
+const answerTokens = 48;
+
+/** Also what `busy` runs beside a busy process. */
+export async function runParallel(subject: Subject, prompts: Prompts, clients: number): Promise<Measured> {
+  const request = (): StreamRequest => ({
+    messages: [{ role: "user", content: prompts.text(promptTokens) }],
+    maxTokens: answerTokens,
+  });
+  const requests = await streamAll(subject, Array.from({ length: clients }, request));
+  const firsts = requests.map(timeToFirstToken);
+  const values = {
+    tokensPerSecond: totalSpeed(requests),
+    ttftP50Ms: percentile(firsts, 50),
+    ttftP99Ms: percentile(firsts, 99),
+    gapP99Ms: percentile(requests.flatMap(gaps), 99),
+  };
+  return { values, requests };
+}
+
+function clientsCase(clients: number): ScenarioCase {
+  return {
+    name: `${clients} clients`,
+    run: ({ subject, prompts }) => runParallel(subject, prompts, clients),
+  };
+}
+
+export const parallel: Scenario = {
+  name: "parallel",
+  meaning: `Many users at once, each with a prompt of ${promptTokens} tokens of its own and an answer of ${answerTokens}.`,
+  subjects: everyone,
+  measures: [
+    {
+      key: "tokensPerSecond",
+      title: "speed of all together",
+      unit: "tokens/s",
+      better: "higher",
+      isDrawn: true,
+    },
+    { key: "ttftP50Ms", title: "time to first token, p50", unit: "ms", better: "lower" },
+    { key: "ttftP99Ms", title: "time to first token, p99", unit: "ms", better: "lower" },
+    { key: "gapP99Ms", title: "gap between tokens, p99", unit: "ms", better: "lower" },
+  ],
+  cases: [clientsCase(8), clientsCase(32)],
+};

@@ -1,0 +1,187 @@
+// A client of POST /v1/chat/completions that watches the clock: one connection per request, every piece stamped as it
+// arrives, and read only after the end, so that the client takes as little of the machine as it can.
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { BenchError, messageOf } from "./bench-error.ts";
+import type { StreamRecord, StreamRequest } from "./stream-record.ts";
+
+/** The slowest server of a scenario with 32 clients on a small machine still answers in this time. */
+export const requestLimitMs = 600_000;
+/** Characters of a refusal that an error message repeats. */
+const refusalMax = 500;
+
+export interface StreamOptions {
+  /** Ends the request as a failure. */
+  signal?: AbortSignal | undefined;
+  /** Closes the connection as a client who has seen enough; the record then says so. */
+  leave?: AbortSignal | undefined;
+  /** Called with the number of pieces so far, which is close to the number of tokens. */
+  onPiece?: ((count: number) => void) | undefined;
+}
+
+/** Bytes with the time of their arrival. */
+export interface Piece {
+  atMs: number;
+  bytes: Uint8Array;
+}
+
+/**
+ * Sends one request and reads the answer to its end. Throws BenchError when it is refused, cut, too slow or no
+ * stream of events, or the signal's reason.
+ */
+export async function streamChat(
+  url: string,
+  model: string,
+  request: StreamRequest,
+  options: StreamOptions = {},
+): Promise<StreamRecord> {
+  const { signal, leave } = options;
+  signal?.throwIfAborted();
+  const limit = AbortSignal.timeout(requestLimitMs);
+  const given = [limit, signal, leave].filter((one) => one !== undefined);
+  const pieces: Piece[] = [];
+  const sentAtMs = performance.now();
+  try {
+    await exchange(url, requestBody(model, request), pieces, { signal: AbortSignal.any(given), options });
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (leave?.aborted === true) return readAnswer(pieces, sentAtMs, performance.now());
+    if (limit.aborted) throw new BenchError(`A request had no end after ${requestLimitMs / 1000} seconds.`);
+    throw error instanceof BenchError
+      ? error
+      : new BenchError(`A request failed: ${messageOf(error)}.`, { cause: error });
+  }
+  return readAnswer(pieces, sentAtMs);
+}
+
+async function exchange(
+  url: string,
+  body: string,
+  pieces: Piece[],
+  { signal, options }: { signal: AbortSignal; options: StreamOptions },
+): Promise<void> {
+  const response = await send(url, body, signal);
+  if (response.statusCode !== 200) {
+    const answer = (await response.setEncoding("utf8").toArray()).join("").slice(0, refusalMax);
+    throw new BenchError(`A request was refused with ${response.statusCode}: ${answer}`);
+  }
+  await new Promise<void>((resolve, reject) => {
+    response.on("data", (bytes: Uint8Array) => {
+      pieces.push({ atMs: performance.now(), bytes });
+      options.onPiece?.(pieces.length);
+    });
+    response.once("end", resolve);
+    response.once("error", reject);
+  });
+}
+
+async function send(url: string, body: string, signal: AbortSignal): Promise<IncomingMessage> {
+  return await new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const request = httpRequest(`${url}/v1/chat/completions`, {
+      method: "POST",
+      agent: false,
+      headers,
+      signal,
+    });
+    request.once("response", resolve);
+    request.once("error", reject);
+    request.end(body);
+  });
+}
+
+function requestBody(model: string, request: StreamRequest): string {
+  const { sampling } = request;
+  return JSON.stringify({
+    model,
+    messages: request.messages,
+    max_tokens: request.maxTokens,
+    ignore_eos: true,
+    stream: true,
+    stream_options: { include_usage: true },
+    temperature: sampling?.temperature ?? 0,
+    ...(sampling === undefined ? {} : { top_k: sampling.topK, top_p: sampling.topP, seed: sampling.seed }),
+  });
+}
+
+/** The fields of a chunk that are read here; every server may leave out any of them. */
+interface Chunk {
+  error?: { message?: string };
+  choices?: {
+    delta?: { content?: string | null; reasoning_content?: string | null };
+    finish_reason?: string | null;
+  }[];
+  usage?: {
+    prompt_tokens: number;
+    completion_tokens: number;
+    prompt_tokens_details?: { cached_tokens?: number };
+  } | null;
+  timings?: { prompt_n?: number; cache_n?: number; predicted_per_second?: number };
+}
+
+/** Makes a record of what arrived. With `leftAtMs` the client left then and nothing is missed. Throws BenchError. */
+export function readAnswer(pieces: readonly Piece[], sentAtMs: number, leftAtMs?: number): StreamRecord {
+  const record: StreamRecord = {
+    sentAtMs,
+    arrivalsMs: [],
+    endedAtMs: leftAtMs ?? Number.NaN,
+    text: "",
+    hasLeft: leftAtMs !== undefined,
+    completionTokens: 0,
+    promptTokens: 0,
+    reusedTokens: 0,
+    computedTokens: 0,
+  };
+  let isWhole = false;
+  for (const { atMs, data } of events(pieces)) {
+    if (data === "[DONE]") isWhole = true;
+    else addChunk(record, parseChunk(data), atMs);
+  }
+  if (record.hasLeft) return record;
+  if (!isWhole) throw new BenchError("A stream ended without [DONE]: the answer was cut.");
+  if (Number.isNaN(record.endedAtMs)) throw new BenchError("A stream had no finish_reason.");
+  return record;
+}
+
+function* events(pieces: readonly Piece[]): Generator<{ atMs: number; data: string }> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (const { atMs, bytes } of pieces) {
+    text += decoder.decode(bytes, { stream: true });
+    const lines = text.split(/\r?\n/);
+    text = lines.pop() ?? "";
+    for (const line of lines) {
+      // Blank lines and comments stand between events; both servers write an event's data on one line.
+      if (line.startsWith("data:")) yield { atMs, data: line.slice("data:".length).trim() };
+    }
+  }
+}
+
+function parseChunk(data: string): Chunk {
+  try {
+    return JSON.parse(data);
+  } catch (error) {
+    throw new BenchError(`A stream held an event that is no JSON: ${data.slice(0, refusalMax)}`, {
+      cause: error,
+    });
+  }
+}
+
+function addChunk(record: StreamRecord, chunk: Chunk, atMs: number): void {
+  if (chunk.error !== undefined)
+    throw new BenchError(`A stream ended with an error: ${chunk.error.message ?? "no message"}`);
+  const [choice] = chunk.choices ?? [];
+  const text = `${choice?.delta?.reasoning_content ?? ""}${choice?.delta?.content ?? ""}`;
+  if (text !== "") {
+    record.arrivalsMs.push(atMs);
+    record.text += text;
+  }
+  const hasEnd = choice?.finish_reason !== undefined && choice.finish_reason !== null;
+  if (hasEnd && !record.hasLeft) record.endedAtMs = atMs;
+  record.serverTokensPerSecond = chunk.timings?.predicted_per_second ?? record.serverTokensPerSecond;
+  const { usage } = chunk;
+  if (usage === undefined || usage === null) return;
+  record.promptTokens = usage.prompt_tokens;
+  record.completionTokens = usage.completion_tokens;
+  record.reusedTokens = usage.prompt_tokens_details?.cached_tokens ?? 0;
+  record.computedTokens = usage.prompt_tokens - record.reusedTokens;
+}

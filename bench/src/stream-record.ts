@@ -1,0 +1,86 @@
+// What a client saw of one streamed answer, and the figures that follow from it. Made by stream-client.ts and by
+// node-llama-cpp-subject.ts, read by the scenarios.
+import { BenchError } from "./bench-error.ts";
+import { largest, percentile } from "./statistics.ts";
+
+export interface ChatMessage {
+  role: "system" | "user" | "assistant";
+  content: string;
+}
+
+export interface StreamRequest {
+  messages: readonly ChatMessage[];
+  /** Exactly so many tokens are generated: the model's own end is ignored. */
+  maxTokens: number;
+  /** Default: greedy. */
+  sampling?: { temperature: number; topK: number; topP: number; seed: number };
+}
+
+/** Times are milliseconds of this process's `performance.now()`. */
+export interface StreamRecord {
+  sentAtMs: number;
+  /** When each piece of text arrived. */
+  arrivalsMs: number[];
+  /** When the reason of the end arrived, or when the client left. */
+  endedAtMs: number;
+  text: string;
+  /** The client closed the connection before the end; the counts below are then 0. */
+  hasLeft: boolean;
+  completionTokens: number;
+  promptTokens: number;
+  /** Prompt tokens that were taken from a cache, and those that were computed. */
+  reusedTokens: number;
+  computedTokens: number;
+  /** The server's own speed, where it tells one. */
+  serverTokensPerSecond?: number | undefined;
+}
+
+/** Milliseconds from sending the request to the first piece of text. Throws BenchError when there was none. */
+export function timeToFirstToken(record: StreamRecord): number {
+  const [first] = record.arrivalsMs;
+  if (first === undefined)
+    throw new BenchError("An answer had no text, so it has no time to its first token.");
+  return first - record.sentAtMs;
+}
+
+/** Tokens per second from the first piece of text to the end: the first token itself is the prompt's time. */
+export function decodeSpeed(record: StreamRecord): number {
+  const [first = Number.NaN] = record.arrivalsMs;
+  return ((record.completionTokens - 1) / (record.endedAtMs - first)) * 1000;
+}
+
+/** Milliseconds between neighbouring pieces of text; the wait for the end counts as one more. */
+export function gaps(record: StreamRecord): number[] {
+  const times = [...record.arrivalsMs, record.endedAtMs];
+  return times.slice(1).map((time, index) => time - (times[index] ?? time));
+}
+
+/** The figures of one request, as the JSON report keeps them. */
+export function requestFigures(record: StreamRecord): Record<string, number | boolean> {
+  const between = gaps(record);
+  const [first] = record.arrivalsMs;
+  return {
+    hasLeft: record.hasLeft,
+    ...(first === undefined ? {} : { ttftMs: first - record.sentAtMs }),
+    totalMs: record.endedAtMs - record.sentAtMs,
+    completionTokens: record.completionTokens,
+    promptTokens: record.promptTokens,
+    computedTokens: record.computedTokens,
+    reusedTokens: record.reusedTokens,
+    ...(between.length === 0
+      ? {}
+      : {
+          gapP50Ms: percentile(between, 50),
+          gapP99Ms: percentile(between, 99),
+          gapMaxMs: largest(between),
+        }),
+  };
+}
+
+/** Throws BenchError unless the answer is as long as it was asked to be: other lengths cannot be compared. */
+export function checkLength(record: StreamRecord, request: StreamRequest): StreamRecord {
+  if (record.hasLeft || record.completionTokens === request.maxTokens) return record;
+  throw new BenchError(
+    `An answer has ${record.completionTokens} tokens instead of the ${request.maxTokens} that were asked for.`,
+  );
+}

@@ -1,0 +1,61 @@
+// A system under test, whatever it is: it is started fresh, streams answers, tells what it used, and is stopped.
+// http-subject.ts and node-llama-cpp-subject.ts make them; the runner starts one by its name.
+import { BenchError } from "./bench-error.ts";
+import type { ProcessUsage } from "./process-usage.ts";
+import type { StreamOptions } from "./stream-client.ts";
+import type { StreamRecord, StreamRequest } from "./stream-record.ts";
+
+export type SubjectName = "ingle" | "llama-server" | "node-llama-cpp" | "llama-bench";
+
+/** Most requests that every subject computes at the same time. */
+export const slots = 8;
+/** Most tokens of one request, prompt and answer. */
+export const contextLength = 2_048;
+/** Tokens that all requests together may hold: what Ingle makes of the two above, and what the peers are told. */
+export const contextTotal = slots * contextLength;
+/** From the start of the process to the first answer to "are you ready". */
+export const readyLimitMs = 300_000;
+
+export interface SubjectOptions {
+  model: string;
+  threads: number;
+  signal: AbortSignal;
+}
+
+export interface Subject extends AsyncDisposable {
+  readonly name: SubjectName;
+  /** When its process was started, by this process's `performance.now()`. */
+  readonly startedAtMs: number;
+  /** Throws BenchError when the answer fails or has another length, or the signal's reason. */
+  stream(request: StreamRequest, options?: StreamOptions): Promise<StreamRecord>;
+  /** Undefined where the system does not tell. */
+  usage(): Promise<ProcessUsage | undefined>;
+}
+
+/**
+ * Runs all requests at once, however some of them end, and returns the records in the same order. Throws one BenchError
+ * for all that failed.
+ */
+export async function streamAll(
+  subject: Subject,
+  requests: readonly StreamRequest[],
+  options: StreamOptions = {},
+): Promise<StreamRecord[]> {
+  const results = await Promise.allSettled(requests.map((request) => subject.stream(request, options)));
+  return succeeded(results, options.signal);
+}
+
+/** The values of settled requests. Throws the signal's reason, or one BenchError for all that failed. */
+export function succeeded<T>(results: readonly PromiseSettledResult<T>[], signal?: AbortSignal): T[] {
+  signal?.throwIfAborted();
+  const values: T[] = [];
+  const failures = new Set<string>();
+  for (const result of results) {
+    if (result.status === "fulfilled") values.push(result.value);
+    else if (result.reason instanceof BenchError) failures.add(result.reason.message);
+    else throw result.reason;
+  }
+  if (failures.size === 0) return values;
+  const count = results.length - values.length;
+  throw new BenchError(`${count} of ${results.length} requests failed. ${[...failures].join(" ")}`);
+}
