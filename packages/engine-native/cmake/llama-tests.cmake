@@ -1,9 +1,14 @@
-# The C++ tests of src/llama: a second program, run by vitest (test/llama.test.ts), that sees llama.cpp's headers and
+# The C++ tests of src/llama: a second program, run by vitest (test/cpp.test.ts), that sees llama.cpp's headers and
 # compares with llama.cpp's own code. Its macros are those of tests.cmake.
+if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
+    return() # a published package has no tests
+endif()
+
 add_executable(
     ingle_llama_tests EXCLUDE_FROM_ALL
     test/main.cpp
     test/sampler_bench_test.cpp
+    test/sampler_softmax_test.cpp
     test/sampler_test.cpp
     $<TARGET_OBJECTS:ingle_llama>
 )

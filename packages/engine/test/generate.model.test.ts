@@ -157,6 +157,9 @@ describe("generating text", () => {
       code: "invalid_request",
       details: { param: "prompt" },
     });
+    await expect(
+      Promise.resolve(loaded.model.generate({ prompt: Int32Array.of(5, -7) })),
+    ).rejects.toMatchObject({ code: "invalid_request" });
     expect(() => loaded.model.generate({ prompt: "x", topP: 0 })).toThrow(/topP/);
     expect(() => loaded.model.generate({ prompt: "x", temperature: Number.NaN })).toThrow(/temperature/);
     expect(() => loaded.model.generate({ prompt: "" })).toThrow(/prompt|input/i);

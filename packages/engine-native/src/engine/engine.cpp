@@ -102,6 +102,11 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
 base::Result<base::RequestId> Engine::submit(Submission submission) {
     const int32_t context_length = options_.context.context_length;
     if (submission.prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
+    const base::Token vocabulary_size = model_->info().vocabulary_size;
+    const auto is_foreign = [&](base::Token token) { return token < 0 || token >= vocabulary_size; };
+    if (std::ranges::any_of(submission.prompt, is_foreign)) {
+        return base::fail(Code::invalid_argument, "The prompt has a token outside this model's vocabulary.");
+    }
     const auto prompt_tokens = static_cast<int64_t>(submission.prompt.size());
     if (prompt_tokens >= context_length) return std::unexpected(too_long(prompt_tokens, context_length));
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");

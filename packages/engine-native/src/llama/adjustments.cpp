@@ -38,24 +38,22 @@ Adjustments::Adjustments(int32_t vocabulary_size, const Sampling& sampling,
 
 void Adjustments::apply(std::span<float> logits) {
     INGLE_ASSERT(originals_.empty());
-    for (const llama_logit_bias& bias : biases_) {
-        change(logits, bias.token, logits[static_cast<size_t>(bias.token)] + bias.bias);
-    }
+    for (const auto& [token, bias] : biases_) changed(logits, token) += bias;
     for (const auto& [token, count] : counts_) {
-        float logit = logits[static_cast<size_t>(token)];
+        float& logit = changed(logits, token);
         // Dividing a negative logit would make the token likelier.
         if (logit <= 0) logit *= repeat_penalty_;
         else logit /= repeat_penalty_;
         logit -= static_cast<float>(count) * frequency_penalty_ + presence_penalty_;
-        change(logits, token, logit);
     }
 }
 
-void Adjustments::change(std::span<float> logits, base::Token token, float logit) {
-    INGLE_ASSERT(static_cast<size_t>(token) < logits.size());
-    float& place = logits[static_cast<size_t>(token)];
-    originals_.push_back({.token = token, .logit = place});
-    place = logit;
+/// A token's logit, remembered for undo().
+float& Adjustments::changed(std::span<float> logits, base::Token token) {
+    const auto index = static_cast<size_t>(token);
+    INGLE_ASSERT(index < logits.size());
+    originals_.push_back({.token = token, .logit = logits[index]});
+    return logits[index];
 }
 
 void Adjustments::undo(std::span<float> logits) {

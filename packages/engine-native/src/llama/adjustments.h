@@ -33,7 +33,7 @@ private:
         float logit;
     };
 
-    void change(std::span<float> logits, base::Token token, float logit);
+    float& changed(std::span<float> logits, base::Token token);
     std::vector<Count>::iterator count_of(base::Token token);
 
     std::vector<llama_logit_bias> biases_;

@@ -123,7 +123,11 @@ void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const
     common_chat_templates_free(templates);
 }
 
-Model::Model(llama_model_ptr model) : model_(std::move(model)), info_(read_info(model_.get())) {}
+Model::Model(llama_model_ptr model) : model_(std::move(model)), info_(read_info(model_.get())) {
+    for (Token token = 0; token < info_.vocabulary_size; ++token) {
+        if (is_end_of_generation(token)) end_tokens_.push_back(token);
+    }
+}
 
 Model::~Model() = default;
 

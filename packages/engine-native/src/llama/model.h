@@ -78,6 +78,8 @@ public:
     base::Result<std::vector<base::Token>> tokenize_chat(const ChatPrompt& prompt) const;
 
     bool is_end_of_generation(base::Token token) const { return llama_vocab_is_eog(vocab(), token); }
+    /// All tokens of which that is true.
+    const std::vector<base::Token>& end_tokens() const { return end_tokens_; }
 
     /// Appends the bytes of a token, which may be a part of a character. Control tokens have none.
     void append_piece(base::Token token, std::string& bytes) const;
@@ -93,6 +95,7 @@ private:
     llama_model_ptr model_;
     std::unique_ptr<common_chat_templates, TemplatesDeleter> templates_;
     ModelInfo info_;
+    std::vector<base::Token> end_tokens_;
 };
 
 } // namespace llama_rt

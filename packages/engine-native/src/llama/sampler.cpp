@@ -17,8 +17,7 @@ constexpr float kRounding = 0.01F;
 
 Sampling with_bans(const Model& model, Sampling sampling, bool ignore_eos) {
     if (!ignore_eos) return sampling;
-    for (base::Token token = 0; token < model.info().vocabulary_size; ++token) {
-        if (!model.is_end_of_generation(token)) continue;
+    for (const base::Token token : model.end_tokens()) {
         sampling.logit_bias.push_back({.token = token, .bias = -INFINITY});
     }
     return sampling;
