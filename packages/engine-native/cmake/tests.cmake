@@ -18,6 +18,7 @@ add_executable(
     ingle_tests EXCLUDE_FROM_ALL
     test/bounded_queue_test.cpp
     test/main.cpp
+    test/pace_test.cpp
     test/prefix_tree_test.cpp
     test/scheduler_random_test.cpp
     test/scheduler_sharing_test.cpp
@@ -27,6 +28,7 @@ add_executable(
     test/text_stream_test.cpp
     test/thread_checker_test.cpp
     test/waiting_line_test.cpp
+    src/engine/pace.cpp
     src/engine/text_stream.cpp
     $<TARGET_OBJECTS:ingle_sched>
 )

@@ -163,9 +163,7 @@ void Engine::run(const std::stop_token& stop) {
 
 void Engine::turn() {
     drain_inbox();
-    const int32_t budget_busy =
-        options_.batch_tokens_busy > 0 ? options_.batch_tokens_busy : pace_.budget_busy();
-    const sched::Plan& plan = scheduler_.plan(budget_busy);
+    const sched::Plan& plan = scheduler_.plan(budget_busy());
     const Clock::time_point begin = Clock::now();
     prepare_cells(plan);
     for (const sched::Start& start : plan.starts) generations_.at(start.id)->start(start.cached, begin);
@@ -177,6 +175,15 @@ void Engine::turn() {
     }
     publish();
     emit();
+}
+
+int32_t Engine::budget_busy() const {
+    if (options_.batch_tokens_busy > 0) return options_.batch_tokens_busy;
+    const sched::Counters counters = scheduler_.counters();
+    // Only those in line count that have a place to go to.
+    const int32_t places = options_.context.sequences - counters.running;
+    const int32_t waiting = counters.running - counters.decoding + std::min(counters.waiting, places);
+    return pace_.budget_busy(counters.decoding, waiting);
 }
 
 void Engine::prepare_cells(const sched::Plan& plan) {

@@ -98,6 +98,7 @@ private:
     void drain_inbox();
     void receive(GenerationRequest&& request);
     void receive(const Cancel& cancel);
+    int32_t budget_busy() const;
     void prepare_cells(const sched::Plan& plan);
     void share(const sched::CellOp& op);
     std::vector<int32_t> boundaries(const std::vector<base::Token>& prompt) const;

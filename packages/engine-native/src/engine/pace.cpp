@@ -6,19 +6,18 @@ namespace engine {
 
 namespace {
 
-/// A turn with prompt tokens may take this many times as long as one without: a stream that slows to a third is still
-/// read with ease, and a prompt still gets two thirds of the machine.
-constexpr double kStretch = 3;
+/// A turn with prompt tokens may take this many times as long as one without: a stream that slows to a quarter for a
+/// while is still read with ease, and the prompt gets three quarters of the machine.
+constexpr double kStretch = 4;
 
-/// While nothing is known, and never less than the minimum: a prompt must get on in any case.
-constexpr int32_t kBudgetUnknown = 32;
-constexpr int32_t kBudgetMin = 4;
+/// While nothing is known.
+constexpr int32_t kBudgetUnknown = 64;
+
+/// Never less: a batch costs much however few tokens it has, and a prompt computed in crumbs takes for ever.
+constexpr int32_t kBudgetMin = 16;
 
 /// Weight of the newest turn. High enough to follow a machine that becomes busy within a few turns.
-constexpr double kNewest = 0.2;
-
-/// Turns with fewer prompt tokens than this say little about one token's cost.
-constexpr int32_t kPromptTokensTelling = 4;
+constexpr double kNewest = 0.4;
 
 void average(double& mean, double value) {
     mean = mean == 0 ? value : mean + kNewest * (value - mean);
@@ -32,16 +31,19 @@ void Pace::observe(int32_t decoding, int32_t prompt, double ms) {
         if (decoding > 0) average(decoding_turn_ms_, ms);
         return;
     }
-    if (prompt < kPromptTokensTelling) return;
+    // A few tokens say little: most of such a turn is not their cost.
+    if (prompt < kBudgetMin) return;
     const double rest = decoding > 0 ? std::min(decoding_turn_ms_, ms / 2) : 0;
     average(prompt_token_ms_, (ms - rest) / prompt);
 }
 
-int32_t Pace::budget_busy() const {
+int32_t Pace::budget_busy(int32_t decoding, int32_t waiting) const {
     if (decoding_turn_ms_ == 0 || prompt_token_ms_ == 0) return std::min(kBudgetUnknown, budget_max_);
-    const double tokens = (kStretch - 1) * decoding_turn_ms_ / prompt_token_ms_;
-    return static_cast<int32_t>(
-        std::clamp(tokens, static_cast<double>(kBudgetMin), static_cast<double>(budget_max_)));
+    // Who waits counts as much as who reads: when many wait for a few, the few slow down more.
+    const double crowd = std::max(1.0, static_cast<double>(waiting) / std::max(decoding, 1));
+    const double tokens = (kStretch * crowd - 1) * decoding_turn_ms_ / prompt_token_ms_;
+    const int32_t least = std::min(kBudgetMin, budget_max_);
+    return static_cast<int32_t>(std::clamp<double>(tokens, least, budget_max_));
 }
 
 } // namespace engine

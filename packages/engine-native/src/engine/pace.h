@@ -14,8 +14,9 @@ public:
     /// A turn took `ms`: it computed `decoding` tokens of replies and `prompt` tokens of prompts.
     void observe(int32_t decoding, int32_t prompt, double ms);
 
-    /// Prompt tokens of the next turn when replies are running.
-    int32_t budget_busy() const;
+    /// Prompt tokens of the next turn, when `decoding` replies are running and `waiting` requests have yet to see their
+    /// first token.
+    int32_t budget_busy(int32_t decoding, int32_t waiting) const;
 
 private:
     const int32_t budget_max_;

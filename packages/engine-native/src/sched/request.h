@@ -102,6 +102,8 @@ struct Outcome {
 
 struct Counters {
     int32_t running = 0;
+    /// Of the running ones, those whose prompt is computed.
+    int32_t decoding = 0;
     int32_t waiting = 0;
     /// Cells that running sequences hold or have reserved.
     int32_t cells_reserved = 0;

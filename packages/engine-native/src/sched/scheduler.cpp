@@ -304,7 +304,9 @@ Sequence& Scheduler::find(base::RequestId id) {
 }
 
 Counters Scheduler::counters() const {
+    const auto decodes = [](const Sequence* sequence) { return sequence->is_decoding(); };
     return {.running = static_cast<int32_t>(running_.size()),
+            .decoding = static_cast<int32_t>(std::ranges::count_if(running_, decodes)),
             .waiting = static_cast<int32_t>(waiting_.size()),
             .cells_reserved = tree_.cells_pinned() + cells_future_,
             .cells_cached = tree_.cells() - tree_.cells_pinned(),
