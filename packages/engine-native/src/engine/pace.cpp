@@ -6,9 +6,9 @@ namespace engine {
 
 namespace {
 
-/// A turn with prompt tokens may take this many times as long as one without: a stream that slows to a quarter for a
-/// while is still read with ease, and the prompt gets three quarters of the machine.
-constexpr double kStretch = 4;
+/// A turn with prompt tokens may take this many times as long as one without: a stream that slows to a sixth for a
+/// while is still read, and the prompt, computed in pieces that large, loses little.
+constexpr double kStretch = 6;
 
 /// While nothing is known.
 constexpr int32_t kBudgetUnknown = 64;
@@ -38,10 +38,11 @@ void Pace::observe(int32_t decoding, int32_t prompt, double ms) {
 }
 
 int32_t Pace::budget_busy(int32_t decoding, int32_t waiting) const {
-    if (decoding_turn_ms_ == 0 || prompt_token_ms_ == 0) return std::min(kBudgetUnknown, budget_max_);
     // Who waits counts as much as who reads: when many wait for a few, the few slow down more.
     const double crowd = std::max(1.0, static_cast<double>(waiting) / std::max(decoding, 1));
-    const double tokens = (kStretch * crowd - 1) * decoding_turn_ms_ / prompt_token_ms_;
+    const bool is_known = decoding_turn_ms_ > 0 && prompt_token_ms_ > 0;
+    const double tokens =
+        is_known ? (kStretch * crowd - 1) * decoding_turn_ms_ / prompt_token_ms_ : kBudgetUnknown * crowd;
     const int32_t least = std::min(kBudgetMin, budget_max_);
     return static_cast<int32_t>(std::clamp<double>(tokens, least, budget_max_));
 }
