@@ -20,23 +20,23 @@ TEST_CASE("pace: begins with a number that does no harm") {
     CHECK_EQ(Pace(32).budget_busy(1, 1), 32);
 }
 
-TEST_CASE("pace: settles where a turn takes six times as long as one without prompt tokens") {
+TEST_CASE("pace: settles where a turn takes five times as long as one without prompt tokens") {
     Pace pace(512);
     for (int turn = 0; turn < 20; ++turn) pace.observe(3, 0, turn_ms(0));
     for (int turn = 0; turn < 20; ++turn) {
         const int32_t prompt = pace.budget_busy(3, 1);
         pace.observe(3, prompt, turn_ms(prompt));
     }
-    CHECK_EQ(pace.budget_busy(3, 1), 40);
+    CHECK_EQ(pace.budget_busy(3, 1), 32);
 }
 
 TEST_CASE("pace: lets a few slow down more when many wait") {
     Pace pace(512);
     pace.observe(1, 0, turn_ms(0));
     pace.observe(1, 100, turn_ms(100));
-    CHECK_EQ(pace.budget_busy(1, 1), 40);
-    CHECK_EQ(pace.budget_busy(1, 7), (6 * 7 - 1) * 40 / 5);
-    CHECK_EQ(pace.budget_busy(7, 1), 40);
+    CHECK_EQ(pace.budget_busy(1, 1), 32);
+    CHECK_EQ(pace.budget_busy(1, 7), (5 * 7 - 1) * 40 / 5);
+    CHECK_EQ(pace.budget_busy(7, 1), 32);
 }
 
 TEST_CASE("pace: follows a machine that becomes slower within a few turns") {
@@ -44,7 +44,7 @@ TEST_CASE("pace: follows a machine that becomes slower within a few turns") {
     for (int turn = 0; turn < 20; ++turn) pace.observe(2, 0, turn_ms(0));
     pace.observe(2, 100, turn_ms(100));
     for (int turn = 0; turn < 5; ++turn) pace.observe(2, 100, 40 + 10.0 * 100);
-    CHECK(pace.budget_busy(2, 1) < 20 + 5);
+    CHECK(pace.budget_busy(2, 1) < 16 + 5);
 }
 
 TEST_CASE("pace: never gives a prompt less than what a batch is worth, nor more than fits a turn") {

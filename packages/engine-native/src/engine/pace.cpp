@@ -6,9 +6,9 @@ namespace engine {
 
 namespace {
 
-/// A turn with prompt tokens may take this many times as long as one without: a stream that slows to a sixth for a
+/// A turn with prompt tokens may take this many times as long as one without: a stream that slows to a fifth for a
 /// while is still read, and the prompt, computed in pieces that large, loses little.
-constexpr double kStretch = 6;
+constexpr double kStretch = 5;
 
 /// While nothing is known.
 constexpr int32_t kBudgetUnknown = 64;
