@@ -3,6 +3,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -95,6 +96,9 @@ function cmakeJs(command: string, options: Record<string, string>): void {
     command,
     "--out",
     buildDir,
+    // Ninja does this by itself; make would compile one file after the other.
+    "--parallel",
+    String(availableParallelism()),
     ...Object.entries(options).map(([name, value]) => `--CD${name}=${value}`),
   ];
   try {
