@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include "engine/limits.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -11,50 +13,8 @@ using Kind = sched::Outcome::Kind;
 
 namespace {
 
-/// Cells that a sequence reserves ahead of itself: few enough to admit many, enough to ask seldom.
-constexpr int32_t kReserveAhead = 64;
-
-/// Ended sequences that are kept for requests that begin alike. Each costs a slot of llama.cpp's, and cells only while
-/// nobody needs them.
-constexpr int32_t kDonors = 32;
-
-/// Sequences that llama.cpp can tell apart in one context (LLAMA_MAX_SEQ).
-constexpr int32_t kSlotsMax = 256;
-
 /// Longest client key that is kept; a longer one is cut, and shares its account with what begins alike.
 constexpr size_t kClientBytesMax = 128;
-
-/// Recurrent states take memory for every slot, used or not.
-constexpr int32_t kDonorsRecurrent = 8;
-
-/// Memory for checkpoints of recurrent states, and most of them whatever their size.
-constexpr size_t kCheckpointBytesMax = size_t{256} * 1024 * 1024;
-constexpr size_t kCheckpointsMax = 256;
-
-/// Beside a prompt's messages, checkpoints are made at multiples of this many tokens.
-constexpr int32_t kBoundaryEvery = 1024;
-
-int32_t donors_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
-    return std::min(model.info().is_recurrent ? kDonorsRecurrent : kDonors, kSlotsMax - context.sequences);
-}
-
-sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
-                        const EngineOptions& options) {
-    sched::Limits limits{.cells = options.context.cells,
-                         .context_length = options.context.context_length,
-                         .sequences = options.context.sequences,
-                         .donors = donors_of(model, options.context),
-                         .batch_tokens = options.context.batch_tokens,
-                         .checkpoints = 0,
-                         .reserve_ahead = kReserveAhead};
-    if (!model.info().is_recurrent) return limits;
-    const size_t bytes = context.measure_state_bytes();
-    if (bytes > 0)
-        limits.checkpoints = static_cast<int32_t>(std::min(kCheckpointBytesMax / bytes, kCheckpointsMax));
-    // Without a checkpoint there is no beginning of such a state that could be shared.
-    if (limits.checkpoints == 0) limits.donors = 0;
-    return limits;
-}
 
 base::Error too_long(int64_t prompt_tokens, int64_t context_length) {
     return {.code = Code::context_length_exceeded,
@@ -75,11 +35,10 @@ size_t inbox_size(const EngineOptions& options) {
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
                                                     const EngineOptions& options, Listener listener) {
-    const int32_t slots = options.context.sequences + donors_of(*model, options.context);
     base::Result<std::unique_ptr<llama_rt::Context>> context =
-        llama_rt::Context::create(model, options.context, slots);
+        llama_rt::Context::create(model, options.context, slots_of(*model, options.context));
     if (!context) return std::unexpected(context.error());
-    const sched::Limits limits = limits_of(*model, **context, options);
+    const sched::Limits limits = limits_of(*model, **context, options.context);
     std::unique_ptr<Engine> engine(
         new Engine(std::move(model), std::move(*context), options, limits, std::move(listener)));
     engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
@@ -203,24 +162,6 @@ void Engine::share(const sched::CellOp& op) {
     if (op.checkpoint != 0) INGLE_ASSERT(context_->restore(op.slot, checkpoints_.at(op.checkpoint)));
 }
 
-/// Where a chat's messages end: after the tokens that end a generation. The first (often the system message) and the
-/// last are what other requests and the chat's next turn begin with; long prompts have some more on the way.
-std::vector<int32_t> Engine::boundaries(const std::vector<base::Token>& prompt) const {
-    std::vector<int32_t> lengths;
-    if (!model_->info().is_recurrent) return lengths;
-    const auto length = static_cast<int32_t>(prompt.size());
-    for (int32_t at = kBoundaryEvery; at < length; at += kBoundaryEvery) lengths.push_back(at);
-    const auto ends_message = [this](base::Token token) { return model_->is_end_of_generation(token); };
-    const auto first = std::ranges::find_if(prompt, ends_message);
-    if (first == prompt.end()) return lengths;
-    const auto last = std::find_if(prompt.rbegin(), prompt.rend(), ends_message);
-    lengths.push_back(static_cast<int32_t>(first - prompt.begin()) + 1);
-    lengths.push_back(static_cast<int32_t>(last.base() - prompt.begin()));
-    std::ranges::sort(lengths);
-    lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
-    return lengths;
-}
-
 /// Lets the pace know how long the turn took for how many tokens.
 void Engine::observe(const sched::Plan& plan, Clock::duration duration) {
     int32_t decoding = 0;
@@ -247,7 +188,7 @@ void Engine::receive(GenerationRequest&& request) {
                        .prompt = request.prompt,
                        .generate_max = request.generate_max,
                        .uses_cache = request.uses_cache,
-                       .boundaries = boundaries(request.prompt)});
+                       .boundaries = boundaries_of(*model_, request.prompt)});
     const base::RequestId id = request.id;
     generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
 }

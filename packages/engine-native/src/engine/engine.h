@@ -101,7 +101,6 @@ private:
     int32_t budget_busy() const;
     void prepare_cells(const sched::Plan& plan);
     void share(const sched::CellOp& op);
-    std::vector<int32_t> boundaries(const std::vector<base::Token>& prompt) const;
     void observe(const sched::Plan& plan, Clock::duration duration);
     void decode(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     void retry_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);

@@ -1,0 +1,76 @@
+#include "engine/limits.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace engine {
+
+namespace {
+
+/// Cells that a sequence reserves ahead of itself: few enough to admit many, enough to ask seldom.
+constexpr int32_t kReserveAhead = 64;
+
+/// Ended sequences that are kept for requests that begin alike. Each costs a slot of llama.cpp's, and cells only while
+/// nobody needs them.
+constexpr int32_t kDonors = 32;
+
+/// Sequences that llama.cpp can tell apart in one context (LLAMA_MAX_SEQ).
+constexpr int32_t kSlotsMax = 256;
+
+/// Recurrent states take memory for every slot, used or not.
+constexpr int32_t kDonorsRecurrent = 8;
+
+/// Memory for checkpoints of recurrent states, and most of them whatever their size.
+constexpr size_t kCheckpointBytesMax = size_t{256} * 1024 * 1024;
+constexpr size_t kCheckpointsMax = 256;
+
+/// Beside a prompt's messages, checkpoints are made at multiples of this many tokens.
+constexpr int32_t kBoundaryEvery = 1024;
+
+int32_t donors_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
+    return std::min(model.info().is_recurrent ? kDonorsRecurrent : kDonors, kSlotsMax - context.sequences);
+}
+
+} // namespace
+
+int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    return options.sequences + donors_of(model, options);
+}
+
+sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
+                        const llama_rt::ContextOptions& options) {
+    sched::Limits limits{.cells = options.cells,
+                         .context_length = options.context_length,
+                         .sequences = options.sequences,
+                         .donors = donors_of(model, options),
+                         .batch_tokens = options.batch_tokens,
+                         .checkpoints = 0,
+                         .reserve_ahead = kReserveAhead};
+    if (!model.info().is_recurrent) return limits;
+    const size_t bytes = context.measure_state_bytes();
+    if (bytes > 0)
+        limits.checkpoints = static_cast<int32_t>(std::min(kCheckpointBytesMax / bytes, kCheckpointsMax));
+    // Without a checkpoint there is no beginning of such a state that could be shared.
+    if (limits.checkpoints == 0) limits.donors = 0;
+    return limits;
+}
+
+/// Where a chat's messages end: after the tokens that end a generation. The first (often the system message) and the
+/// last are what other requests and the chat's next turn begin with; long prompts have some more on the way.
+std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt) {
+    std::vector<int32_t> lengths;
+    if (!model.info().is_recurrent) return lengths;
+    const auto length = static_cast<int32_t>(prompt.size());
+    for (int32_t at = kBoundaryEvery; at < length; at += kBoundaryEvery) lengths.push_back(at);
+    const auto ends_message = [&model](base::Token token) { return model.is_end_of_generation(token); };
+    const auto first = std::ranges::find_if(prompt, ends_message);
+    if (first == prompt.end()) return lengths;
+    const auto last = std::find_if(prompt.rbegin(), prompt.rend(), ends_message);
+    lengths.push_back(static_cast<int32_t>(first - prompt.begin()) + 1);
+    lengths.push_back(static_cast<int32_t>(last.base() - prompt.begin()));
+    std::ranges::sort(lengths);
+    lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
+    return lengths;
+}
+
+} // namespace engine

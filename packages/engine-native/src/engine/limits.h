@@ -1,0 +1,24 @@
+// What the scheduler may use of a model and its context: places, cells, donors and checkpoints.
+#pragma once
+
+#include "base/types.h"
+#include "llama/context.h"
+#include "llama/model.h"
+#include "sched/request.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace engine {
+
+/// Sequences that the context must be able to tell apart: the running ones and the donors.
+int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
+
+/// Computes a token to find the size of a recurrent state; the context must be empty, and is afterwards.
+sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
+                        const llama_rt::ContextOptions& options);
+
+/// Lengths of a prompt at which a checkpoint is worth it; none where the model needs no checkpoints.
+std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt);
+
+} // namespace engine
