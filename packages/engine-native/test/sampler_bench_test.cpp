@@ -34,16 +34,8 @@ struct Named {
 };
 
 std::vector<Named> chains() {
-    const Sampling off{.temperature = 0.8F,
-                       .top_k = 0,
-                       .top_p = 1.0F,
-                       .min_p = 0.0F,
-                       .repeat_penalty = 1.0F,
-                       .repeat_last_n = 64,
-                       .presence_penalty = 0.0F,
-                       .frequency_penalty = 0.0F,
-                       .seed = 1,
-                       .logit_bias = {}};
+    Sampling off = test::plain();
+    off.temperature = 0.8F;
     std::vector<Named> chains;
     const auto add = [&](const char* name, const auto& change) {
         chains.push_back({.name = name, .sampling = off});

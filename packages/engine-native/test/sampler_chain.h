@@ -15,6 +15,20 @@
 
 namespace test {
 
+/// Everything off: a draw from the whole vocabulary.
+inline llama_rt::Sampling plain() {
+    return {.temperature = 1.0F,
+            .top_k = 0,
+            .top_p = 1.0F,
+            .min_p = 0.0F,
+            .repeat_penalty = 1.0F,
+            .repeat_last_n = 64,
+            .presence_penalty = 0.0F,
+            .frequency_penalty = 0.0F,
+            .seed = 1,
+            .logit_bias = {}};
+}
+
 class Chain {
 public:
     Chain(int32_t vocabulary_size, const llama_rt::Sampling& sampling, std::span<const base::Token> prompt)

@@ -29,20 +29,6 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
-/// Everything off: a draw from the whole vocabulary.
-Sampling plain() {
-    return {.temperature = 1.0F,
-            .top_k = 0,
-            .top_p = 1.0F,
-            .min_p = 0.0F,
-            .repeat_penalty = 1.0F,
-            .repeat_last_n = 64,
-            .presence_penalty = 0.0F,
-            .frequency_penalty = 0.0F,
-            .seed = 1,
-            .logit_bias = {}};
-}
-
 struct Case {
     int32_t vocabulary_size;
     Sampling sampling;
@@ -62,7 +48,7 @@ void choose_penalties(Random& random, Sampling& sampling) {
 /// Everything but the cuts and the shape.
 Case random_case(Random& random) {
     Case test_case{.vocabulary_size = random.one_of(std::vector<int32_t>{7, 65, 1000, 1025, 32'000, 151'936}),
-                   .sampling = plain(),
+                   .sampling = test::plain(),
                    .prompt = {},
                    .shape = Shape::smooth,
                    .spread = random.one_of(std::vector<float>{1, 3, 6}),
@@ -164,12 +150,12 @@ void choose_wide_cuts(Random& random, Sampling& sampling) {
 
 /// One for each way through the sampler.
 std::vector<Sampling> every_chain() {
-    std::vector<Sampling> chains(1, plain());
+    std::vector<Sampling> chains(1, test::plain());
     chains[0].temperature = 0.0F;
     for (const int32_t top_k : {0, 1, 40, 1000}) {
         for (const float top_p : {0.9F, 1.0F}) {
             for (const float min_p : {0.0F, 0.01F}) {
-                chains.push_back(plain());
+                chains.push_back(test::plain());
                 chains.back().top_k = top_k;
                 chains.back().top_p = top_p;
                 chains.back().min_p = min_p;

@@ -1,7 +1,8 @@
 // Many requests at once: each is answered as if it were alone, and leaves nothing behind.
 import type { Generation, LoadedModel } from "@ingle/engine";
+import { until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadExact, prompts, until, within } from "./tiny.ts";
+import { loadExact, prompts, within } from "./tiny.ts";
 
 describe("requests at the same time", () => {
   let loaded: LoadedModel;

@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { EngineError } from "@ingle/engine";
-import { tinyModel } from "@ingle/fixtures";
+import { tinyModel, until } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
-import { loadTiny, until, within } from "./tiny.ts";
+import { loadTiny, within } from "./tiny.ts";
 
 const engine = new URL("../dist/index.js", import.meta.url).href;
 

@@ -1,7 +1,8 @@
 // Requests that begin alike: what one computed is not computed again, and nobody's text changes by it.
 import type { GenerationResult, LoadedModel } from "@ingle/engine";
+import { until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadExact, until } from "./tiny.ts";
+import { loadExact } from "./tiny.ts";
 
 const beginning = "You are a patient guide through the harbour at night. ".repeat(8);
 

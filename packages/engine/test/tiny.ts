@@ -54,12 +54,3 @@ export async function within<T>(ms: number, promise: PromiseLike<T>): Promise<T>
     clearTimeout(timer);
   }
 }
-
-/** Waits until `isTrue` says so, looking every few milliseconds. */
-export async function until(isTrue: () => boolean, ms = 10_000): Promise<void> {
-  const end = Date.now() + ms;
-  while (!isTrue()) {
-    if (Date.now() > end) throw new Error(`not true after ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}

@@ -2,8 +2,9 @@
 import { Ingle } from "@ingle/client";
 import { ChatCompletion, ChatCompletionChunk, ErrorBody } from "@ingle/protocol";
 import OpenAI from "openai";
+import { until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { modelId, realServer, until, user, type RealServer } from "./real-server.ts";
+import { modelId, realServer, user, type RealServer } from "./real-server.ts";
 
 interface Completion {
   choices: { message: { content: string }; finish_reason: string }[];

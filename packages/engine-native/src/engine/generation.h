@@ -36,8 +36,6 @@ class Generation {
 public:
     Generation(const llama_rt::Model& model, GenerationRequest request);
 
-    base::RequestId id() const { return request_.id; }
-
     /// The first of its tokens is about to be computed, `cached` of them were found computed. Again, after a
     /// preemption, nothing changes.
     void start(int32_t cached, Clock::time_point now);

@@ -123,8 +123,9 @@ void Scheduler::add_step(const Sequence& sequence, int32_t count) {
 void Scheduler::admit_waiting() {
     if (static_cast<int32_t>(running_.size()) == limits_.sequences || waiting_.size() == 0) return;
     for (Sequence* sequence : waiting_.first(kAdmissionsLookedAt)) {
-        if (is_being_computed(*sequence)) continue;
-        if (!admit(*sequence) || static_cast<int32_t>(running_.size()) == limits_.sequences) return;
+        const PrefixTree::Match match = find_prefix(*sequence);
+        if (is_being_computed(*sequence, match.length)) continue;
+        if (!admit(*sequence, match) || static_cast<int32_t>(running_.size()) == limits_.sequences) return;
     }
 }
 
@@ -137,10 +138,9 @@ PrefixTree::Match Scheduler::find_prefix(const Sequence& sequence) const {
     return match.length < kShareMin ? PrefixTree::Match{} : match;
 }
 
-/// A running sequence is about to compute more of this one's beginning than is there by now.
-bool Scheduler::is_being_computed(const Sequence& sequence) const {
+/// A running sequence is about to compute more of this one's beginning than what is there by now.
+bool Scheduler::is_being_computed(const Sequence& sequence, int32_t there) const {
     if (limits_.donors == 0 || !sequence.request().uses_cache) return false;
-    const int32_t there = find_prefix(sequence).length;
     const auto will_have_more = [&](const Sequence* other) {
         if (other->is_decoding() || !other->request().uses_cache) return false;
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
@@ -159,10 +159,9 @@ int32_t Scheduler::will_share(const Sequence& leader, int32_t common) const {
 }
 
 /// False when there are not enough cells.
-bool Scheduler::admit(Sequence& sequence) {
+bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
     const Slot slot = slots_free_.back();
     slots_free_.pop_back();
-    const PrefixTree::Match match = find_prefix(sequence);
     if (match.length > 0) {
         tree_.share(slot, match);
         cell_ops_.push_back({.kind = CellOp::Kind::share,

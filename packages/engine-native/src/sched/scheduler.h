@@ -65,9 +65,9 @@ private:
 
     void admit_waiting();
     PrefixTree::Match find_prefix(const Sequence& sequence) const;
-    bool is_being_computed(const Sequence& sequence) const;
+    bool is_being_computed(const Sequence& sequence, int32_t there) const;
     int32_t will_share(const Sequence& leader, int32_t common) const;
-    bool admit(Sequence& sequence);
+    bool admit(Sequence& sequence, const PrefixTree::Match& match);
     bool grow(Sequence& sequence);
     void preempt(Sequence& sequence);
     void end(Sequence& sequence, Keep keep);

@@ -32,8 +32,12 @@ class Sequence {
 public:
     /// `arrival` counts up with every request: smaller is older.
     Sequence(Request request, uint64_t arrival)
-        : request_(std::move(request)), arrival_(arrival), tokens_(request_.prompt) {}
+        : request_(std::move(request)),
+          arrival_(arrival),
+          length_max_(static_cast<int32_t>(request_.prompt.size()) + request_.generate_max),
+          tokens_(std::move(request_.prompt)) {}
 
+    /// As it came in, but for the prompt, which is in tokens().
     const Request& request() const { return request_; }
     base::RequestId id() const { return request_.id; }
     uint64_t arrival() const { return arrival_; }
@@ -57,9 +61,7 @@ public:
     /// Decoding: one token at a time, after the prompt (or what a preemption lost) is computed.
     bool is_decoding() const { return pending() == 1 && computed_ > 0; }
     /// Most tokens it will ever have.
-    int32_t length_max() const {
-        return static_cast<int32_t>(request_.prompt.size()) + request_.generate_max;
-    }
+    int32_t length_max() const { return length_max_; }
 
     /// `shared` tokens of its beginning have cells already.
     void admit(base::Slot slot, int32_t shared, int32_t reserved) {
@@ -108,6 +110,7 @@ private:
 
     Request request_;
     uint64_t arrival_;
+    int32_t length_max_;
     State state_ = State::waiting;
     base::Slot slot_ = base::kNoSlot;
     std::vector<base::Token> tokens_;
