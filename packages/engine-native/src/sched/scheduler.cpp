@@ -6,25 +6,19 @@
 
 namespace sched {
 
-using base::Slot;
-
 namespace {
-
-/// A shorter common beginning is computed again: sharing it would cost more than it saves.
-constexpr int32_t kShareMin = 16;
 
 /// Requests looked at for admission in one turn. Those behind them wait for the next turn, a moment later.
 constexpr size_t kAdmissionsLookedAt = 32;
 
 } // namespace
 
-Scheduler::Scheduler(const Limits& limits) : limits_(limits), tree_(limits.sequences + limits.donors) {
+Scheduler::Scheduler(const Limits& limits) : limits_(limits), cells_(limits) {
     INGLE_ASSERT(limits.sequences >= 1 && limits.donors >= 0);
     INGLE_ASSERT(limits.reserve_ahead >= 1);
     INGLE_ASSERT(limits.cells >= limits.context_length && limits.context_length >= 2);
     // A turn must have room for one token of every decoding sequence.
     INGLE_ASSERT(limits.batch_tokens >= limits.sequences);
-    for (Slot slot = limits.sequences + limits.donors - 1; slot >= 0; --slot) slots_free_.push_back(slot);
 }
 
 void Scheduler::submit(Request request) {
@@ -52,8 +46,7 @@ const Plan& Scheduler::plan(int32_t budget_busy) {
     plan_decoding();
     admit_waiting();
     plan_catching_up(budget_busy);
-    plan_.cells.clear();
-    plan_.cells.swap(cell_ops_);
+    plan_.cells = cells_.take_ops();
     is_planned_ = !plan_.steps.empty();
     return plan_;
 }
@@ -70,10 +63,9 @@ void Scheduler::apply(const std::vector<Outcome>& outcomes) {
         }
         const auto count = static_cast<int32_t>(step.tokens.size());
         waiting_.charge(sequence.request().client, count);
-        tree_.append(step.slot, step.tokens);
+        cells_.append(step.slot, step.tokens);
         sequence.advance(count);
-        cells_future_ -= count;
-        if (sequence.is_at_boundary()) make_checkpoint(sequence);
+        if (sequence.is_at_boundary()) cells_.save(step.slot);
         if (step.sample) sequence.add(outcomes[i].token);
         if (outcomes[i].kind == Outcome::Kind::finished) end(sequence, Keep::yes);
     }
@@ -101,7 +93,8 @@ void Scheduler::plan_catching_up(int32_t budget_busy) {
             passed += 1;
             continue;
         }
-        const int32_t wanted = has_checkpoints() ? sequence->pending_to_boundary() : sequence->pending();
+        const int32_t wanted =
+            cells_.have_checkpoints() ? sequence->pending_to_boundary() : sequence->pending();
         const int32_t count = std::min(budget, wanted);
         if (count <= 0) return;
         budget -= count;
@@ -131,28 +124,25 @@ void Scheduler::admit_waiting() {
 
 /// What of a sequence's beginning is there to be shared. Its last token is always computed: the logits are wanted.
 PrefixTree::Match Scheduler::find_prefix(const Sequence& sequence) const {
-    if (limits_.donors == 0 || !sequence.request().uses_cache) return {};
-    const auto tokens = sequence.tokens().first(static_cast<size_t>(sequence.length() - 1));
-    const PrefixTree::Match match =
-        has_checkpoints() ? tree_.longest_checkpoint(tokens) : tree_.longest(tokens);
-    return match.length < kShareMin ? PrefixTree::Match{} : match;
+    if (!sequence.request().uses_cache) return {};
+    return cells_.find(sequence.tokens().first(static_cast<size_t>(sequence.length() - 1)));
 }
 
 /// A running sequence is about to compute more of this one's beginning than what is there by now.
 bool Scheduler::is_being_computed(const Sequence& sequence, int32_t there) const {
-    if (limits_.donors == 0 || !sequence.request().uses_cache) return false;
+    if (!cells_.are_shared() || !sequence.request().uses_cache) return false;
     const auto will_have_more = [&](const Sequence* other) {
         if (other->is_decoding() || !other->request().uses_cache) return false;
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
         const int32_t shared = will_share(*other, static_cast<int32_t>(end - other->tokens().begin()));
-        return shared > other->computed() && shared - there >= kShareMin;
+        return shared > other->computed() && shared - there >= Cells::kShareMin;
     };
     return std::ranges::any_of(running_, will_have_more);
 }
 
 /// Of a beginning that is common with a leader's, what can be shared once the leader has computed it.
 int32_t Scheduler::will_share(const Sequence& leader, int32_t common) const {
-    if (!has_checkpoints()) return common;
+    if (!cells_.have_checkpoints()) return common;
     const std::vector<int32_t>& boundaries = leader.request().boundaries;
     const auto beyond = std::ranges::upper_bound(boundaries, common);
     return beyond == boundaries.begin() ? 0 : *std::prev(beyond);
@@ -160,32 +150,11 @@ int32_t Scheduler::will_share(const Sequence& leader, int32_t common) const {
 
 /// False when there are not enough cells.
 bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
-    const Slot slot = slots_free_.back();
-    slots_free_.pop_back();
-    if (match.length > 0) {
-        tree_.share(slot, match);
-        cell_ops_.push_back({.kind = CellOp::Kind::share,
-                             .slot = slot,
-                             .from = match.holder,
-                             .length = match.length,
-                             .checkpoint = match.checkpoint});
-    }
-    tree_.pin(slot); // before room is made, so that what was matched is not given up
-    const int32_t cells = reservation(sequence);
-    if (!make_room(cells - match.length)) {
-        tree_.unpin(slot);
-        tree_.release(slot);
-        slots_free_.push_back(slot);
-        if (match.length > 0) cell_ops_.pop_back();
-        return false;
-    }
+    const int32_t reserved = reservation(sequence);
+    const std::optional<base::Slot> slot = cells_.admit(match, reserved);
+    if (!slot) return false;
     waiting_.leave(sequence);
-    sequence.admit(slot, match.length, cells);
-    cells_future_ += sequence.future();
-    tree_.touch(match.checkpoint);
-    // A donor that was of use stays longest.
-    const auto donor = std::ranges::find(donors_, match.holder);
-    if (donor != donors_.end()) std::rotate(donor, std::next(donor), donors_.end());
+    sequence.admit(*slot, match.length, reserved);
     plan_.starts.push_back({.id = sequence.id(), .cached = match.length});
     const auto younger = [&](const Sequence* other) { return other->arrival() > sequence.arrival(); };
     running_.insert(std::ranges::find_if(running_, younger), &sequence);
@@ -195,16 +164,15 @@ bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
 /// Makes sure that the sequence's next token has a cell. False when the sequence itself had to give way.
 bool Scheduler::grow(Sequence& sequence) {
     if (sequence.length() <= sequence.reserved()) return true;
-    while (!make_room(1)) {
+    const int32_t wanted = reservation(sequence) - sequence.reserved();
+    int32_t granted = 0;
+    while ((granted = cells_.reserve(wanted)) == 0) {
         INGLE_ASSERT(running_.size() > 1); // alone, a sequence always fits: cells >= context_length
         Sequence& youngest = *running_.back();
         preempt(youngest);
         if (&youngest == &sequence) return false;
     }
-    const int32_t wanted = reservation(sequence) - sequence.reserved();
-    const int32_t granted = std::min(wanted, limits_.cells - tree_.cells() - cells_future_);
     sequence.reserve(sequence.reserved() + granted);
-    cells_future_ += granted;
     return true;
 }
 
@@ -229,64 +197,8 @@ void Scheduler::end(Sequence& sequence, Keep keep) {
 
 /// Takes a running sequence's slot; its state is moved by the caller. What it has computed may stay for others.
 void Scheduler::stop_running(Sequence& sequence, Keep keep) {
-    const Slot slot = sequence.slot();
-    cells_future_ -= sequence.future();
     running_.erase(std::ranges::find(running_, &sequence));
-    // Where it stands now, a chat's next turn goes on.
-    if (keep == Keep::yes && sequence.request().uses_cache && has_checkpoints()) make_checkpoint(sequence);
-    tree_.unpin(slot);
-    const bool is_worth_it = sequence.request().uses_cache && tree_.length(slot) >= kShareMin;
-    if (keep == Keep::yes && is_worth_it && limits_.donors > 0) add_donor(slot);
-    else free_slot(slot);
-}
-
-/// Gives up donors until so many more cells can be reserved. False, with nothing changed, when even all of them would
-/// not be enough.
-bool Scheduler::make_room(int32_t cells) {
-    if (tree_.cells_pinned() + cells_future_ + cells > limits_.cells) return false;
-    while (tree_.cells() + cells_future_ + cells > limits_.cells) {
-        INGLE_ASSERT(!donors_.empty());
-        give_up_donor(donors_.begin());
-    }
-    return true;
-}
-
-void Scheduler::add_donor(Slot slot) {
-    donors_.push_back(slot);
-    if (static_cast<int32_t>(donors_.size()) <= limits_.donors) return;
-    // One that another holds nearly all of is no loss; else the one that was longest of no use.
-    const auto is_redundant = [this](Slot donor) { return tree_.private_length(donor) < kShareMin; };
-    const auto redundant = std::ranges::find_if(donors_, is_redundant);
-    give_up_donor(redundant == donors_.end() ? donors_.begin() : redundant);
-}
-
-void Scheduler::give_up_donor(std::vector<Slot>::iterator donor) {
-    const Slot slot = *donor;
-    donors_.erase(donor);
-    free_slot(slot);
-}
-
-void Scheduler::free_slot(Slot slot) {
-    tree_.release(slot);
-    slots_free_.push_back(slot);
-    cell_ops_.push_back({.kind = CellOp::Kind::free, .slot = slot});
-    collect_dropped();
-}
-
-/// Saves the state of a running sequence where it stands. The oldest checkpoints go when there are too many.
-void Scheduler::make_checkpoint(const Sequence& sequence) {
-    if (!has_checkpoints() || sequence.computed() < kShareMin || tree_.is_marked(sequence.slot())) return;
-    if (tree_.checkpoints() == limits_.checkpoints) tree_.forget_oldest_checkpoint();
-    collect_dropped();
-    const base::CheckpointId checkpoint = ++checkpoints_made_;
-    tree_.mark(sequence.slot(), checkpoint);
-    cell_ops_.push_back({.kind = CellOp::Kind::save, .slot = sequence.slot(), .checkpoint = checkpoint});
-}
-
-void Scheduler::collect_dropped() {
-    for (const base::CheckpointId checkpoint : tree_.take_dropped()) {
-        cell_ops_.push_back({.kind = CellOp::Kind::drop, .checkpoint = checkpoint});
-    }
+    cells_.leave(sequence.slot(), sequence.future(), sequence.request().uses_cache ? keep : Keep::no);
 }
 
 /// Its tokens and some room ahead, but never more than it can use. The last token it may generate is only sampled,
@@ -307,8 +219,8 @@ Counters Scheduler::counters() const {
     return {.running = static_cast<int32_t>(running_.size()),
             .decoding = static_cast<int32_t>(std::ranges::count_if(running_, decodes)),
             .waiting = static_cast<int32_t>(waiting_.size()),
-            .cells_reserved = tree_.cells_pinned() + cells_future_,
-            .cells_cached = tree_.cells() - tree_.cells_pinned(),
+            .cells_reserved = cells_.reserved(),
+            .cells_cached = cells_.cached(),
             .preemptions = preemptions_};
 }
 
@@ -321,30 +233,18 @@ std::vector<base::RequestId> Scheduler::ids() const {
 
 void Scheduler::check_integrity() const {
     int32_t future = 0;
-    std::vector<bool> is_taken(static_cast<size_t>(limits_.sequences + limits_.donors), false);
-    const auto take = [&](Slot slot) {
-        INGLE_ASSERT(slot >= 0 && static_cast<size_t>(slot) < is_taken.size() &&
-                     !is_taken[static_cast<size_t>(slot)]);
-        is_taken[static_cast<size_t>(slot)] = true;
-    };
+    std::vector<base::Slot> slots;
     for (size_t i = 0; i < running_.size(); ++i) {
         const Sequence& sequence = *running_[i];
         INGLE_ASSERT(sequence.state() == State::running);
         INGLE_ASSERT(i == 0 || running_[i - 1]->arrival() < sequence.arrival());
         INGLE_ASSERT(sequence.computed() <= sequence.reserved());
         INGLE_ASSERT(sequence.length() <= sequence.length_max());
-        INGLE_ASSERT(tree_.length(sequence.slot()) == sequence.computed());
+        INGLE_ASSERT(cells_.length(sequence.slot()) == sequence.computed());
         future += sequence.future();
-        take(sequence.slot());
+        slots.push_back(sequence.slot());
     }
-    for (const Slot slot : donors_) take(slot);
-    for (const Slot slot : slots_free_) {
-        take(slot);
-        INGLE_ASSERT(tree_.length(slot) == 0);
-    }
-    INGLE_ASSERT(std::ranges::find(is_taken, false) == is_taken.end());
-    INGLE_ASSERT(future == cells_future_ && tree_.cells_pinned() <= tree_.cells());
-    INGLE_ASSERT(tree_.cells() + future <= limits_.cells);
+    cells_.check_integrity(slots, future);
     INGLE_ASSERT(running_.size() + waiting_.size() == sequences_.size());
 }
 

@@ -11,14 +11,13 @@
 // reserving more; when no cell is free, the youngest running sequence is preempted and waits at the head of the line.
 // A request is therefore never failed because another one grew, and the oldest always runs.
 //
-// Prefixes are shared: a sequence starts with the longest beginning that is computed already, whoever computed it. One
-// whose beginning is just being computed by another waits for that one instead of computing it beside it. Ended
-// sequences stay as donors until their cells or their slots are needed, least recently used first. Where a part of the
-// state cannot be cut (Limits::checkpoints), a beginning is shared where its state was saved: a step ends at each of a
-// prompt's boundaries, and there, as at a sequence's end, a checkpoint is made.
+// Prefixes are shared (cells.h): a sequence starts with the longest beginning that is computed already, whoever computed
+// it. One whose beginning is just being computed by another waits for that one instead of computing it beside it. Where
+// a part of the state cannot be cut (Limits::checkpoints), a step ends at each of a prompt's boundaries, and there, as
+// at a sequence's end, a checkpoint is made.
 #pragma once
 
-#include "sched/prefix_tree.h"
+#include "sched/cells.h"
 #include "sched/request.h"
 #include "sched/sequence.h"
 #include "sched/waiting_line.h"
@@ -56,7 +55,7 @@ public:
     void check_integrity() const;
 
 private:
-    enum class Keep { yes, no };
+    using Keep = Cells::Keep;
 
     Sequence& find(base::RequestId id);
     void plan_decoding();
@@ -73,15 +72,7 @@ private:
     void end(Sequence& sequence, Keep keep);
     void stop_running(Sequence& sequence, Keep keep);
 
-    bool make_room(int32_t cells);
-    void give_up_donor(std::vector<base::Slot>::iterator donor);
-    void add_donor(base::Slot slot);
-    void free_slot(base::Slot slot);
-    void make_checkpoint(const Sequence& sequence);
-    void collect_dropped();
     int32_t reservation(const Sequence& sequence) const;
-
-    bool has_checkpoints() const { return limits_.checkpoints > 0; }
 
     const Limits limits_;
     std::unordered_map<base::RequestId, std::unique_ptr<Sequence>> sequences_;
@@ -90,18 +81,9 @@ private:
     WaitingLine waiting_;
     std::unordered_map<std::string, int32_t> requests_of_client_;
 
-    PrefixTree tree_;
-    std::vector<base::Slot> slots_free_;
-    /// Slots of ended sequences, least recently used first.
-    std::vector<base::Slot> donors_;
-    /// Sum of future() over running_.
-    int32_t cells_future_ = 0;
-
+    Cells cells_;
     uint64_t arrivals_ = 0;
-    base::CheckpointId checkpoints_made_ = 0;
     uint64_t preemptions_ = 0;
-    /// What happened to cells since the last plan, which hands it over.
-    std::vector<CellOp> cell_ops_;
     Plan plan_;
     bool is_planned_ = false;
 };

@@ -1,0 +1,86 @@
+// Who holds the context's cells: slots for sequences, room reserved for those that run, and what ended sequences leave
+// for others. Used by the scheduler, which decides who runs; here it is decided what has to go for that.
+//
+// A running sequence has a slot, the cells of what it has computed (its own or shared, see prefix_tree.h), and room
+// ahead. Ended sequences stay as donors until their cells or their slots are needed, least recently used first. Where a
+// part of the state cannot be cut (Limits::checkpoints), a beginning is shared where its state was saved.
+//
+// Nothing happens to the real cells here: take_ops() says what has to happen before the next turn is computed.
+#pragma once
+
+#include "sched/prefix_tree.h"
+#include "sched/request.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sched {
+
+class Cells {
+public:
+    /// What becomes of a sequence's cells when it stops running.
+    enum class Keep { yes, no };
+
+    /// A shorter common beginning is computed again: sharing it would cost more than it saves.
+    static constexpr int32_t kShareMin = 16;
+
+    explicit Cells(const Limits& limits);
+
+    /// The longest beginning of `tokens` that can be shared; empty when none is worth it.
+    PrefixTree::Match find(std::span<const base::Token> tokens) const;
+
+    /// Takes a slot that begins with `match`, and reserves room up to `reserved` cells in all. Nothing when there is no
+    /// room even if every donor goes.
+    /// REQUIRES: fewer slots running than Limits::sequences.
+    std::optional<base::Slot> admit(const PrefixTree::Match& match, int32_t reserved);
+
+    /// Reserves up to `wanted` more cells for running sequences; how many it became. 0 when there is none to be had.
+    int32_t reserve(int32_t wanted);
+
+    /// A running `slot` has computed these tokens, in cells that were reserved for it.
+    void append(base::Slot slot, std::span<const base::Token> tokens);
+
+    /// Saves the state of a running `slot` where it stands, where that is of use. The oldest go when there are too many.
+    void save(base::Slot slot);
+
+    /// A running `slot` stops; `unused` cells were reserved for it beyond what it computed.
+    void leave(base::Slot slot, int32_t unused, Keep keep);
+
+    /// What happened since the last call, in order.
+    std::vector<CellOp> take_ops();
+
+    /// Beginnings can be shared at all.
+    bool are_shared() const { return limits_.donors > 0; }
+    /// They can be shared at checkpoints only.
+    bool have_checkpoints() const { return limits_.checkpoints > 0; }
+
+    /// Cells that running sequences hold or have reserved.
+    int32_t reserved() const { return tree_.cells_pinned() + ahead_; }
+    /// Cells that only donors hold.
+    int32_t cached() const { return tree_.cells() - tree_.cells_pinned(); }
+    /// Tokens that a slot holds.
+    int32_t length(base::Slot slot) const { return tree_.length(slot); }
+
+    /// Asserts that every slot is in one place, `running` ones included, and that `ahead` cells are reserved.
+    void check_integrity(std::span<const base::Slot> running, int32_t ahead) const;
+
+private:
+    bool make_room(int32_t cells);
+    void add_donor(base::Slot slot);
+    void give_up_donor(std::vector<base::Slot>::iterator donor);
+    void free_slot(base::Slot slot);
+    void drop_checkpoints();
+
+    const Limits limits_;
+    PrefixTree tree_;
+    std::vector<base::Slot> slots_free_;
+    /// Slots of ended sequences, least recently used first.
+    std::vector<base::Slot> donors_;
+    /// Cells reserved for running sequences and not yet filled.
+    int32_t ahead_ = 0;
+    base::CheckpointId checkpoints_made_ = 0;
+    std::vector<CellOp> ops_;
+};
+
+} // namespace sched
