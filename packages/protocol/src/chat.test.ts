@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, modelLengthMax } from "./chat.ts";
+import {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  modelLengthMax,
+  userLengthMax,
+} from "./chat.ts";
 import { grammarLengthMax, toolsMax } from "./chat-later.ts";
 import { firstProblem } from "./problem.ts";
 import { repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
@@ -41,6 +47,7 @@ const good = {
   cache_prompt: fc.boolean(),
   timings_per_token: fc.boolean(),
   ignore_eos: fc.boolean(),
+  user: fc.string({ maxLength: userLengthMax }),
 };
 
 /** Fields without any value that this release accepts. */
@@ -147,6 +154,8 @@ const bad: [field: string, value: unknown][] = [
   ["cache_prompt", 0],
   ["timings_per_token", "x"],
   ["ignore_eos", 1],
+  ["user", 5],
+  ["user", "x".repeat(userLengthMax + 1)],
 ];
 
 test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (field, value) => {

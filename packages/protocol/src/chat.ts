@@ -10,7 +10,11 @@ import { refinePenalties, samplingFields } from "./sampling.ts";
 /** Most UTF-16 units of a model's id. */
 export const modelLengthMax = 512;
 
+/** Most UTF-16 units of `user`: an address, an id or a few of them joined, not a document. */
+export const userLengthMax = 512;
+
 const modelRule = `model must be a string of at most ${modelLengthMax} characters`;
+const userRule = `user must be a string of at most ${userLengthMax} characters`;
 
 function flag(name: string) {
   return optionalField(z.boolean(`${name} must be true or false`));
@@ -35,6 +39,8 @@ export const ChatCompletionRequest = z
       cache_prompt: flag("cache_prompt"),
       timings_per_token: flag("timings_per_token"),
       ignore_eos: flag("ignore_eos"),
+      /** For whom the client asks; the server shares its work among users. The empty string says nothing. */
+      user: optionalField(z.string(userRule).max(userLengthMax, userRule)),
     },
     "the body must be a JSON object",
   )

@@ -7,6 +7,7 @@ export {
   modelLengthMax,
   Timings,
   Usage,
+  userLengthMax,
 } from "./chat.ts";
 export type { ChatCompletionBody } from "./chat.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";

@@ -9,6 +9,7 @@ import type { ModelRegistry } from "./models/registry.ts";
 import { abort } from "./plugins/abort.ts";
 import { auth } from "./plugins/auth.ts";
 import { answerBadPath, answerBrokenHttp } from "./plugins/broken-requests.ts";
+import { clientKey } from "./plugins/client-key.ts";
 import { drain } from "./plugins/drain.ts";
 import { errors } from "./plugins/errors.ts";
 import { hosts } from "./plugins/hosts.ts";
@@ -59,6 +60,7 @@ export async function buildApp(
   await app.register(drain);
   await app.register(hosts, { allowHosts: config.allowHosts, allowOrigins: config.allowOrigins });
   await app.register(auth, { apiKeys: config.apiKeys });
+  await app.register(clientKey);
 
   await app.register(healthRoutes, { registry });
   await app.register(modelRoutes, { registry });

@@ -9,7 +9,7 @@ export interface RealServer extends AsyncDisposable {
   /** Up to and with /v1. */
   baseUrl: string;
   model: Model;
-  post(body: object, signal?: AbortSignal): Promise<Response>;
+  post(body: object, signal?: AbortSignal, headers?: Record<string, string>): Promise<Response>;
 }
 
 export async function realServer(
@@ -24,10 +24,10 @@ export async function realServer(
     load(file, { threads: 1, flashAttention: "off", ...options.load }),
   );
   const baseUrl = `${server.url}/v1`;
-  const post = (body: object, signal?: AbortSignal): Promise<Response> =>
+  const post: RealServer["post"] = (body, signal, headers) =>
     fetch(`${baseUrl}/chat/completions`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ model: modelId, ...body }),
       ...(signal === undefined ? {} : { signal }),
     });

@@ -9,17 +9,26 @@ declare module "fastify" {
     /** Probes of the platform carry no key. */
     isPublic?: boolean;
   }
+  interface FastifyRequest {
+    /** The configured key that let this request in, as a digest in hexadecimal; null where none was asked for. */
+    readonly keyDigest: string | null;
+  }
 }
 
 export const auth = fp(
   async (app: FastifyInstance, options: { apiKeys: readonly string[] }) => {
+    app.decorateRequest("keyDigest", null);
     if (options.apiKeys.length === 0) return;
     const digests = options.apiKeys.map(digest);
 
     app.addHook("onRequest", async (request) => {
       if (request.routeOptions.config.isPublic === true) return;
       const token = bearerToken(request);
-      if (token !== undefined && isKnown(digest(token), digests)) return;
+      const candidate = token === undefined ? undefined : digest(token);
+      if (candidate !== undefined && isKnown(candidate, digests)) {
+        request.setDecorator<string | null>("keyDigest", candidate.toString("hex"));
+        return;
+      }
       const message =
         token === undefined ? "This server needs an API key." : "This API key is not known here.";
       throw new WireError("unauthorized", `${message} Send it as "Authorization: Bearer <key>".`);

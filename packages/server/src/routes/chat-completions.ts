@@ -35,7 +35,7 @@ export async function chatRoutes(app: FastifyInstance, options: ChatRouteOptions
 
     const generation = lease.model.generate(toGenerationRequest(body, variant), {
       signal,
-      client: request.ip,
+      client: request.clientKey(body.user),
     });
     void noteOutcome(request, generation); // never rejects: it only watches
     const head = headOf(lease, options);

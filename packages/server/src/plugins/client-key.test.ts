@@ -1,0 +1,99 @@
+import { connect } from "node:net";
+import { userLengthMax } from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import type { ServerFlags } from "../config.ts";
+import { scriptedId, scriptedServer } from "../testing/scripted-server.ts";
+
+interface Ask {
+  key?: string;
+  user?: string | null;
+}
+
+const keys = { apiKey: ["first-key", "second-key"] };
+
+/** The clients that the engine was told, for requests of several connections, one connection after the other. */
+async function clientsOf(flags: ServerFlags, connections: readonly (readonly Ask[])[]): Promise<string[][]> {
+  await using house = await scriptedServer({ flags });
+  const clients: string[][] = [];
+  for (const asks of connections) {
+    const before = house.log.requests.length;
+    const answers = await converse(house.server.port, asks);
+    expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(asks.length);
+    clients.push(house.log.requests.slice(before).map(({ client }) => client));
+  }
+  return clients;
+}
+
+/** Sends all requests through one connection and returns all that comes back. */
+async function converse(port: number, asks: readonly Ask[]): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(asks.map((ask, index) => requestText(ask, index === asks.length - 1)).join(""));
+  return (await socket.toArray()).join("");
+}
+
+function requestText({ key, ...body }: Ask, isLast: boolean): string {
+  const payload = JSON.stringify({ model: scriptedId, messages: [{ role: "user", content: "Hi" }], ...body });
+  return [
+    "POST /v1/chat/completions HTTP/1.1",
+    "Host: localhost",
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(payload)}`,
+    ...(key === undefined ? [] : [`Authorization: Bearer ${key}`]),
+    ...(isLast ? ["Connection: close"] : []),
+    "",
+    payload,
+  ].join("\r\n");
+}
+
+/** How many different ones there are. */
+const distinct = (...clients: readonly string[][]): number => new Set(clients.flat()).size;
+
+describe("a request counts for", () => {
+  it("the API key that let it in, whatever its user and its connection", async () => {
+    const [one = [], other = [], second = []] = await clientsOf(keys, [
+      [{ key: "first-key" }, { key: "first-key", user: "ann" }],
+      [{ key: "first-key", user: "bob" }],
+      [{ key: "second-key", user: "bob" }],
+    ]);
+    expect(distinct(one, other)).toBe(1);
+    expect(distinct(other, second)).toBe(2);
+    expect([...one, ...other, ...second].join()).not.toMatch(/first-key|second-key/);
+  });
+
+  it("its user where no key is asked for, whatever bearer token it sends", async () => {
+    const [one = [], other = []] = await clientsOf({}, [
+      [{ user: "ann", key: "anything" }, { user: "ann" }],
+      [{ user: "ann", key: "something" }],
+    ]);
+    expect(distinct(one, other)).toBe(1);
+    expect(distinct(...(await clientsOf({}, [[{ user: "ann" }, { user: "bob" }]])))).toBe(2);
+  });
+
+  it("its connection where it names nobody", async () => {
+    const [one = [], other = []] = await clientsOf({}, [
+      [{}, { user: null }, { user: "" }, { key: "anything" }],
+      [{}, { key: "anything" }],
+    ]);
+    expect([distinct(one), distinct(other), distinct(one, other)]).toEqual([1, 1, 2]);
+  });
+});
+
+describe("a user", () => {
+  it("is told from another that begins alike, however long", async () => {
+    const long = "x".repeat(userLengthMax - 1);
+    const [clients = []] = await clientsOf({}, [[{ user: `${long}a` }, { user: `${long}b` }]]);
+    expect(distinct(clients.map((client) => client.slice(0, 128)))).toBe(2); // the engine keeps that much
+  });
+
+  it("cannot pose as a connection or a key", async () => {
+    const real = [
+      ...(await clientsOf({}, [[{}]])),
+      ...(await clientsOf(keys, [[{ key: "first-key" }]])),
+    ].flat();
+    const [posing = []] = await clientsOf({}, [
+      real.flatMap((user) => [{ user }, { user: user.replace(/^.*:/, "") }]),
+    ]);
+    expect(posing).toHaveLength(4);
+    expect(posing.filter((client) => real.includes(client))).toEqual([]);
+  });
+});
