@@ -138,6 +138,8 @@ export interface NativeEngineOptions {
   flashAttention: "auto" | "on" | "off";
   /** Requests that may wait; one more is refused with `overloaded`. */
   waitingMax: number;
+  /** What happens when a chat is too long for the context: it ends there, or its oldest turns are dropped. */
+  contextOverflow: "length" | "shift";
 }
 
 /** Sampling as the field's names have it; every value is already checked. */
@@ -158,7 +160,7 @@ export interface NativeSampling {
 export interface NativeRequest {
   tokens: Int32Array;
   sampling: NativeSampling;
-  /** Most tokens to generate; -1 for up to the context's end. */
+  /** Most tokens to generate; -1 for up to the context's end, or with `shift` up to four contexts. */
   maxTokens: number;
   stops: string[];
   ignoreEos: boolean;
@@ -191,6 +193,8 @@ export interface NativeStats {
   promptTokens: number;
   generatedTokens: number;
   preemptions: number;
+  /** Times that a running request filled the context and dropped its oldest turns. */
+  contextShifts: number;
 }
 
 export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeErrorEvent;
@@ -211,6 +215,8 @@ export interface NativeFinishEvent {
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
+  /** Tokens of prompt and reply that were dropped because the context was full; promptTokens are without those. */
+  droppedTokens: number;
   /** From submission to the first prompt token's computation. */
   queueMs: number;
   promptMs: number;

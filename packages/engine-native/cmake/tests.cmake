@@ -22,11 +22,13 @@ add_executable(
     test/prefix_tree_test.cpp
     test/scheduler_random_test.cpp
     test/scheduler_sharing_test.cpp
+    test/scheduler_shift_test.cpp
     test/scheduler_test.cpp
     test/sequence_test.cpp
     test/text_stream_random_test.cpp
     test/text_stream_test.cpp
     test/thread_checker_test.cpp
+    test/turns_test.cpp
     test/waiting_line_test.cpp
     src/engine/pace.cpp
     src/engine/text_stream.cpp

@@ -99,6 +99,13 @@ TEST_CASE("scheduler: refuses a request that does not fit, and an id that is in 
     CHECK(refuses(request(2, 0, 4)));
     CHECK(refuses(request(2, 4, 0)));
     CHECK(refuses(request(1)));
+    const auto keeping = [](int32_t keep) {
+        sched::Request endless = request(2, 12, 40);
+        endless.turns.emplace(keep);
+        return endless;
+    };
+    CHECK(!refuses(keeping(7)));
+    CHECK(refuses(keeping(8)));
 }
 
 TEST_CASE("scheduler: refuses calls out of turn") {
@@ -122,7 +129,7 @@ TEST_CASE("scheduler: refuses calls out of turn") {
 TEST_CASE("sequence: refuses moves that its state does not have") {
     const auto refuses = [](auto move) {
         return aborts([&] {
-            sched::Sequence sequence(request(1), 0);
+            sched::Sequence sequence(request(1), 0, kLimits.context_length);
             move(sequence);
         });
     };
@@ -143,6 +150,8 @@ TEST_CASE("sequence: refuses moves that its state does not have") {
         sequence.advance(3);
         sequence.add(1);
     }));
+    CHECK(refuses([](sched::Sequence& sequence) { static_cast<void>(sequence.cut_due()); }));
+    CHECK(refuses([](sched::Sequence& sequence) { sequence.cut({.keep = 0, .drop = 4}); }));
     CHECK(refuses([](sched::Sequence& sequence) {
         sequence.end();
         sequence.end();

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -38,14 +39,16 @@ public:
     }
 
     RequestId submit(const std::string& client, std::vector<base::Token> prompt, int32_t generate_max,
-                     bool uses_cache = true, std::vector<int32_t> boundaries = {}) {
+                     bool uses_cache = true, std::vector<int32_t> boundaries = {},
+                     std::optional<sched::Turns> turns = std::nullopt) {
         const RequestId id = ++last_id_;
         scheduler.submit({.id = id,
                           .client = client,
                           .prompt = std::move(prompt),
                           .generate_max = generate_max,
                           .uses_cache = uses_cache,
-                          .boundaries = std::move(boundaries)});
+                          .boundaries = std::move(boundaries),
+                          .turns = std::move(turns)});
         left_[id] = generate_max;
         return id;
     }
@@ -55,8 +58,11 @@ public:
         const sched::Plan& plan = scheduler.plan(budget_busy_);
         const std::string words = in_words(plan);
         released.clear();
+        shifts = plan.shifts;
+        moved.clear();
         for (const sched::CellOp& op : plan.cells) {
             if (op.kind == sched::CellOp::Kind::free) released.push_back(op.slot);
+            if (op.kind == sched::CellOp::Kind::shift) moved.push_back(op);
         }
         for (const sched::Start& start : plan.starts) cached[start.id] = start.cached;
         slots.clear();
@@ -92,6 +98,8 @@ public:
     /// Of the last turn.
     std::vector<base::Slot> released;
     std::map<RequestId, base::Slot> slots;
+    std::vector<sched::Shift> shifts;
+    std::vector<sched::CellOp> moved;
     /// By request: tokens that were found computed when it started last.
     std::map<RequestId, int32_t> cached;
 

@@ -25,14 +25,13 @@ public:
     using Tokens = std::vector<base::Token>;
 
     /// `generates` tokens after the prompt, then it is finished. Ids count up with arrival.
-    void submit(base::RequestId id, Tokens prompt, std::vector<int32_t> boundaries, int32_t generates,
-                int64_t turn) {
-        const size_t end = prompt.size() + static_cast<size_t>(generates);
-        if (limits_.checkpoints == 0) boundaries.clear();
-        sequences_[id] = {.tokens = std::move(prompt),
-                          .boundaries = std::move(boundaries),
-                          .length_end = end,
-                          .submitted = turn};
+    void submit(const sched::Request& request, int32_t generates, int64_t turn) {
+        Sequence& sequence = sequences_[request.id];
+        sequence.tokens = request.prompt;
+        if (limits_.checkpoints > 0) sequence.boundaries = request.boundaries;
+        if (request.turns) sequence.keep = request.turns->keep;
+        sequence.generates = generates;
+        sequence.submitted = turn;
     }
 
     void cancel(base::RequestId id) { sequences_.erase(id); }
@@ -44,8 +43,13 @@ public:
         for (const sched::CellOp& op : plan.cells) apply(op);
         preempt(preemptions - preemptions_);
         preemptions_ = preemptions;
+        for (const sched::Shift& shift : plan.shifts) cut(shift, plan.starts);
+        expect(!freed_while_used_, "a running sequence loses its cells");
         const std::set<base::RequestId> decoding = decoding_ids();
-        for (const sched::Start& start : plan.starts) begin(start);
+        for (const sched::Start& start : plan.starts) {
+            if (!begun_again_.contains(start.id)) begin(start);
+        }
+        begun_again_.clear();
         check_turn(plan, decoding, budget_busy);
         std::vector<sched::Outcome> outcomes;
         for (const sched::Step& step : plan.steps) {
@@ -80,17 +84,25 @@ public:
     int64_t longest_stay() const { return longest_stay_; }
     uint64_t preemptions() const { return preemptions_; }
     uint64_t tokens_shared() const { return tokens_shared_; }
+    uint64_t shifts() const { return shifts_; }
+    uint64_t recomputed() const { return recomputed_; }
 
 private:
     struct Cell {
         size_t name;
         base::Token token;
+        /// It was computed after a text that is gone.
+        bool is_moved = false;
     };
+
+    static constexpr int32_t kNeverCut = -1;
 
     struct Sequence {
         Tokens tokens;
         std::vector<int32_t> boundaries;
-        size_t length_end = 0;
+        int32_t keep = kNeverCut;
+        /// Tokens it has yet to generate.
+        int32_t generates = 0;
         int64_t submitted = 0;
         bool is_running = false;
         size_t computed = 0;
@@ -123,6 +135,7 @@ private:
         }
         if (!expect(is_slot(op.slot), "something happens to a slot that does not exist")) return;
         if (op.kind == sched::CellOp::Kind::save) return save(op);
+        if (op.kind == sched::CellOp::Kind::shift) return shift(op);
         const bool is_used = std::ranges::any_of(
             sequences_, [&](auto& entry) { return entry.second.is_running && entry.second.slot == op.slot; });
         if (op.kind == sched::CellOp::Kind::free) {
@@ -144,11 +157,59 @@ private:
                "there are too many checkpoints");
     }
 
+    void shift(const sched::CellOp& op) {
+        std::vector<Cell>& cells = cells_of(op.slot);
+        const auto end = static_cast<size_t>(op.length) + static_cast<size_t>(op.dropped);
+        if (!expect(op.dropped > 0 && end <= cells.size(), "cells are dropped that are not there")) return;
+        const auto first = cells.begin() + op.length;
+        const auto rest = cells.erase(first, first + op.dropped);
+        expect(limits_.can_shift || rest == cells.end(), "cells are moved that cannot be");
+        for (auto cell = rest; cell != cells.end(); ++cell) {
+            cell->is_moved = true;
+            // Only the end of a sequence moves: who shares one of these cells shares the first of them.
+            expect(cell != rest || holders(cell->name) == 1, "a cell is moved that another holds too");
+        }
+    }
+
+    ptrdiff_t holders(size_t name) const {
+        return std::ranges::count_if(slots_, [name](const auto& cells) {
+            return std::ranges::any_of(cells, [name](const Cell& cell) { return cell.name == name; });
+        });
+    }
+
+    /// A full sequence has lost its oldest turns.
+    void cut(const sched::Shift& shift, const std::vector<sched::Start>& starts) {
+        const auto found = sequences_.find(shift.id);
+        if (!expect(found != sequences_.end() && found->second.is_running, "somebody is cut who does not run"))
+            return;
+        Sequence& sequence = found->second;
+        const auto [keep, drop] = shift.cut;
+        expect(std::ssize(sequence.tokens) == limits_.context_length, "somebody is cut who is not full");
+        expect(keep == sequence.keep, "the kept part is cut, or was not to be cut at all");
+        const int32_t follows = limits_.context_length - keep;
+        if (!expect(drop >= follows / 2 && drop < follows, "too little or too much is dropped")) return;
+        const auto first = sequence.tokens.begin() + keep;
+        sequence.tokens.erase(first, first + drop);
+        sched::shorten(sequence.boundaries, shift.cut);
+        shifts_ += 1;
+        if (!shift.is_recomputed) {
+            sequence.computed -= static_cast<size_t>(drop);
+            return;
+        }
+        recomputed_ += 1;
+        lose_place(sequence);
+        const auto start = std::ranges::find(starts, shift.id, &sched::Start::id);
+        if (start == starts.end()) return;
+        begin(*start);
+        begun_again_.insert(shift.id);
+    }
+
     void share(const sched::CellOp& op) {
         if (!expect(is_slot(op.from), "a slot shares with one that does not exist")) return;
         const auto length = static_cast<size_t>(op.length);
         const auto& from = cells_of(op.from);
         if (!expect(length > 0 && length <= from.size(), "cells are shared that are not there")) return;
+        expect(!from[length - 1].is_moved, "moved cells are shared");
         cells_of(op.slot).assign(from.begin(), from.begin() + op.length);
         tokens_shared_ += length;
         if (limits_.checkpoints == 0) return;
@@ -166,12 +227,15 @@ private:
             const auto youngest = std::find_if(sequences_.rbegin(), sequences_.rend(),
                                                [](auto& entry) { return entry.second.is_running; });
             if (!expect(youngest != sequences_.rend(), "somebody is preempted although nobody runs")) return;
-            youngest->second.is_running = false;
-            youngest->second.computed = 0;
-            youngest->second.slot = base::kNoSlot;
-            freed_while_used_ = false;
+            lose_place(youngest->second);
         }
-        expect(!freed_while_used_, "a running sequence loses its cells");
+    }
+
+    void lose_place(Sequence& sequence) {
+        freed_while_used_ = false;
+        sequence.is_running = false;
+        sequence.computed = 0;
+        sequence.slot = base::kNoSlot;
     }
 
     std::set<base::RequestId> decoding_ids() const {
@@ -253,8 +317,12 @@ private:
             cells_of(step.slot).push_back({.name = next_++, .token = token});
         sequence.computed += step.tokens.size();
         const base::Token token = random.between(0, 3);
-        if (step.sample) sequence.tokens.push_back(token);
-        const bool is_finished = step.sample && sequence.tokens.size() == sequence.length_end;
+        if (step.sample) {
+            sequence.tokens.push_back(token);
+            sequence.generates -= 1;
+        }
+        expect(std::ssize(sequence.tokens) <= limits_.context_length, "a sequence outgrows the context");
+        const bool is_finished = step.sample && sequence.generates == 0;
         if (!is_failed && !is_finished) return {.kind = advanced, .token = token};
         longest_stay_ = std::max(longest_stay_, turn - sequence.submitted);
         ended_.push_back(std::move(sequence.tokens));
@@ -275,6 +343,10 @@ private:
     int64_t longest_stay_ = 0;
     uint64_t preemptions_ = 0;
     uint64_t tokens_shared_ = 0;
+    uint64_t shifts_ = 0;
+    uint64_t recomputed_ = 0;
+    /// Those of this turn that were cut and begin anew at once.
+    std::set<base::RequestId> begun_again_;
 };
 
 } // namespace test

@@ -5,6 +5,7 @@
 #include "sched/scheduler.h"
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct World {
     int32_t arrival_percent;
     int32_t cancel_percent;
     int32_t fail_percent;
+    /// Requests that go on past the context's end.
+    int32_t endless_percent;
 };
 
 World random_world(Random& random) {
@@ -42,7 +45,8 @@ World random_world(Random& random) {
                    .donors = random.between(0, 6),
                    .batch_tokens = sequences + random.between(0, 2 * context_length),
                    .checkpoints = random.chance(40) ? random.between(1, 12) : 0,
-                   .reserve_ahead = random.between(1, 8)},
+                   .reserve_ahead = random.between(1, 8),
+                   .can_shift = random.chance(60)},
         .budget_busy = random.between(1, 16),
         .families = random.between(1, 6),
         .clients = random.between(1, 20),
@@ -50,6 +54,7 @@ World random_world(Random& random) {
         .arrival_percent = random.between(5, 100),
         .cancel_percent = random.between(0, 8),
         .fail_percent = random.between(0, 2),
+        .endless_percent = random.chance(50) ? random.between(1, 60) : 0,
     };
 }
 
@@ -58,7 +63,12 @@ struct Report {
     base::RequestId requests = 0;
     uint64_t preemptions = 0;
     uint64_t tokens_shared = 0;
+    uint64_t shifts = 0;
+    uint64_t recomputed = 0;
 };
+
+/// How much longer than a context an endless request's answer may be.
+constexpr int32_t kContextsMax = 3;
 
 class Life {
 public:
@@ -81,29 +91,39 @@ public:
 
 private:
     void arrive(int64_t turn) {
-        const int32_t context_length = world_.limits.context_length;
         while (submitted_ < kRequestsPerSeed && std::ssize(engine_.ids()) < world_.house_max &&
                random_.chance(world_.arrival_percent)) {
-            const base::RequestId id = ++submitted_;
-            // Short prompts with long answers are the ones that run out of cells on their way.
-            const bool is_growing = random_.chance(60);
-            const int32_t prompt_tokens =
-                random_.between(1, is_growing ? 1 + context_length / 8 : context_length - 1);
-            const int32_t room = context_length - prompt_tokens;
-            const int32_t generate_max = is_growing ? room : random_.between(1, room);
-            const std::vector<base::Token> prompt = random_prompt(static_cast<size_t>(prompt_tokens));
-            std::vector<int32_t> boundaries;
-            for (int32_t at = random_.between(1, 40); at <= prompt_tokens; at += random_.between(1, 40)) {
-                boundaries.push_back(at);
-            }
-            scheduler_.submit({.id = id,
-                               .client = std::to_string(random_.between(1, world_.clients)),
-                               .prompt = prompt,
-                               .generate_max = generate_max,
-                               .uses_cache = random_.chance(85),
-                               .boundaries = boundaries});
-            engine_.submit(id, prompt, boundaries, random_.between(1, generate_max), turn);
+            const sched::Request request = random_request(++submitted_);
+            engine_.submit(request, random_.between(1, request.generate_max), turn);
+            scheduler_.submit(request);
         }
+    }
+
+    sched::Request random_request(base::RequestId id) {
+        const int32_t context_length = world_.limits.context_length;
+        // Short prompts with long answers are the ones that run out of cells on their way.
+        const bool is_growing = random_.chance(60);
+        const int32_t prompt_tokens =
+            random_.between(1, is_growing ? 1 + context_length / 8 : context_length - 1);
+        const int32_t room = context_length - prompt_tokens;
+        sched::Request request{.id = id,
+                               .client = std::to_string(random_.between(1, world_.clients)),
+                               .prompt = random_prompt(static_cast<size_t>(prompt_tokens)),
+                               .generate_max = is_growing ? room : random_.between(1, room),
+                               .uses_cache = random_.chance(85),
+                               .boundaries = random_lengths(random_.between(1, 40), prompt_tokens)};
+        if (random_.chance(world_.endless_percent)) {
+            const int32_t keep = random_.between(0, (context_length - 1) / 2);
+            request.turns.emplace(keep, random_lengths(keep + 1, prompt_tokens));
+            request.generate_max = kContextsMax * context_length;
+        }
+        return request;
+    }
+
+    std::vector<int32_t> random_lengths(int32_t first, int32_t last) {
+        std::vector<int32_t> lengths;
+        for (int32_t at = first; at <= last; at += random_.between(1, 40)) lengths.push_back(at);
+        return lengths;
     }
 
     /// The beginning of a family's text or of an ended request's, and then something of its own.
@@ -150,7 +170,11 @@ private:
     /// In turns. Were a full house of the longest requests served one by one, the last would stay so long; as
     /// much again is for those who came later and were served before in fairness, and for what preemption
     /// computes twice.
-    int64_t stay_max() const { return 2 * int64_t{world_.house_max} * world_.limits.context_length + 10; }
+    int64_t stay_max() const {
+        // Each cut lets an endless request compute at most a context anew, and comes after half a context at the least.
+        const int64_t contexts = world_.endless_percent > 0 ? 1 + 3 * kContextsMax : 1;
+        return 2 * contexts * world_.house_max * world_.limits.context_length + 10;
+    }
 
     std::string check_end() const {
         if (!engine_.complaint().empty()) return engine_.complaint();
@@ -166,7 +190,9 @@ private:
         return {.complaint = complaint,
                 .requests = submitted_,
                 .preemptions = engine_.preemptions(),
-                .tokens_shared = engine_.tokens_shared()};
+                .tokens_shared = engine_.tokens_shared(),
+                .shifts = engine_.shifts(),
+                .recomputed = engine_.recomputed()};
     }
 
     Random random_;
@@ -184,6 +210,8 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     base::RequestId requests = 0;
     uint64_t preemptions = 0;
     uint64_t tokens_shared = 0;
+    uint64_t shifts = 0;
+    uint64_t recomputed = 0;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
         const test::SeedOnAbort on_abort(seed);
@@ -193,10 +221,14 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
         requests += report.requests;
         preemptions += report.preemptions;
         tokens_shared += report.tokens_shared;
+        shifts += report.shifts;
+        recomputed += report.recomputed;
     }
     if (seeds.size() < kSeeds) return;
     // The test means something only while the worlds are crowded and their texts begin alike.
     CHECK_EQ(requests, kSeeds * kRequestsPerSeed);
     CHECK(preemptions > requests / 20);
     CHECK(tokens_shared > requests / 4);
+    CHECK(recomputed > requests / 100);
+    CHECK(shifts - recomputed > requests / 100);
 }

@@ -3,6 +3,10 @@
 
 #include "prompts.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 using sched::Sequence;
@@ -10,13 +14,27 @@ using sched::State;
 
 namespace {
 
-Sequence of(int32_t prompt_tokens, int32_t generate_max = 4) {
+constexpr int32_t kContextLength = 20;
+
+Sequence of(int32_t prompt_tokens, int32_t generate_max = 4,
+            std::optional<sched::Turns> turns = std::nullopt) {
     return Sequence({.id = 1,
                      .client = "a",
                      .prompt = test::own_prompt(1, prompt_tokens),
                      .generate_max = generate_max,
-                     .uses_cache = true},
-                    0);
+                     .uses_cache = true,
+                     .boundaries = {3, 9, 14},
+                     .turns = std::move(turns)},
+                    0, kContextLength);
+}
+
+/// Generates until the context is full.
+void fill(Sequence& sequence) {
+    sequence.admit(0, 0, kContextLength - 1);
+    while (!sequence.is_full()) {
+        sequence.advance(sequence.pending());
+        sequence.add(500 + sequence.length());
+    }
 }
 
 } // namespace
@@ -100,4 +118,44 @@ TEST_CASE("sequence: ends from waiting and from running, and holds nothing after
     CHECK(running.state() == State::ended);
     CHECK_EQ(running.slot(), base::kNoSlot);
     CHECK_EQ(running.reserved(), 0);
+}
+
+TEST_CASE("sequence: one that may go on past the context's end counts up to it, and is full there") {
+    Sequence sequence = of(15, 40, sched::Turns{.keep = 3});
+    CHECK_EQ(sequence.length_max(), kContextLength);
+    fill(sequence);
+    CHECK_EQ(sequence.length(), kContextLength);
+    CHECK_EQ(sequence.computed(), kContextLength - 1);
+    CHECK_EQ(sequence.length_max(), kContextLength);
+}
+
+TEST_CASE("sequence: a cut takes the oldest turns out, and what is computed and reserved becomes shorter by as many") {
+    Sequence sequence = of(15, 8, sched::Turns{.keep = 3, .ends = {9, 13}});
+    fill(sequence);
+    const sched::Cut cut = sequence.cut_due();
+    CHECK_EQ(cut.keep, 3);
+    CHECK_EQ(cut.drop, 10); // to the end of the second message, a little more than half of 17
+    sequence.cut(cut);
+    CHECK(sequence.state() == State::running);
+    CHECK_EQ(sequence.length(), 10);
+    CHECK_EQ(sequence.computed(), 9);
+    CHECK_EQ(sequence.reserved(), 9);
+    CHECK(sequence.is_decoding());
+    CHECK_EQ(sequence.tokens()[2], 1002);
+    CHECK_EQ(sequence.tokens()[3], 1013);
+    // Five of eight tokens are generated.
+    CHECK_EQ(sequence.length_max(), 13);
+    CHECK(sequence.request().boundaries == std::vector<int32_t>{3, 4});
+    CHECK(sequence.request().turns->ends.empty());
+}
+
+TEST_CASE("sequence: without a message's end near its middle, a cut takes just the half") {
+    Sequence sequence = of(15, 40, sched::Turns{.keep = 3, .ends = {5, 19}});
+    fill(sequence);
+    CHECK_EQ(sequence.cut_due().drop, 8);
+    sequence.preempt();
+    sequence.cut({.keep = 3, .drop = 8});
+    CHECK_EQ(sequence.length(), 12);
+    CHECK_EQ(sequence.computed(), 0);
+    CHECK(sequence.request().turns->ends == std::vector<int32_t>{11});
 }

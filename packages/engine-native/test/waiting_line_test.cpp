@@ -20,7 +20,7 @@ public:
         sequences_.emplace_back(
             sched::Request{
                 .id = arrival + 1, .client = client, .prompt = {1, 2}, .generate_max = 2, .uses_cache = true},
-            arrival);
+            arrival, 16);
         line.enter(sequences_.back());
         return sequences_.back();
     }

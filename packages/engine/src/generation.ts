@@ -9,6 +9,11 @@ export interface Usage {
   completionTokens: number;
   /** Prompt tokens whose state was reused instead of computed. */
   cachedTokens: number;
+  /**
+   * Tokens of prompt and reply that were dropped because the context was full (`contextOverflow: "shift"`). What was
+   * dropped of the prompt before it was read is not in `promptTokens`.
+   */
+  droppedTokens: number;
 }
 
 /** Milliseconds, measured on the engine's own thread. */
@@ -151,11 +156,11 @@ export class Generation
   }
 
   #toResult(event: NativeFinishEvent, finishReason: FinishReason): GenerationResult {
-    const { promptTokens, completionTokens, cachedTokens, queueMs, promptMs, predictedMs } = event;
+    const { promptTokens, completionTokens, cachedTokens, droppedTokens, queueMs, promptMs, predictedMs } = event;
     return {
       text: this.#text,
       finishReason,
-      usage: { promptTokens, completionTokens, cachedTokens },
+      usage: { promptTokens, completionTokens, cachedTokens, droppedTokens },
       timings: { queueMs, promptMs, predictedMs },
     };
   }

@@ -41,6 +41,11 @@ export const LoadOptions = z
     batchTokensBusy: z.int().min(1).max(16_384).optional(),
     /** Requests that may wait in line; one more is `overloaded`. */
     waitingMax: z.int().min(0).max(100_000).default(256),
+    /**
+     * What happens when a chat is too long for the context. `length`: the reply ends there, and a longer prompt is
+     * `context_length_exceeded`. `shift`: the system message stays, the oldest turns are dropped, and the reply goes on.
+     */
+    contextOverflow: z.enum(["length", "shift"]).default("length"),
     mmap: z.boolean().default(true),
     mlock: z.boolean().default(false),
   })
@@ -137,5 +142,6 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
     kvTypeV: options.kvTypeV,
     flashAttention: options.flashAttention,
     waitingMax: options.waitingMax,
+    contextOverflow: options.contextOverflow,
   };
 }

@@ -77,6 +77,7 @@ export const Timings = z
     predicted_ms: z.number(),
     predicted_per_second: z.number(),
     cache_n: z.int(),
+    dropped_n: z.int(),
   })
   .meta({ id: "Timings" });
 export type Timings = z.infer<typeof Timings>;

@@ -52,6 +52,8 @@ export const ServerConfig = z
       threads: z.int("must be a whole number").min(1, "must be at least 1").optional(),
       /** Requests that may wait beside those that run; one more is a 429. */
       waitingMax: z.int("must be a whole number").min(0, "must be at least 0").default(waitingMaxDefault),
+      /** Whether a chat ends where the context does, or drops its oldest turns there. */
+      contextOverflow: z.enum(["length", "shift"], 'must be "length" or "shift"').default("length"),
     }),
     /** With at least one key, a request without one of them is a 401. */
     apiKeys: z
@@ -111,6 +113,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       contextLength: values.ctx,
       threads: values.threads,
       waitingMax: values.waitingMax,
+      contextOverflow: values.contextOverflow,
     },
     apiKeys: values.apiKey,
     noAuth: values.noAuth,

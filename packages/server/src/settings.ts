@@ -11,6 +11,7 @@ export interface ServerFlags {
   ctx?: number | undefined;
   threads?: number | undefined;
   waitingMax?: number | undefined;
+  contextOverflow?: "length" | "shift" | undefined;
   apiKey?: string[] | undefined;
   noAuth?: boolean | undefined;
   allowHost?: string[] | undefined;
@@ -47,6 +48,7 @@ const table: readonly { name: SettingName; variables: readonly string[]; read: R
   { name: "ctx", variables: ["INGLE_CTX"], read: wholeNumber },
   { name: "threads", variables: ["INGLE_THREADS"], read: wholeNumber },
   { name: "waitingMax", variables: ["INGLE_WAITING_MAX"], read: wholeNumber },
+  { name: "contextOverflow", variables: ["INGLE_CONTEXT_OVERFLOW"], read: text },
   { name: "apiKey", variables: ["INGLE_API_KEYS"], read: list },
   { name: "noAuth", variables: ["INGLE_NO_AUTH"], read: truth },
   { name: "allowHost", variables: ["INGLE_ALLOW_HOSTS"], read: list },

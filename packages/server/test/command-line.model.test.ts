@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { tinyModel } from "@ingle/fixtures";
+import type { ChatCompletion } from "@ingle/protocol";
 import { afterEach, describe, expect, it } from "vitest";
 
 const program = fileURLToPath(new URL("../bin/ingle.js", import.meta.url));
@@ -50,10 +51,11 @@ function start(bin: string, ...args: string[]): Running {
 async function startServer(
   bin = program,
   fixture: Parameters<typeof tinyModel>[0] = {},
+  flags: string[] = [],
 ): Promise<Running & { url: string }> {
   const model = await tinyModel(fixture);
   const subcommand = bin === program ? ["serve"] : [];
-  const running = start(bin, ...subcommand, "--model", model, "--threads", "1", "--port", "0");
+  const running = start(bin, ...subcommand, "--model", model, "--threads", "1", "--port", "0", ...flags);
   const [, url = ""] = await running.says(/(http:\/\/127\.0\.0\.1:\d+)/);
   await running.says(/curl /);
   return { ...running, url };
@@ -107,6 +109,20 @@ describe("the command line with a real model", () => {
     server.child.kill("SIGINT");
     expect((await server.ended()).code).toBe(130);
     expect(await body).not.toContain("[DONE]");
+  });
+
+  it("goes on past the context's end with --context-overflow shift, and ends there without", async () => {
+    const ending = await startServer(program, {}, ["--ctx", "64"]);
+    const body = { max_tokens: 150, temperature: 0 };
+    const whole = (await (await chat(ending.url, body)).json()) as ChatCompletion;
+    expect(whole.choices[0]?.finish_reason).toBe("length");
+    expect(whole.usage.total_tokens).toBe(64);
+    expect(whole.timings.dropped_n).toBe(0);
+    const shifting = await startServer(program, {}, ["--ctx", "64", "--context-overflow", "shift"]);
+    const passed = (await (await chat(shifting.url, body)).json()) as ChatCompletion;
+    expect(passed.choices[0]?.finish_reason).toBe("length");
+    expect(passed.usage.completion_tokens).toBe(150);
+    expect(passed.timings.dropped_n).toBeGreaterThan(50);
   });
 
   it("is variant C as ingle_lm.server: the id given to --model answers, any other is 404", async () => {

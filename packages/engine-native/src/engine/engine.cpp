@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include "engine/limits.h"
+#include "llama/backend.h"
 
 #include <algorithm>
 #include <utility>
@@ -59,37 +60,59 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
 }
 
 base::Result<base::RequestId> Engine::submit(Submission submission) {
-    const int32_t context_length = options_.context.context_length;
     if (submission.prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
     const base::Token vocabulary_size = model_->info().vocabulary_size;
     const auto is_foreign = [&](base::Token token) { return token < 0 || token >= vocabulary_size; };
     if (std::ranges::any_of(submission.prompt, is_foreign)) {
         return base::fail(Code::invalid_argument, "The prompt has a token outside this model's vocabulary.");
     }
-    const auto prompt_tokens = static_cast<int64_t>(submission.prompt.size());
-    if (prompt_tokens >= context_length) return std::unexpected(too_long(prompt_tokens, context_length));
+    GenerationRequest request{
+        .id = 0,
+        .client = std::move(submission.client),
+        .prompt = std::move(submission.prompt),
+        .sampling = std::move(submission.sampling),
+        .generate_max = submission.tokens_max,
+        .stops = std::move(submission.stops),
+        .ignore_eos = submission.ignore_eos,
+        .uses_cache = submission.uses_cache,
+        .turns = std::nullopt,
+        .dropped = 0,
+        .submitted = Clock::now(),
+    };
+    request.client.resize(std::min(request.client.size(), kClientBytesMax));
+    if (const base::Result<void> fits = fit(request); !fits) return std::unexpected(fits.error());
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
     if (in_house_.fetch_add(1) >= options_.context.sequences + options_.waiting_max) {
         in_house_.fetch_sub(1);
         return base::fail(Code::overloaded, "Too many requests are waiting. Try again in a moment.");
     }
-    const int32_t room = context_length - static_cast<int32_t>(prompt_tokens);
     const base::RequestId id = next_id_.fetch_add(1);
-    submission.client.resize(std::min(submission.client.size(), kClientBytesMax));
-    const bool is_in = inbox_.push(GenerationRequest{
-        .id = id,
-        .client = std::move(submission.client),
-        .prompt = std::move(submission.prompt),
-        .sampling = std::move(submission.sampling),
-        .generate_max = submission.tokens_max < 1 ? room : std::min(submission.tokens_max, room),
-        .stops = std::move(submission.stops),
-        .ignore_eos = submission.ignore_eos,
-        .uses_cache = submission.uses_cache,
-        .submitted = Clock::now(),
-    });
-    if (is_in) return id;
+    request.id = id;
+    if (inbox_.push(std::move(request))) return id;
     in_house_.fetch_sub(1);
     return base::fail(Code::overloaded, "Too many requests are waiting. Try again in a moment.");
+}
+
+/// Makes prompt and reply fit the context, by ending the reply there or by dropping the oldest turns.
+base::Result<void> Engine::fit(GenerationRequest& request) const {
+    const int32_t context_length = options_.context.context_length;
+    const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());
+    if (!options_.drops_turns) {
+        if (prompt_tokens >= context_length) return std::unexpected(too_long(prompt_tokens, context_length));
+        const int32_t room = context_length - static_cast<int32_t>(prompt_tokens);
+        request.generate_max = request.generate_max < 1 ? room : std::min(request.generate_max, room);
+        return {};
+    }
+    request.turns = turns_of(*model_, request.prompt, context_length);
+    const std::optional<sched::Cut> cut = request.turns->cut_prompt(static_cast<int32_t>(prompt_tokens),
+                                                                    context_length, request.generate_max);
+    if (!cut) return std::unexpected(too_long(prompt_tokens, context_length));
+    const auto first = request.prompt.begin() + cut->keep;
+    request.prompt.erase(first, first + cut->drop);
+    sched::shorten(request.turns->ends, *cut);
+    request.dropped = cut->drop;
+    if (request.generate_max < 1) request.generate_max = kContextsGeneratedMax * context_length;
+    return {};
 }
 
 void Engine::cancel(base::RequestId id) {
@@ -125,6 +148,7 @@ void Engine::turn() {
     const sched::Plan& plan = scheduler_.plan(budget_busy());
     const Clock::time_point begin = Clock::now();
     prepare_cells(plan);
+    note_shifts(plan);
     for (const sched::Start& start : plan.starts) generations_.at(start.id)->start(start.cached, begin);
     if (!plan.steps.empty()) {
         outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::failed});
@@ -152,6 +176,7 @@ void Engine::prepare_cells(const sched::Plan& plan) {
             case sched::CellOp::Kind::share: share(op); break;
             case sched::CellOp::Kind::save: checkpoints_[op.checkpoint] = context_->save(op.slot); break;
             case sched::CellOp::Kind::drop: checkpoints_.erase(op.checkpoint); break;
+            case sched::CellOp::Kind::shift: context_->shift(op.slot, op.length, op.dropped); break;
         }
     }
 }
@@ -160,6 +185,16 @@ void Engine::share(const sched::CellOp& op) {
     context_->share(op.from, op.slot, op.length);
     // What was saved from this very context always fits it.
     if (op.checkpoint != 0) INGLE_ASSERT(context_->restore(op.slot, checkpoints_.at(op.checkpoint)));
+}
+
+void Engine::note_shifts(const sched::Plan& plan) {
+    for (const auto& [id, cut, is_recomputed] : plan.shifts) {
+        generations_.at(id)->drop(cut.drop);
+        llama_rt::log_debug("request " + std::to_string(id) + " filled the context: " +
+                            std::to_string(cut.drop) + " tokens after the first " + std::to_string(cut.keep) +
+                            " were dropped, and the rest is " +
+                            (is_recomputed ? "computed anew\n" : "moved\n"));
+    }
 }
 
 /// Lets the pace know how long the turn took for how many tokens.
@@ -188,7 +223,8 @@ void Engine::receive(GenerationRequest&& request) {
                        .prompt = request.prompt,
                        .generate_max = request.generate_max,
                        .uses_cache = request.uses_cache,
-                       .boundaries = boundaries_of(*model_, request.prompt)});
+                       .boundaries = boundaries_of(*model_, request.prompt),
+                       .turns = request.turns});
     const base::RequestId id = request.id;
     generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
 }
@@ -283,6 +319,7 @@ void Engine::publish() {
     counted_.cells_used = counters.cells_reserved;
     counted_.cells_cached = counters.cells_cached;
     counted_.preemptions = counters.preemptions;
+    counted_.context_shifts = counters.shifts;
     std::lock_guard lock(stats_mutex_);
     stats_ = counted_;
 }

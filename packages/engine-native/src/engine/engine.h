@@ -33,6 +33,8 @@ struct EngineOptions {
     int32_t batch_tokens_busy;
     /// Requests beyond the running ones; one more is refused.
     int32_t waiting_max;
+    /// A chat that is too long for the context drops its oldest turns; else it is refused, or ends there.
+    bool drops_turns;
 };
 
 /// A request as the caller gives it; the engine adds id and time.
@@ -40,7 +42,8 @@ struct Submission {
     std::string client;
     std::vector<base::Token> prompt;
     llama_rt::Sampling sampling;
-    /// Most tokens to generate; below 1 means up to the context's end.
+    /// Most tokens to generate; below 1 means up to the context's end, or where turns are dropped there, up to
+    /// kContextsGeneratedMax contexts.
     int32_t tokens_max;
     std::vector<std::string> stops;
     bool ignore_eos;
@@ -58,12 +61,16 @@ struct Stats {
     uint64_t prompt_tokens = 0;
     uint64_t generated_tokens = 0;
     uint64_t preemptions = 0;
+    uint64_t context_shifts = 0;
 };
 
 class Engine {
 public:
     /// Called on the engine's thread, once a turn at most. It must not block and must not call the engine.
     using Listener = std::function<void(std::vector<Event>&& events)>;
+
+    /// A reply that may go on past the context's end and has no limit of its own ends some day: after so many contexts.
+    static constexpr int32_t kContextsGeneratedMax = 4;
 
     static base::Result<std::unique_ptr<Engine>> start(std::shared_ptr<const llama_rt::Model> model,
                                                        const EngineOptions& options, Listener listener);
@@ -92,12 +99,15 @@ private:
     Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
            const EngineOptions& options, const sched::Limits& limits, Listener listener);
 
+    base::Result<void> fit(GenerationRequest& request) const;
+
     // Engine thread.
     void run(const std::stop_token& stop);
     void turn();
     void drain_inbox();
     void receive(GenerationRequest&& request);
     void receive(const Cancel& cancel);
+    void note_shifts(const sched::Plan& plan);
     int32_t budget_busy() const;
     void prepare_cells(const sched::Plan& plan);
     void share(const sched::CellOp& op);

@@ -24,6 +24,8 @@ struct FinishEvent {
     int32_t prompt_tokens;
     int32_t cached_tokens;
     int32_t completion_tokens;
+    /// Tokens of prompt and reply that were dropped because the context was full.
+    int32_t dropped_tokens;
     double queue_ms;
     double prompt_ms;
     double predicted_ms;

@@ -17,7 +17,8 @@ Generation::Generation(const llama_rt::Model& model, GenerationRequest request)
     : model_(model),
       request_(std::move(request)),
       sampler_(model, request_.sampling, request_.ignore_eos, request_.prompt),
-      stream_(request_.stops) {}
+      stream_(request_.stops),
+      dropped_(request_.dropped) {}
 
 void Generation::start(int32_t cached, Clock::time_point now) {
     if (started_ != Clock::time_point{}) return;
@@ -72,6 +73,7 @@ FinishEvent Generation::record(FinishReason reason, Clock::time_point now) const
             .prompt_tokens = static_cast<int32_t>(request_.prompt.size()),
             .cached_tokens = cached_,
             .completion_tokens = generated_,
+            .dropped_tokens = dropped_,
             .queue_ms = milliseconds(request_.submitted, started_ == Clock::time_point{} ? now : started_),
             .prompt_ms = milliseconds(started_, has_token ? first_token_ : now),
             .predicted_ms = has_token ? milliseconds(first_token_, now) : 0};

@@ -7,9 +7,11 @@
 #include "engine/text_stream.h"
 #include "llama/model.h"
 #include "llama/sampler.h"
+#include "sched/turns.h"
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,11 +26,15 @@ struct GenerationRequest {
     std::string client;
     std::vector<base::Token> prompt;
     llama_rt::Sampling sampling;
-    /// At least 1, and prompt + generate_max fits the context.
+    /// At least 1.
     int32_t generate_max;
     std::vector<std::string> stops;
     bool ignore_eos;
     bool uses_cache;
+    /// What may be dropped at the context's end; without, prompt and generate_max together fit the context.
+    std::optional<sched::Turns> turns;
+    /// Tokens that were cut out of the prompt because it did not fit.
+    int32_t dropped;
     Clock::time_point submitted;
 };
 
@@ -39,6 +45,9 @@ public:
     /// The first of its tokens is about to be computed, `cached` of them were found computed. Again, after a
     /// preemption, nothing changes.
     void start(int32_t cached, Clock::time_point now);
+
+    /// Its oldest turns were dropped, `tokens` in all, because it had filled the context.
+    void drop(int32_t tokens) { dropped_ += tokens; }
 
     struct Sampled {
         base::Token token;
@@ -62,6 +71,7 @@ private:
     llama_rt::Sampler sampler_;
     TextStream stream_;
     int32_t cached_ = 0;
+    int32_t dropped_;
     int32_t generated_ = 0;
     FinishReason reason_ = FinishReason::stop;
 

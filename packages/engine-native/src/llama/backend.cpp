@@ -100,6 +100,10 @@ int kv_type_from_name(const std::string& name) {
     return -1;
 }
 
+void log_debug(const std::string& line) {
+    on_log(GGML_LOG_LEVEL_DEBUG, line.c_str(), nullptr);
+}
+
 void set_log_sink(LogSink sink) {
     ensure_backend();
     std::lock_guard lock(sink_mutex);

@@ -37,6 +37,9 @@ int kv_type_from_name(const std::string& name);
 using LogSink = std::function<void(int level, const char* text)>;
 void set_log_sink(LogSink sink);
 
+/// A line of our own for the sink, on level 1. Any thread.
+void log_debug(const std::string& line);
+
 /// While one lives, error lines that llama.cpp logs on this thread are collected: its only way to say what was wrong
 /// with a file.
 class ErrorLines {

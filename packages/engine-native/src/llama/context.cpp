@@ -110,7 +110,7 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
 }
 
 Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots)
-    : model_(std::move(model)), batch_tokens_(options.batch_tokens) {
+    : model_(std::move(model)), type_k_(kv_type_from_name(options.kv_type_k)), batch_tokens_(options.batch_tokens) {
     context_.reset(llama_init_from_model(model_->raw(), to_params(options, slots)));
     if (context_ == nullptr) return;
     // Without a pool of its own, ggml would start and end its threads for every token.
@@ -188,6 +188,22 @@ size_t Context::measure_state_bytes() {
     remove(0, 0);
     thread_.release(); // the engine's own thread takes over
     return bytes;
+}
+
+/// A shift turns the keys of the whole cache, those that do not move by nothing. Where that is not exact (quantized keys
+/// are rounded anew, some positions scale keys too) it would change what others have computed.
+bool Context::can_shift() const {
+    const bool are_keys_exact = type_k_ == GGML_TYPE_F16 || type_k_ == GGML_TYPE_F32;
+    return are_keys_exact && model_->info().has_plain_positions && !model_->info().is_recurrent &&
+           llama_memory_can_shift(llama_get_memory(context_.get()));
+}
+
+void Context::shift(base::Slot slot, int32_t kept, int32_t dropped) {
+    thread_.check();
+    const llama_memory_t memory = llama_get_memory(context_.get());
+    const int32_t end = kept + dropped;
+    INGLE_ASSERT(llama_memory_seq_rm(memory, slot, kept, end));
+    llama_memory_seq_add(memory, slot, end, -1, -dropped);
 }
 
 void Context::share(base::Slot from, base::Slot to, int32_t length) {

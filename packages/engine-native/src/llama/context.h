@@ -63,6 +63,13 @@ public:
     /// Lets `to`, which holds nothing, hold the first `length` cells of `from` too. Nothing is copied.
     void share(base::Slot from, base::Slot to, int32_t length);
 
+    /// Whether shift() is of this model and cache.
+    bool can_shift() const;
+
+    /// Frees `dropped` of a sequence's cells after its first `kept` ones, and moves those behind down into their
+    /// positions. These it must share with nobody.
+    void shift(base::Slot slot, int32_t kept, int32_t dropped);
+
     /// What of a sequence's state is that of its last token alone: convolutions, state spaces. Empty when it cannot be had.
     std::vector<uint8_t> save(base::Slot slot);
 
@@ -86,6 +93,7 @@ private:
 
     // Destroyed in reverse: the context lets go of the pool's threads and the model's weights first.
     std::shared_ptr<const Model> model_;
+    int type_k_;
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     llama_batch batch_{};

@@ -80,6 +80,16 @@ std::string metadata(const llama_model* model, const char* key) {
     return length < 0 ? std::string() : std::string(value.data());
 }
 
+/// YaRN and its kin scale keys beside turning them.
+bool has_plain_positions(const llama_model* model) {
+    const llama_rope_type type = llama_model_rope_type(model);
+    if (type != LLAMA_ROPE_TYPE_NORM && type != LLAMA_ROPE_TYPE_NEOX) return false;
+    const std::string scaling = metadata(model, "general.architecture") + ".rope.scaling.";
+    const std::string kind = metadata(model, (scaling + "type").c_str());
+    const bool is_scaled = !metadata(model, (scaling + "attn_factor").c_str()).empty();
+    return !is_scaled && (kind.empty() || kind == "none" || kind == "linear");
+}
+
 ModelInfo read_info(const llama_model* model) {
     const llama_vocab* vocab = llama_model_get_vocab(model);
     return {.architecture = metadata(model, "general.architecture"),
@@ -93,6 +103,7 @@ ModelInfo read_info(const llama_model* model) {
             .size_bytes = llama_model_size(model),
             .has_chat_template = llama_model_chat_template(model, nullptr) != nullptr,
             .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
+            .has_plain_positions = has_plain_positions(model),
             .bos = llama_vocab_bos(vocab),
             .eos = llama_vocab_eos(vocab),
             .eot = llama_vocab_eot(vocab)};

@@ -36,6 +36,8 @@ struct ModelInfo {
     uint64_t size_bytes;
     bool has_chat_template;
     bool is_recurrent;
+    /// A position is in a key as a rotation and nothing else.
+    bool has_plain_positions;
     base::Token bos;
     base::Token eos;
     base::Token eot;

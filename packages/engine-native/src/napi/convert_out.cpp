@@ -75,6 +75,7 @@ napi_value write(napi_env env, const engine::FinishEvent& event) {
     writer.number("promptTokens", event.prompt_tokens);
     writer.number("cachedTokens", event.cached_tokens);
     writer.number("completionTokens", event.completion_tokens);
+    writer.number("droppedTokens", event.dropped_tokens);
     writer.number("queueMs", event.queue_ms);
     writer.number("promptMs", event.prompt_ms);
     writer.number("predictedMs", event.predicted_ms);
@@ -154,6 +155,7 @@ Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     object.Set("promptTokens", static_cast<double>(stats.prompt_tokens));
     object.Set("generatedTokens", static_cast<double>(stats.generated_tokens));
     object.Set("preemptions", static_cast<double>(stats.preemptions));
+    object.Set("contextShifts", static_cast<double>(stats.context_shifts));
     return object;
 }
 

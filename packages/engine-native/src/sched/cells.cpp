@@ -70,10 +70,35 @@ void Cells::save(Slot slot) {
     ops_.push_back({.kind = CellOp::Kind::save, .slot = slot, .checkpoint = checkpoint});
 }
 
+bool Cells::shift(Slot slot, const Cut& cut) {
+    if (!limits_.can_shift) return false;
+    // A cell moves for everyone who holds it.
+    const std::vector<Slot> sharers = tree_.sharers(slot, cut.end());
+    if (std::ranges::any_of(sharers, [this](Slot sharer) { return tree_.is_pinned(sharer); })) return false;
+    for (const Slot donor : sharers) give_up_donor(std::ranges::find(donors_, donor));
+    tree_.shift(slot, cut);
+    ops_.push_back(
+        {.kind = CellOp::Kind::shift, .slot = slot, .length = cut.keep, .dropped = cut.drop});
+    return true;
+}
+
+/// What was moved is of no use to others.
+void Cells::drop_moved_tail(Slot slot) {
+    const int32_t length = tree_.length(slot);
+    const int32_t unmoved = tree_.unmoved_length(slot);
+    if (unmoved == length) return;
+    tree_.truncate(slot, unmoved);
+    ops_.push_back(
+        {.kind = CellOp::Kind::shift, .slot = slot, .length = unmoved, .dropped = length - unmoved});
+}
+
 void Cells::leave(Slot slot, int32_t unused, Keep keep) {
     ahead_ -= unused;
-    // Where it stands now, a chat's next turn goes on.
-    if (keep == Keep::yes) save(slot);
+    if (keep == Keep::yes) {
+        drop_moved_tail(slot);
+        // Where it stands now, a chat's next turn goes on.
+        save(slot);
+    }
     tree_.unpin(slot);
     if (keep == Keep::yes && are_shared() && tree_.length(slot) >= kShareMin) add_donor(slot);
     else free_slot(slot);

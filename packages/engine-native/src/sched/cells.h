@@ -44,6 +44,10 @@ public:
     /// Saves the state of a running `slot` where it stands, where that is of use. The oldest go when there are too many.
     void save(base::Slot slot);
 
+    /// Takes a part out of what a running `slot` has computed and moves what follows down; its room ahead stays. False,
+    /// with nothing changed, where cells cannot be moved or another running one holds what would have to move.
+    bool shift(base::Slot slot, const Cut& cut);
+
     /// A running `slot` stops; `unused` cells were reserved for it beyond what it computed.
     void leave(base::Slot slot, int32_t unused, Keep keep);
 
@@ -70,6 +74,7 @@ private:
     void add_donor(base::Slot slot);
     void give_up_donor(std::vector<base::Slot>::iterator donor);
     void free_slot(base::Slot slot);
+    void drop_moved_tail(base::Slot slot);
     void drop_checkpoints();
 
     const Limits limits_;

@@ -20,6 +20,8 @@ struct PrefixTree::Node {
     int32_t pins = 0;
     /// The state saved after the last of these tokens; 0 is none.
     base::CheckpointId checkpoint = 0;
+    /// A moved tail: its tokens are not what its state was computed from.
+    bool is_moved = false;
 
     int32_t size() const { return static_cast<int32_t>(tokens.size()); }
 };
@@ -52,7 +54,7 @@ void PrefixTree::walk(std::span<const Token> tokens, Visit visit) const {
         if (common > 0) visit(*node, static_cast<int32_t>(length), common == node->tokens.size());
         if (common < node->tokens.size() || length == tokens.size()) continue;
         for (const auto& child : node->children) {
-            if (child->tokens.front() == tokens[length]) open.emplace_back(child.get(), length);
+            if (!child->is_moved && child->tokens.front() == tokens[length]) open.emplace_back(child.get(), length);
         }
     }
 }
@@ -128,30 +130,75 @@ void PrefixTree::append(Slot slot, std::span<const Token> tokens) {
         if (own.is_pinned) cells_pinned_ += count;
         return;
     }
+    add_tail(slot, {tokens.begin(), tokens.end()});
+}
+
+/// Puts a node behind what a slot holds.
+PrefixTree::Node* PrefixTree::add_tail(Slot slot, std::vector<Token> tokens) {
+    Held& own = held(slot);
     auto node = std::make_unique<Node>();
     node->parent = own.tail;
-    node->tokens.assign(tokens.begin(), tokens.end());
+    node->tokens = std::move(tokens);
     Node* raw = node.get();
     own.tail->children.push_back(std::move(node));
     own.tail = raw;
     hold(raw, slot);
+    return raw;
 }
 
 void PrefixTree::release(Slot slot) {
+    INGLE_ASSERT(!held(slot).is_pinned);
+    truncate(slot, 0);
+}
+
+void PrefixTree::truncate(Slot slot, int32_t length) {
     Held& own = held(slot);
-    INGLE_ASSERT(!own.is_pinned);
-    for (Node* node = own.tail; node != root_.get();) {
-        Node* parent = node->parent;
-        std::erase(node->holders, slot);
-        if (node->holders.empty()) {
-            INGLE_ASSERT(node->children.empty()); // who holds a child holds its parent
-            cells_ -= node->size();
-            unmark(node);
-            std::erase_if(parent->children, [node](const auto& child) { return child.get() == node; });
-        }
-        node = parent;
+    INGLE_ASSERT(length >= 0 && length <= own.length);
+    while (own.length > length) {
+        const int32_t parent_length = own.length - own.tail->size();
+        if (parent_length < length) split(own.tail, static_cast<size_t>(length - parent_length));
+        own.length -= own.tail->size();
+        let_go_of_tail(slot);
     }
-    own = Held{.tail = root_.get()};
+}
+
+void PrefixTree::let_go_of_tail(Slot slot) {
+    Held& own = held(slot);
+    Node* node = std::exchange(own.tail, own.tail->parent);
+    std::erase(node->holders, slot);
+    if (own.is_pinned && --node->pins == 0) cells_pinned_ -= node->size();
+    if (!node->holders.empty()) return;
+    INGLE_ASSERT(node->children.empty()); // who holds a child holds its parent
+    cells_ -= node->size();
+    unmark(node);
+    std::erase_if(own.tail->children, [node](const auto& child) { return child.get() == node; });
+}
+
+void PrefixTree::shift(Slot slot, const Cut& cut) {
+    const int32_t moved = length(slot) - cut.end();
+    INGLE_ASSERT(moved >= 0 && private_length(slot) >= moved);
+    truncate(slot, cut.keep);
+    if (moved == 0) return;
+    // What they say is of no matter: nobody is matched with them.
+    add_tail(slot, std::vector<Token>(static_cast<size_t>(moved)))->is_moved = true;
+    held(slot).length += moved;
+    cells_ += moved;
+}
+
+std::vector<Slot> PrefixTree::sharers(Slot slot, int32_t length) const {
+    int32_t end = this->length(slot);
+    if (end <= length) return {};
+    // Who holds a cell of these holds the first of them.
+    const Node* node = held_[static_cast<size_t>(slot)].tail;
+    for (; end - node->size() > length; node = node->parent) end -= node->size();
+    std::vector<Slot> others = node->holders;
+    std::erase(others, slot);
+    return others;
+}
+
+int32_t PrefixTree::unmoved_length(Slot slot) const {
+    const Node* tail = held_[static_cast<size_t>(slot)].tail;
+    return tail->is_moved ? length(slot) - tail->size() : length(slot);
 }
 
 void PrefixTree::pin(Slot slot) {

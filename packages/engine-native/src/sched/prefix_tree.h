@@ -10,9 +10,13 @@
 //
 // Two sequences that computed the same tokens side by side have two nodes of the same text: the tree is about cells,
 // not about texts. Pinned slots are those that run; what only others hold can be freed.
+//
+// Cells that were moved to other positions are a tail of their own: they were computed after a text that is gone, so
+// they are not what anybody else's tokens would give there, and nothing is ever matched with them.
 #pragma once
 
 #include "base/types.h"
+#include "sched/turns.h"
 
 #include <cstdint>
 #include <list>
@@ -66,12 +70,25 @@ public:
     /// `slot` lets go of everything; it must not be pinned.
     void release(base::Slot slot);
 
+    /// `slot` lets go of what it holds beyond `length`.
+    void truncate(base::Slot slot, int32_t length);
+
+    /// `slot` lets go of a part of what it holds; what follows, which must be its own, becomes a moved tail.
+    void shift(base::Slot slot, const Cut& cut);
+
+    /// Other slots that hold cells of this one's beyond `length`.
+    std::vector<base::Slot> sharers(base::Slot slot, int32_t length) const;
+
     /// A pinned slot's cells cannot be freed. Both are told in turn.
     void pin(base::Slot slot);
     void unpin(base::Slot slot);
+    bool is_pinned(base::Slot slot) const { return held_[static_cast<size_t>(slot)].is_pinned; }
 
     /// Tokens that a slot holds.
     int32_t length(base::Slot slot) const { return held_[static_cast<size_t>(slot)].length; }
+
+    /// Tokens that a slot holds before its moved tail, if it has one.
+    int32_t unmoved_length(base::Slot slot) const;
 
     /// Tokens at the end of what a slot holds that no other slot holds.
     int32_t private_length(base::Slot slot) const;
@@ -93,6 +110,8 @@ private:
     void unmark(Node* node);
     Node* split(Node* node, size_t at);
     void hold(Node* node, base::Slot slot);
+    void let_go_of_tail(base::Slot slot);
+    Node* add_tail(base::Slot slot, std::vector<base::Token> tokens);
     Held& held(base::Slot slot) { return held_[static_cast<size_t>(slot)]; }
 
     std::unique_ptr<Node> root_;

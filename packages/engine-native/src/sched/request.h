@@ -2,8 +2,10 @@
 #pragma once
 
 #include "base/types.h"
+#include "sched/turns.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +29,8 @@ struct Limits {
     int32_t checkpoints;
     /// Cells reserved ahead of what a sequence has, so that it does not ask for each token anew.
     int32_t reserve_ahead;
+    /// Computed cells can be moved to other positions (CellOp::Kind::shift).
+    bool can_shift = false;
 };
 
 struct Request {
@@ -35,15 +39,25 @@ struct Request {
     std::string client;
     /// 1 … context_length - 1 tokens.
     std::vector<base::Token> prompt;
-    /// Most tokens to generate, at least 1; prompt and these together are at most context_length.
+    /// Most tokens to generate, at least 1. Without `turns`, prompt and these together are at most context_length.
     int32_t generate_max;
     /// Takes part in the sharing of prefixes, in both directions.
     bool uses_cache;
     /// Lengths of the prompt, ascending, at which a checkpoint is worth it: where messages end. May be empty.
     std::vector<int32_t> boundaries = {};
+    /// It goes on past the context's end: then its oldest turns are dropped.
+    std::optional<Turns> turns = std::nullopt;
 };
 
-/// A request has begun to run, the first time or again after a preemption.
+/// A sequence that had filled the context has dropped its oldest turns.
+struct Shift {
+    base::RequestId id;
+    Cut cut;
+    /// What is left lost its cells and is computed anew; else the cells were moved.
+    bool is_recomputed;
+};
+
+/// A request has begun to run, the first time or again after a preemption or a shift that could not move its cells.
 struct Start {
     base::RequestId id;
     /// Tokens of its beginning that need not be computed.
@@ -61,11 +75,15 @@ struct CellOp {
         save,
         /// `checkpoint` is needed no more.
         drop,
+        /// `slot` drops `dropped` cells after its first `length` ones, and its cells after those, which nobody else
+        /// holds, move down into their positions.
+        shift,
     };
     Kind kind;
     base::Slot slot = base::kNoSlot;
     base::Slot from = base::kNoSlot;
     int32_t length = 0;
+    int32_t dropped = 0;
     base::CheckpointId checkpoint = 0;
 };
 
@@ -81,6 +99,7 @@ struct Step {
 
 /// One turn. Valid until the scheduler's next call.
 struct Plan {
+    std::vector<Shift> shifts;
     std::vector<Start> starts;
     std::vector<CellOp> cells;
     std::vector<Step> steps;
@@ -110,6 +129,8 @@ struct Counters {
     /// Cells that only donors hold: they are given up when they are needed.
     int32_t cells_cached = 0;
     uint64_t preemptions = 0;
+    /// Times that a sequence dropped its oldest turns.
+    uint64_t shifts = 0;
 };
 
 } // namespace sched

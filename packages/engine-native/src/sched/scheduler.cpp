@@ -22,12 +22,11 @@ Scheduler::Scheduler(const Limits& limits) : limits_(limits), cells_(limits) {
 }
 
 void Scheduler::submit(Request request) {
-    INGLE_ASSERT(!request.prompt.empty() && request.generate_max >= 1);
     const base::RequestId id = request.id;
     requests_of_client_[request.client] += 1;
-    auto [entry, is_new] =
-        sequences_.emplace(id, std::make_unique<Sequence>(std::move(request), arrivals_++));
-    INGLE_ASSERT(is_new && entry->second->length_max() <= limits_.context_length);
+    auto [entry, is_new] = sequences_.emplace(
+        id, std::make_unique<Sequence>(std::move(request), arrivals_++, limits_.context_length));
+    INGLE_ASSERT(is_new);
     waiting_.enter(*entry->second);
 }
 
@@ -41,8 +40,10 @@ bool Scheduler::cancel(base::RequestId id) {
 
 const Plan& Scheduler::plan(int32_t budget_busy) {
     INGLE_ASSERT(!is_planned_ && budget_busy >= 1);
+    plan_.shifts.clear();
     plan_.starts.clear();
     plan_.steps.clear();
+    cut_full_ones();
     plan_decoding();
     admit_waiting();
     plan_catching_up(budget_busy);
@@ -69,6 +70,26 @@ void Scheduler::apply(const std::vector<Outcome>& outcomes) {
         if (step.sample) sequence.add(outcomes[i].token);
         if (outcomes[i].kind == Outcome::Kind::finished) end(sequence, Keep::yes);
     }
+}
+
+/// Before anything else, so that nobody who is full is preempted or asks for a cell beyond the context.
+void Scheduler::cut_full_ones() {
+    for (size_t i = 0; i < running_.size();) {
+        Sequence& sequence = *running_[i];
+        if (!sequence.is_full() || cut(sequence)) i += 1;
+    }
+}
+
+/// Drops a full sequence's oldest turns. False when it has lost its place over it.
+bool Scheduler::cut(Sequence& sequence) {
+    const Cut part = sequence.cut_due();
+    const bool is_moved = cells_.shift(sequence.slot(), part);
+    plan_.shifts.push_back({.id = sequence.id(), .cut = part, .is_recomputed = !is_moved});
+    shifts_ += 1;
+    if (!is_moved) requeue(sequence);
+    sequence.cut(part);
+    // What it held is nearly always room enough for what is left of it: nobody goes before it then.
+    return is_moved || admit(sequence, find_prefix(sequence));
 }
 
 /// Every decoding sequence gets its one token; each makes sure of its cell first, oldest first.
@@ -177,10 +198,15 @@ bool Scheduler::grow(Sequence& sequence) {
 }
 
 void Scheduler::preempt(Sequence& sequence) {
+    requeue(sequence);
+    preemptions_ += 1;
+}
+
+/// Back to the head of the line, to be computed anew.
+void Scheduler::requeue(Sequence& sequence) {
     stop_running(sequence, Keep::yes);
     sequence.preempt();
     waiting_.enter(sequence);
-    preemptions_ += 1;
 }
 
 void Scheduler::end(Sequence& sequence, Keep keep) {
@@ -221,7 +247,8 @@ Counters Scheduler::counters() const {
             .waiting = static_cast<int32_t>(waiting_.size()),
             .cells_reserved = cells_.reserved(),
             .cells_cached = cells_.cached(),
-            .preemptions = preemptions_};
+            .preemptions = preemptions_,
+            .shifts = shifts_};
 }
 
 std::vector<base::RequestId> Scheduler::ids() const {

@@ -11,6 +11,9 @@
 // reserving more; when no cell is free, the youngest running sequence is preempted and waits at the head of the line.
 // A request is therefore never failed because another one grew, and the oldest always runs.
 //
+// A sequence that fills the context ends there, or drops its oldest turns and goes on (Request::turns): its cells are
+// moved, or, where that cannot be, it computes what is left anew.
+//
 // Prefixes are shared (cells.h): a sequence starts with the longest beginning that is computed already, whoever computed
 // it. One whose beginning is just being computed by another waits for that one instead of computing it beside it. Where
 // a part of the state cannot be cut (Limits::checkpoints), a step ends at each of a prompt's boundaries, and there, as
@@ -58,6 +61,8 @@ private:
     using Keep = Cells::Keep;
 
     Sequence& find(base::RequestId id);
+    void cut_full_ones();
+    bool cut(Sequence& sequence);
     void plan_decoding();
     void plan_catching_up(int32_t budget_busy);
     void add_step(const Sequence& sequence, int32_t count);
@@ -69,6 +74,7 @@ private:
     bool admit(Sequence& sequence, const PrefixTree::Match& match);
     bool grow(Sequence& sequence);
     void preempt(Sequence& sequence);
+    void requeue(Sequence& sequence);
     void end(Sequence& sequence, Keep keep);
     void stop_running(Sequence& sequence, Keep keep);
 
@@ -84,6 +90,7 @@ private:
     Cells cells_;
     uint64_t arrivals_ = 0;
     uint64_t preemptions_ = 0;
+    uint64_t shifts_ = 0;
     Plan plan_;
     bool is_planned_ = false;
 };

@@ -12,6 +12,11 @@
 //     [0, length)     are known: the prompt and what was generated so far
 //     [0, reserved)   may have cells; computed <= length <= reserved + 1, and reserved only while running
 //
+// All of them end within the context. A sequence ends when it has generated what it may; one that comes to fill the
+// context before (possible only with Request::turns) is cut before it is computed any further: the tokens of the cut
+// leave all three intervals, which become shorter by as many. Either its cells are moved and it runs on, or it is
+// preempted, cut, and computed anew.
+//
 // There is no prefill state and no decode state: a sequence catches up from `computed` to `length`, and when it has
 // one token to go, it is decoding.
 #pragma once
@@ -31,13 +36,18 @@ enum class State { waiting, running, ended };
 class Sequence {
 public:
     /// `arrival` counts up with every request: smaller is older.
-    Sequence(Request request, uint64_t arrival)
+    Sequence(Request request, uint64_t arrival, int32_t context_length)
         : request_(std::move(request)),
           arrival_(arrival),
-          length_max_(static_cast<int32_t>(request_.prompt.size()) + request_.generate_max),
-          tokens_(std::move(request_.prompt)) {}
+          context_length_(context_length),
+          tokens_(std::move(request_.prompt)),
+          generate_left_(request_.generate_max) {
+        INGLE_ASSERT(!tokens_.empty() && length() < context_length && generate_left_ >= 1);
+        if (request_.turns) INGLE_ASSERT(2 * request_.turns->keep < context_length);
+        else INGLE_ASSERT(generate_left_ <= context_length - length());
+    }
 
-    /// As it came in, but for the prompt, which is in tokens().
+    /// As it came in, but for the prompt, which is in tokens(), and what was cut.
     const Request& request() const { return request_; }
     base::RequestId id() const { return request_.id; }
     uint64_t arrival() const { return arrival_; }
@@ -60,8 +70,15 @@ public:
     bool is_at_boundary() const { return std::ranges::binary_search(request_.boundaries, computed_); }
     /// Decoding: one token at a time, after the prompt (or what a preemption lost) is computed.
     bool is_decoding() const { return pending() == 1 && computed_ > 0; }
-    /// Most tokens it will ever have.
-    int32_t length_max() const { return length_max_; }
+    /// Most tokens it will have before it ends or is cut.
+    int32_t length_max() const { return length() + std::min(generate_left_, context_length_ - length()); }
+    /// It fills the context and has to be cut before it is computed any further.
+    bool is_full() const { return length() == context_length_; }
+    /// What goes then.
+    Cut cut_due() const {
+        INGLE_ASSERT(is_full() && request_.turns);
+        return request_.turns->cut_running(length());
+    }
 
     /// `shared` tokens of its beginning have cells already.
     void admit(base::Slot slot, int32_t shared, int32_t reserved) {
@@ -86,6 +103,20 @@ public:
     void add(base::Token token) {
         INGLE_ASSERT(computed_ == length() && length() < length_max());
         tokens_.push_back(token);
+        generate_left_ -= 1;
+    }
+
+    /// Loses the tokens of a cut; if it runs, its cells have been moved.
+    void cut(const Cut& cut) {
+        INGLE_ASSERT(cut.drop > 0 && cut.end() < length());
+        const auto first = tokens_.begin() + cut.keep;
+        tokens_.erase(first, first + cut.drop);
+        shorten(request_.boundaries, cut);
+        shorten(request_.turns->ends, cut);
+        if (state_ != State::running) return;
+        INGLE_ASSERT(cut.end() <= computed_);
+        computed_ -= cut.drop;
+        reserved_ -= cut.drop;
     }
 
     /// Loses its cells and waits again; what was generated stays and is computed anew.
@@ -110,10 +141,11 @@ private:
 
     Request request_;
     uint64_t arrival_;
-    int32_t length_max_;
+    int32_t context_length_;
     State state_ = State::waiting;
     base::Slot slot_ = base::kNoSlot;
     std::vector<base::Token> tokens_;
+    int32_t generate_left_;
     int32_t computed_ = 0;
     int32_t reserved_ = 0;
     bool was_preempted_ = false;

@@ -62,6 +62,7 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     kvTypeV: "f16",
     flashAttention: "auto",
     waitingMax: 256,
+    contextOverflow: "length",
   });
   return { model, log };
 }
@@ -119,6 +120,7 @@ function scriptedEngine(
       promptTokens: 0,
       generatedTokens: 0,
       preemptions: 0,
+      contextShifts: 0,
     }),
     dispose: async () => log.running.clear(),
   };
@@ -161,6 +163,7 @@ function lastEvent(
     reason: said < all ? "length" : (script.finishReason ?? "stop"),
     promptTokens: request.tokens.length,
     cachedTokens: 0,
+    droppedTokens: 0,
     completionTokens: said,
     queueMs: 0,
     promptMs: 1,

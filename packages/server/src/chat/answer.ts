@@ -38,6 +38,7 @@ export function toTimings({ usage, timings }: GenerationResult): Timings {
     predicted_ms: timings.predictedMs,
     predicted_per_second: perSecond(usage.completionTokens, timings.predictedMs),
     cache_n: usage.cachedTokens,
+    dropped_n: usage.droppedTokens,
   };
 }
 

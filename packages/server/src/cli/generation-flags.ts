@@ -13,6 +13,7 @@ export interface GenerationFlags {
   seed?: number;
   ctx?: number;
   threads?: number;
+  contextOverflow?: "length" | "shift";
 }
 
 /** The sampling flags in the engine's names. Throws the engine's `invalid_request`, before any model is touched. */
@@ -31,8 +32,8 @@ export function settingsOf(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,
 ): Pick<ServerConfig, "model" | "engine"> {
-  const { model, ctx, threads } = flags;
+  const { model, ctx, threads, contextOverflow } = flags;
   // Nothing listens, so nothing has to be kept from strangers.
-  const { engine, ...config } = resolveConfig({ flags: { model, ctx, threads, noAuth: true }, env });
+  const { engine, ...config } = resolveConfig({ flags: { model, ctx, threads, contextOverflow, noAuth: true }, env });
   return { model: config.model, engine: { ...engine, parallel: 1 } };
 }

@@ -83,6 +83,7 @@ function addServerFlags(command: Command): Command {
     .option("--ctx <tokens>", "most tokens of one request, prompt and answer", wholeNumber)
     .option("--threads <number>", "threads that compute", wholeNumber)
     .option("--waiting-max <number>", "requests that may wait in line", wholeNumber)
+    .addOption(contextOverflow())
     .option("--api-key <key...>", "ask every request for one of these keys")
     .option("--no-auth", "serve other machines without a key")
     .option("--allow-host <name...>", "host names that requests may use beside loopback")
@@ -100,7 +101,15 @@ function addGenerationFlags(command: Command): Command {
     .option("--min-p <number>", "drop tokens below this share of the likeliest one", decimal)
     .option("--seed <number>", "the same seed gives the same answer", wholeNumber)
     .option("--ctx <tokens>", "most tokens of prompt and answer", wholeNumber)
-    .option("--threads <number>", "threads that compute", wholeNumber);
+    .option("--threads <number>", "threads that compute", wholeNumber)
+    .addOption(contextOverflow());
+}
+
+function contextOverflow(): Option {
+  return new Option("--context-overflow <what>", "end at the context's end, or drop the oldest turns").choices([
+    "length",
+    "shift",
+  ]);
 }
 
 function wholeNumber(text: string): number {

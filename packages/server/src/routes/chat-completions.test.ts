@@ -71,6 +71,7 @@ describe("an answer in one piece", () => {
         predicted_ms: 5,
         predicted_per_second: 1000,
         cache_n: 0,
+        dropped_n: 0,
       },
     });
   });

@@ -1,0 +1,160 @@
+// Chats that are too long for their context: they end there, or drop their oldest turns and go on, and nobody else's text
+// changes by it.
+import type { Message, GenerationResult, LoadedModel, LoadOptions } from "@ingle/engine";
+import type { tinyModel } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadTiny } from "./tiny.ts";
+
+const contextLength = 128;
+/** Messages end in the token with which the tiny models end their texts. */
+const chatTemplate =
+  "{% for message in messages %}{{ message['role'] + ': ' + message['content'] + '</s>' }}{% endfor %}" +
+  "{% if add_generation_prompt %}assistant: {% endif %}";
+const system: Message = { role: "system", content: "You are a patient guide through the harbour at night." };
+
+async function loadChat(
+  options: LoadOptions = {},
+  fixture: Parameters<typeof tinyModel>[0] = {},
+): Promise<LoadedModel> {
+  return loadTiny({ flashAttention: "off", contextLength, ...options }, { chatTemplate, ...fixture });
+}
+
+/** A chat of the system message and so many messages, the last one by the user. */
+function chat(messages: number): Message[] {
+  return [
+    system,
+    ...Array.from({ length: messages }, (_, index) => ({
+      role: (messages - index) % 2 === 1 ? ("user" as const) : ("assistant" as const),
+      content: `Lantern ${index} is seen from the pier, and the bell rings ${index} times.`,
+    })),
+  ];
+}
+
+describe("the context's end", () => {
+  let ending: LoadedModel;
+  let shifting: LoadedModel;
+  beforeAll(async () => {
+    ending = await loadChat();
+    shifting = await loadChat({ contextOverflow: "shift", parallel: 4 });
+  });
+  afterAll(async () => {
+    await ending[Symbol.asyncDispose]();
+    await shifting[Symbol.asyncDispose]();
+  });
+
+  async function ask({ model }: LoadedModel, messages: Message[], extra = {}): Promise<GenerationResult> {
+    return await model.generate({ messages, temperature: 0, ...extra });
+  }
+
+  it("is where a reply ends with length by default, and where a longer prompt is refused", async () => {
+    const result = await ask(ending, chat(1), { maxTokens: 300 });
+    expect(result.finishReason).toBe("length");
+    expect(result.usage.promptTokens + result.usage.completionTokens).toBe(contextLength);
+    expect(result.usage.droppedTokens).toBe(0);
+    await expect(ask(ending, chat(9))).rejects.toMatchObject({ code: "context_length_exceeded" });
+  });
+
+  it("is passed with shift, again and again, up to maxTokens", async () => {
+    const before = shifting.model.stats();
+    const whole = await ask(ending, chat(1), { maxTokens: 300 });
+    const result = await ask(shifting, chat(1), { maxTokens: 300 });
+    expect(result.finishReason).toBe("length");
+    expect(result.usage.completionTokens).toBe(300);
+    expect(result.usage.droppedTokens).toBeGreaterThan(150);
+    expect(result.text.startsWith(whole.text)).toBe(true);
+    const after = shifting.model.stats();
+    expect(after.contextShifts - before.contextShifts).toBeGreaterThan(2);
+    expect(after.cellsUsed).toBe(0);
+    expect(after.promptTokens - before.promptTokens).toBeLessThan(result.usage.promptTokens + 1);
+  });
+
+  it("is passed with shift up to four contexts when nobody says how far", async () => {
+    const result = await ask(shifting, chat(1));
+    expect(result.finishReason).toBe("length");
+    expect(result.usage.completionTokens).toBe(4 * contextLength);
+  });
+
+  it("keeps stop strings, penalties and the stream's pieces going with shift", async () => {
+    const request = { messages: chat(1), temperature: 0, maxTokens: 260, presencePenalty: 1 };
+    const { text } = await shifting.model.generate(request);
+    const stop = text.slice(-24, -12);
+    const generation = shifting.model.generate({ ...request, stop: [stop] });
+    let streamed = "";
+    for await (const { text: piece } of generation) streamed += piece;
+    expect(streamed).toBe(text.slice(0, text.indexOf(stop)));
+    expect((await generation).finishReason).toBe("stop");
+  });
+
+  it("leaves requests with the same beginning their text while another one shifts", async () => {
+    const questions = ["Who rings the bell?", "What floats there?", "Where is the lantern?"];
+    const bodies = questions.map((content): Message[] => [system, { role: "user", content }]);
+    const solo: string[] = [];
+    for (const body of bodies) solo.push((await ask(ending, body, { maxTokens: 60, cachePrompt: false })).text);
+    const long = shifting.model.generate({ messages: chat(1), temperature: 0, maxTokens: 500 });
+    const texts: string[] = [];
+    const before = shifting.model.stats().contextShifts;
+    for (let round = 0; round < 2; round += 1) {
+      for (const body of bodies) texts.push((await ask(shifting, body, { maxTokens: 60 })).text);
+    }
+    expect(shifting.model.stats().contextShifts).toBeGreaterThan(before);
+    expect(texts).toEqual([...solo, ...solo]);
+    expect((await long).usage.completionTokens).toBe(500);
+  });
+
+  it("keeps the system message and the last messages of a prompt that is too long", async () => {
+    const messages = chat(9);
+    const result = await ask(shifting, messages, { maxTokens: 20 });
+    expect(result.usage.droppedTokens).toBeGreaterThan(0);
+    const shortened = [system, ...messages.slice(-2)];
+    const same = await ask(ending, shortened, { maxTokens: 20, cachePrompt: false });
+    expect(result.usage.promptTokens).toBe(same.usage.promptTokens);
+    expect(result.text).toBe(same.text);
+  });
+
+  it("refuses a last message that is too long by itself, and a text without messages", async () => {
+    const content = "The bell rings. ".repeat(40);
+    const refused = { code: "context_length_exceeded" };
+    await expect(ask(shifting, [...chat(3), { role: "user", content }])).rejects.toMatchObject(refused);
+    await expect(shifting.model.generate({ prompt: content })).rejects.toMatchObject(refused);
+  });
+});
+
+// The state of one layer's keys and values knows nothing of the tokens before, so that moving and computing anew must
+// agree. Of two equal requests the first to be full cannot move what it shares with the other, and computes it anew.
+describe("moved cells", () => {
+  it("give the text that computing anew gives", async () => {
+    await using loaded = await loadChat(
+      { contextOverflow: "shift", parallel: 2, kvTypeK: "f32", kvTypeV: "f32" },
+      { layers: 1 },
+    );
+    const prompt = "The bell rings over the quiet water, and nobody hears it but the guide. ".repeat(5);
+    const request = { prompt, temperature: 0, maxTokens: 300 };
+    const before = loaded.model.stats().promptTokens;
+    const [first, second] = await Promise.all([
+      loaded.model.generate(request),
+      loaded.model.generate(request),
+    ]);
+    expect(first.usage.completionTokens).toBe(300);
+    expect(second.text).toBe(first.text);
+    // The prompt once, the last token of the second, and what the first computed anew.
+    expect(loaded.model.stats().promptTokens - before).toBeGreaterThan(first.usage.promptTokens + 20);
+  });
+});
+
+describe.each([
+  ["a hybrid model", {}, { architecture: "lfm2" as const }],
+  ["quantized keys", { kvTypeK: "q8_0" }, {}],
+])("%s, whose cells cannot be moved", (_, options, fixture) => {
+  it("computes what is left anew, and goes on", async () => {
+    await using loaded = await loadChat({ contextOverflow: "shift", ...options }, fixture);
+    const before = loaded.model.stats();
+    const request = { messages: chat(2), temperature: 0, maxTokens: 300 };
+    const result = await loaded.model.generate(request);
+    expect(result.usage.completionTokens).toBe(300);
+    const after = loaded.model.stats();
+    expect(after.contextShifts - before.contextShifts).toBeGreaterThan(2);
+    expect(after.preemptions).toBe(0);
+    expect(after.promptTokens - before.promptTokens).toBeGreaterThan(result.usage.promptTokens + 50);
+    expect((await loaded.model.generate({ ...request, cachePrompt: false })).text).toBe(result.text);
+  });
+});
