@@ -180,7 +180,8 @@ private:
     /// A full sequence has lost its oldest turns.
     void cut(const sched::Shift& shift, const std::vector<sched::Start>& starts) {
         const auto found = sequences_.find(shift.id);
-        if (!expect(found != sequences_.end() && found->second.is_running, "somebody is cut who does not run"))
+        if (!expect(found != sequences_.end() && found->second.is_running,
+                    "somebody is cut who does not run"))
             return;
         Sequence& sequence = found->second;
         const auto [keep, drop] = shift.cut;

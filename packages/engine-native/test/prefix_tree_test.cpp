@@ -50,6 +50,44 @@ TEST_CASE("cells stay while one sequence holds them, and go with the last") {
     CHECK_EQ(tree.longest(Tokens{1}).length, 0);
 }
 
+TEST_CASE("what is cut off goes when nobody else holds it") {
+    PrefixTree tree(2);
+    tree.append(0, Tokens{1, 2, 3, 4, 5, 6});
+    tree.share(1, tree.longest(Tokens{1, 2, 3, 4}));
+    tree.truncate(0, 2);
+    CHECK_EQ(tree.length(0), 2);
+    CHECK_EQ(tree.cells(), 4);
+    CHECK_EQ(tree.longest(Tokens{1, 2, 3, 4, 5}).length, 4);
+    tree.append(0, Tokens{7});
+    CHECK_EQ(tree.longest(Tokens{1, 2, 7}).length, 3);
+}
+
+TEST_CASE("cells that were moved are matched with nothing, nor is what follows them") {
+    PrefixTree tree(2);
+    tree.append(0, Tokens{1, 2, 3, 4, 5, 6});
+    CHECK(tree.sharers(0, 4).empty());
+    tree.shift(0, {.keep = 2, .drop = 2});
+    tree.append(0, Tokens{7});
+    CHECK_EQ(tree.length(0), 5);
+    CHECK_EQ(tree.unmoved_length(0), 2);
+    CHECK_EQ(tree.cells(), 5);
+    CHECK_EQ(tree.longest(Tokens{1, 2, 5, 6, 7}).length, 2);
+    CHECK_EQ(tree.longest(Tokens{1, 2, 0, 0, 7}).length, 2);
+    tree.truncate(0, 2);
+    tree.append(0, Tokens{5, 6});
+    CHECK_EQ(tree.longest(Tokens{1, 2, 5, 6}).length, 4);
+}
+
+TEST_CASE("sharers are told from a length on") {
+    PrefixTree tree(3);
+    tree.append(0, Tokens{1, 2, 3, 4, 5, 6});
+    tree.share(1, tree.longest(Tokens{1, 2}));
+    tree.share(2, tree.longest(Tokens{1, 2, 3, 4}));
+    CHECK_EQ(tree.sharers(0, 1).size(), 2U);
+    CHECK(tree.sharers(0, 2) == std::vector<Slot>{2});
+    CHECK(tree.sharers(0, 4).empty());
+}
+
 TEST_CASE("the private length of a slot is what no other holds") {
     PrefixTree tree(2);
     tree.append(0, Tokens{1, 2, 3});
@@ -81,12 +119,14 @@ TEST_CASE("pinned cells are counted once, however many pin them") {
 
 /// Cells with names instead of a tree: each computed token gets a new cell, sharing copies names.
 class NaiveCells {
+    static constexpr Token kMoved = -1;
+
 public:
     explicit NaiveCells(size_t slots) : held_(slots) {}
 
     struct Cell {
-        size_t name;
-        Token token;
+        size_t name = 0;
+        Token token = 0;
     };
 
     size_t longest(const Tokens& tokens) const {
@@ -115,6 +155,31 @@ public:
 
     void append(size_t slot, const Tokens& tokens) {
         for (const Token token : tokens) held_[slot].push_back({.name = next_++, .token = token});
+    }
+
+    void truncate(size_t slot, size_t length) { held_[slot].resize(length); }
+
+    void shift(size_t slot, const sched::Cut& cut) {
+        auto& cells = held_[slot];
+        const auto first = cells.begin() + cut.keep;
+        for (auto cell = cells.erase(first, first + cut.drop); cell != cells.end(); ++cell)
+            cell->token = kMoved;
+    }
+
+    /// How many other slots hold a slot's cells beyond a length.
+    size_t sharers(size_t slot, size_t length) const {
+        if (length >= held_[slot].size()) return 0;
+        const size_t name = held_[slot][length].name;
+        const auto holds_it = [name](const auto& cells) {
+            return std::ranges::find(cells, name, &Cell::name) != cells.end();
+        };
+        return static_cast<size_t>(std::ranges::count_if(held_, holds_it)) - 1;
+    }
+
+    /// Tokens before the first that was moved.
+    size_t unmoved_length(size_t slot) const {
+        const auto& cells = held_[slot];
+        return static_cast<size_t>(std::ranges::find(cells, kMoved, &Cell::token) - cells.begin());
     }
 
     void release(size_t slot) { held_[slot].clear(); }
@@ -151,7 +216,7 @@ TEST_CASE("after any sequence of calls the tree agrees with cells that have name
         for (int step = 0; step < 400; ++step) {
             const size_t slot = random.below(kSlots);
             const auto s = static_cast<Slot>(slot);
-            switch (random.below(4)) {
+            switch (random.below(6)) {
                 case 0: {
                     if (naive.length(slot) > 0) break;
                     const Tokens tokens = some_tokens();
@@ -169,7 +234,25 @@ TEST_CASE("after any sequence of calls the tree agrees with cells that have name
                     naive.append(slot, tokens);
                     break;
                 }
-                case 2:
+                case 2: {
+                    const size_t length = random.below(naive.length(slot) + 1);
+                    tree.truncate(s, static_cast<int32_t>(length));
+                    naive.truncate(slot, length);
+                    break;
+                }
+                case 3: {
+                    const auto length = static_cast<int32_t>(naive.length(slot));
+                    const auto keep_max = static_cast<int32_t>(naive.unmoved_length(slot));
+                    const int32_t keep = random.between(0, keep_max);
+                    const sched::Cut cut{.keep = keep, .drop = random.between(0, length - keep)};
+                    const size_t sharers = tree.sharers(s, cut.end()).size();
+                    REQUIRE(sharers == naive.sharers(slot, static_cast<size_t>(cut.end())));
+                    if (cut.drop == 0 || sharers > 0) break;
+                    tree.shift(s, cut);
+                    naive.shift(slot, cut);
+                    break;
+                }
+                case 4:
                     if (is_pinned[slot]) break;
                     tree.release(s);
                     naive.release(slot);
@@ -182,6 +265,7 @@ TEST_CASE("after any sequence of calls the tree agrees with cells that have name
             REQUIRE(static_cast<size_t>(tree.cells()) == naive.cells(std::vector<bool>(kSlots, true)));
             REQUIRE(static_cast<size_t>(tree.cells_pinned()) == naive.cells(is_pinned));
             REQUIRE(static_cast<size_t>(tree.length(s)) == naive.length(slot));
+            REQUIRE(static_cast<size_t>(tree.unmoved_length(s)) == naive.unmoved_length(slot));
         }
     }
 }

@@ -30,7 +30,8 @@ constexpr Limits kShifting{.cells = 400,
 constexpr Limits kRecomputing = with(kShifting, [](Limits& limits) { limits.can_shift = false; });
 
 /// Submits a request that keeps 20 tokens; its text and its end are its own.
-RequestId submit(House& house, std::vector<Token> prompt, int32_t generate_max, std::vector<int32_t> ends = {}) {
+RequestId submit(House& house, std::vector<Token> prompt, int32_t generate_max,
+                 std::vector<int32_t> ends = {}) {
     return house.submit("a", std::move(prompt), generate_max, true, {},
                         Turns{.keep = 20, .ends = std::move(ends)});
 }
@@ -77,7 +78,8 @@ TEST_CASE("shift: whole messages go where one ends near the middle") {
     CHECK_EQ(house.shifts[0].cut.drop, 30);
 }
 
-TEST_CASE("shift: a request is cut as often as it fills the context, and ends when it has generated what it may") {
+TEST_CASE(
+    "shift: a request is cut as often as it fills the context, and ends when it has generated what it may") {
     House house(kShifting);
     submit(house, own_prompt(1, 40), 200);
     int turns = 0;

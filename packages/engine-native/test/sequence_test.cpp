@@ -129,7 +129,8 @@ TEST_CASE("sequence: one that may go on past the context's end counts up to it, 
     CHECK_EQ(sequence.length_max(), kContextLength);
 }
 
-TEST_CASE("sequence: a cut takes the oldest turns out, and what is computed and reserved becomes shorter by as many") {
+TEST_CASE("sequence: a cut takes the oldest turns out, and what is computed and reserved becomes shorter by "
+          "as many") {
     Sequence sequence = of(15, 8, sched::Turns{.keep = 3, .ends = {9, 13}});
     fill(sequence);
     const sched::Cut cut = sequence.cut_due();

@@ -156,7 +156,8 @@ export class Generation
   }
 
   #toResult(event: NativeFinishEvent, finishReason: FinishReason): GenerationResult {
-    const { promptTokens, completionTokens, cachedTokens, droppedTokens, queueMs, promptMs, predictedMs } = event;
+    const { promptTokens, completionTokens, cachedTokens, droppedTokens, queueMs, promptMs, predictedMs } =
+      event;
     return {
       text: this.#text,
       finishReason,

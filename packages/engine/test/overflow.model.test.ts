@@ -89,7 +89,8 @@ describe("the context's end", () => {
     const questions = ["Who rings the bell?", "What floats there?", "Where is the lantern?"];
     const bodies = questions.map((content): Message[] => [system, { role: "user", content }]);
     const solo: string[] = [];
-    for (const body of bodies) solo.push((await ask(ending, body, { maxTokens: 60, cachePrompt: false })).text);
+    for (const body of bodies)
+      solo.push((await ask(ending, body, { maxTokens: 60, cachePrompt: false })).text);
     const long = shifting.model.generate({ messages: chat(1), temperature: 0, maxTokens: 500 });
     const texts: string[] = [];
     const before = shifting.model.stats().contextShifts;

@@ -59,13 +59,14 @@ describe("precedence", () => {
       {
         INGLE_API_KEYS: "one, two,",
         INGLE_CTX: "512",
+        INGLE_CONTEXT_OVERFLOW: "shift",
         INGLE_ALLOW_HOSTS: "Chat.Example",
         INGLE_NO_AUTH: "false",
       },
     );
     expect(config).toMatchObject({
       apiKeys: ["one", "two"],
-      engine: { contextLength: 512 },
+      engine: { contextLength: 512, contextOverflow: "shift" },
       allowHosts: ["chat.example"],
       noAuth: false,
     });
@@ -83,6 +84,7 @@ describe("errors", () => {
     [{}, { INGLE_VARIANT: "mobile" }, "INGLE_VARIANT"],
     [{}, { INGLE_NO_AUTH: "perhaps" }, "INGLE_NO_AUTH"],
     [{}, { INGLE_PARALLEL: "-1" }, "INGLE_PARALLEL"],
+    [{}, { INGLE_CONTEXT_OVERFLOW: "wrap" }, "INGLE_CONTEXT_OVERFLOW"],
   ])("%j with %j names %s", (flags, env, setting) => {
     const error = errorOf(() => resolve(flags, env));
     expect(error.setting).toBe(setting);

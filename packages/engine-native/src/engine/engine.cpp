@@ -104,8 +104,8 @@ base::Result<void> Engine::fit(GenerationRequest& request) const {
         return {};
     }
     request.turns = turns_of(*model_, request.prompt, context_length);
-    const std::optional<sched::Cut> cut = request.turns->cut_prompt(static_cast<int32_t>(prompt_tokens),
-                                                                    context_length, request.generate_max);
+    const std::optional<sched::Cut> cut =
+        request.turns->cut_prompt(static_cast<int32_t>(prompt_tokens), context_length, request.generate_max);
     if (!cut) return std::unexpected(too_long(prompt_tokens, context_length));
     const auto first = request.prompt.begin() + cut->keep;
     request.prompt.erase(first, first + cut->drop);
@@ -190,9 +190,9 @@ void Engine::share(const sched::CellOp& op) {
 void Engine::note_shifts(const sched::Plan& plan) {
     for (const auto& [id, cut, is_recomputed] : plan.shifts) {
         generations_.at(id)->drop(cut.drop);
-        llama_rt::log_debug("request " + std::to_string(id) + " filled the context: " +
-                            std::to_string(cut.drop) + " tokens after the first " + std::to_string(cut.keep) +
-                            " were dropped, and the rest is " +
+        llama_rt::log_debug("request " + std::to_string(id) +
+                            " filled the context: " + std::to_string(cut.drop) + " tokens after the first " +
+                            std::to_string(cut.keep) + " were dropped, and the rest is " +
                             (is_recomputed ? "computed anew\n" : "moved\n"));
     }
 }

@@ -110,7 +110,9 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
 }
 
 Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots)
-    : model_(std::move(model)), type_k_(kv_type_from_name(options.kv_type_k)), batch_tokens_(options.batch_tokens) {
+    : model_(std::move(model)),
+      type_k_(kv_type_from_name(options.kv_type_k)),
+      batch_tokens_(options.batch_tokens) {
     context_.reset(llama_init_from_model(model_->raw(), to_params(options, slots)));
     if (context_ == nullptr) return;
     // Without a pool of its own, ggml would start and end its threads for every token.

@@ -77,8 +77,7 @@ bool Cells::shift(Slot slot, const Cut& cut) {
     if (std::ranges::any_of(sharers, [this](Slot sharer) { return tree_.is_pinned(sharer); })) return false;
     for (const Slot donor : sharers) give_up_donor(std::ranges::find(donors_, donor));
     tree_.shift(slot, cut);
-    ops_.push_back(
-        {.kind = CellOp::Kind::shift, .slot = slot, .length = cut.keep, .dropped = cut.drop});
+    ops_.push_back({.kind = CellOp::Kind::shift, .slot = slot, .length = cut.keep, .dropped = cut.drop});
     return true;
 }
 

@@ -54,7 +54,8 @@ void PrefixTree::walk(std::span<const Token> tokens, Visit visit) const {
         if (common > 0) visit(*node, static_cast<int32_t>(length), common == node->tokens.size());
         if (common < node->tokens.size() || length == tokens.size()) continue;
         for (const auto& child : node->children) {
-            if (!child->is_moved && child->tokens.front() == tokens[length]) open.emplace_back(child.get(), length);
+            if (!child->is_moved && child->tokens.front() == tokens[length])
+                open.emplace_back(child.get(), length);
         }
     }
 }
@@ -176,7 +177,7 @@ void PrefixTree::let_go_of_tail(Slot slot) {
 
 void PrefixTree::shift(Slot slot, const Cut& cut) {
     const int32_t moved = length(slot) - cut.end();
-    INGLE_ASSERT(moved >= 0 && private_length(slot) >= moved);
+    INGLE_ASSERT(moved >= 0 && private_length(slot) >= moved && cut.keep <= unmoved_length(slot));
     truncate(slot, cut.keep);
     if (moved == 0) return;
     // What they say is of no matter: nobody is matched with them.
@@ -237,6 +238,7 @@ PrefixTree::Node* PrefixTree::split(Node* node, size_t at) {
     upper->tokens.assign(node->tokens.begin(), cut);
     upper->holders = node->holders;
     upper->pins = node->pins;
+    upper->is_moved = node->is_moved;
     node->tokens.erase(node->tokens.begin(), cut);
     node->parent = upper.get();
     Node* raw = upper.get();

@@ -34,6 +34,9 @@ export function settingsOf(
 ): Pick<ServerConfig, "model" | "engine"> {
   const { model, ctx, threads, contextOverflow } = flags;
   // Nothing listens, so nothing has to be kept from strangers.
-  const { engine, ...config } = resolveConfig({ flags: { model, ctx, threads, contextOverflow, noAuth: true }, env });
+  const { engine, ...config } = resolveConfig({
+    flags: { model, ctx, threads, contextOverflow, noAuth: true },
+    env,
+  });
   return { model: config.model, engine: { ...engine, parallel: 1 } };
 }

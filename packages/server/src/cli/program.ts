@@ -106,10 +106,10 @@ function addGenerationFlags(command: Command): Command {
 }
 
 function contextOverflow(): Option {
-  return new Option("--context-overflow <what>", "end at the context's end, or drop the oldest turns").choices([
-    "length",
-    "shift",
-  ]);
+  return new Option(
+    "--context-overflow <what>",
+    "end at the context's end, or drop the oldest turns",
+  ).choices(["length", "shift"]);
 }
 
 function wholeNumber(text: string): number {
