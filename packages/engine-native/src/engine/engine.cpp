@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include "engine/fit_context.h"
 #include "engine/limits.h"
 #include "llama/backend.h"
 
@@ -16,16 +17,6 @@ namespace {
 
 /// Longest client key that is kept; a longer one is cut, and shares its account with what begins alike.
 constexpr size_t kClientBytesMax = 128;
-
-base::Error too_long(int64_t prompt_tokens, int64_t context_length) {
-    return {.code = Code::context_length_exceeded,
-            .message = "The prompt has " + std::to_string(prompt_tokens) + " tokens, and the context holds " +
-                       std::to_string(context_length) +
-                       " with at least one left for the reply. Shorten the prompt or load the model with a "
-                       "longer context.",
-            .lengths =
-                base::Error::Lengths{.prompt_tokens = prompt_tokens, .context_length = context_length}};
-}
 
 /// Room for every request to come in and to be cancelled, and for cancels of those whose end is not yet known outside.
 size_t inbox_size(const EngineOptions& options) {
@@ -80,7 +71,9 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
         .submitted = Clock::now(),
     };
     request.client.resize(std::min(request.client.size(), kClientBytesMax));
-    if (const base::Result<void> fits = fit(request); !fits) return std::unexpected(fits.error());
+    const base::Result<void> fits =
+        fit_context(*model_, options_.context.context_length, options_.drops_turns, request);
+    if (!fits) return std::unexpected(fits.error());
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
     if (in_house_.fetch_add(1) >= options_.context.sequences + options_.waiting_max) {
         in_house_.fetch_sub(1);
@@ -91,28 +84,6 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
     if (inbox_.push(std::move(request))) return id;
     in_house_.fetch_sub(1);
     return base::fail(Code::overloaded, "Too many requests are waiting. Try again in a moment.");
-}
-
-/// Makes prompt and reply fit the context, by ending the reply there or by dropping the oldest turns.
-base::Result<void> Engine::fit(GenerationRequest& request) const {
-    const int32_t context_length = options_.context.context_length;
-    const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());
-    if (!options_.drops_turns) {
-        if (prompt_tokens >= context_length) return std::unexpected(too_long(prompt_tokens, context_length));
-        const int32_t room = context_length - static_cast<int32_t>(prompt_tokens);
-        request.generate_max = request.generate_max < 1 ? room : std::min(request.generate_max, room);
-        return {};
-    }
-    request.turns = turns_of(*model_, request.prompt, context_length);
-    const std::optional<sched::Cut> cut =
-        request.turns->cut_prompt(static_cast<int32_t>(prompt_tokens), context_length, request.generate_max);
-    if (!cut) return std::unexpected(too_long(prompt_tokens, context_length));
-    const auto first = request.prompt.begin() + cut->keep;
-    request.prompt.erase(first, first + cut->drop);
-    sched::shorten(request.turns->ends, *cut);
-    request.dropped = cut->drop;
-    if (request.generate_max < 1) request.generate_max = kContextsGeneratedMax * context_length;
-    return {};
 }
 
 void Engine::cancel(base::RequestId id) {

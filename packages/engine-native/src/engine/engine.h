@@ -42,8 +42,7 @@ struct Submission {
     std::string client;
     std::vector<base::Token> prompt;
     llama_rt::Sampling sampling;
-    /// Most tokens to generate; below 1 means up to the context's end, or where turns are dropped there, up to
-    /// kContextsGeneratedMax contexts.
+    /// Most tokens to generate; below 1 means as many as fit_context() finds.
     int32_t tokens_max;
     std::vector<std::string> stops;
     bool ignore_eos;
@@ -68,9 +67,6 @@ class Engine {
 public:
     /// Called on the engine's thread, once a turn at most. It must not block and must not call the engine.
     using Listener = std::function<void(std::vector<Event>&& events)>;
-
-    /// A reply that may go on past the context's end and has no limit of its own ends some day: after so many contexts.
-    static constexpr int32_t kContextsGeneratedMax = 4;
 
     static base::Result<std::unique_ptr<Engine>> start(std::shared_ptr<const llama_rt::Model> model,
                                                        const EngineOptions& options, Listener listener);
@@ -98,8 +94,6 @@ private:
 
     Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
            const EngineOptions& options, const sched::Limits& limits, Listener listener);
-
-    base::Result<void> fit(GenerationRequest& request) const;
 
     // Engine thread.
     void run(const std::stop_token& stop);

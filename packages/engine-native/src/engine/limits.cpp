@@ -56,24 +56,7 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
     return limits;
 }
 
-/// A chat's messages end after the tokens that end a generation.
-sched::Turns turns_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt,
-                      int32_t context_length) {
-    sched::Turns turns;
-    for (size_t i = 0; i < prompt.size(); ++i) {
-        if (model.is_end_of_generation(prompt[i])) turns.ends.push_back(static_cast<int32_t>(i) + 1);
-    }
-    const auto may_keep = [&](int32_t length) { return 2 * length < context_length; };
-    if (!turns.ends.empty() && may_keep(turns.ends.front())) {
-        turns.keep = turns.ends.front();
-        turns.ends.erase(turns.ends.begin());
-    } else if (prompt.front() == model.info().bos && may_keep(1)) {
-        turns.keep = 1;
-    }
-    return turns;
-}
-
-/// Where a chat's messages end (see turns_of). The first (often the system message) and the
+/// Where a chat's messages end: after the tokens that end a generation. The first (often the system message) and the
 /// last are what other requests and the chat's next turn begin with; long prompts have some more on the way.
 std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt) {
     std::vector<int32_t> lengths;

@@ -5,7 +5,6 @@
 #include "llama/context.h"
 #include "llama/model.h"
 #include "sched/request.h"
-#include "sched/turns.h"
 
 #include <cstdint>
 #include <vector>
@@ -18,11 +17,6 @@ int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& o
 /// Computes a token to find the size of a recurrent state; the context must be empty, and is afterwards.
 sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
                         const llama_rt::ContextOptions& options);
-
-/// What of a chat is kept when it becomes too long (its first message, or where that takes half of the context or is
-/// not to be told, the token that begins the prompt) and where its later messages end.
-sched::Turns turns_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt,
-                      int32_t context_length);
 
 /// Lengths of a prompt at which a checkpoint is worth it; none where the model needs no checkpoints.
 std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt);

@@ -1,5 +1,5 @@
 // What of a conversation stays and what goes when it is too long for its context: the beginning (the system message)
-// stays, the oldest turns after it go. Lengths only; where messages end is found by engine/limits.cpp. The engine cuts
+// stays, the oldest turns after it go. Lengths only; where messages end is found by engine/fit_context.cpp. The engine cuts
 // prompts before it takes them, the scheduler cuts what is running.
 #pragma once
 
