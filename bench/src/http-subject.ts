@@ -9,14 +9,7 @@ import { llamaProgram } from "./peers.ts";
 import { readProcessUsage } from "./process-usage.ts";
 import { streamChat } from "./stream-client.ts";
 import { checkLength } from "./stream-record.ts";
-import {
-  contextLength,
-  contextTotal,
-  readyLimitMs,
-  slots,
-  type Subject,
-  type SubjectOptions,
-} from "./subject.ts";
+import { contextLength, readyLimitMs, type Subject, type SubjectOptions } from "./subject.ts";
 import { packageFolder } from "./workspace.ts";
 
 /** Often enough that the wait does not show in the scenario `cold`. */
@@ -27,7 +20,10 @@ const probeLimitMs = 2_000;
 export type HttpSubjectName = "ingle" | "llama-server";
 
 /** The command that starts a subject, without what changes from run to run. */
-export function httpCommand(name: HttpSubjectName, model: string, threads: number): string[] {
+export function httpCommand(
+  name: HttpSubjectName,
+  { model, threads, slots }: Omit<SubjectOptions, "signal">,
+): string[] {
   const own: Record<HttpSubjectName, string[]> = {
     ingle: [
       process.execPath,
@@ -43,7 +39,8 @@ export function httpCommand(name: HttpSubjectName, model: string, threads: numbe
       "--parallel",
       String(slots),
       "--ctx-size",
-      String(contextTotal),
+      // In all, as Ingle makes of the two it is told.
+      String(slots * contextLength),
       "--kv-unified",
       "--no-webui",
     ],
@@ -53,8 +50,8 @@ export function httpCommand(name: HttpSubjectName, model: string, threads: numbe
 
 /** Resolves when the server can answer. Throws BenchError when it ends or takes too long, or the signal's reason. */
 export async function startHttpSubject(name: HttpSubjectName, options: SubjectOptions): Promise<Subject> {
-  const { model, threads, signal } = options;
-  const [program = "", ...args] = httpCommand(name, model, threads);
+  const { model, signal } = options;
+  const [program = "", ...args] = httpCommand(name, options);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startedAtMs = performance.now();

@@ -14,7 +14,7 @@ import { terminalReport, writeReport, type Run } from "./report.ts";
 import { runScenarios, type RunOptions } from "./runner.ts";
 import { everyone, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
-import { contextLength, slots, type SubjectName } from "./subject.ts";
+import { contextLength, type SubjectName } from "./subject.ts";
 
 const exitInterrupted = 130;
 
@@ -63,7 +63,7 @@ async function measure(
     seed: options.seed,
     rounds: options.rounds,
     wasForced: options.force,
-    subjects: await describeSubjects(names, modelFile.name, options.threads),
+    subjects: await describeSubjects(names, { ...options, model: modelFile.name }),
     scenarios: reported,
     results,
   };
@@ -95,13 +95,13 @@ async function starterModelPath(signal: AbortSignal): Promise<string> {
 /** How each subject was started: its command with names in place of this machine's folders. */
 async function describeSubjects(
   names: readonly SubjectName[],
-  model: string,
-  threads: number,
+  options: { model: string; threads: number; slots: number },
 ): Promise<Run["subjects"]> {
+  const { threads, slots } = options;
   const { release, commit } = await readPin();
   const llama = `llama.cpp ${release} (${commit.slice(0, 10)}), not patched`;
   const command = (name: "ingle" | "llama-server"): string =>
-    httpCommand(name, model, threads)
+    httpCommand(name, options)
       .map((word) => path.basename(word))
       .join(" ");
   const all: Record<SubjectName, string> = {

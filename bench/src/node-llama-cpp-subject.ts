@@ -8,11 +8,11 @@ import { nodeLlamaCppEntry } from "./peers.ts";
 import { readProcessUsage } from "./process-usage.ts";
 import { requestLimitMs, type StreamOptions } from "./stream-client.ts";
 import { checkLength, type StreamRecord, type StreamRequest } from "./stream-record.ts";
-import { contextLength, readyLimitMs, slots, type Subject, type SubjectOptions } from "./subject.ts";
+import { contextLength, readyLimitMs, type Subject, type SubjectOptions } from "./subject.ts";
 
 /** Resolves when the model is loaded. Throws BenchError, or the signal's reason. */
 export async function startNodeLlamaCpp(options: SubjectOptions): Promise<Subject> {
-  const { model, threads, signal } = options;
+  const { model, threads, slots, signal } = options;
   const driverOptions: DriverOptions = {
     entry: nodeLlamaCppEntry(),
     model,

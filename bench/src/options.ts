@@ -19,6 +19,8 @@ export interface BenchOptions {
   model: string | undefined;
   tinyModel: string | undefined;
   threads: number;
+  /** Requests that everyone computes at the same time (http). */
+  slots: number;
   rounds: number;
   seed: number;
   out: string;
@@ -29,6 +31,9 @@ const roundsDefault: Record<CommandName, number> = { decode: 5, http: 3, peers: 
 /** Far above what anybody waits for. */
 const roundsMax = 100;
 const threadsMax = 512;
+const slotsDefault = 8;
+/** As many as Ingle takes. */
+const slotsMax = 256;
 /** What a seed may be: 32 bits. */
 const seedMax = 2 ** 32 - 1;
 
@@ -43,6 +48,7 @@ export const usageText = `pnpm bench <command> [options]
   --model FILE          a .gguf file; default: the starter model
   --tiny-model FILE     a model for the scenario bridge; default: one is made
   --threads N           threads that compute; default: one per core
+  --slots N             requests computed at the same time (http); default: 8; with 64, parallel has 64 clients too
   --rounds N            default: 3 for http, 5 for decode
   --seed N              draws the same prompts again; default: a random one, which the report shows
   --out DIR             where the results go; default: bench/results
@@ -70,6 +76,7 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
     model: file(values.model),
     tinyModel: file(values["tiny-model"]),
     threads: number("--threads", values.threads, { least: 1, most: threadsMax }) ?? availableParallelism(),
+    slots: number("--slots", values.slots, { least: 1, most: slotsMax }) ?? slotsDefault,
     rounds: number("--rounds", values.rounds, { least: 1, most: roundsMax }) ?? roundsDefault[command],
     seed: number("--seed", values.seed, { least: 0, most: seedMax }) ?? randomInt(seedMax),
     out: path.resolve(cwd, values.out ?? resultsFolder),
@@ -91,6 +98,7 @@ function split(args: readonly string[]) {
         model: text,
         "tiny-model": text,
         threads: text,
+        slots: text,
         rounds: text,
         seed: text,
         out: text,

@@ -12,7 +12,9 @@ import { packageFolder, peersFolder } from "./workspace.ts";
 export const nodeLlamaCppVersion = "3.22.1";
 
 const sourceFolder = path.join(peersFolder, "llama.cpp");
-const buildFolder = path.join(peersFolder, "build");
+/** INGLE_GPU as for our own build: the peers are built for the same. Metal is upstream's default on macOS. */
+const gpu = ["cuda", "vulkan"].find((name) => name === process.env["INGLE_GPU"]);
+const buildFolder = path.join(peersFolder, gpu === undefined ? "build" : `build-${gpu}`);
 const nodeLlamaCppFolder = path.join(peersFolder, "node-llama-cpp");
 
 /** Compiling all of llama.cpp takes half an hour on two old cores. */
@@ -62,9 +64,18 @@ export async function ensureLlamaPrograms(options: PeerOptions): Promise<void> {
   const generator = (await hasNinja(signal)) ? ["-G", "Ninja"] : [];
   // A folder that was configured before keeps its generator.
   const isConfigured = existsSync(path.join(buildFolder, "CMakeCache.txt"));
+  const gpuOptions = gpu === undefined ? [] : [`-DGGML_${gpu.toUpperCase()}=ON`];
   await runProgram(
     "cmake",
-    ["-S", sourceFolder, "-B", buildFolder, ...(isConfigured ? [] : generator), ...cmakeOptions],
+    [
+      "-S",
+      sourceFolder,
+      "-B",
+      buildFolder,
+      ...(isConfigured ? [] : generator),
+      ...cmakeOptions,
+      ...gpuOptions,
+    ],
     limits,
   );
   const jobs = String(availableParallelism());

@@ -15,6 +15,7 @@ export interface RunOptions {
   model: string;
   tinyModel: string | undefined;
   threads: number;
+  slots: number;
   rounds: number;
   seed: number;
   withPeers: boolean;
@@ -28,7 +29,8 @@ export interface RunOptions {
 export async function runScenarios(scenarios: readonly Scenario[], options: RunOptions): Promise<Round[]> {
   const rounds: Round[] = [];
   for (const scenario of scenarios) {
-    for (const one of scenario.cases) rounds.push(...(await runCase(scenario, one, options)));
+    const cases = scenario.cases.filter(({ slotsMin = 1 }) => options.slots >= slotsMin);
+    for (const one of cases) rounds.push(...(await runCase(scenario, one, options)));
   }
   return rounds;
 }
@@ -68,8 +70,8 @@ async function runRound(task: Task, options: RunOptions): Promise<Round> {
 
 async function measureOnce(task: Task, options: RunOptions): Promise<Measured> {
   const { one, seed, tokensPerWord, model } = task;
-  const { threads, signal } = options;
-  await using subject = await startSubject(task.subject, { model, threads, signal });
+  const { threads, slots, signal } = options;
+  await using subject = await startSubject(task.subject, { model, threads, slots, signal });
   if (one.isCold !== true) await warm(subject, seed, tokensPerWord);
   const before = await subject.usage();
   const measured = await one.run({ subject, prompts: makePrompts(seed, tokensPerWord), signal });

@@ -44,6 +44,8 @@ export interface ScenarioCase {
   model?: (choice: ModelChoice) => Promise<string>;
   /** The first request is part of what is measured: nothing is sent before it. */
   isCold?: boolean;
+  /** Runs only where everyone computes at least so many requests at the same time. Default: always. */
+  slotsMin?: number;
   /** Throws BenchError when a request failed. */
   run(context: CaseContext): Promise<Measured>;
 }

@@ -7,18 +7,16 @@ import type { StreamRecord, StreamRequest } from "./stream-record.ts";
 
 export type SubjectName = "ingle" | "llama-server" | "node-llama-cpp" | "llama-bench";
 
-/** Most requests that every subject computes at the same time. */
-export const slots = 8;
 /** Most tokens of one request, prompt and answer. */
 export const contextLength = 2_048;
-/** Tokens that all requests together may hold: what Ingle makes of the two above, and what the peers are told. */
-export const contextTotal = slots * contextLength;
 /** From the start of the process to the first answer to "are you ready". */
 export const readyLimitMs = 300_000;
 
 export interface SubjectOptions {
   model: string;
   threads: number;
+  /** Most requests that it computes at the same time. */
+  slots: number;
   signal: AbortSignal;
 }
 

@@ -26,9 +26,10 @@ export async function runParallel(subject: Subject, prompts: Prompts, clients: n
   return { values, requests };
 }
 
-function clientsCase(clients: number): ScenarioCase {
+function clientsCase(clients: number, slotsMin = 1): ScenarioCase {
   return {
     name: `${clients} clients`,
+    slotsMin,
     run: ({ subject, prompts }) => runParallel(subject, prompts, clients),
   };
 }
@@ -49,5 +50,5 @@ export const parallel: Scenario = {
     { key: "ttftP99Ms", title: "time to first token, p99", unit: "ms", better: "lower" },
     { key: "gapP99Ms", title: "gap between tokens, p99", unit: "ms", better: "lower" },
   ],
-  cases: [clientsCase(8), clientsCase(32)],
+  cases: [clientsCase(8), clientsCase(32), clientsCase(64, 64)],
 };
