@@ -200,10 +200,9 @@ private:
     /// A full sequence has lost its oldest turns.
     void cut(const sched::Shift& shift, const std::vector<sched::Start>& starts) {
         const auto found = sequences_.find(shift.id);
-        if (!expect(found != sequences_.end() && found->second.is_running,
-                    "somebody is cut who does not run"))
-            return;
+        if (!expect(found != sequences_.end(), "somebody is cut who is not there")) return;
         Sequence& sequence = found->second;
+        expect(sequence.is_running || shift.is_recomputed, "cells are moved of somebody who does not run");
         const auto [keep, drop] = shift.cut;
         expect(std::ssize(sequence.tokens) == limits_.context_length, "somebody is cut who is not full");
         expect(keep == sequence.keep, "the kept part is cut, or was not to be cut at all");

@@ -91,12 +91,17 @@ void Scheduler::cut_full_ones() {
 bool Scheduler::cut(Sequence& sequence) {
     const Cut part = sequence.cut_due();
     const bool is_moved = cells_.shift(sequence.slot(), part);
-    plan_.shifts.push_back({.id = sequence.id(), .cut = part, .is_recomputed = !is_moved});
-    shifts_ += 1;
     if (!is_moved) requeue(sequence, Keep::yes);
-    sequence.cut(part);
+    drop_turns(sequence, part);
     // What it held is nearly always room enough for what is left of it: nobody goes before it then.
     return is_moved || admit(sequence, find_prefix(sequence));
+}
+
+void Scheduler::drop_turns(Sequence& sequence, const Cut& part) {
+    const bool is_recomputed = sequence.state() == State::waiting;
+    plan_.shifts.push_back({.id = sequence.id(), .cut = part, .is_recomputed = is_recomputed});
+    shifts_ += 1;
+    sequence.cut(part);
 }
 
 /// Every decoding sequence gets its one token; each makes sure of its cell first, oldest first.
@@ -144,6 +149,8 @@ void Scheduler::add_step(const Sequence& sequence, int32_t count) {
 void Scheduler::admit_waiting() {
     if (static_cast<int32_t>(running_.size()) == limits_.sequences || waiting_.size() == 0) return;
     for (Sequence* sequence : waiting_.first(kAdmissionsLookedAt)) {
+        // One that waits is full only when its cells were lost just after its last token.
+        if (sequence->is_full()) drop_turns(*sequence, sequence->cut_due());
         const PrefixTree::Match match = find_prefix(*sequence);
         if (is_being_computed(*sequence, match.length)) continue;
         if (!admit(*sequence, match) || static_cast<int32_t>(running_.size()) == limits_.sequences) return;

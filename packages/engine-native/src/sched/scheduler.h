@@ -72,6 +72,7 @@ private:
     Sequence& find(base::RequestId id);
     void cut_full_ones();
     bool cut(Sequence& sequence);
+    void drop_turns(Sequence& sequence, const Cut& part);
     void plan_decoding();
     void plan_catching_up(int32_t budget_busy);
     void add_step(const Sequence& sequence, int32_t count);
