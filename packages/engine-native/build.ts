@@ -8,7 +8,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const buildDir = path.join(here, "build");
+const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
+// A sanitizer's build has a folder of its own, so that going from one to the other builds nothing anew.
+const buildDir = path.join(here, sanitizer === "" ? "build" : `build-${sanitizer}`);
 const gpus = ["cpu", "cuda", "metal", "vulkan"] as const;
 type Gpu = (typeof gpus)[number];
 
@@ -76,7 +78,7 @@ function cmakeOptions(gpu: Gpu): Record<string, string> {
     INGLE_LLAMA_CPP_DIR: llamaCppDir(),
     INGLE_GPU: gpu,
     INGLE_KV_QUANTS_ALL: process.env["INGLE_KV_QUANTS"] === "all" ? "ON" : "OFF",
-    INGLE_SANITIZE: process.env["INGLE_SANITIZE"] ?? "",
+    INGLE_SANITIZE: sanitizer,
   };
 }
 

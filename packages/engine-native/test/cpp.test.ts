@@ -1,30 +1,38 @@
-// Builds and runs this package's C++ tests, so that one command runs all tests. One file for both programs: two builds in
-// one folder at a time would get in each other's way.
+// Builds and runs this package's C++ tests, so that one command runs all tests. One file for all programs: two builds in
+// one folder at a time would get in each other's way. With INGLE_SANITIZE, in that sanitizer's folder (scripts/sanitize.ts).
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { tinyModel } from "@ingle/fixtures";
 import { expect, test } from "vitest";
 
-const buildDir = fileURLToPath(new URL("../build", import.meta.url));
+const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
+const folder = sanitizer === "" ? "build" : `build-${sanitizer}`;
+const buildDir = fileURLToPath(new URL(`../${folder}`, import.meta.url));
 // A build compiles a dozen small files, unless llama.cpp itself was not built with the addon. A run takes seconds; a
 // sanitizer on a busy machine ten times as long.
 const buildMsMax = 20 * 60_000;
-const runMsMax = 5 * 60_000;
+const runMsMax = 10 * 60_000;
 
 const programs = [
   { name: "ingle_tests", what: "of base, sched and the text stream" }, // cmake/tests.cmake
   { name: "ingle_llama_tests", what: "against llama.cpp's own code" }, // cmake/llama-tests.cmake
+  { name: "ingle_engine_tests", what: "of the engine, with faults" }, // cmake/engine-tests.cmake
 ];
 
 /** Runs a program to its end; its output is the error when it fails or takes too long. */
-function run(command: string, args: readonly string[], timeout: number): string {
-  const { status, signal, error, stdout, stderr } = spawnSync(command, args, { encoding: "utf8", timeout });
+function run(command: string, args: readonly string[], timeout: number, models: object = {}): string {
+  const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
+    encoding: "utf8",
+    timeout,
+    env: { ...process.env, ...models },
+  });
   if (status === 0) return stdout;
   throw new Error(`${command} ended with ${status ?? signal ?? String(error)}\n${stdout}\n${stderr}`);
 }
 
-test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax }, ({ name }) => {
+test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax }, async ({ name }) => {
   if (!existsSync(path.join(buildDir, "CMakeCache.txt"))) {
     throw new Error(
       `The native engine was not built: ${buildDir} holds no CMakeCache.txt. Run \`pnpm build\` first.`,
@@ -33,7 +41,11 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
   // One configuration: generators that have several would otherwise build Debug.
   run("cmake", ["--build", buildDir, "--target", name, "--config", "Release"], buildMsMax);
   const file = process.platform === "win32" ? `${name}.exe` : name;
-  const output = run(path.join(buildDir, "tests", file), [], runMsMax);
+  const models = {
+    INGLE_TINY_LLAMA: await tinyModel(),
+    INGLE_TINY_LFM2: await tinyModel({ architecture: "lfm2" }),
+  };
+  const output = run(path.join(buildDir, "tests", file), [], runMsMax, models);
   const cases = /test cases:\s*(\d+)/.exec(output)?.[1];
   expect(Number(cases), output).toBeGreaterThan(0);
 });

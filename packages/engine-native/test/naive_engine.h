@@ -36,10 +36,25 @@ public:
 
     void cancel(base::RequestId id) { sequences_.erase(id); }
 
-    /// Computes a plan; each step fails with the given chance. `preemptions` is the scheduler's count after the plan.
+    /// Everything computed is lost, as after Scheduler::start_over().
+    void start_over() {
+        for (auto& slot : slots_) slot.clear();
+        checkpoints_.clear();
+        forgotten_.clear();
+        for (auto& [id, sequence] : sequences_) lose_place(sequence);
+    }
+
+    /// Saved by the last plan.
+    const std::vector<base::CheckpointId>& saved() const { return saved_; }
+
+    /// No later plan may share this one.
+    void forget(base::CheckpointId checkpoint) { forgotten_.insert(checkpoint); }
+
+    /// Computes a plan; each step fails, or is skipped, with the given chance. `preemptions` is the scheduler's count after the plan.
     /// The outcomes are those for Scheduler::apply().
     std::vector<sched::Outcome> compute(const sched::Plan& plan, int32_t budget_busy, uint64_t preemptions,
                                         Random& random, int32_t fail_percent, int64_t turn) {
+        saved_.clear();
         for (const sched::CellOp& op : plan.cells) apply(op);
         preempt(preemptions - preemptions_);
         preemptions_ = preemptions;
@@ -54,6 +69,10 @@ public:
         std::vector<sched::Outcome> outcomes;
         for (const sched::Step& step : plan.steps) {
             if (!check_step(step)) break;
+            if (random.chance(fail_percent)) {
+                outcomes.push_back({.kind = sched::Outcome::Kind::skipped});
+                continue;
+            }
             outcomes.push_back(advance(step, random, random.chance(fail_percent), turn));
         }
         expect(cells() <= static_cast<size_t>(limits_.cells), "more is computed than there are cells");
@@ -151,6 +170,7 @@ private:
 
     void save(const sched::CellOp& op) {
         Tokens text;
+        saved_.push_back(op.checkpoint);
         for (const Cell& cell : cells_of(op.slot)) text.push_back(cell.token);
         expect(checkpoints_.emplace(op.checkpoint, std::move(text)).second, "a checkpoint is saved twice");
         expect(checkpoints_.size() <= static_cast<size_t>(limits_.checkpoints),
@@ -180,10 +200,9 @@ private:
     /// A full sequence has lost its oldest turns.
     void cut(const sched::Shift& shift, const std::vector<sched::Start>& starts) {
         const auto found = sequences_.find(shift.id);
-        if (!expect(found != sequences_.end() && found->second.is_running,
-                    "somebody is cut who does not run"))
-            return;
+        if (!expect(found != sequences_.end(), "somebody is cut who is not there")) return;
         Sequence& sequence = found->second;
+        expect(sequence.is_running || shift.is_recomputed, "cells are moved of somebody who does not run");
         const auto [keep, drop] = shift.cut;
         expect(std::ssize(sequence.tokens) == limits_.context_length, "somebody is cut who is not full");
         expect(keep == sequence.keep, "the kept part is cut, or was not to be cut at all");
@@ -216,6 +235,7 @@ private:
         if (limits_.checkpoints == 0) return;
         const auto saved = checkpoints_.find(op.checkpoint);
         if (!expect(saved != checkpoints_.end(), "a state is shared that was not saved")) return;
+        expect(!forgotten_.contains(op.checkpoint), "a state is shared that was to be forgotten");
         const bool is_same =
             std::equal(saved->second.begin(), saved->second.end(), from.begin(), from.begin() + op.length,
                        [](base::Token token, const Cell& cell) { return cell.token == token; });
@@ -337,6 +357,8 @@ private:
     std::vector<std::vector<Cell>> slots_;
     /// The text that each saved state belongs to.
     std::map<base::CheckpointId, Tokens> checkpoints_;
+    std::vector<base::CheckpointId> saved_;
+    std::set<base::CheckpointId> forgotten_;
     std::vector<Tokens> ended_;
     std::string complaint_;
     size_t next_ = 0;

@@ -32,6 +32,8 @@ struct World {
     int32_t fail_percent;
     /// Requests that go on past the context's end.
     int32_t endless_percent;
+    /// Of turns after which everything computed is lost.
+    int32_t loss_per_thousand;
 };
 
 World random_world(Random& random) {
@@ -55,6 +57,7 @@ World random_world(Random& random) {
         .cancel_percent = random.between(0, 8),
         .fail_percent = random.between(0, 2),
         .endless_percent = random.chance(50) ? random.between(1, 60) : 0,
+        .loss_per_thousand = random.chance(50) ? random.between(1, 5) : 0,
     };
 }
 
@@ -157,7 +160,12 @@ private:
         const std::vector<sched::Outcome> outcomes = engine_.compute(
             plan, world_.budget_busy, scheduler_.counters().preemptions, random_, world_.fail_percent, turn);
         if (!engine_.complaint().empty()) return engine_.complaint();
+        forget_some();
         if (!plan.steps.empty()) scheduler_.apply(outcomes);
+        if (random_.between(1, 1000) <= world_.loss_per_thousand) {
+            scheduler_.start_over();
+            engine_.start_over();
+        }
         scheduler_.check_integrity();
         if (!is_cancel_known_) return "somebody who is in the house cannot be cancelled";
         if (scheduler_.ids() != engine_.ids())
@@ -165,6 +173,15 @@ private:
         if (engine_.longest_stay() > stay_max())
             return "somebody had to stay too long, up to turn " + std::to_string(turn);
         return "";
+    }
+
+    /// Some states could not be saved.
+    void forget_some() {
+        for (const base::CheckpointId checkpoint : engine_.saved()) {
+            if (!random_.chance(world_.fail_percent)) continue;
+            scheduler_.forget(checkpoint);
+            engine_.forget(checkpoint);
+        }
     }
 
     /// In turns. Were a full house of the longest requests served one by one, the last would stay so long; as

@@ -122,11 +122,12 @@ void Engine::turn() {
     note_shifts(plan);
     for (const sched::Start& start : plan.starts) generations_.at(start.id)->start(start.cached, begin);
     if (!plan.steps.empty()) {
-        outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::failed});
+        outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::skipped});
         decode(plan.steps, outcomes_);
-        observe(plan, Clock::now() - begin);
+        if (!is_torn_) observe(plan, Clock::now() - begin);
         settle(plan);
     }
+    if (is_torn_) start_over();
     publish();
     emit();
 }
@@ -143,19 +144,29 @@ int32_t Engine::budget_busy() const {
 void Engine::prepare_cells(const sched::Plan& plan) {
     for (const sched::CellOp& op : plan.cells) {
         switch (op.kind) {
-            case sched::CellOp::Kind::free: context_->remove(op.slot, 0); break;
-            case sched::CellOp::Kind::share: share(op); break;
-            case sched::CellOp::Kind::save: checkpoints_[op.checkpoint] = context_->save(op.slot); break;
+            case sched::CellOp::Kind::free: is_torn_ |= !context_->remove(op.slot, 0); break;
+            case sched::CellOp::Kind::share: share(op, plan); break;
+            case sched::CellOp::Kind::save: save(op); break;
             case sched::CellOp::Kind::drop: checkpoints_.erase(op.checkpoint); break;
-            case sched::CellOp::Kind::shift: context_->shift(op.slot, op.length, op.dropped); break;
+            case sched::CellOp::Kind::shift:
+                is_torn_ |= !context_->shift(op.slot, op.length, op.dropped);
+                break;
         }
     }
 }
 
-void Engine::share(const sched::CellOp& op) {
-    context_->share(op.from, op.slot, op.length);
-    // What was saved from this very context always fits it.
-    if (op.checkpoint != 0) INGLE_ASSERT(context_->restore(op.slot, checkpoints_.at(op.checkpoint)));
+void Engine::share(const sched::CellOp& op, const sched::Plan& plan) {
+    bool is_shared = context_->share(op.from, op.slot, op.length);
+    if (op.checkpoint != 0) is_shared = is_shared && context_->restore(op.slot, checkpoints_[op.checkpoint]);
+    if (is_shared) return;
+    is_torn_ = true;
+    blamed_.push_back(std::ranges::find(plan.starts, op.slot, &sched::Start::slot)->id);
+}
+
+void Engine::save(const sched::CellOp& op) {
+    std::vector<uint8_t>& state = checkpoints_[op.checkpoint];
+    if (!is_torn_) state = context_->save(op.slot);
+    if (state.empty()) scheduler_.forget(op.checkpoint);
 }
 
 void Engine::note_shifts(const sched::Plan& plan) {
@@ -203,12 +214,14 @@ void Engine::receive(GenerationRequest&& request) {
 void Engine::receive(const Cancel& cancel) {
     if (!scheduler_.cancel(cancel.id)) return;
     events_.emplace_back(generations_.at(cancel.id)->cancelled(Clock::now()));
-    generations_.erase(cancel.id);
+    forget(cancel.id);
 }
 
 /// Computes and samples some steps of the turn. A batch that fails is tried again in halves, so that only the
 /// sequences fail that cannot be computed even alone.
 void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outcomes) {
+    if (is_torn_) return;
+    if (steps.size() > 1 && has_suspect(steps)) return decode_in_halves(steps, outcomes);
     parts_.clear();
     for (const sched::Step& step : steps) {
         parts_.push_back(
@@ -219,18 +232,8 @@ void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outco
             for (size_t i = 0; i < steps.size(); ++i) outcomes[i] = sample(steps[i], i);
             return;
         case llama_rt::Decoded::aborted: return; // the engine is being stopped: end_all() tells everybody
-        case llama_rt::Decoded::failed: retry_in_halves(steps, outcomes); return;
-    }
-}
-
-void Engine::retry_in_halves(std::span<const sched::Step> steps, std::span<Outcome> outcomes) {
-    // Part of the batch may have been computed. A state that cannot be cut back fails with its sequence.
-    bool are_restored = true;
-    for (const sched::Step& step : steps) are_restored &= context_->remove(step.slot, step.first);
-    if (steps.size() > 1 && are_restored) {
-        const size_t half = steps.size() / 2;
-        decode(steps.first(half), outcomes.first(half));
-        decode(steps.subspan(half), outcomes.subspan(half));
+        case llama_rt::Decoded::failed: return decode_failed(Code::engine_failed, steps, outcomes);
+        case llama_rt::Decoded::out_of_memory: return decode_failed(Code::out_of_memory, steps, outcomes);
     }
 }
 
@@ -239,38 +242,36 @@ Outcome Engine::sample(const sched::Step& step, size_t part) {
     counted_.prompt_tokens += step.sample ? count - 1 : count;
     if (!step.sample) return {.kind = Kind::advanced};
     float* logits = context_->logits(part);
-    if (logits == nullptr) return {.kind = Kind::failed};
+    if (logits == nullptr) {
+        fail(step.id, Code::engine_failed);
+        return {.kind = Kind::failed};
+    }
     counted_.generated_tokens += 1;
+    suspects_.erase(step.id);
     const auto [token, is_last] = generations_.at(step.id)->sample(logits, candidates_, Clock::now());
     return {.kind = is_last ? Kind::finished : Kind::advanced, .token = token};
 }
 
-/// Tells the scheduler and collects the turn's events.
+/// Tells the scheduler and collects the turn's events. Who failed has been told so.
 void Engine::settle(const sched::Plan& plan) {
     const Clock::time_point now = Clock::now();
     for (size_t i = 0; i < plan.steps.size(); ++i) {
         const base::RequestId id = plan.steps[i].id;
-        if (outcomes_[i].kind == Kind::failed) {
-            const bool is_stopping = is_stopped_.load();
-            fail(id, {.code = is_stopping ? Code::disposed : Code::engine_failed,
-                      .message = is_stopping ? "The engine was stopped."
-                                             : "The model could not compute this request."});
-            continue;
-        }
-        if (!plan.steps[i].sample) continue;
+        const Kind kind = outcomes_[i].kind;
+        if (!plan.steps[i].sample || kind == Kind::failed || kind == Kind::skipped) continue;
         Generation& generation = *generations_.at(id);
         if (TextEvent text = generation.take_text(); !text.text.empty())
             events_.emplace_back(std::move(text));
-        if (outcomes_[i].kind != Kind::finished) continue;
+        if (kind != Kind::finished) continue;
         events_.emplace_back(generation.finish(now));
-        generations_.erase(id);
+        forget(id);
     }
     scheduler_.apply(outcomes_);
 }
 
-void Engine::fail(base::RequestId id, base::Error error) {
-    events_.emplace_back(FailureEvent{.id = id, .error = std::move(error)});
+void Engine::forget(base::RequestId id) {
     generations_.erase(id);
+    suspects_.erase(id);
 }
 
 /// Hands this turn's events over. The house is as full as there are generations.

@@ -22,6 +22,7 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -83,6 +84,10 @@ public:
     /// Any thread.
     Stats stats() const;
 
+    /// Asserts that scheduler and context agree on what is computed. The engine's thread, between turns: for tests, in
+    /// their listener.
+    void check_integrity();
+
     /// Any thread but the engine's. Idempotent; returns when the thread has ended and every request has its last event.
     void stop();
 
@@ -104,13 +109,20 @@ private:
     void note_shifts(const sched::Plan& plan);
     int32_t budget_busy() const;
     void prepare_cells(const sched::Plan& plan);
-    void share(const sched::CellOp& op);
+    void share(const sched::CellOp& op, const sched::Plan& plan);
+    void save(const sched::CellOp& op);
     void observe(const sched::Plan& plan, Clock::duration duration);
     void decode(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
-    void retry_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
+    void decode_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
+    void decode_failed(base::Code code, std::span<const sched::Step> steps,
+                       std::span<sched::Outcome> outcomes);
+    bool has_suspect(std::span<const sched::Step> steps) const;
+    void start_over();
     sched::Outcome sample(const sched::Step& step, size_t part);
     void settle(const sched::Plan& plan);
+    void fail(base::RequestId id, base::Code code);
     void fail(base::RequestId id, base::Error error);
+    void forget(base::RequestId id);
     void emit();
     void publish();
     void end_all();
@@ -137,6 +149,13 @@ private:
     Pace pace_;
     std::unordered_map<base::RequestId, std::unique_ptr<Generation>> generations_;
     std::unordered_map<base::CheckpointId, std::vector<uint8_t>> checkpoints_;
+    /// Nobody knows any more whose state lies where: the turn ends, and everybody begins anew.
+    bool is_torn_ = false;
+    /// Requests that failed alone, or whose batch has torn the context: computed alone until they have got a token, and
+    /// failed when that cannot be done.
+    std::unordered_set<base::RequestId> suspects_;
+    /// Requests that could not be given the state to begin with.
+    std::vector<base::RequestId> blamed_;
     llama_rt::Candidates candidates_;
     std::vector<Message> messages_;
     std::vector<llama_rt::BatchPart> parts_;

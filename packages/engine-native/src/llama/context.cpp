@@ -64,6 +64,27 @@ base::Error out_of_memory(const Model& model, const ContextOptions& options) {
                        ". Ask for a shorter context or fewer parallel requests."};
 }
 
+/// What a code of llama_decode() means. 1: no cell is free. -2: an allocation failed, nearly always.
+Decoded meaning_of(int32_t code) {
+    switch (code) {
+        case 0: return Decoded::ok;
+        case 2: return Decoded::aborted;
+        case 1:
+        case -2: return Decoded::out_of_memory;
+        default: return Decoded::failed;
+    }
+}
+
+/// A call into llama.cpp; `otherwise` when it throws. No exception of its may reach the engine's thread.
+template <class T>
+T guarded(T otherwise, const auto& call) {
+    try {
+        return call();
+    } catch (const std::exception&) {
+        return otherwise;
+    }
+}
+
 } // namespace
 
 uint64_t Context::kv_bytes(const Model& model, const ContextOptions& options) {
@@ -146,40 +167,88 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
             if (batch_.logits[at] != 0) logits_index_[part] = at;
         }
     }
+    const auto [decoded, is_undone] = compute();
+    // A recurrent state is one cell a sequence, and a batch moves these cells about, those of others too; after a shift
+    // it turns all keys first. Of one that broke off on the way nobody knows whose state lies where.
+    const bool is_delicate = model_->info().is_recurrent || is_shifted_;
+    is_torn_ = decoded != Decoded::ok && !is_undone && is_delicate;
+    if (!is_undone) is_shifted_ = false;
+    return decoded != Decoded::ok && is_aborted_.load() ? Decoded::aborted : decoded;
+}
+
+/// Computes batch_. `is_undone`: llama.cpp promises that a batch which failed has left no trace.
+Context::Computed Context::compute() {
+    ErrorLines errors;
     try {
         const int32_t code = llama_decode(context_.get(), batch_);
-        if (code == 0) return Decoded::ok;
-        return code == 2 || is_aborted_.load() ? Decoded::aborted : Decoded::failed;
+        // Of keys that could not be turned only the log tells.
+        if (code == 0 && is_shifted_ && !errors.text().empty())
+            return {.decoded = Decoded::failed, .is_undone = false};
+        return {.decoded = meaning_of(code), .is_undone = code == 1 || code == -1};
+    } catch (const std::bad_alloc&) {
+        return {.decoded = Decoded::out_of_memory, .is_undone = false};
     } catch (const std::exception&) {
-        return Decoded::failed;
+        return {.decoded = Decoded::failed, .is_undone = false};
     }
+}
+
+bool Context::undo(std::span<const BatchPart> parts) {
+    bool are_undone = !is_torn_;
+    for (const BatchPart& part : parts) are_undone = are_undone && remove(part.slot, part.first);
+    return are_undone;
 }
 
 float* Context::logits(size_t part) {
     thread_.check();
     const int32_t index = logits_index_[part];
-    return index < 0 ? nullptr : llama_get_logits_ith(context_.get(), index);
+    if (index < 0) return nullptr;
+    return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), index); });
 }
 
 bool Context::remove(base::Slot slot, int32_t from) {
     thread_.check();
-    return llama_memory_seq_rm(llama_get_memory(context_.get()), slot, from == 0 ? -1 : from, -1);
+    llama_memory_t memory = llama_get_memory(context_.get());
+    return guarded(false, [&] { return llama_memory_seq_rm(memory, slot, from == 0 ? -1 : from, -1); });
+}
+
+bool Context::share(base::Slot from, base::Slot to, int32_t length) {
+    thread_.check();
+    return guarded(false, [&] {
+        llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, 0, length);
+        return true;
+    });
+}
+
+void Context::clear() {
+    thread_.check();
+    llama_memory_clear(llama_get_memory(context_.get()), false);
+    is_shifted_ = false;
+}
+
+int32_t Context::length(base::Slot slot) {
+    thread_.check();
+    return llama_memory_seq_pos_max(llama_get_memory(context_.get()), slot) + 1;
 }
 
 std::vector<uint8_t> Context::save(base::Slot slot) {
     thread_.check();
     constexpr llama_state_seq_flags kPartial = LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY;
-    std::vector<uint8_t> state(llama_state_seq_get_size_ext(context_.get(), slot, kPartial));
-    const size_t written =
-        llama_state_seq_get_data_ext(context_.get(), state.data(), state.size(), slot, kPartial);
-    if (written != state.size()) state.clear();
-    return state;
+    return guarded(std::vector<uint8_t>(), [&] {
+        std::vector<uint8_t> state(llama_state_seq_get_size_ext(context_.get(), slot, kPartial));
+        const size_t written =
+            llama_state_seq_get_data_ext(context_.get(), state.data(), state.size(), slot, kPartial);
+        if (written != state.size()) state.clear();
+        return state;
+    });
 }
 
 bool Context::restore(base::Slot slot, const std::vector<uint8_t>& state) {
     thread_.check();
-    return !state.empty() && llama_state_seq_set_data_ext(context_.get(), state.data(), state.size(), slot,
-                                                          LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY) > 0;
+    constexpr llama_state_seq_flags kPartial = LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY;
+    if (state.empty()) return false;
+    return guarded(false, [&] {
+        return llama_state_seq_set_data_ext(context_.get(), state.data(), state.size(), slot, kPartial) > 0;
+    });
 }
 
 size_t Context::measure_state_bytes() {
@@ -187,7 +256,7 @@ size_t Context::measure_state_bytes() {
     const BatchPart part{.slot = 0, .first = 0, .tokens = std::span(&token, 1), .wants_logits = true};
     const bool is_ok = decode(std::span(&part, 1)) == Decoded::ok;
     const size_t bytes = is_ok ? save(0).size() : 0;
-    remove(0, 0);
+    clear();
     thread_.release(); // the engine's own thread takes over
     return bytes;
 }
@@ -200,17 +269,16 @@ bool Context::can_shift() const {
            llama_memory_can_shift(llama_get_memory(context_.get()));
 }
 
-void Context::shift(base::Slot slot, int32_t kept, int32_t dropped) {
+bool Context::shift(base::Slot slot, int32_t kept, int32_t dropped) {
     thread_.check();
     const llama_memory_t memory = llama_get_memory(context_.get());
     const int32_t end = kept + dropped;
-    INGLE_ASSERT(llama_memory_seq_rm(memory, slot, kept, end));
-    llama_memory_seq_add(memory, slot, end, -1, -dropped);
-}
-
-void Context::share(base::Slot from, base::Slot to, int32_t length) {
-    thread_.check();
-    llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, 0, length);
+    is_shifted_ = true;
+    return guarded(false, [&] {
+        if (!llama_memory_seq_rm(memory, slot, kept, end)) return false;
+        llama_memory_seq_add(memory, slot, end, -1, -dropped);
+        return true;
+    });
 }
 
 } // namespace llama_rt

@@ -39,7 +39,8 @@ struct BatchPart {
     bool wants_logits;
 };
 
-enum class Decoded { ok, aborted, failed };
+/// What became of a batch. `failed` and `out_of_memory` are for undo(); the latter may pass by itself.
+enum class Decoded { ok, aborted, failed, out_of_memory };
 
 class Context {
 public:
@@ -51,24 +52,35 @@ public:
     Context& operator=(const Context&) = delete;
 
     /// Computes all parts in one batch; together at most `batch_tokens` tokens. Afterwards logits(i) belongs to
-    /// parts[i]. After `failed` or `aborted` the cells of these positions may be filled or not.
+    /// parts[i]. After anything but `ok` the cells of these positions may be filled or not.
     Decoded decode(std::span<const BatchPart> parts);
+
+    /// After a decode() of these parts that failed: frees what it has filled, so that each part can be tried again. False
+    /// when no sequence's state can be trusted any more: clear() is what is left.
+    bool undo(std::span<const BatchPart> parts);
 
     /// Logits of a part that wanted them; valid until the next decode().
     float* logits(size_t part);
 
-    /// Frees a sequence's cells from a position on; 0 frees all of it, which never fails.
+    /// Frees a sequence's cells from a position on; 0 frees all of it. False when that cannot be done.
     bool remove(base::Slot slot, int32_t from);
 
-    /// Lets `to`, which holds nothing, hold the first `length` cells of `from` too. Nothing is copied.
-    void share(base::Slot from, base::Slot to, int32_t length);
+    /// Lets `to`, which holds nothing, hold the first `length` cells of `from` too. Nothing is copied. False when `to`
+    /// has got only some of them.
+    bool share(base::Slot from, base::Slot to, int32_t length);
+
+    /// Empties every sequence.
+    void clear();
+
+    /// Tokens of a sequence that are computed.
+    int32_t length(base::Slot slot);
 
     /// Whether shift() is of this model and cache.
     bool can_shift() const;
 
     /// Frees `dropped` of a sequence's cells after its first `kept` ones, and moves those behind down into their
-    /// positions. These it must share with nobody.
-    void shift(base::Slot slot, int32_t kept, int32_t dropped);
+    /// positions. These it must share with nobody. False when only a part of that was done.
+    bool shift(base::Slot slot, int32_t kept, int32_t dropped);
 
     /// What of a sequence's state is that of its last token alone: convolutions, state spaces. Empty when it cannot be had.
     std::vector<uint8_t> save(base::Slot slot);
@@ -86,7 +98,13 @@ public:
     static uint64_t kv_bytes(const Model& model, const ContextOptions& options);
 
 private:
+    struct Computed {
+        Decoded decoded;
+        bool is_undone;
+    };
+
     Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots);
+    Computed compute();
 
     base::ThreadChecker thread_;
     std::atomic<bool> is_aborted_ = false;
@@ -98,6 +116,10 @@ private:
     llama_context_ptr context_;
     llama_batch batch_{};
     int32_t batch_tokens_;
+    /// The last batch broke off in a way that mixes up the states of others.
+    bool is_torn_ = false;
+    /// Cells have moved, and the next batch turns their keys.
+    bool is_shifted_ = false;
     /// For each part of the last batch, the batch index of its logits; -1 without.
     std::vector<int32_t> logits_index_;
 };

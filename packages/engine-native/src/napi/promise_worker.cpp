@@ -1,5 +1,7 @@
 #include "napi/promise_worker.h"
 
+#include <exception>
+#include <new>
 #include <utility>
 
 namespace binding {
@@ -22,7 +24,14 @@ Napi::Value PromiseWorker::start(Napi::Env env, std::unique_ptr<PromiseWorker> w
 
 void PromiseWorker::on_execute(napi_env, void* data) {
     auto* worker = static_cast<PromiseWorker*>(data);
-    worker->outcome_ = worker->execute();
+    // Above this there is only libuv. An allocation may fail in it, or a thread not be had.
+    try {
+        worker->outcome_ = worker->execute();
+    } catch (const std::bad_alloc&) {
+        worker->outcome_ = base::fail(base::Code::out_of_memory, "There is not enough memory for this now.");
+    } catch (const std::exception& error) {
+        worker->outcome_ = base::fail(base::Code::engine_failed, error.what());
+    }
 }
 
 void PromiseWorker::on_complete(napi_env raw_env, napi_status, void* data) {

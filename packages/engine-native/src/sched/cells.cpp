@@ -70,6 +70,17 @@ void Cells::save(Slot slot) {
     ops_.push_back({.kind = CellOp::Kind::save, .slot = slot, .checkpoint = checkpoint});
 }
 
+void Cells::forget(base::CheckpointId checkpoint) {
+    tree_.forget(checkpoint);
+    drop_checkpoints();
+}
+
+void Cells::clear() {
+    INGLE_ASSERT(ahead_ == 0);
+    while (!donors_.empty()) give_up_donor(donors_.begin());
+    ops_.clear(); // there is nothing left to be freed, saved or dropped
+}
+
 bool Cells::shift(Slot slot, const Cut& cut) {
     if (!limits_.can_shift) return false;
     // A cell moves for everyone who holds it.

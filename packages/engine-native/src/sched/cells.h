@@ -44,6 +44,13 @@ public:
     /// Saves the state of a running `slot` where it stands, where that is of use. The oldest go when there are too many.
     void save(base::Slot slot);
 
+    /// A checkpoint is no good: its state could not be saved.
+    void forget(base::CheckpointId checkpoint);
+
+    /// All cells are empty, by no operation of ours.
+    /// REQUIRES: nobody runs.
+    void clear();
+
     /// Takes a part out of what a running `slot` has computed and moves what follows down; its room ahead stays. False,
     /// with nothing changed, where cells cannot be moved or another running one holds what would have to move.
     bool shift(base::Slot slot, const Cut& cut);

@@ -93,6 +93,11 @@ void PrefixTree::touch(base::CheckpointId checkpoint) {
     if (found != marked_.end()) marked_.splice(marked_.end(), marked_, found);
 }
 
+void PrefixTree::forget(base::CheckpointId checkpoint) {
+    const auto found = std::ranges::find(marked_, checkpoint, &Node::checkpoint);
+    if (found != marked_.end()) unmark(*found);
+}
+
 void PrefixTree::forget_oldest_checkpoint() {
     unmark(marked_.front());
 }

@@ -54,6 +54,8 @@ public:
 
     /// A checkpoint was of use: it is the last to be given up.
     void touch(base::CheckpointId checkpoint);
+    /// Gives up a checkpoint, if it is there.
+    void forget(base::CheckpointId checkpoint);
     /// Gives up the checkpoint that was longest of no use.
     void forget_oldest_checkpoint();
     int32_t checkpoints() const { return static_cast<int32_t>(marked_.size()); }

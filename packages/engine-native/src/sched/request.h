@@ -60,6 +60,7 @@ struct Shift {
 /// A request has begun to run, the first time or again after a preemption or a shift that could not move its cells.
 struct Start {
     base::RequestId id;
+    base::Slot slot;
     /// Tokens of its beginning that need not be computed.
     int32_t cached;
 };
@@ -114,6 +115,8 @@ struct Outcome {
         finished,
         /// Not computed: the sequence ends.
         failed,
+        /// Not computed, and nothing has changed.
+        skipped,
     };
     Kind kind;
     base::Token token = 0;

@@ -58,6 +58,7 @@ void Scheduler::apply(const std::vector<Outcome>& outcomes) {
     for (size_t i = 0; i < outcomes.size(); ++i) {
         const Step& step = plan_.steps[i];
         Sequence& sequence = find(step.id);
+        if (outcomes[i].kind == Outcome::Kind::skipped) continue;
         if (outcomes[i].kind == Outcome::Kind::failed) {
             end(sequence, Keep::no);
             continue;
@@ -72,6 +73,12 @@ void Scheduler::apply(const std::vector<Outcome>& outcomes) {
     }
 }
 
+void Scheduler::start_over() {
+    INGLE_ASSERT(!is_planned_);
+    while (!running_.empty()) requeue(*running_.back(), Keep::no);
+    cells_.clear();
+}
+
 /// Before anything else, so that nobody who is full is preempted or asks for a cell beyond the context.
 void Scheduler::cut_full_ones() {
     for (size_t i = 0; i < running_.size();) {
@@ -84,12 +91,17 @@ void Scheduler::cut_full_ones() {
 bool Scheduler::cut(Sequence& sequence) {
     const Cut part = sequence.cut_due();
     const bool is_moved = cells_.shift(sequence.slot(), part);
-    plan_.shifts.push_back({.id = sequence.id(), .cut = part, .is_recomputed = !is_moved});
-    shifts_ += 1;
-    if (!is_moved) requeue(sequence);
-    sequence.cut(part);
+    if (!is_moved) requeue(sequence, Keep::yes);
+    drop_turns(sequence, part);
     // What it held is nearly always room enough for what is left of it: nobody goes before it then.
     return is_moved || admit(sequence, find_prefix(sequence));
+}
+
+void Scheduler::drop_turns(Sequence& sequence, const Cut& part) {
+    const bool is_recomputed = sequence.state() == State::waiting;
+    plan_.shifts.push_back({.id = sequence.id(), .cut = part, .is_recomputed = is_recomputed});
+    shifts_ += 1;
+    sequence.cut(part);
 }
 
 /// Every decoding sequence gets its one token; each makes sure of its cell first, oldest first.
@@ -137,6 +149,8 @@ void Scheduler::add_step(const Sequence& sequence, int32_t count) {
 void Scheduler::admit_waiting() {
     if (static_cast<int32_t>(running_.size()) == limits_.sequences || waiting_.size() == 0) return;
     for (Sequence* sequence : waiting_.first(kAdmissionsLookedAt)) {
+        // One that waits is full only when its cells were lost just after its last token.
+        if (sequence->is_full()) drop_turns(*sequence, sequence->cut_due());
         const PrefixTree::Match match = find_prefix(*sequence);
         if (is_being_computed(*sequence, match.length)) continue;
         if (!admit(*sequence, match) || static_cast<int32_t>(running_.size()) == limits_.sequences) return;
@@ -176,7 +190,7 @@ bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
     if (!slot) return false;
     waiting_.leave(sequence);
     sequence.admit(*slot, match.length, reserved);
-    plan_.starts.push_back({.id = sequence.id(), .cached = match.length});
+    plan_.starts.push_back({.id = sequence.id(), .slot = *slot, .cached = match.length});
     const auto younger = [&](const Sequence* other) { return other->arrival() > sequence.arrival(); };
     running_.insert(std::ranges::find_if(running_, younger), &sequence);
     return true;
@@ -198,13 +212,13 @@ bool Scheduler::grow(Sequence& sequence) {
 }
 
 void Scheduler::preempt(Sequence& sequence) {
-    requeue(sequence);
+    requeue(sequence, Keep::yes);
     preemptions_ += 1;
 }
 
 /// Back to the head of the line, to be computed anew.
-void Scheduler::requeue(Sequence& sequence) {
-    stop_running(sequence, Keep::yes);
+void Scheduler::requeue(Sequence& sequence, Keep keep) {
+    stop_running(sequence, keep);
     sequence.preempt();
     waiting_.enter(sequence);
 }
@@ -249,6 +263,13 @@ Counters Scheduler::counters() const {
             .cells_cached = cells_.cached(),
             .preemptions = preemptions_,
             .shifts = shifts_};
+}
+
+std::vector<int32_t> Scheduler::held() const {
+    std::vector<int32_t> lengths;
+    for (base::Slot slot = 0; slot < limits_.sequences + limits_.donors; ++slot)
+        lengths.push_back(cells_.length(slot));
+    return lengths;
 }
 
 std::vector<base::RequestId> Scheduler::ids() const {

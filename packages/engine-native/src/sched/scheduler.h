@@ -49,7 +49,16 @@ public:
     /// Reports the turn: one outcome for each step of the last plan, in order.
     void apply(const std::vector<Outcome>& outcomes);
 
+    /// The state of this checkpoint could not be saved or restored: nobody is to begin with it.
+    void forget(base::CheckpointId checkpoint) { cells_.forget(checkpoint); }
+
+    /// Everything computed is lost, the context was emptied: running sequences wait and begin anew.
+    void start_over();
+
     Counters counters() const;
+
+    /// Tokens that each slot holds. Those of none may have cells until the next plan frees them.
+    std::vector<int32_t> held() const;
 
     /// Ids of every request in the house, oldest first; for shutting down.
     std::vector<base::RequestId> ids() const;
@@ -63,6 +72,7 @@ private:
     Sequence& find(base::RequestId id);
     void cut_full_ones();
     bool cut(Sequence& sequence);
+    void drop_turns(Sequence& sequence, const Cut& part);
     void plan_decoding();
     void plan_catching_up(int32_t budget_busy);
     void add_step(const Sequence& sequence, int32_t count);
@@ -74,7 +84,7 @@ private:
     bool admit(Sequence& sequence, const PrefixTree::Match& match);
     bool grow(Sequence& sequence);
     void preempt(Sequence& sequence);
-    void requeue(Sequence& sequence);
+    void requeue(Sequence& sequence, Keep keep);
     void end(Sequence& sequence, Keep keep);
     void stop_running(Sequence& sequence, Keep keep);
 

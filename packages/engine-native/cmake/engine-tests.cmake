@@ -1,0 +1,32 @@
+# The C++ tests of the engine: a third program, run by vitest (test/cpp.test.ts), that computes with tiny models and
+# makes llama.cpp fail on the way. Its macros are those of tests.cmake.
+if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
+    return() # a published package has no tests
+endif()
+
+add_executable(
+    ingle_engine_tests EXCLUDE_FROM_ALL
+    test/engine_cancel_test.cpp
+    test/engine_fault_test.cpp
+    test/faulty_context.cpp # in place of src/llama/context.cpp
+    test/main.cpp
+    $<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>
+    $<TARGET_OBJECTS:ingle_engine>
+    $<TARGET_OBJECTS:ingle_sched>
+)
+target_compile_features(ingle_engine_tests PRIVATE cxx_std_23)
+target_compile_options(ingle_engine_tests PRIVATE ${INGLE_WARNINGS})
+target_include_directories(ingle_engine_tests PRIVATE src test)
+# SYSTEM: neither doctest's headers nor upstream's are held to our warnings.
+target_include_directories(
+    ingle_engine_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR}
+                                      $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
+                                      $<TARGET_PROPERTY:llama-common,INTERFACE_INCLUDE_DIRECTORIES>
+                                      $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>
+)
+target_link_libraries(ingle_engine_tests PRIVATE llama-common llama Threads::Threads)
+# `$<1:…>` keeps generators with several configurations from adding a folder of their own.
+set_target_properties(
+    ingle_engine_tests PROPERTIES CXX_EXTENSIONS OFF
+                                  RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
+)

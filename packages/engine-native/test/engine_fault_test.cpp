@@ -1,0 +1,294 @@
+// The engine on tiny models while llama.cpp fails: the n-th call, for n = 1, 2, 3 and so on until a run has fewer calls.
+// The listener asserts after each turn that scheduler and context agree (Engine::check_integrity).
+#include "engine_house.h"
+#include "engine_questions.h"
+#include "llama_faults.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using base::Code;
+using test::Answer;
+using test::Call;
+using test::EngineHouse;
+using test::Fault;
+using test::Question;
+
+namespace {
+
+const std::vector<Fault> kFaults = {Fault::refused,     Fault::no_cell,        Fault::no_memory,
+                                    Fault::late,        Fault::late_no_memory, Fault::no_memory_thrown,
+                                    Fault::late_thrown, Fault::broken_at_once, Fault::broken_midway};
+
+/// From one n to the next. ThreadSanitizer takes forty times as long, and what it looks for does not hang on n.
+#ifdef __SANITIZE_THREAD__
+constexpr int kStride = 7;
+#else
+constexpr int kStride = 1;
+#endif
+
+std::vector<test::ModelPtr> models() {
+    return {test::tiny_llama(), test::tiny_lfm2()};
+}
+
+/// The faults are over: the next question is answered, and nothing is left behind.
+void check_is_alive(EngineHouse& house, const Question& question, const std::string& text) {
+    test::faults() = {};
+    CHECK_EQ(house.ask(question).text, text);
+    const engine::Stats stats = house.engine->stats();
+    CHECK_EQ(stats.running, 0);
+    CHECK_EQ(stats.waiting, 0);
+}
+
+/// One token of a prompt tells the request; wherever its sequence is put, it fails from a position on.
+class Poison {
+public:
+    Poison(base::Token first, llama_pos from) : first_(first), from_(from) {}
+
+    bool is_in(const llama_batch& batch) {
+        bool is_in = false;
+        for (int32_t i = 0; i < batch.n_tokens; ++i) {
+            const llama_seq_id slot = batch.seq_id[i][0];
+            if (batch.pos[i] == 0 && batch.token[i] == first_) slot_ = slot;
+            is_in |= slot == slot_ && batch.pos[i] >= from_;
+        }
+        return is_in;
+    }
+
+    /// Its slot may be another's from then on.
+    void note(const Call& call) {
+        const bool is_removed = call.kind == Call::Kind::remove && call.slot == slot_ && call.from == 0;
+        if (is_removed || call.kind == Call::Kind::clear) slot_ = -1;
+    }
+
+private:
+    base::Token first_;
+    llama_pos from_;
+    llama_seq_id slot_ = -1;
+};
+
+} // namespace
+
+TEST_CASE("engine: whatever way the n-th decode fails once, every request gets its whole text") {
+    for (const test::ModelPtr& model : models()) {
+        const std::vector<Question> questions = test::questions(model);
+        const std::vector<std::string> texts = test::texts_alone(model, questions);
+        for (const Fault fault : kFaults) {
+            int decodes = 0;
+            for (int n = 1; n == 1 || decodes >= n; n += kStride) {
+                CAPTURE(model->info().architecture);
+                CAPTURE(static_cast<int>(fault));
+                CAPTURE(n);
+                EngineHouse house(model);
+                decodes = 0;
+                const auto fail_once = [&](const llama_batch&) {
+                    return ++decodes == n ? fault : Fault::none;
+                };
+                const test::WithFaults with({.decode = fail_once});
+                const std::vector<Answer> answers = house.ask_all(questions);
+                for (size_t i = 0; i < answers.size(); ++i) {
+                    CAPTURE(i);
+                    CHECK(answers[i].is_whole());
+                    CHECK_EQ(answers[i].text, texts[i]);
+                }
+                CHECK_EQ(test::faults().misplaced, 0);
+                check_is_alive(house, questions[0], texts[0]);
+            }
+            CHECK(decodes > 20);
+        }
+    }
+}
+
+TEST_CASE("engine: a request that cannot be computed fails alone, in its prompt and in its reply") {
+    for (const test::ModelPtr& model : models()) {
+        std::vector<Question> questions = test::questions(model);
+        for (Question& question : questions) question.tokens += 8;
+        // The one that opts out of sharing, so that it always begins with its own first token.
+        constexpr size_t kPoisoned = 4;
+        const std::vector<std::string> texts = test::texts_alone(model, questions);
+        for (const Fault fault : kFaults) {
+            for (const llama_pos from : {0, 4, 5, 9, 20}) {
+                CAPTURE(model->info().architecture);
+                CAPTURE(static_cast<int>(fault));
+                CAPTURE(from);
+                EngineHouse house(model);
+                Poison poison(questions[kPoisoned].prompt[0], from);
+                const test::WithFaults with(
+                    {.decode =
+                         [&](const llama_batch& batch) { return poison.is_in(batch) ? fault : Fault::none; },
+                     .other =
+                         [&](const Call& call) {
+                             poison.note(call);
+                             return false;
+                         }});
+                const std::vector<Answer> answers = house.ask_all(questions);
+                const bool is_memory = fault == Fault::no_cell || fault == Fault::no_memory ||
+                                       fault == Fault::late_no_memory || fault == Fault::no_memory_thrown;
+                for (size_t i = 0; i < answers.size(); ++i) {
+                    CAPTURE(i);
+                    if (i == kPoisoned) {
+                        CHECK(answers[i].error == (is_memory ? Code::out_of_memory : Code::engine_failed));
+                        CHECK(texts[i].starts_with(answers[i].text));
+                    } else {
+                        CHECK(answers[i].is_whole());
+                        CHECK_EQ(answers[i].text, texts[i]);
+                    }
+                }
+                CHECK_EQ(test::faults().misplaced, 0);
+                check_is_alive(house, questions[kPoisoned], texts[kPoisoned]);
+            }
+        }
+    }
+}
+
+TEST_CASE("engine: when every decode fails every request ends with an error, and later ones are answered") {
+    for (const test::ModelPtr& model : models()) {
+        const std::vector<Question> questions = test::questions(model);
+        const std::vector<std::string> texts = test::texts_alone(model, questions);
+        for (const Fault fault : kFaults) {
+            CAPTURE(model->info().architecture);
+            CAPTURE(static_cast<int>(fault));
+            EngineHouse house(model);
+            const test::WithFaults with({.decode = [&](const llama_batch&) { return fault; }});
+            for (const Answer& answer : house.ask_all(questions)) CHECK(answer.error.has_value());
+            check_is_alive(house, questions[1], texts[1]);
+        }
+    }
+}
+
+TEST_CASE("engine: batches of more than one sequence that fail are computed one by one") {
+    for (const test::ModelPtr& model : models()) {
+        const std::vector<Question> questions = test::questions(model);
+        const std::vector<std::string> texts = test::texts_alone(model, questions);
+        for (const Fault fault : {Fault::no_memory, Fault::late}) {
+            CAPTURE(model->info().architecture);
+            CAPTURE(static_cast<int>(fault));
+            EngineHouse house(model);
+            const auto fail_together = [&](const llama_batch& batch) {
+                const auto is_other = [&](llama_seq_id* slot) { return *slot != *batch.seq_id[0]; };
+                const bool is_one = std::none_of(batch.seq_id, batch.seq_id + batch.n_tokens, is_other);
+                return is_one ? Fault::none : fault;
+            };
+            const test::WithFaults with({.decode = fail_together});
+            const std::vector<Answer> answers = house.ask_all(questions);
+            for (size_t i = 0; i < answers.size(); ++i) CHECK_EQ(answers[i].text, texts[i]);
+            check_is_alive(house, questions[0], texts[0]);
+        }
+    }
+}
+
+TEST_CASE(
+    "engine: when the n-th call for cells or states throws, nobody's text changes and at most one fails") {
+    using enum Call::Kind;
+    for (const test::ModelPtr& model : models()) {
+        const std::vector<Question> questions = test::questions(model);
+        const std::vector<std::string> texts = test::texts_alone(model, questions);
+        for (const Call::Kind kind : {remove, share, save, restore}) {
+            for (const bool is_late : {false, true}) {
+                int calls = 0;
+                for (int n = 1; n == 1 || calls >= n; n += kStride) {
+                    CAPTURE(model->info().architecture);
+                    CAPTURE(static_cast<int>(kind));
+                    CAPTURE(is_late);
+                    CAPTURE(n);
+                    EngineHouse house(model);
+                    calls = 0;
+                    const auto fail_once = [&](const Call& call) {
+                        return call.kind == kind && ++calls == n;
+                    };
+                    const test::WithFaults with({.other = fail_once, .is_late = is_late});
+                    const std::vector<Answer> answers = house.ask_all(questions);
+                    int failed = 0;
+                    for (size_t i = 0; i < answers.size(); ++i) {
+                        CAPTURE(i);
+                        failed += answers[i].error.has_value() ? 1 : 0;
+                        CHECK(answers[i].error.value_or(Code::engine_failed) == Code::engine_failed);
+                        CHECK_EQ(answers[i].text, answers[i].error ? "" : texts[i]);
+                    }
+                    // Only who was to begin with another's state is to blame for anything.
+                    CHECK(failed <= (kind == share || kind == restore ? 1 : 0));
+                    CHECK_EQ(test::faults().misplaced, 0);
+                    check_is_alive(house, questions[1], texts[1]);
+                }
+                CHECK((calls > 0) == (model->info().is_recurrent || kind == remove || kind == share));
+            }
+        }
+    }
+}
+
+TEST_CASE("engine: calls for cells and states that always throw end in answers and errors, and later ones go "
+          "well") {
+    using enum Call::Kind;
+    for (const test::ModelPtr& model : models()) {
+        const std::vector<Question> questions = test::questions(model);
+        const std::vector<std::string> texts = test::texts_alone(model, questions);
+        for (const Call::Kind kind : {remove, share, save, restore}) {
+            CAPTURE(model->info().architecture);
+            CAPTURE(static_cast<int>(kind));
+            EngineHouse house(model);
+            const test::WithFaults with({.other = [&](const Call& call) { return call.kind == kind; }});
+            const std::vector<Answer> answers = house.ask_all(questions);
+            for (size_t i = 0; i < answers.size(); ++i)
+                CHECK_EQ(answers[i].text, answers[i].error ? "" : texts[i]);
+            check_is_alive(house, questions[1], texts[1]);
+        }
+    }
+}
+
+TEST_CASE(
+    "engine: a fault where a full context drops its oldest turns ends nobody, and changes no other text") {
+    const test::ModelPtr model = test::tiny_llama();
+    std::vector<Question> questions = test::questions(model);
+    const std::vector<std::string> texts = test::texts_alone(model, questions);
+    questions.insert(questions.begin(), {.prompt = test::words(9, 60), .tokens = 110, .uses_cache = false});
+    const auto ask_with = [&](Fault fault, bool is_moving_faulty) {
+        CAPTURE(static_cast<int>(fault));
+        EngineHouse house(model);
+        bool has_moved = false;
+        const auto note_move = [&](const Call& call) {
+            if (call.kind != Call::Kind::move) return false;
+            return !std::exchange(has_moved, true) && is_moving_faulty;
+        };
+        const auto fail_after_move = [&](const llama_batch&) {
+            return has_moved ? std::exchange(fault, Fault::none) : Fault::none;
+        };
+        const test::WithFaults with({.decode = fail_after_move, .other = note_move});
+        const std::vector<Answer> answers = house.ask_all(questions);
+        for (size_t i = 0; i < answers.size(); ++i) {
+            CHECK(answers[i].is_whole());
+            if (i > 0) CHECK_EQ(answers[i].text, texts[i - 1]);
+        }
+        CHECK(has_moved);
+        CHECK_EQ(test::faults().misplaced, 0);
+        const engine::Stats stats = house.engine->stats();
+        check_is_alive(house, questions[1], texts[0]);
+        return stats;
+    };
+    const engine::Stats undisturbed = ask_with(Fault::none, false);
+    CHECK(undisturbed.context_shifts > 0);
+    for (const Fault fault : kFaults) ask_with(fault, false);
+    // What was moved cannot be trusted, and is computed anew.
+    CHECK(ask_with(Fault::keys_unturned, false).prompt_tokens > undisturbed.prompt_tokens);
+    CHECK(ask_with(Fault::none, true).prompt_tokens > undisturbed.prompt_tokens);
+}
+
+TEST_CASE("engine: starts, without checkpoints, when a hybrid model's state cannot be measured") {
+    const test::ModelPtr model = test::tiny_lfm2();
+    const std::vector<Question> questions = test::questions(model);
+    const std::vector<std::string> texts = test::texts_alone(model, questions);
+    for (const Fault fault : kFaults) {
+        CAPTURE(static_cast<int>(fault));
+        const test::WithFaults with({.decode = [&](const llama_batch&) { return fault; }});
+        EngineHouse house(model);
+        test::faults() = {};
+        const std::vector<Answer> answers = house.ask_all(questions);
+        for (size_t i = 0; i < answers.size(); ++i) {
+            CHECK_EQ(answers[i].text, texts[i]);
+            CHECK_EQ(answers[i].cached, 0);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+// An engine with a tiny model for the engine's tests: requests in, whole answers out. What is sent together is computed
+// in the same turns on every machine.
+#pragma once
+
+#include "engine/engine.h"
+#include "llama_faults.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace test {
+
+using base::RequestId;
+using base::Token;
+using ModelPtr = std::shared_ptr<const llama_rt::Model>;
+
+/// The tiny model that INGLE_TINY_LLAMA or INGLE_TINY_LFM2 names: cpp.test.ts has made it.
+inline ModelPtr tiny_model(const char* variable) {
+    static std::map<std::string, ModelPtr> models;
+    ModelPtr& model = models[variable];
+    if (model != nullptr) return model;
+    const char* path = std::getenv(variable);
+    if (path == nullptr)
+        throw std::runtime_error(std::string(variable) + " is not set; see test/cpp.test.ts");
+    const std::atomic<bool> is_aborted = false;
+    auto loaded = llama_rt::Model::load(
+        {.path = path, .gpu_layers = 0, .mmap = true, .mlock = false}, [](float) {}, is_aborted);
+    if (!loaded) throw std::runtime_error(loaded.error().message);
+    return model = std::move(*loaded);
+}
+
+inline ModelPtr tiny_llama() {
+    return tiny_model("INGLE_TINY_LLAMA");
+}
+inline ModelPtr tiny_lfm2() {
+    return tiny_model("INGLE_TINY_LFM2");
+}
+
+/// Few places and small turns, so that requests wait, share and are computed in parts. In exact arithmetic a text does
+/// not depend on what else is in the batch.
+inline engine::EngineOptions few_places() {
+    return {.context = {.context_length = 128,
+                        .cells = 256,
+                        .sequences = 3,
+                        .batch_tokens = 24,
+                        .threads = 1,
+                        .threads_batch = 1,
+                        .kv_type_k = "f32",
+                        .kv_type_v = "f32",
+                        .flash_attention = "off"},
+            .batch_tokens_busy = 8,
+            .waiting_max = 1000,
+            .drops_turns = true};
+}
+
+struct Question {
+    std::vector<Token> prompt;
+    int32_t tokens;
+    bool uses_cache = true;
+};
+
+struct Answer {
+    std::string text;
+    std::optional<engine::FinishReason> reason;
+    std::optional<base::Code> error;
+    int32_t cached = 0;
+
+    bool is_whole() const { return reason == engine::FinishReason::length; }
+};
+
+class EngineHouse {
+public:
+    explicit EngineHouse(ModelPtr model, const engine::EngineOptions& options = few_places()) {
+        auto started =
+            engine::Engine::start(std::move(model), options, [this](auto&& events) { hear(events); });
+        if (!started) throw std::runtime_error(started.error().message);
+        engine = std::move(*started);
+    }
+
+    RequestId submit(const Question& question) {
+        const auto id = engine->submit({.client = "",
+                                        .prompt = question.prompt,
+                                        .sampling = {.temperature = 0,
+                                                     .top_k = 40,
+                                                     .top_p = 1,
+                                                     .min_p = 0,
+                                                     .repeat_penalty = 1,
+                                                     .repeat_last_n = 64,
+                                                     .presence_penalty = 0,
+                                                     .frequency_penalty = 0,
+                                                     .seed = 1,
+                                                     .logit_bias = {}},
+                                        .tokens_max = question.tokens,
+                                        .stops = {},
+                                        .ignore_eos = true,
+                                        .uses_cache = question.uses_cache});
+        if (!id) throw std::runtime_error(id.error().message);
+        return *id;
+    }
+
+    /// Waits for a request's end.
+    Answer wait(RequestId id) {
+        std::unique_lock lock(mutex_);
+        const auto has_ended = [&] { return answers_[id].reason || answers_[id].error; };
+        // A sanitizer on a busy machine takes long; what hangs takes for ever.
+        if (!heard_.wait_for(lock, std::chrono::minutes(2), has_ended))
+            throw std::runtime_error("request " + std::to_string(id) + " has not ended");
+        return answers_[id];
+    }
+
+    Answer ask(const Question& question) { return wait(submit(question)); }
+
+    /// Asks all of them at once: the first is on its way when the others come.
+    std::vector<Answer> ask_all(const std::vector<Question>& questions) {
+        std::vector<RequestId> ids;
+        {
+            // The listener of the first one's first turn waits until all are in.
+            std::unique_lock gate(gate_);
+            ids.push_back(submit(questions[0]));
+            std::unique_lock lock(mutex_);
+            heard_.wait_for(lock, std::chrono::minutes(2), [&] { return answers_.contains(ids[0]); });
+            lock.unlock();
+            for (size_t i = 1; i < questions.size(); ++i) ids.push_back(submit(questions[i]));
+        }
+        std::vector<Answer> answers;
+        for (const RequestId id : ids) answers.push_back(wait(id));
+        return answers;
+    }
+
+private:
+    /// The engine's thread.
+    void hear(const std::vector<engine::Event>& events) {
+        engine->check_integrity();
+        {
+            std::lock_guard lock(mutex_);
+            for (const engine::Event& event : events) note(event);
+            heard_.notify_all();
+        }
+        std::lock_guard gate(gate_); // see ask_all()
+    }
+
+    void note(const engine::Event& event) {
+        if (const auto* text = std::get_if<engine::TextEvent>(&event)) {
+            answers_[text->id].text += text->text;
+        } else if (const auto* finish = std::get_if<engine::FinishEvent>(&event)) {
+            answers_[finish->id].reason = finish->reason;
+            answers_[finish->id].cached = finish->cached_tokens;
+        } else {
+            const auto& failure = std::get<engine::FailureEvent>(event);
+            answers_[failure.id].error = failure.error.code;
+        }
+    }
+
+    std::mutex gate_;
+    std::mutex mutex_;
+    std::condition_variable heard_;
+    // Guarded by mutex_.
+    std::map<RequestId, Answer> answers_;
+
+public:
+    /// Last, so that its thread has ended when the rest goes.
+    std::unique_ptr<engine::Engine> engine;
+};
+
+} // namespace test

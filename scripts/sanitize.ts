@@ -1,0 +1,106 @@
+// `pnpm sanitize [address|undefined|thread …]`: builds the addon and the C++ tests with a sanitizer, each in a folder of its
+// own, runs the tests, and then the addon in Node from end to end. Without a name: all three, one after the other.
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+import { tinyModel } from "@ingle/fixtures";
+
+import { root } from "./files.ts";
+
+/** What a sanitizer needs beside its build. */
+interface Sanitizer {
+  readonly name: string;
+  /** Loaded into Node before everything else: the addon alone would come too late. */
+  readonly library: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+function suppressions(name: string): string {
+  return `suppressions=${path.join(root, "scripts", "sanitizers", name)}`;
+}
+
+const sanitizers: readonly Sanitizer[] = [
+  {
+    name: "address",
+    library: "libasan.so",
+    options: {
+      ASAN_OPTIONS: "detect_leaks=1:strict_string_checks=1",
+      LSAN_OPTIONS: `${suppressions("leaks.txt")}:print_suppressions=0`,
+    },
+  },
+  {
+    name: "undefined",
+    library: "libubsan.so",
+    options: { UBSAN_OPTIONS: "halt_on_error=1:print_stacktrace=1" },
+  },
+  {
+    name: "thread",
+    library: "libtsan.so",
+    options: { TSAN_OPTIONS: `${suppressions("races.txt")}:second_deadlock_stack=1` },
+  },
+];
+
+/** More random bits of addresses than this, and ThreadSanitizer's own memory is in the way of the program's. */
+const addressBitsMax = 28;
+
+/** A whole build of llama.cpp on two cores takes minutes; nothing here takes longer. */
+const stepMsMax = 90 * 60_000;
+
+/** Ends the script with a sentence instead of a stack. */
+function stop(sentence: string): never {
+  console.error(`\n${sentence}`);
+  process.exit(1);
+}
+
+function step(what: string, args: readonly string[], env: Readonly<Record<string, string>>): void {
+  console.log(`\n=== ${what}`);
+  const begin = performance.now();
+  const { status, signal } = spawnSync(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: "inherit",
+    timeout: stepMsMax,
+  });
+  if (status !== 0) stop(`${what}: failed with ${status ?? signal ?? "no status"}.`);
+  console.log(`${what}: ok after ${((performance.now() - begin) / 1000).toFixed(0)} s`);
+}
+
+/** The compiler's own copy: the one that the addon was linked against. */
+function libraryFile(name: string): string {
+  const compiler = process.env["CXX"] ?? "g++";
+  const file = execFileSync(compiler, [`-print-file-name=${name}`], { encoding: "utf8" }).trim();
+  return path.isAbsolute(file) ? file : stop(`${compiler} has no ${name}; install its sanitizers.`);
+}
+
+function checkMachine(chosen: readonly Sanitizer[]): void {
+  if (process.platform !== "linux") stop("The sanitizers run on Linux with g++.");
+  const bits = Number(readFileSync("/proc/sys/vm/mmap_rnd_bits", "utf8"));
+  if (chosen.some(({ name }) => name === "thread") && bits > addressBitsMax) {
+    stop(`ThreadSanitizer needs: sudo sysctl vm.mmap_rnd_bits=${addressBitsMax}`);
+  }
+}
+
+async function sanitize({ name, library, options }: Sanitizer): Promise<void> {
+  const env = { ...options, INGLE_SANITIZE: name, INGLE_GPU: "cpu" };
+  const native = path.join("packages", "engine-native");
+  step(`${name}: build`, ["--import", "tsx", path.join(native, "build.ts")], env);
+  const vitest = path.join(root, "node_modules", "vitest", "vitest.mjs");
+  step(`${name}: C++ tests`, [vitest, "run", path.join(native, "test", "cpp.test.ts")], env);
+  const addon = path.join(root, native, `build-${name}`, "Release", "ingle.node");
+  for (const architecture of ["llama", "lfm2"] as const) {
+    const model = await tinyModel({ architecture });
+    step(
+      `${name}: end to end with ${architecture}`,
+      ["--import", "tsx", path.join("scripts", "sanitized-run.ts"), addon, model],
+      { ...env, LD_PRELOAD: libraryFile(library) },
+    );
+  }
+}
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !sanitizers.some((sanitizer) => sanitizer.name === name));
+if (unknown.length > 0) stop(`No sanitizer is called ${unknown.join(", ")}: address, undefined or thread.`);
+const chosen = sanitizers.filter(({ name }) => names.length === 0 || names.includes(name));
+checkMachine(chosen);
+for (const sanitizer of chosen) await sanitize(sanitizer);

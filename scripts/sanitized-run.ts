@@ -1,0 +1,137 @@
+// One end-to-end run of an addon that was built with a sanitizer: loads a tiny model, streams eight generations at once,
+// cancels some, is disposed in the middle of others. A child process of sanitize.ts, which says what it printed.
+import { createRequire } from "node:module";
+
+import type { NativeEngine, NativeEvent, NativeRequest } from "@ingle/engine-native";
+
+type Addon = typeof import("@ingle/engine-native");
+
+const [addonFile, modelFile] = process.argv.slice(2);
+if (addonFile === undefined || modelFile === undefined) {
+  throw new Error("Usage: sanitized-run.ts <ingle.node> <model.gguf>");
+}
+
+const generations = 8;
+const cancelled = new Set([1, 4, 6]);
+/** Long enough for the rest to be cancelled on the way, and for prompts to come in beside replies. */
+const tokens = 48;
+/** A sanitizer on a busy machine takes ten times as long as the seconds that this is. */
+const msMax = 4 * 60_000;
+
+/** Who waits for what of which request. */
+class Requests {
+  readonly #texts = new Map<number, string>();
+  readonly #ends = new Map<number, string>();
+  readonly #waiting: (() => void)[] = [];
+
+  readonly onEvents = (events: NativeEvent[]): void => {
+    for (const event of events) {
+      if (event.type === "text") this.#texts.set(event.id, (this.#texts.get(event.id) ?? "") + event.text);
+      else this.#ends.set(event.id, event.type === "finish" ? event.reason : event.code);
+    }
+    for (const look of this.#waiting.splice(0)) look();
+  };
+
+  async text(id: number): Promise<string> {
+    return this.#until(() => this.#texts.get(id));
+  }
+
+  async end(id: number): Promise<string> {
+    return this.#until(() => this.#ends.get(id));
+  }
+
+  async #until(read: () => string | undefined): Promise<string> {
+    for (;;) {
+      const value = read();
+      if (value !== undefined) return value;
+      // oxlint-disable-next-line no-await-in-loop -- each look waits for the next events
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    }
+  }
+}
+
+function request(prompt: Int32Array, client: string): NativeRequest {
+  return {
+    tokens: prompt,
+    sampling: {
+      temperature: 0.8,
+      topK: 40,
+      topP: 0.95,
+      minP: 0.05,
+      repeatPenalty: 1.1,
+      repeatLastN: 64,
+      presencePenalty: 0,
+      frequencyPenalty: 0,
+      seed: 7,
+      logitBias: new Float64Array(),
+    },
+    maxTokens: tokens,
+    stops: ["never said"],
+    ignoreEos: true,
+    cachePrompt: true,
+    client,
+  };
+}
+
+/** How each of eight generations ended, some of them cancelled after their first text. */
+async function stream(engine: NativeEngine, requests: Requests, prompts: Int32Array[]): Promise<string[]> {
+  const ids = prompts.map((prompt, index) => engine.submit(request(prompt, `client ${index % 3}`)));
+  return Promise.all(
+    ids.map(async (id, index) => {
+      await requests.text(id);
+      if (cancelled.has(index)) engine.cancel(id);
+      return requests.end(id);
+    }),
+  );
+}
+
+async function main(addon: Addon, file: string): Promise<void> {
+  const loading = addon.loadModel({ path: file, gpuLayers: 0, mmap: true, mlock: false }, () => undefined);
+  const model = await loading.model;
+  const requests = new Requests();
+  const engine = await model.createEngine(
+    {
+      contextLength: 256,
+      cells: 1024,
+      parallel: 4,
+      batchTokens: 64,
+      batchTokensBusy: 0,
+      threads: 2,
+      threadsBatch: 2,
+      kvTypeK: "f16",
+      kvTypeV: "f16",
+      flashAttention: "auto",
+      waitingMax: 16,
+    },
+    requests.onEvents,
+  );
+  const system = "You are the keeper of a lighthouse and answer in one short sentence. ";
+  const prompts = await Promise.all(
+    Array.from({ length: generations }, (_, index) =>
+      model.tokenize(`${index % 2 === 0 ? system : ""}Question ${index}: what do you see?`, {
+        addSpecial: true,
+        parseSpecial: false,
+      }),
+    ),
+  );
+  const ends = await stream(engine, requests, prompts);
+  const expected = prompts.map((_, index) => (cancelled.has(index) ? "cancelled" : "length"));
+  if (ends.join() !== expected.join()) throw new Error(`Generations ended with ${ends.join()}.`);
+
+  const left = prompts.map((prompt) => engine.submit(request(prompt, "leaving")));
+  await requests.text(left[0] ?? 0);
+  await engine.dispose();
+  const last = await Promise.all(left.map((id) => requests.end(id)));
+  if (!last.includes("disposed")) throw new Error(`Generations ended with ${last.join()} at disposal.`);
+  model.dispose();
+}
+
+const timer = setTimeout(() => {
+  console.error(`The run was not done after ${msMax} ms.`);
+  process.exit(1);
+}, msMax);
+await main(createRequire(import.meta.url)(addonFile) as Addon, modelFile);
+clearTimeout(timer);
+console.log("the run went well");
