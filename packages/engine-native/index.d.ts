@@ -140,6 +140,8 @@ export interface NativeEngineOptions {
   waitingMax: number;
   /** What happens when a chat is too long for the context: it ends there, or its oldest turns are dropped. */
   contextOverflow: "length" | "shift";
+  /** "ngram" guesses tokens from the text before them; not where `isRecurrent`. */
+  speculation: "off" | "ngram";
 }
 
 /** Sampling as the field's names have it; every value is already checked. */
@@ -195,6 +197,9 @@ export interface NativeStats {
   preemptions: number;
   /** Times that a running request filled the context and dropped its oldest turns. */
   contextShifts: number;
+  /** Tokens that were guessed and computed, and those of them that were right. */
+  draftedTokens: number;
+  acceptedTokens: number;
 }
 
 export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeErrorEvent;
@@ -217,6 +222,9 @@ export interface NativeFinishEvent {
   completionTokens: number;
   /** Tokens of prompt and reply that were dropped because the context was full; promptTokens are without those. */
   droppedTokens: number;
+  /** Tokens of the reply that were guessed and computed, and those of them that were right. */
+  draftedTokens: number;
+  acceptedTokens: number;
   /** From submission to the first prompt token's computation. */
   queueMs: number;
   promptMs: number;

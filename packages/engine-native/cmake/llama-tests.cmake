@@ -10,6 +10,7 @@ add_executable(
     test/sampler_bench_test.cpp
     test/sampler_softmax_test.cpp
     test/sampler_test.cpp
+    test/verify_test.cpp
     $<TARGET_OBJECTS:ingle_llama>
 )
 target_compile_features(ingle_llama_tests PRIVATE cxx_std_23)

@@ -18,20 +18,27 @@ add_executable(
     ingle_tests EXCLUDE_FROM_ALL
     test/bounded_queue_test.cpp
     test/main.cpp
+    test/ngram_drafter_test.cpp
     test/pace_test.cpp
     test/prefix_tree_test.cpp
+    test/scheduler_drafts_test.cpp
     test/scheduler_random_test.cpp
     test/scheduler_sharing_test.cpp
     test/scheduler_shift_test.cpp
     test/scheduler_test.cpp
     test/sequence_test.cpp
+    test/speculation_test.cpp
     test/text_stream_random_test.cpp
     test/text_stream_test.cpp
     test/thread_checker_test.cpp
     test/turns_test.cpp
+    test/turn_cost_test.cpp
     test/waiting_line_test.cpp
+    src/engine/ngram_drafter.cpp
     src/engine/pace.cpp
+    src/engine/speculation.cpp
     src/engine/text_stream.cpp
+    src/engine/turn_cost.cpp
     $<TARGET_OBJECTS:ingle_sched>
 )
 if(UNIX)

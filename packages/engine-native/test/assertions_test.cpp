@@ -57,7 +57,7 @@ TEST_CASE("assertions: an innocent action survives, so that the cases below mean
     CHECK(!aborts([] {
         sched::Scheduler scheduler(kLimits);
         scheduler.submit(request(1));
-        scheduler.plan(4);
+        scheduler.plan({.prompt_busy = 4});
         scheduler.apply({{.kind = Outcome::Kind::advanced}});
         scheduler.check_integrity();
     }));
@@ -113,11 +113,11 @@ TEST_CASE("scheduler: refuses calls out of turn") {
         return aborts([&] {
             sched::Scheduler scheduler(kLimits);
             scheduler.submit(request(1));
-            scheduler.plan(4);
+            scheduler.plan({.prompt_busy = 4});
             call(scheduler);
         });
     };
-    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.plan(4); }));
+    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.plan({.prompt_busy = 4}); }));
     CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.cancel(1); }));
     CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.apply({}); }));
     CHECK(refuses([](sched::Scheduler& scheduler) {

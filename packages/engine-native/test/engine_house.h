@@ -62,6 +62,7 @@ inline engine::EngineOptions few_places() {
                         .flash_attention = "off"},
             .batch_tokens_busy = 8,
             .waiting_max = 1000,
+            .speculates = false,
             .drops_turns = true};
 }
 

@@ -55,7 +55,7 @@ public:
 
     /// One turn, in words. Every step advances, but for the given ones and for those that reach generate_max.
     std::string turn(const std::map<RequestId, Outcome::Kind>& outcomes = {}) {
-        const sched::Plan& plan = scheduler.plan(budget_busy_);
+        const sched::Plan& plan = scheduler.plan({.prompt_busy = budget_busy_});
         const std::string words = in_words(plan);
         released.clear();
         shifts = plan.shifts;

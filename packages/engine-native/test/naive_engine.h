@@ -5,12 +5,14 @@
 
 #include "plan_in_words.h"
 #include "random.h"
+#include "sched/drafter.h"
 #include "sched/request.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,20 +54,27 @@ public:
 
     /// Computes a plan; each step fails, or is skipped, with the given chance. `preemptions` is the scheduler's count after the plan.
     /// The outcomes are those for Scheduler::apply().
-    std::vector<sched::Outcome> compute(const sched::Plan& plan, int32_t budget_busy, uint64_t preemptions,
-                                        Random& random, int32_t fail_percent, int64_t turn) {
+    std::vector<sched::Outcome> compute(const sched::Plan& plan, const sched::TurnBudget& budget,
+                                        uint64_t preemptions, Random& random, int32_t fail_percent,
+                                        int64_t turn) {
         saved_.clear();
         for (const sched::CellOp& op : plan.cells) apply(op);
+        // One whose cells have moved may have to give way in the same turn.
+        for (const sched::Shift& shift : plan.shifts) {
+            if (!shift.is_recomputed) cut(shift, plan.starts);
+        }
         preempt(preemptions - preemptions_);
         preemptions_ = preemptions;
-        for (const sched::Shift& shift : plan.shifts) cut(shift, plan.starts);
+        for (const sched::Shift& shift : plan.shifts) {
+            if (shift.is_recomputed) cut(shift, plan.starts);
+        }
         expect(!freed_while_used_, "a running sequence loses its cells");
         const std::set<base::RequestId> decoding = decoding_ids();
         for (const sched::Start& start : plan.starts) {
             if (!begun_again_.contains(start.id)) begin(start);
         }
         begun_again_.clear();
-        check_turn(plan, decoding, budget_busy);
+        check_turn(plan, decoding, budget);
         std::vector<sched::Outcome> outcomes;
         for (const sched::Step& step : plan.steps) {
             if (!check_step(step)) break;
@@ -78,6 +87,16 @@ public:
         expect(cells() <= static_cast<size_t>(limits_.cells), "more is computed than there are cells");
         if (!complaint_.empty()) complaint_ += " (turn " + std::to_string(turn) + ", " + in_words(plan) + ")";
         return outcomes;
+    }
+
+    /// Whether somebody has just these tokens, or had a part of them dropped by the plan that is being made.
+    bool knows(base::RequestId id, std::span<const base::Token> tokens) const {
+        const auto found = sequences_.find(id);
+        if (found == sequences_.end()) return false;
+        const Tokens& own = found->second.tokens;
+        if (tokens.size() == own.size()) return std::ranges::equal(own, tokens);
+        return own.size() == static_cast<size_t>(limits_.context_length) && tokens.size() < own.size() &&
+               tokens.back() == own.back();
     }
 
     /// Empty while all is well.
@@ -105,6 +124,8 @@ public:
     uint64_t tokens_shared() const { return tokens_shared_; }
     uint64_t shifts() const { return shifts_; }
     uint64_t recomputed() const { return recomputed_; }
+    uint64_t drafts_accepted() const { return drafts_accepted_; }
+    uint64_t drafts_rejected() const { return drafts_rejected_; }
 
 private:
     struct Cell {
@@ -155,6 +176,11 @@ private:
         if (!expect(is_slot(op.slot), "something happens to a slot that does not exist")) return;
         if (op.kind == sched::CellOp::Kind::save) return save(op);
         if (op.kind == sched::CellOp::Kind::shift) return shift(op);
+        if (op.kind == sched::CellOp::Kind::trim) {
+            expect(static_cast<size_t>(op.length) < cells_of(op.slot).size(), "there is nothing to trim");
+            cells_of(op.slot).resize(static_cast<size_t>(op.length));
+            return;
+        }
         const bool is_used = std::ranges::any_of(
             sequences_, [&](auto& entry) { return entry.second.is_running && entry.second.slot == op.slot; });
         if (op.kind == sched::CellOp::Kind::free) {
@@ -279,10 +305,12 @@ private:
     }
 
     /// What holds for a turn as a whole.
-    void check_turn(const sched::Plan& plan, const std::set<base::RequestId>& decoding, int32_t budget_busy) {
+    void check_turn(const sched::Plan& plan, const std::set<base::RequestId>& decoding,
+                    const sched::TurnBudget& budget) {
         expect(!plan.steps.empty() || sequences_.empty(), "nothing is planned although somebody waits");
         expect(plan.steps.size() >= decoding.size(), "a decoding sequence does not advance");
         size_t tokens = 0;
+        size_t drafts = 0;
         std::map<base::RequestId, size_t> planned;
         for (size_t i = 0; i < plan.steps.size(); ++i) {
             const sched::Step& step = plan.steps[i];
@@ -291,16 +319,20 @@ private:
             expect(decoding.contains(step.id) == (i < decoding.size()),
                    "not every decoding sequence advances before the prompts do");
             tokens += step.tokens.size();
+            drafts += step.drafts.size();
         }
         bool is_prompt_cut = false;
         for (const auto& [id, sequence] : sequences_) {
             is_prompt_cut |= sequence.is_running && planned[id] < sequence.pending_to_boundary();
         }
         const auto batch = static_cast<size_t>(limits_.batch_tokens);
-        const size_t busy = std::min(batch, decoding.size() + static_cast<size_t>(budget_busy));
-        const size_t budget = decoding.empty() ? batch : busy;
-        expect(tokens <= budget, "the turn is over its budget");
-        expect(!is_prompt_cut || tokens == budget, "a prompt waits although the budget is not used up");
+        const size_t busy = std::min(batch, decoding.size() + static_cast<size_t>(budget.prompt_busy));
+        const size_t tokens_max = decoding.empty() ? batch : busy;
+        expect(tokens <= tokens_max, "the turn is over its budget");
+        expect(!is_prompt_cut || tokens == tokens_max, "a prompt waits although the budget is not used up");
+        expect(drafts <= static_cast<size_t>(budget.drafts) && tokens + drafts <= batch,
+               "there are more drafts than the turn may hold");
+        expect(drafts == 0 || tokens == plan.steps.size(), "there are drafts beside a part of a prompt");
     }
 
     /// Whether the step continues its sequence where it stands, in a slot that holds just that.
@@ -334,21 +366,41 @@ private:
     sched::Outcome advance(const sched::Step& step, Random& random, bool is_failed, int64_t turn) {
         using enum sched::Outcome::Kind;
         Sequence& sequence = sequences_.at(step.id);
-        for (const base::Token token : step.tokens)
-            cells_of(step.slot).push_back({.name = next_++, .token = token});
-        sequence.computed += step.tokens.size();
-        const base::Token token = random.between(0, 3);
-        if (step.sample) {
-            sequence.tokens.push_back(token);
-            sequence.generates -= 1;
+        for (const auto& tokens : {step.tokens, step.drafts}) {
+            for (const base::Token token : tokens)
+                cells_of(step.slot).push_back({.name = next_++, .token = token});
         }
+        sequence.computed += step.tokens.size();
+        const sched::Outcome outcome = sample(step, sequence, random);
         expect(std::ssize(sequence.tokens) <= limits_.context_length, "a sequence outgrows the context");
-        const bool is_finished = step.sample && sequence.generates == 0;
-        if (!is_failed && !is_finished) return {.kind = advanced, .token = token};
+        drafts_accepted_ += static_cast<uint64_t>(outcome.accepted);
+        drafts_rejected_ += step.drafts.size() - static_cast<size_t>(outcome.accepted);
+        if (!is_failed && outcome.kind == advanced) return outcome;
         longest_stay_ = std::max(longest_stay_, turn - sequence.submitted);
         ended_.push_back(std::move(sequence.tokens));
         sequences_.erase(step.id);
-        return {.kind = is_failed ? failed : finished, .token = token};
+        return is_failed ? sched::Outcome{.kind = failed} : outcome;
+    }
+
+    /// Token by token, as long as the guesses are right, which they are more often than not.
+    static sched::Outcome sample(const sched::Step& step, Sequence& sequence, Random& random) {
+        using enum sched::Outcome::Kind;
+        if (!step.sample) return {.kind = advanced};
+        for (size_t accepted = 0;; ++accepted) {
+            const bool has_guess = accepted < step.drafts.size();
+            const base::Token token =
+                has_guess && random.chance(60) ? step.drafts[accepted] : random.between(0, 3);
+            sequence.tokens.push_back(token);
+            sequence.generates -= 1;
+            const bool is_last = sequence.generates == 0;
+            if (has_guess && step.drafts[accepted] == token && !is_last) {
+                sequence.computed += 1;
+                continue;
+            }
+            return {.kind = is_last ? finished : advanced,
+                    .accepted = static_cast<int32_t>(accepted),
+                    .token = token};
+        }
     }
 
     const sched::Limits limits_;
@@ -370,6 +422,8 @@ private:
     uint64_t recomputed_ = 0;
     /// Those of this turn that were cut and begin anew at once.
     std::set<base::RequestId> begun_again_;
+    uint64_t drafts_accepted_ = 0;
+    uint64_t drafts_rejected_ = 0;
 };
 
 } // namespace test

@@ -2,10 +2,12 @@
 // is common. What must hold in each turn is in naive_engine.h.
 #include "naive_engine.h"
 #include "random.h"
+#include "sched/drafter.h"
 #include "sched/scheduler.h"
 
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,8 @@ constexpr base::RequestId kRequestsPerSeed = 400;
 struct World {
     sched::Limits limits;
     int32_t budget_busy;
+    /// Most guesses in a turn; 0 where nobody guesses.
+    int32_t drafts;
     /// Texts that prompts begin with, so that beginnings are common.
     int32_t families;
     int32_t clients;
@@ -39,7 +43,7 @@ struct World {
 World random_world(Random& random) {
     const int32_t context_length = random.between(2, 160);
     const int32_t sequences = random.between(1, 8);
-    return {
+    World world{
         .limits = {.cells = context_length +
                             random.between(0, random.chance(50) ? 5 * context_length : context_length),
                    .context_length = context_length,
@@ -50,6 +54,7 @@ World random_world(Random& random) {
                    .reserve_ahead = random.between(1, 8),
                    .can_shift = random.chance(60)},
         .budget_busy = random.between(1, 16),
+        .drafts = 0,
         .families = random.between(1, 6),
         .clients = random.between(1, 20),
         .house_max = random.between(1, 24),
@@ -59,7 +64,33 @@ World random_world(Random& random) {
         .endless_percent = random.chance(50) ? random.between(1, 60) : 0,
         .loss_per_thousand = random.chance(50) ? random.between(1, 5) : 0,
     };
+    if (world.limits.checkpoints == 0 && random.chance(70)) world.drafts = random.between(1, 16);
+    return world;
 }
+
+/// Guesses at random, sometimes nothing.
+class RandomDrafter final : public sched::Drafter {
+public:
+    RandomDrafter(uint64_t seed, const test::NaiveEngine& engine) : random_(seed), engine_(engine) {}
+
+    std::span<const base::Token> draft(base::RequestId id, std::span<const base::Token> tokens,
+                                       int32_t most) override {
+        are_known_ &= engine_.knows(id, tokens);
+        guesses_.clear();
+        for (int32_t left = random_.between(0, most); left > 0; --left)
+            guesses_.push_back(random_.between(0, 3));
+        return guesses_;
+    }
+
+    /// It was never asked about other tokens than somebody has.
+    bool are_known() const { return are_known_; }
+
+private:
+    Random random_;
+    const test::NaiveEngine& engine_;
+    std::vector<base::Token> guesses_;
+    bool are_known_ = true;
+};
 
 struct Report {
     std::string complaint;
@@ -68,6 +99,8 @@ struct Report {
     uint64_t tokens_shared = 0;
     uint64_t shifts = 0;
     uint64_t recomputed = 0;
+    uint64_t drafts_accepted = 0;
+    uint64_t drafts_rejected = 0;
 };
 
 /// How much longer than a context an endless request's answer may be.
@@ -76,7 +109,11 @@ constexpr int32_t kContextsMax = 3;
 class Life {
 public:
     explicit Life(uint64_t seed)
-        : random_(seed), world_(random_world(random_)), scheduler_(world_.limits), engine_(world_.limits) {}
+        : random_(seed),
+          world_(random_world(random_)),
+          scheduler_(world_.limits),
+          engine_(world_.limits),
+          drafter_(seed, engine_) {}
 
     Report run() {
         int64_t turn = 0;
@@ -87,8 +124,8 @@ public:
             if (!complaint.empty()) return report(complaint);
         }
         // The last ones' slots are released by one more plan.
-        const sched::Plan& plan = scheduler_.plan(world_.budget_busy);
-        engine_.compute(plan, world_.budget_busy, scheduler_.counters().preemptions, random_, 0, turn);
+        const sched::Plan& plan = scheduler_.plan(budget());
+        engine_.compute(plan, budget(), scheduler_.counters().preemptions, random_, 0, turn);
         return report(check_end());
     }
 
@@ -154,11 +191,17 @@ private:
         scheduler_.check_integrity();
     }
 
+    sched::TurnBudget budget() {
+        return {.prompt_busy = world_.budget_busy,
+                .drafts = world_.drafts,
+                .drafter = world_.drafts > 0 ? &drafter_ : nullptr};
+    }
+
     /// Empty, or what is wrong.
     std::string take_turn(int64_t turn) {
-        const sched::Plan& plan = scheduler_.plan(world_.budget_busy);
+        const sched::Plan& plan = scheduler_.plan(budget());
         const std::vector<sched::Outcome> outcomes = engine_.compute(
-            plan, world_.budget_busy, scheduler_.counters().preemptions, random_, world_.fail_percent, turn);
+            plan, budget(), scheduler_.counters().preemptions, random_, world_.fail_percent, turn);
         if (!engine_.complaint().empty()) return engine_.complaint();
         forget_some();
         if (!plan.steps.empty()) scheduler_.apply(outcomes);
@@ -167,6 +210,7 @@ private:
             engine_.start_over();
         }
         scheduler_.check_integrity();
+        if (!drafter_.are_known()) return "guesses are wanted on tokens that nobody has";
         if (!is_cancel_known_) return "somebody who is in the house cannot be cancelled";
         if (scheduler_.ids() != engine_.ids())
             return "the scheduler and the engine have different people in the house";
@@ -209,13 +253,16 @@ private:
                 .preemptions = engine_.preemptions(),
                 .tokens_shared = engine_.tokens_shared(),
                 .shifts = engine_.shifts(),
-                .recomputed = engine_.recomputed()};
+                .recomputed = engine_.recomputed(),
+                .drafts_accepted = engine_.drafts_accepted(),
+                .drafts_rejected = engine_.drafts_rejected()};
     }
 
     Random random_;
     const World world_;
     sched::Scheduler scheduler_;
     test::NaiveEngine engine_;
+    RandomDrafter drafter_;
     base::RequestId submitted_ = 0;
     bool is_cancel_known_ = true;
 };
@@ -229,6 +276,8 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     uint64_t tokens_shared = 0;
     uint64_t shifts = 0;
     uint64_t recomputed = 0;
+    uint64_t drafts_accepted = 0;
+    uint64_t drafts_rejected = 0;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
         const test::SeedOnAbort on_abort(seed);
@@ -240,6 +289,8 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
         tokens_shared += report.tokens_shared;
         shifts += report.shifts;
         recomputed += report.recomputed;
+        drafts_accepted += report.drafts_accepted;
+        drafts_rejected += report.drafts_rejected;
     }
     if (seeds.size() < kSeeds) return;
     // The test means something only while the worlds are crowded and their texts begin alike.
@@ -248,4 +299,6 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     CHECK(tokens_shared > requests / 4);
     CHECK(recomputed > requests / 100);
     CHECK(shifts - recomputed > requests / 100);
+    CHECK(drafts_accepted > requests);
+    CHECK(drafts_rejected > requests);
 }

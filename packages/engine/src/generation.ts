@@ -14,6 +14,9 @@ export interface Usage {
    * dropped of the prompt before it was read is not in `promptTokens`.
    */
   droppedTokens: number;
+  /** Tokens of the reply that speculation guessed and computed, and those of them that were right. */
+  draftedTokens: number;
+  acceptedTokens: number;
 }
 
 /** Milliseconds, measured on the engine's own thread. */
@@ -156,12 +159,13 @@ export class Generation
   }
 
   #toResult(event: NativeFinishEvent, finishReason: FinishReason): GenerationResult {
-    const { promptTokens, completionTokens, cachedTokens, droppedTokens, queueMs, promptMs, predictedMs } =
+    const { promptTokens, completionTokens, cachedTokens, droppedTokens, draftedTokens, acceptedTokens } =
       event;
+    const { queueMs, promptMs, predictedMs } = event;
     return {
       text: this.#text,
       finishReason,
-      usage: { promptTokens, completionTokens, cachedTokens, droppedTokens },
+      usage: { promptTokens, completionTokens, cachedTokens, droppedTokens, draftedTokens, acceptedTokens },
       timings: { queueMs, promptMs, predictedMs },
     };
   }

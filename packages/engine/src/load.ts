@@ -46,6 +46,11 @@ export const LoadOptions = z
      * `context_length_exceeded`. `shift`: the system message stays, the oldest turns are dropped, and the reply goes on.
      */
     contextOverflow: z.enum(["length", "shift"]).default("length"),
+    /**
+     * `ngram` guesses several tokens at a time from the text before them and computes them in one turn, where that is
+     * faster. What may be generated stays the same. Not for hybrid and recurrent models.
+     */
+    speculation: z.enum(["off", "ngram"]).default("off"),
     mmap: z.boolean().default(true),
     mlock: z.boolean().default(false),
   })
@@ -126,6 +131,14 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
       { details: { param: "contextLength", contextLength, contextLengthTrain } },
     );
   }
+  if (options.speculation !== "off" && native.info.isRecurrent) {
+    throw new EngineError(
+      "invalid_request",
+      `speculation: ${native.info.architecture} keeps a state that cannot be taken back when a guess was wrong. ` +
+        "Leave speculation out for this model.",
+      { details: { param: "speculation" } },
+    );
+  }
   const threads = options.threads ?? availableParallelism();
   return {
     contextLength,
@@ -143,5 +156,6 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
     flashAttention: options.flashAttention,
     waitingMax: options.waitingMax,
     contextOverflow: options.contextOverflow,
+    speculation: options.speculation,
   };
 }

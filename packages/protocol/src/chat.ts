@@ -78,6 +78,9 @@ export const Timings = z
     predicted_per_second: z.number(),
     cache_n: z.int(),
     dropped_n: z.int(),
+    /** Tokens of the reply that speculation guessed, and those of them that were right. Absent where nothing was guessed. */
+    draft_n: z.int().optional(),
+    draft_n_accepted: z.int().optional(),
   })
   .meta({ id: "Timings" });
 export type Timings = z.infer<typeof Timings>;

@@ -60,13 +60,14 @@ describe("precedence", () => {
         INGLE_API_KEYS: "one, two,",
         INGLE_CTX: "512",
         INGLE_CONTEXT_OVERFLOW: "shift",
+        INGLE_SPECULATION: "ngram",
         INGLE_ALLOW_HOSTS: "Chat.Example",
         INGLE_NO_AUTH: "false",
       },
     );
     expect(config).toMatchObject({
       apiKeys: ["one", "two"],
-      engine: { contextLength: 512, contextOverflow: "shift" },
+      engine: { contextLength: 512, contextOverflow: "shift", speculation: "ngram" },
       allowHosts: ["chat.example"],
       noAuth: false,
     });
@@ -85,6 +86,7 @@ describe("errors", () => {
     [{}, { INGLE_NO_AUTH: "perhaps" }, "INGLE_NO_AUTH"],
     [{}, { INGLE_PARALLEL: "-1" }, "INGLE_PARALLEL"],
     [{}, { INGLE_CONTEXT_OVERFLOW: "wrap" }, "INGLE_CONTEXT_OVERFLOW"],
+    [{}, { INGLE_SPECULATION: "wild" }, "INGLE_SPECULATION"],
   ])("%j with %j names %s", (flags, env, setting) => {
     const error = errorOf(() => resolve(flags, env));
     expect(error.setting).toBe(setting);

@@ -54,6 +54,8 @@ export const ServerConfig = z
       waitingMax: z.int("must be a whole number").min(0, "must be at least 0").default(waitingMaxDefault),
       /** Whether a chat ends where the context does, or drops its oldest turns there. */
       contextOverflow: z.enum(["length", "shift"], 'must be "length" or "shift"').default("length"),
+      /** Whether tokens are guessed from the text before them. */
+      speculation: z.enum(["off", "ngram"], 'must be "off" or "ngram"').default("off"),
     }),
     /** With at least one key, a request without one of them is a 401. */
     apiKeys: z
@@ -114,6 +116,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       threads: values.threads,
       waitingMax: values.waitingMax,
       contextOverflow: values.contextOverflow,
+      speculation: values.speculation,
     },
     apiKeys: values.apiKey,
     noAuth: values.noAuth,

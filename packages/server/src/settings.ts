@@ -12,6 +12,7 @@ export interface ServerFlags {
   threads?: number | undefined;
   waitingMax?: number | undefined;
   contextOverflow?: "length" | "shift" | undefined;
+  speculation?: "off" | "ngram" | undefined;
   apiKey?: string[] | undefined;
   noAuth?: boolean | undefined;
   allowHost?: string[] | undefined;
@@ -49,6 +50,7 @@ const table: readonly { name: SettingName; variables: readonly string[]; read: R
   { name: "threads", variables: ["INGLE_THREADS"], read: wholeNumber },
   { name: "waitingMax", variables: ["INGLE_WAITING_MAX"], read: wholeNumber },
   { name: "contextOverflow", variables: ["INGLE_CONTEXT_OVERFLOW"], read: text },
+  { name: "speculation", variables: ["INGLE_SPECULATION"], read: text },
   { name: "apiKey", variables: ["INGLE_API_KEYS"], read: list },
   { name: "noAuth", variables: ["INGLE_NO_AUTH"], read: truth },
   { name: "allowHost", variables: ["INGLE_ALLOW_HOSTS"], read: list },

@@ -2,6 +2,7 @@
 
 #include "engine/fit_context.h"
 #include "engine/limits.h"
+#include "engine/verify.h"
 #include "llama/backend.h"
 
 #include <algorithm>
@@ -116,7 +117,7 @@ void Engine::run(const std::stop_token& stop) {
 
 void Engine::turn() {
     drain_inbox();
-    const sched::Plan& plan = scheduler_.plan(budget_busy());
+    const sched::Plan& plan = scheduler_.plan(budget());
     const Clock::time_point begin = Clock::now();
     prepare_cells(plan);
     note_shifts(plan);
@@ -132,9 +133,18 @@ void Engine::turn() {
     emit();
 }
 
-int32_t Engine::budget_busy() const {
-    if (options_.batch_tokens_busy > 0) return options_.batch_tokens_busy;
+sched::TurnBudget Engine::budget() {
     const sched::Counters counters = scheduler_.counters();
+    sched::TurnBudget budget{.prompt_busy = budget_busy(counters)};
+    if (!options_.speculates) return budget;
+    speculation_.begin_turn(counters.decoding);
+    budget.drafts = context_->outputs_max() - counters.running;
+    budget.drafter = &speculation_;
+    return budget;
+}
+
+int32_t Engine::budget_busy(const sched::Counters& counters) const {
+    if (options_.batch_tokens_busy > 0) return options_.batch_tokens_busy;
     // Only those in line count that have a place to go to.
     const int32_t places = options_.context.sequences - counters.running;
     const int32_t waiting = counters.running - counters.decoding + std::min(counters.waiting, places);
@@ -151,6 +161,7 @@ void Engine::prepare_cells(const sched::Plan& plan) {
             case sched::CellOp::Kind::shift:
                 is_torn_ |= !context_->shift(op.slot, op.length, op.dropped);
                 break;
+            case sched::CellOp::Kind::trim: is_torn_ |= !context_->remove(op.slot, op.length); break;
         }
     }
 }
@@ -179,15 +190,19 @@ void Engine::note_shifts(const sched::Plan& plan) {
     }
 }
 
-/// Lets the pace know how long the turn took for how many tokens.
+/// Lets pace and speculation know how long the turn took for how many tokens.
 void Engine::observe(const sched::Plan& plan, Clock::duration duration) {
     int32_t decoding = 0;
     int32_t prompt = 0;
+    int32_t drafts = 0;
     for (const sched::Step& step : plan.steps) {
         if (step.tokens.size() == 1 && step.sample) decoding += 1;
         else prompt += static_cast<int32_t>(step.tokens.size());
+        drafts += static_cast<int32_t>(step.drafts.size());
     }
-    pace_.observe(decoding, prompt, std::chrono::duration<double, std::milli>(duration).count());
+    const double ms = std::chrono::duration<double, std::milli>(duration).count();
+    if (drafts == 0) pace_.observe(decoding, prompt, ms);
+    if (prompt == 0) speculation_.observe(decoding + drafts, ms);
 }
 
 void Engine::drain_inbox() {
@@ -224,8 +239,11 @@ void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outco
     if (steps.size() > 1 && has_suspect(steps)) return decode_in_halves(steps, outcomes);
     parts_.clear();
     for (const sched::Step& step : steps) {
-        parts_.push_back(
-            {.slot = step.slot, .first = step.first, .tokens = step.tokens, .wants_logits = step.sample});
+        parts_.push_back({.slot = step.slot,
+                          .first = step.first,
+                          .tokens = step.tokens,
+                          .wants_logits = step.sample,
+                          .drafts = step.drafts});
     }
     switch (context_->decode(parts_)) {
         case llama_rt::Decoded::ok:
@@ -241,15 +259,21 @@ Outcome Engine::sample(const sched::Step& step, size_t part) {
     const auto count = static_cast<uint64_t>(step.tokens.size());
     counted_.prompt_tokens += step.sample ? count - 1 : count;
     if (!step.sample) return {.kind = Kind::advanced};
-    float* logits = context_->logits(part);
-    if (logits == nullptr) {
+    for (size_t drafts = 0; drafts <= step.drafts.size(); ++drafts) {
+        if (context_->logits(part, drafts) != nullptr) continue;
         fail(step.id, Code::engine_failed);
         return {.kind = Kind::failed};
     }
-    counted_.generated_tokens += 1;
     suspects_.erase(step.id);
-    const auto [token, is_last] = generations_.at(step.id)->sample(logits, candidates_, Clock::now());
-    return {.kind = is_last ? Kind::finished : Kind::advanced, .token = token};
+    Generation& generation = *generations_.at(step.id);
+    const auto [accepted, token, is_last] = verify(step.drafts, [&](size_t drafts) {
+        return generation.sample(context_->logits(part, drafts), candidates_, Clock::now());
+    });
+    generation.count_drafts(static_cast<int32_t>(step.drafts.size()), accepted);
+    counted_.generated_tokens += static_cast<uint64_t>(accepted) + 1;
+    counted_.drafted_tokens += step.drafts.size();
+    counted_.accepted_tokens += static_cast<uint64_t>(accepted);
+    return {.kind = is_last ? Kind::finished : Kind::advanced, .accepted = accepted, .token = token};
 }
 
 /// Tells the scheduler and collects the turn's events. Who failed has been told so.
@@ -272,6 +296,7 @@ void Engine::settle(const sched::Plan& plan) {
 void Engine::forget(base::RequestId id) {
     generations_.erase(id);
     suspects_.erase(id);
+    speculation_.forget(id);
 }
 
 /// Hands this turn's events over. The house is as full as there are generations.

@@ -12,6 +12,7 @@
 #include "engine/exit_guard.h"
 #include "engine/generation.h"
 #include "engine/pace.h"
+#include "engine/speculation.h"
 #include "llama/context.h"
 #include "llama/model.h"
 #include "sched/scheduler.h"
@@ -36,6 +37,8 @@ struct EngineOptions {
     int32_t waiting_max;
     /// A chat that is too long for the context drops its oldest turns; else it is refused, or ends there.
     bool drops_turns;
+    /// Several tokens in one turn, guessed from the text before them.
+    bool speculates;
 };
 
 /// A request as the caller gives it; the engine adds id and time.
@@ -62,6 +65,9 @@ struct Stats {
     uint64_t generated_tokens = 0;
     uint64_t preemptions = 0;
     uint64_t context_shifts = 0;
+    /// Tokens that were guessed and computed, and those of them that were right.
+    uint64_t drafted_tokens = 0;
+    uint64_t accepted_tokens = 0;
 };
 
 class Engine {
@@ -107,7 +113,8 @@ private:
     void receive(GenerationRequest&& request);
     void receive(const Cancel& cancel);
     void note_shifts(const sched::Plan& plan);
-    int32_t budget_busy() const;
+    sched::TurnBudget budget();
+    int32_t budget_busy(const sched::Counters& counters) const;
     void prepare_cells(const sched::Plan& plan);
     void share(const sched::CellOp& op, const sched::Plan& plan);
     void save(const sched::CellOp& op);
@@ -147,6 +154,7 @@ private:
     std::unique_ptr<llama_rt::Context> context_;
     sched::Scheduler scheduler_;
     Pace pace_;
+    Speculation speculation_;
     std::unordered_map<base::RequestId, std::unique_ptr<Generation>> generations_;
     std::unordered_map<base::CheckpointId, std::vector<uint8_t>> checkpoints_;
     /// Nobody knows any more whose state lies where: the turn ends, and everybody begins anew.

@@ -26,6 +26,9 @@ struct FinishEvent {
     int32_t completion_tokens;
     /// Tokens of prompt and reply that were dropped because the context was full.
     int32_t dropped_tokens;
+    /// Tokens that were guessed and computed, and those of them that were right.
+    int32_t drafted_tokens;
+    int32_t accepted_tokens;
     double queue_ms;
     double prompt_ms;
     double predicted_ms;

@@ -50,6 +50,11 @@ bool Generation::take(base::Token token) {
     return true;
 }
 
+void Generation::count_drafts(int32_t drafted, int32_t accepted) {
+    drafted_ += drafted;
+    accepted_ += accepted;
+}
+
 TextEvent Generation::take_text() {
     TextEvent event{.id = request_.id, .text = {}, .tokens = text_tokens_};
     if (text_.empty()) return event;
@@ -74,6 +79,8 @@ FinishEvent Generation::record(FinishReason reason, Clock::time_point now) const
             .cached_tokens = cached_,
             .completion_tokens = generated_,
             .dropped_tokens = dropped_,
+            .drafted_tokens = drafted_,
+            .accepted_tokens = accepted_,
             .queue_ms = milliseconds(request_.submitted, started_ == Clock::time_point{} ? now : started_),
             .prompt_ms = milliseconds(started_, has_token ? first_token_ : now),
             .predicted_ms = has_token ? milliseconds(first_token_, now) : 0};

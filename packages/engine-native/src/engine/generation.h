@@ -56,6 +56,9 @@ public:
     };
     Sampled sample(float* logits, llama_rt::Candidates& candidates, Clock::time_point now);
 
+    /// A turn computed so many guesses of its tokens, and so many were right.
+    void count_drafts(int32_t drafted, int32_t accepted);
+
     /// Text that has become showable since the last call; empty when there is none.
     TextEvent take_text();
 
@@ -73,6 +76,8 @@ private:
     int32_t cached_ = 0;
     int32_t dropped_;
     int32_t generated_ = 0;
+    int32_t drafted_ = 0;
+    int32_t accepted_ = 0;
     FinishReason reason_ = FinishReason::stop;
 
     std::string piece_;

@@ -42,7 +42,7 @@ llama_context_params to_params(const ContextOptions& options, int32_t slots) {
     params.n_batch = static_cast<uint32_t>(options.batch_tokens);
     params.n_ubatch = static_cast<uint32_t>(options.batch_tokens);
     params.n_seq_max = static_cast<uint32_t>(slots);
-    // llama.cpp makes room for the logits of every sequence it can tell apart.
+    // llama.cpp makes room for the logits of every sequence it can tell apart: outputs_max().
     params.n_outputs_max = params.n_seq_max;
     params.n_threads = options.threads;
     params.n_threads_batch = options.threads_batch;
@@ -155,16 +155,16 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     batch_.n_tokens = 0;
     logits_index_.assign(parts.size(), -1);
     for (size_t part = 0; part < parts.size(); ++part) {
-        const auto& [slot, first, tokens, wants_logits] = parts[part];
-        for (size_t i = 0; i < tokens.size(); ++i) {
+        const auto& [slot, first, tokens, wants_logits, drafts] = parts[part];
+        if (wants_logits) logits_index_[part] = batch_.n_tokens + static_cast<int32_t>(tokens.size()) - 1;
+        for (size_t i = 0; i < tokens.size() + drafts.size(); ++i) {
             const int32_t at = batch_.n_tokens++;
             INGLE_ASSERT(at < batch_tokens_);
-            batch_.token[at] = tokens[i];
+            batch_.token[at] = i < tokens.size() ? tokens[i] : drafts[i - tokens.size()];
             batch_.pos[at] = first + static_cast<int32_t>(i);
             batch_.n_seq_id[at] = 1;
             batch_.seq_id[at][0] = slot;
-            batch_.logits[at] = wants_logits && i + 1 == tokens.size() ? 1 : 0;
-            if (batch_.logits[at] != 0) logits_index_[part] = at;
+            batch_.logits[at] = wants_logits && i + 1 >= tokens.size() ? 1 : 0;
         }
     }
     const auto [decoded, is_undone] = compute();
@@ -198,11 +198,16 @@ bool Context::undo(std::span<const BatchPart> parts) {
     return are_undone;
 }
 
-float* Context::logits(size_t part) {
+float* Context::logits(size_t part, size_t drafts) {
     thread_.check();
     const int32_t index = logits_index_[part];
     if (index < 0) return nullptr;
-    return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), index); });
+    const int32_t at = index + static_cast<int32_t>(drafts);
+    return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), at); });
+}
+
+int32_t Context::outputs_max() const {
+    return static_cast<int32_t>(llama_n_seq_max(context_.get()));
 }
 
 bool Context::remove(base::Slot slot, int32_t from) {

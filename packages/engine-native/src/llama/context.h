@@ -30,13 +30,14 @@ struct ContextOptions {
     std::string flash_attention;
 };
 
-/// Some tokens of one sequence, at positions first, first + 1, …
+/// Some tokens of one sequence, and guesses of those after them, at positions first, first + 1, …
 struct BatchPart {
     base::Slot slot;
     int32_t first;
     std::span<const base::Token> tokens;
-    /// Logits are wanted for the last token.
+    /// Logits are wanted for the last token, and for every guess.
     bool wants_logits;
+    std::span<const base::Token> drafts = {};
 };
 
 /// What became of a batch. `failed` and `out_of_memory` are for undo(); the latter may pass by itself.
@@ -51,16 +52,19 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    /// Computes all parts in one batch; together at most `batch_tokens` tokens. Afterwards logits(i) belongs to
-    /// parts[i]. After anything but `ok` the cells of these positions may be filled or not.
+    /// Computes all parts in one batch; together at most `batch_tokens` tokens, of which outputs_max() may want logits.
+    /// Afterwards logits(i) belongs to parts[i]. After anything but `ok` the cells of these positions may be filled or not.
     Decoded decode(std::span<const BatchPart> parts);
 
     /// After a decode() of these parts that failed: frees what it has filled, so that each part can be tried again. False
     /// when no sequence's state can be trusted any more: clear() is what is left.
     bool undo(std::span<const BatchPart> parts);
 
-    /// Logits of a part that wanted them; valid until the next decode().
-    float* logits(size_t part);
+    /// Logits of a part that wanted them, those after its first `drafts` guesses; valid until the next decode().
+    float* logits(size_t part, size_t drafts = 0);
+
+    /// Tokens of one batch that may want logits: there is room for one of every slot.
+    int32_t outputs_max() const;
 
     /// Frees a sequence's cells from a position on; 0 frees all of it. False when that cannot be done.
     bool remove(base::Slot slot, int32_t from);
@@ -120,7 +124,7 @@ private:
     bool is_torn_ = false;
     /// Cells have moved, and the next batch turns their keys.
     bool is_shifted_ = false;
-    /// For each part of the last batch, the batch index of its logits; -1 without.
+    /// For each part of the last batch, the batch index of its first logits; -1 without.
     std::vector<int32_t> logits_index_;
 };
 

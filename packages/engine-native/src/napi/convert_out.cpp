@@ -76,6 +76,8 @@ napi_value write(napi_env env, const engine::FinishEvent& event) {
     writer.number("cachedTokens", event.cached_tokens);
     writer.number("completionTokens", event.completion_tokens);
     writer.number("droppedTokens", event.dropped_tokens);
+    writer.number("draftedTokens", event.drafted_tokens);
+    writer.number("acceptedTokens", event.accepted_tokens);
     writer.number("queueMs", event.queue_ms);
     writer.number("promptMs", event.prompt_ms);
     writer.number("predictedMs", event.predicted_ms);
@@ -156,6 +158,8 @@ Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     object.Set("generatedTokens", static_cast<double>(stats.generated_tokens));
     object.Set("preemptions", static_cast<double>(stats.preemptions));
     object.Set("contextShifts", static_cast<double>(stats.context_shifts));
+    object.Set("draftedTokens", static_cast<double>(stats.drafted_tokens));
+    object.Set("acceptedTokens", static_cast<double>(stats.accepted_tokens));
     return object;
 }
 

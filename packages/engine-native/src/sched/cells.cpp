@@ -61,6 +61,10 @@ void Cells::append(Slot slot, std::span<const base::Token> tokens) {
     ahead_ -= static_cast<int32_t>(tokens.size());
 }
 
+void Cells::trim(Slot slot) {
+    ops_.push_back({.kind = CellOp::Kind::trim, .slot = slot, .length = tree_.length(slot)});
+}
+
 void Cells::save(Slot slot) {
     if (!have_checkpoints() || tree_.length(slot) < kShareMin || tree_.is_marked(slot)) return;
     if (tree_.checkpoints() == limits_.checkpoints) tree_.forget_oldest_checkpoint();

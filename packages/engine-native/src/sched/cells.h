@@ -41,6 +41,9 @@ public:
     /// A running `slot` has computed these tokens, in cells that were reserved for it.
     void append(base::Slot slot, std::span<const base::Token> tokens);
 
+    /// A running `slot` has computed more than it holds, in cells that were reserved for it: those are given back.
+    void trim(base::Slot slot);
+
     /// Saves the state of a running `slot` where it stands, where that is of use. The oldest go when there are too many.
     void save(base::Slot slot);
 

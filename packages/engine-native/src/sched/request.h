@@ -79,6 +79,8 @@ struct CellOp {
         /// `slot` drops `dropped` cells after its first `length` ones, and its cells after those, which nobody else
         /// holds, move down into their positions.
         shift,
+        /// `slot` lets go of its cells after the first `length`: they were computed for wrong guesses.
+        trim,
     };
     Kind kind;
     base::Slot slot = base::kNoSlot;
@@ -96,6 +98,8 @@ struct Step {
     std::span<const base::Token> tokens;
     /// The step reaches the sequence's end, so that its last logits give the next token.
     bool sample;
+    /// Guesses of what follows `tokens`, computed beside them so that those that prove right need no turn of their own.
+    std::span<const base::Token> drafts = {};
 };
 
 /// One turn. Valid until the scheduler's next call.
@@ -119,6 +123,8 @@ struct Outcome {
         skipped,
     };
     Kind kind;
+    /// Of the step's drafts, so many were what was sampled before `token`.
+    int32_t accepted = 0;
     base::Token token = 0;
 };
 

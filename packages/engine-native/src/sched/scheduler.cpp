@@ -38,15 +38,16 @@ bool Scheduler::cancel(base::RequestId id) {
     return true;
 }
 
-const Plan& Scheduler::plan(int32_t budget_busy) {
-    INGLE_ASSERT(!is_planned_ && budget_busy >= 1);
+const Plan& Scheduler::plan(const TurnBudget& budget) {
+    INGLE_ASSERT(!is_planned_ && budget.prompt_busy >= 1);
     plan_.shifts.clear();
     plan_.starts.clear();
     plan_.steps.clear();
     cut_full_ones();
     plan_decoding();
     admit_waiting();
-    plan_catching_up(budget_busy);
+    plan_catching_up(budget.prompt_busy);
+    plan_drafts(budget);
     plan_.cells = cells_.take_ops();
     is_planned_ = !plan_.steps.empty();
     return plan_;
@@ -63,12 +64,7 @@ void Scheduler::apply(const std::vector<Outcome>& outcomes) {
             end(sequence, Keep::no);
             continue;
         }
-        const auto count = static_cast<int32_t>(step.tokens.size());
-        waiting_.charge(sequence.request().client, count);
-        cells_.append(step.slot, step.tokens);
-        sequence.advance(count);
-        if (sequence.is_at_boundary()) cells_.save(step.slot);
-        if (step.sample) sequence.add(outcomes[i].token);
+        advance(sequence, step, outcomes[i]);
         if (outcomes[i].kind == Outcome::Kind::finished) end(sequence, Keep::yes);
     }
 }
@@ -102,6 +98,23 @@ void Scheduler::drop_turns(Sequence& sequence, const Cut& part) {
     plan_.shifts.push_back({.id = sequence.id(), .cut = part, .is_recomputed = is_recomputed});
     shifts_ += 1;
     sequence.cut(part);
+}
+
+/// Wrong guesses are not the client's: it is not charged for them.
+void Scheduler::advance(Sequence& sequence, const Step& step, const Outcome& outcome) {
+    const auto accepted = step.drafts.first(static_cast<size_t>(outcome.accepted));
+    const auto count = static_cast<int32_t>(step.tokens.size());
+    waiting_.charge(sequence.request().client, count + outcome.accepted);
+    cells_.append(step.slot, step.tokens);
+    sequence.advance(count);
+    if (sequence.is_at_boundary()) cells_.save(step.slot);
+    for (const base::Token token : accepted) {
+        sequence.add(token);
+        sequence.advance(1);
+    }
+    cells_.append(step.slot, accepted);
+    if (accepted.size() < step.drafts.size()) cells_.trim(step.slot);
+    if (step.sample) sequence.add(outcome.token);
 }
 
 /// Every decoding sequence gets its one token; each makes sure of its cell first, oldest first.
@@ -142,6 +155,30 @@ void Scheduler::add_step(const Sequence& sequence, int32_t count) {
                            .first = sequence.computed(),
                            .tokens = sequence.tokens().subspan(first, static_cast<size_t>(count)),
                            .sample = count == sequence.pending()});
+}
+
+/// Beside decoding sequences alone: a turn with a part of a prompt is long enough.
+void Scheduler::plan_drafts(const TurnBudget& budget) {
+    if (budget.drafter == nullptr) return;
+    const auto decodes = [this](const Step& step) { return find(step.id).is_decoding(); };
+    if (!std::ranges::all_of(plan_.steps, decodes)) return;
+    int32_t left = std::min(budget.drafts, limits_.batch_tokens - static_cast<int32_t>(plan_.steps.size()));
+    drafts_.clear();
+    drafts_.reserve(static_cast<size_t>(std::max(left, 0))); // the steps look into it while it grows
+    for (Step& step : plan_.steps) {
+        step.drafts = draft(find(step.id), *budget.drafter, left);
+        left -= static_cast<int32_t>(step.drafts.size());
+    }
+}
+
+/// Guesses have to do with the cells that are reserved. Room for the token that is sampled after them need not be.
+std::span<const base::Token> Scheduler::draft(const Sequence& sequence, Drafter& drafter, int32_t most) {
+    const int32_t room = std::max(0, std::min(most, sequence.reserved() - sequence.length()));
+    const std::span<const base::Token> guesses = drafter.draft(sequence.id(), sequence.tokens(), room);
+    INGLE_ASSERT(std::ssize(guesses) <= room);
+    const size_t first = drafts_.size();
+    drafts_.insert(drafts_.end(), guesses.begin(), guesses.end());
+    return std::span<const base::Token>(drafts_).subspan(first);
 }
 
 /// Strictly in the line's order: a small request does not pass a large one, or the large one would starve. Only one

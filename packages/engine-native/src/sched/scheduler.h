@@ -14,6 +14,10 @@
 // A sequence that fills the context ends there, or drops its oldest turns and goes on (Request::turns): its cells are
 // moved, or, where that cannot be, it computes what is left anew.
 //
+// Where guesses of a sequence's next tokens are to be had (drafter.h), they are computed beside its one token, in cells
+// that it has reserved anyway; what the guesses were wrong about is cut off before the next turn. Nobody gives way for a
+// guess, and a turn with a part of a prompt has none.
+//
 // Prefixes are shared (cells.h): a sequence starts with the longest beginning that is computed already, whoever computed
 // it. One whose beginning is just being computed by another waits for that one instead of computing it beside it. Where
 // a part of the state cannot be cut (Limits::checkpoints), a step ends at each of a prompt's boundaries, and there, as
@@ -21,6 +25,7 @@
 #pragma once
 
 #include "sched/cells.h"
+#include "sched/drafter.h"
 #include "sched/request.h"
 #include "sched/sequence.h"
 #include "sched/waiting_line.h"
@@ -41,10 +46,9 @@ public:
     /// Ends a request in whatever state it is. False when there is no such request.
     bool cancel(base::RequestId id);
 
-    /// The next turn. While some sequence decodes, at most `budget_busy` prompt tokens (at least 1) go beside it. Empty
-    /// steps mean that there is nothing to do.
+    /// The next turn. Empty steps mean that there is nothing to do.
     /// REQUIRES: apply() was called for the plan before.
-    const Plan& plan(int32_t budget_busy);
+    const Plan& plan(const TurnBudget& budget);
 
     /// Reports the turn: one outcome for each step of the last plan, in order.
     void apply(const std::vector<Outcome>& outcomes);
@@ -76,6 +80,9 @@ private:
     void plan_decoding();
     void plan_catching_up(int32_t budget_busy);
     void add_step(const Sequence& sequence, int32_t count);
+    void plan_drafts(const TurnBudget& budget);
+    std::span<const base::Token> draft(const Sequence& sequence, Drafter& drafter, int32_t most);
+    void advance(Sequence& sequence, const Step& step, const Outcome& outcome);
 
     void admit_waiting();
     PrefixTree::Match find_prefix(const Sequence& sequence) const;
@@ -102,6 +109,8 @@ private:
     uint64_t preemptions_ = 0;
     uint64_t shifts_ = 0;
     Plan plan_;
+    /// What the plan's steps have drafts from.
+    std::vector<base::Token> drafts_;
     bool is_planned_ = false;
 };
 

@@ -17,6 +17,8 @@ export interface Script {
     message: string;
     details?: Record<string, number>;
   };
+  /** Tokens of every reply that are said to have been guessed, and guessed right. Default none. */
+  drafts?: { drafted: number; accepted: number };
   contextLength?: number;
   parallel?: number;
   info?: Partial<NativeModelInfo>;
@@ -63,6 +65,7 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     flashAttention: "auto",
     waitingMax: 256,
     contextOverflow: "length",
+    speculation: "off",
   });
   return { model, log };
 }
@@ -121,6 +124,8 @@ function scriptedEngine(
       generatedTokens: 0,
       preemptions: 0,
       contextShifts: 0,
+      draftedTokens: 0,
+      acceptedTokens: 0,
     }),
     dispose: async () => log.running.clear(),
   };
@@ -165,6 +170,8 @@ function lastEvent(
     cachedTokens: 0,
     droppedTokens: 0,
     completionTokens: said,
+    draftedTokens: script.drafts?.drafted ?? 0,
+    acceptedTokens: script.drafts?.accepted ?? 0,
     queueMs: 0,
     promptMs: 1,
     predictedMs: said,

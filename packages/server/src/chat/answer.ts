@@ -27,7 +27,7 @@ export function toUsage({ usage }: GenerationResult): Usage {
   };
 }
 
-/** `prompt_n` counts what was computed: prompt tokens without the cached ones. */
+/** `prompt_n` counts what was computed: prompt tokens without the cached ones. Without guesses there are no counts of them. */
 export function toTimings({ usage, timings }: GenerationResult): Timings {
   const computed = usage.promptTokens - usage.cachedTokens;
   return {
@@ -39,6 +39,9 @@ export function toTimings({ usage, timings }: GenerationResult): Timings {
     predicted_per_second: perSecond(usage.completionTokens, timings.predictedMs),
     cache_n: usage.cachedTokens,
     dropped_n: usage.droppedTokens,
+    ...(usage.draftedTokens > 0
+      ? { draft_n: usage.draftedTokens, draft_n_accepted: usage.acceptedTokens }
+      : {}),
   };
 }
 

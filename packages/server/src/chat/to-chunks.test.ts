@@ -49,6 +49,16 @@ describe("toChunks", () => {
     expect(asked.map((event) => parse(event).usage?.completion_tokens)).toEqual([2]);
   });
 
+  it("tells in the last chunk how many tokens were guessed, and nothing where none were", async () => {
+    const last = async (script: Script): Promise<ChatCompletionChunk["timings"]> =>
+      parse((await events(script)).at(-2) ?? "").timings;
+    expect(await last({ drafts: { drafted: 9, accepted: 7 } })).toMatchObject({
+      draft_n: 9,
+      draft_n_accepted: 7,
+    });
+    expect(await last({})).not.toHaveProperty("draft_n");
+  });
+
   it("counts tokens and time so far in each chunk with timings_per_token", async () => {
     let clock = 0;
     const seen = await events(

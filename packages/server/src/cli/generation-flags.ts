@@ -14,6 +14,7 @@ export interface GenerationFlags {
   ctx?: number;
   threads?: number;
   contextOverflow?: "length" | "shift";
+  speculation?: "off" | "ngram";
 }
 
 /** The sampling flags in the engine's names. Throws the engine's `invalid_request`, before any model is touched. */
@@ -32,10 +33,10 @@ export function settingsOf(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,
 ): Pick<ServerConfig, "model" | "engine"> {
-  const { model, ctx, threads, contextOverflow } = flags;
+  const { model, ctx, threads, contextOverflow, speculation } = flags;
   // Nothing listens, so nothing has to be kept from strangers.
   const { engine, ...config } = resolveConfig({
-    flags: { model, ctx, threads, contextOverflow, noAuth: true },
+    flags: { model, ctx, threads, contextOverflow, speculation, noAuth: true },
     env,
   });
   return { model: config.model, engine: { ...engine, parallel: 1 } };

@@ -84,6 +84,7 @@ function addServerFlags(command: Command): Command {
     .option("--threads <number>", "threads that compute", wholeNumber)
     .option("--waiting-max <number>", "requests that may wait in line", wholeNumber)
     .addOption(contextOverflow())
+    .addOption(speculation())
     .option("--api-key <key...>", "ask every request for one of these keys")
     .option("--no-auth", "serve other machines without a key")
     .option("--allow-host <name...>", "host names that requests may use beside loopback")
@@ -102,7 +103,8 @@ function addGenerationFlags(command: Command): Command {
     .option("--seed <number>", "the same seed gives the same answer", wholeNumber)
     .option("--ctx <tokens>", "most tokens of prompt and answer", wholeNumber)
     .option("--threads <number>", "threads that compute", wholeNumber)
-    .addOption(contextOverflow());
+    .addOption(contextOverflow())
+    .addOption(speculation());
 }
 
 function contextOverflow(): Option {
@@ -110,6 +112,13 @@ function contextOverflow(): Option {
     "--context-overflow <what>",
     "end at the context's end, or drop the oldest turns",
   ).choices(["length", "shift"]);
+}
+
+function speculation(): Option {
+  return new Option(
+    "--speculation <how>",
+    "guess tokens from the text before them: faster where text repeats",
+  ).choices(["off", "ngram"]);
 }
 
 function wholeNumber(text: string): number {

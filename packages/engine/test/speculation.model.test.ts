@@ -1,0 +1,140 @@
+// Speculation: several tokens in one turn, and the same texts. What is guessed depends on how long turns take here, so
+// the requests below are those that any machine guesses on: texts that go round in circles.
+import type { GenerationRequest, GenerationResult, LoadedModel } from "@ingle/engine";
+import { until } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadExact, loadTiny, prompts, within } from "./tiny.ts";
+
+describe("speculation", () => {
+  let plain: LoadedModel;
+  let guessing: LoadedModel;
+  beforeAll(async () => {
+    const options = { contextLength: 1024, parallel: 8 };
+    plain = await loadExact(options);
+    guessing = await loadExact({ ...options, speculation: "ngram" });
+  });
+  afterAll(async () => {
+    await plain[Symbol.asyncDispose]();
+    await guessing[Symbol.asyncDispose]();
+  });
+
+  const circling = "The keeper rings the bell, and the boats come home. ".repeat(12);
+  // A tiny model's text never repeats itself; of four tokens alone, it has to.
+  const fewTokens = { logitBias: { 400: 60, 500: 60, 600: 60, 700: 60 } };
+
+  async function both(request: GenerationRequest): Promise<[GenerationResult, GenerationResult]> {
+    return [await plain.model.generate(request), await guessing.model.generate(request)];
+  }
+
+  it("greedy texts are the same with and without it, and most of a text in circles is guessed", async () => {
+    for (const prompt of [circling, ...prompts(6)]) {
+      const free = await both({ prompt, temperature: 0, maxTokens: 100 });
+      expect(free[1].text).toBe(free[0].text);
+      const [expected, result] = await both({ prompt, temperature: 0, maxTokens: 300, ...fewTokens });
+      expect(result.text).toBe(expected.text);
+      expect(result.usage.completionTokens).toBe(300);
+      expect(expected.usage).toMatchObject({ draftedTokens: 0, acceptedTokens: 0 });
+    }
+    const { draftedTokens, acceptedTokens } = guessing.model.stats();
+    expect(acceptedTokens).toBeGreaterThan(300);
+    expect(draftedTokens).toBeGreaterThanOrEqual(acceptedTokens);
+  });
+
+  it("seeded texts with penalties are the same with and without it", async () => {
+    let accepted = 0;
+    for (const seed of [1, 2, 3, 4]) {
+      const [expected, result] = await both({
+        prompt: circling,
+        seed,
+        ...fewTokens,
+        temperature: 0.2,
+        topK: 20,
+        repetitionPenalty: 1.02,
+        maxTokens: 200,
+      });
+      expect(result.text).toBe(expected.text);
+      accepted += result.usage.acceptedTokens;
+    }
+    expect(accepted).toBeGreaterThan(0);
+  });
+
+  it("a stop among the guesses ends the text where it ends without them", async () => {
+    const { text } = await plain.model.generate({ prompt: circling, temperature: 0, maxTokens: 300 });
+    // Late in a text that goes round in circles, so that it stands among guesses.
+    const stop = text.slice(-40, -34);
+    const start = text.slice(0, Math.max(0, text.indexOf(stop)));
+    const [expected, result] = await both({ prompt: circling, temperature: 0, maxTokens: 300, stop: [stop] });
+    expect(expected.text).toBe(start);
+    expect(result).toMatchObject({ text: start, finishReason: "stop" });
+    expect(result.usage.completionTokens).toBe(expected.usage.completionTokens);
+  });
+
+  it("a text ends after just as many tokens as it may have", async () => {
+    for (const maxTokens of [1, 2, 7, 64, 65, 131]) {
+      const [expected, result] = await both({ prompt: circling, temperature: 0, maxTokens });
+      expect(result.text).toBe(expected.text);
+      expect(result).toMatchObject({ finishReason: "length", usage: { completionTokens: maxTokens } });
+    }
+    const [full, fullGuessed] = await both({ prompt: circling, temperature: 0 });
+    expect(fullGuessed.usage.promptTokens + fullGuessed.usage.completionTokens).toBe(1024);
+    expect(fullGuessed.text).toBe(full.text);
+  });
+
+  it("a chat goes on from what was guessed, with the texts of one without it", async () => {
+    let prompt = circling;
+    for (let turn = 0; turn < 4; turn += 1) {
+      const [expected, result] = await both({ prompt, temperature: 0, maxTokens: 80 });
+      expect(result.text, `turn ${turn}`).toBe(expected.text);
+      prompt += result.text;
+    }
+  });
+
+  it("eight at once, preempted and cancelled on their way, give the texts that they give alone", async () => {
+    await using tight = await loadExact({
+      contextLength: 400,
+      cells: 700,
+      parallel: 6,
+      speculation: "ngram",
+    });
+    const requests = prompts(8).map((prompt) => ({ prompt, temperature: 0, maxTokens: 250 }));
+    const leaving = tight.model.generate({ prompt: circling.slice(0, 300), temperature: 0, maxTokens: 200 });
+    setTimeout(() => leaving.cancel(), 15);
+    const together = await within(
+      60_000,
+      Promise.all(requests.map(async (request) => (await tight.model.generate(request)).text)),
+    );
+    expect(tight.model.stats().preemptions).toBeGreaterThan(0);
+    for (const [index, request] of requests.entries()) {
+      expect((await plain.model.generate(request)).text).toBe(together[index]);
+    }
+    await until(() => tight.model.stats().running === 0);
+    expect(tight.model.stats().cellsUsed).toBe(0);
+  });
+
+  it("a cancel in the middle of guesses frees everything, and the next request is right", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const generation = guessing.model.generate({ prompt: circling, temperature: 0, maxTokens: 700 });
+      let pieces = 0;
+      for await (const _ of generation) if ((pieces += 1) > 5 * round) break;
+      await until(() => guessing.model.stats().running === 0);
+      expect(guessing.model.stats().cellsUsed).toBe(0);
+    }
+    const [expected, result] = await both({ prompt: circling, temperature: 0, maxTokens: 50 });
+    expect(result.text).toBe(expected.text);
+  });
+});
+
+describe("speculation on a hybrid model", () => {
+  it("stays off by itself, and is refused in a sentence when it is asked for", async () => {
+    const options = { flashAttention: "off", contextLength: 256, parallel: 1 } as const;
+    await using loaded = await loadTiny(options, { architecture: "lfm2" });
+    await loaded.model.generate({ prompt: "round and round ".repeat(8), temperature: 0, maxTokens: 60 });
+    expect(loaded.model.stats().draftedTokens).toBe(0);
+    await expect(
+      loadTiny({ ...options, speculation: "ngram" }, { architecture: "lfm2" }),
+    ).rejects.toMatchObject({
+      code: "invalid_request",
+      details: { param: "speculation" },
+    });
+  });
+});
