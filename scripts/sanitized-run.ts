@@ -104,6 +104,8 @@ async function main(addon: Addon, file: string): Promise<void> {
       kvTypeV: "f16",
       flashAttention: "auto",
       waitingMax: 16,
+      contextOverflow: "shift",
+      speculation: "ngram",
     },
     requests.onEvents,
   );
