@@ -62,8 +62,8 @@ inline engine::EngineOptions few_places() {
                         .flash_attention = "off"},
             .batch_tokens_busy = 8,
             .waiting_max = 1000,
-            .speculates = false,
-            .drops_turns = true};
+            .drops_turns = true,
+            .speculates = false};
 }
 
 struct Question {

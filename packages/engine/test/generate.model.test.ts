@@ -58,7 +58,14 @@ describe("generating text", () => {
     const { finishReason, usage, timings } = await loaded.model.generate({ prompt: "One two", maxTokens: 5 });
     expect(finishReason).toBe("length");
     const promptTokens = (await loaded.tokenizer.encode("One two")).length;
-    expect(usage).toEqual({ promptTokens, completionTokens: 5, cachedTokens: 0, droppedTokens: 0 });
+    expect(usage).toEqual({
+      promptTokens,
+      completionTokens: 5,
+      cachedTokens: 0,
+      droppedTokens: 0,
+      draftedTokens: 0,
+      acceptedTokens: 0,
+    });
     expect(timings.promptMs).toBeGreaterThan(0);
     expect(timings.predictedMs).toBeGreaterThan(0);
   });
