@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { digestOfKey } from "./api-key.ts";
 import { ConfigError, isLoopback, resolveConfig, type ServerFlags } from "./config.ts";
 import { VariantName, variants } from "./variants.ts";
 
@@ -66,7 +67,7 @@ describe("precedence", () => {
       },
     );
     expect(config).toMatchObject({
-      apiKeys: ["one", "two"],
+      keyDigests: [digestOfKey("one"), digestOfKey("two")],
       engine: { contextLength: 512, contextOverflow: "shift", speculation: "ngram" },
       allowHosts: ["chat.example"],
       noAuth: false,
@@ -105,7 +106,7 @@ describe("an address that others can reach", () => {
   });
 
   it("is taken with a key, or when --no-auth says so", () => {
-    expect(resolve({ host: "0.0.0.0", apiKey: ["secret"] }).apiKeys).toEqual(["secret"]);
+    expect(resolve({ host: "0.0.0.0", apiKey: ["secret"] }).keyDigests).toHaveLength(1);
     expect(resolve({ host: "0.0.0.0", noAuth: true }).noAuth).toBe(true);
   });
 
