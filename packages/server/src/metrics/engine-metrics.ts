@@ -11,7 +11,7 @@ import type { ModelRegistry } from "../models/registry.ts";
 const vllmBlockSize = 16;
 
 type GaugeName = "running" | "waiting" | "cells" | "cellsUsed" | "cellsCached";
-type TotalName = "turns" | "promptTokens" | "generatedTokens" | "preemptions";
+type TotalName = "turns" | "promptTokens" | "generatedTokens" | "preemptions" | "contextShifts";
 
 const gauges: readonly (readonly [GaugeName, string, string])[] = [
   ["running", "ingle_requests_running", "Requests that are computed now."],
@@ -30,6 +30,7 @@ const totals: readonly (readonly [TotalName, string, string])[] = [
     "Tokens of replies, those of clients that left included.",
   ],
   ["preemptions", "ingle_preemptions_total", "Requests that gave their cells up for a while."],
+  ["contextShifts", "ingle_context_shifts_total", "Times that the oldest turns of a chat were dropped."],
 ];
 
 export function addEngineMetrics(

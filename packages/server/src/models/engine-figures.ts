@@ -2,11 +2,10 @@
 // /metrics.
 import type { NativeStats } from "@ingle/engine";
 
-/** The counters among an engine's figures; the others say how it is now. */
-type EngineTotals = Pick<NativeStats, "turns" | "promptTokens" | "generatedTokens" | "preemptions">;
-
-/** An engine's own names: what is now, and totals since the server began. */
+/** How the engine is now, and its counters since the server began. */
 export type EngineFigures = NativeStats;
+
+const counters = ["turns", "promptTokens", "generatedTokens", "preemptions", "contextShifts"] as const;
 
 const nothing: EngineFigures = {
   running: 0,
@@ -18,24 +17,21 @@ const nothing: EngineFigures = {
   promptTokens: 0,
   generatedTokens: 0,
   preemptions: 0,
+  contextShifts: 0,
 };
 
 export class EngineHistory {
-  #past: EngineTotals = nothing;
+  #past: EngineFigures = nothing;
 
-  /** Keeps the totals of an engine that ends now. */
+  /** Keeps the counters of an engine that ends now. */
   close(last: EngineFigures): void {
     this.#past = this.with(last);
   }
 
-  /** The totals of all engines, and how the present one is; absent where there is none. */
+  /** How the present engine is, where there is one, with the counters of all. */
   with(present: EngineFigures = nothing): EngineFigures {
-    return {
-      ...present,
-      turns: this.#past.turns + present.turns,
-      promptTokens: this.#past.promptTokens + present.promptTokens,
-      generatedTokens: this.#past.generatedTokens + present.generatedTokens,
-      preemptions: this.#past.preemptions + present.preemptions,
-    };
+    const figures = { ...present };
+    for (const counter of counters) figures[counter] += this.#past[counter];
+    return figures;
   }
 }
