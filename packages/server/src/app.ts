@@ -10,6 +10,7 @@ import type { ModelRegistry } from "./models/registry.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { abort } from "./plugins/abort.ts";
 import { auth } from "./plugins/auth.ts";
+import { bodyBudget } from "./plugins/body-budget.ts";
 import { answerBadPath, answerBrokenHttp } from "./plugins/broken-requests.ts";
 import { clientKey } from "./plugins/client-key.ts";
 import { drain } from "./plugins/drain.ts";
@@ -73,6 +74,7 @@ export async function buildApp(
   await app.register(auth, { keyDigests: config.keyDigests });
   await app.register(rateLimit, { requestsPerMinute: config.rateLimit });
   await app.register(clientKey);
+  await app.register(bodyBudget, { bodyBytesMax: config.limits.bodyBytesMax });
 
   await app.register(healthRoutes, { registry });
   await app.register(metricsRoutes);
