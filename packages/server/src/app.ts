@@ -18,6 +18,7 @@ import { errors } from "./plugins/errors.ts";
 import { hosts } from "./plugins/hosts.ts";
 import { metrics } from "./plugins/metrics.ts";
 import { rateLimit } from "./plugins/rate-limit.ts";
+import { replyEnd } from "./plugins/reply-end.ts";
 import { requestId, requestLog } from "./plugins/request-log.ts";
 import { stalledReaders } from "./plugins/stalled-readers.ts";
 import { unknownPaths } from "./plugins/unknown-paths.ts";
@@ -59,6 +60,7 @@ export async function buildApp(
   app.removeContentTypeParser("text/plain");
   app.setValidatorCompiler(zodValidator);
 
+  await app.register(replyEnd);
   await app.register(abort);
   await app.register(requestLog);
   await app.register(metrics, { metrics: new Metrics(registry, { compat: config.metricsCompat }) });

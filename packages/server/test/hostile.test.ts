@@ -1,4 +1,6 @@
 // Strangers at the socket: what they send is refused or ended, and the next request is answered as if nothing had been.
+import { once } from "node:events";
+import { connect } from "node:net";
 import { ErrorBody } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import type { ServerFlags } from "../src/config.ts";
@@ -238,6 +240,21 @@ describe("many strangers", () => {
     await using house = await scriptedServer({ flags: { headersTimeout: "200ms" } });
     const sockets = await Promise.all(Array.from({ length: 100 }, () => open(house.server.port)));
     await Promise.all(sockets.map(answerOf));
+    await expectStillServing(house);
+  });
+
+  it("that were refused and hold on to their connection lose it", async () => {
+    await using house = await scriptedServer();
+    const socket = connect({ port: house.server.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.write("noise\r\n\r\n");
+    socket.on("data", () => {});
+    const answered = once(socket, "end", { signal: AbortSignal.timeout(5_000) });
+    await answered;
+    const more = setInterval(() => socket.write("more"), 20);
+    await expect(once(socket, "close", { signal: AbortSignal.timeout(5_000) })).rejects.toMatchObject({
+      code: expect.stringMatching(/ECONNRESET|EPIPE/),
+    });
+    clearInterval(more);
     await expectStillServing(house);
   });
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { resolveConfig } from "../src/config.ts";
 import { serve } from "../src/serve.ts";
-import { scriptedId, scriptedRegistry } from "../src/testing/scripted-server.ts";
+import { scriptedApp, scriptedId, scriptedRegistry } from "../src/testing/scripted-server.ts";
 
 interface WireSpan {
   traceId: string;
@@ -150,6 +150,14 @@ describe("a trace", () => {
     await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [{ model: scriptedId }], { traceparent });
     expect(place.spans()[0]?.traceId).toMatch(/^(?!0{32}|0af76519)[0-9a-f]{32}$/);
     expect(place.spans()[0]?.parentSpanId).toBeUndefined();
+  });
+});
+
+describe("without a collector", () => {
+  it("nothing traces", async () => {
+    await using house = await scriptedApp();
+    await house.app.ready();
+    expect([house.app.hasPlugin("metrics"), house.app.hasPlugin("tracing")]).toEqual([true, false]);
   });
 });
 

@@ -15,7 +15,7 @@ export const bodyBudget = fp(
     const bytesMax = largestBodies * bodyBytesMax;
     let taken = 0;
 
-    app.addHook("preParsing", async ({ headers }, reply, payload) => {
+    app.addHook("preParsing", async ({ headers, atEnd }, _reply, payload) => {
       let held = 0;
       let isOver = false;
       const take = (bytes: number): void => {
@@ -32,7 +32,7 @@ export const bodyBudget = fp(
         taken += bytes;
         held += bytes;
       };
-      reply.raw.once("close", () => {
+      atEnd(() => {
         isOver = true;
         taken -= held;
       });
@@ -42,7 +42,7 @@ export const bodyBudget = fp(
       return payload;
     });
   },
-  { name: "body-budget" },
+  { name: "body-budget", dependencies: ["reply-end"] },
 );
 
 /** Nobody has said how long it is, so every piece is counted as it comes. */

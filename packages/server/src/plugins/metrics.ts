@@ -14,7 +14,7 @@ export const metrics = fp(
   async (app: FastifyInstance, options: { metrics: Metrics }) => {
     app.decorate("metrics", options.metrics);
     app.addHook("onRequest", async (request, reply) => {
-      reply.raw.once("close", () => {
+      request.atEnd(() => {
         options.metrics.requests.ended({
           method: request.method,
           route: request.routeOptions.url ?? "unknown",

@@ -1,6 +1,5 @@
 // Requests a minute of one key, or of one address where no keys are asked for. The line of waiting requests bounds the
 // work; this bounds how often somebody may knock.
-import fastifyRateLimit, { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { WireError } from "../wire-error.ts";
@@ -17,6 +16,7 @@ export interface RateLimitOptions {
 export const rateLimit = fp(
   async (app: FastifyInstance, { requestsPerMinute }: RateLimitOptions) => {
     if (requestsPerMinute === 0) return;
+    const { default: fastifyRateLimit, normalizeIP } = await import("@fastify/rate-limit");
     await app.register(fastifyRateLimit, {
       max: requestsPerMinute,
       timeWindow: windowMs,

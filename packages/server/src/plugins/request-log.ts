@@ -61,8 +61,7 @@ export const requestLog = fp(
     app.addHook("onRequest", async (request, reply) => {
       request.setDecorator<RequestOutcome>("outcome", { startedAt: performance.now() });
       reply.header("x-request-id", request.id);
-      // Fastify's onResponse hook knows nothing of clients that left; 'close' comes after every reply.
-      reply.raw.once("close", () => writeLine(request, reply));
+      request.atEnd(() => writeLine(request, reply));
     });
   },
   { name: "request-log", dependencies: ["abort"] },

@@ -17,7 +17,7 @@ export const tracing = fp(
     });
     app.addHook("onRequest", async (request, reply) => {
       if (request.routeOptions.config.isPublic === true) return; // probes come every few seconds and say nothing
-      reply.raw.once("close", () => {
+      request.atEnd(() => {
         const context = traceContext(request.headers["traceparent"], settings);
         if (!context.isSampled) return;
         const server = serverSpan(request, reply, context);

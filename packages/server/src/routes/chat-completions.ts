@@ -29,7 +29,7 @@ export async function chatRoutes(app: FastifyInstance, options: ChatRouteOptions
   app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", { schema }, async (request, reply) => {
     const { body, clientSignal: signal } = request;
     signal.throwIfAborted();
-    const lease = untilReplyEnds(reply, await registry.acquire(body.model, variant, { signal }));
+    const lease = untilReplyEnds(request, await registry.acquire(body.model, variant, { signal }));
     request.outcome.model = lease.id;
 
     const sampling = toGenerationRequest(body, variant);
@@ -53,9 +53,9 @@ export async function chatRoutes(app: FastifyInstance, options: ChatRouteOptions
   });
 }
 
-/** Held until the reply is out or its client gone: 'close' comes exactly once, after either. */
-function untilReplyEnds<Held extends Disposable>(reply: FastifyReply, held: Held): Held {
-  reply.raw.once("close", () => held[Symbol.dispose]());
+/** Held until the reply is out or its client gone. */
+function untilReplyEnds<Held extends Disposable>({ atEnd }: FastifyRequest, held: Held): Held {
+  atEnd(() => held[Symbol.dispose]());
   return held;
 }
 
