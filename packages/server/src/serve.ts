@@ -62,7 +62,11 @@ async function listen(app: FastifyInstance, config: ServerConfig): Promise<numbe
   const lastPort = canMove ? Math.min(config.port + portTriesMax, portMax) : config.port;
   for (let port = config.port; ; port += 1) {
     try {
-      await app.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` });
+      await app.listen({
+        host,
+        port,
+        listenTextResolver: () => `listening on ${urlOf(config, portOf(app))}`,
+      });
       return portOf(app);
     } catch (error) {
       if (codeOf(error) === "EADDRINUSE" && port < lastPort) continue;
