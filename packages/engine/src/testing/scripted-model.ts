@@ -98,9 +98,14 @@ function scriptedEngine(
   onEvents: (events: NativeEvent[]) => void,
 ): NativeEngine {
   let nextId = 1;
-  const counted = { promptTokens: 0, generatedTokens: 0 };
+  const counted = { promptTokens: 0, generatedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
   const count = (events: NativeEvent[]): void => {
-    for (const event of events) if (event.type === "text") counted.generatedTokens += event.tokens;
+    for (const event of events) {
+      if (event.type === "text") counted.generatedTokens += event.tokens;
+      if (event.type !== "finish") continue;
+      counted.draftedTokens += event.draftedTokens;
+      counted.acceptedTokens += event.acceptedTokens;
+    }
     onEvents(events);
   };
   return {
@@ -129,8 +134,6 @@ function scriptedEngine(
       ...counted,
       preemptions: 0,
       contextShifts: 0,
-      draftedTokens: 0,
-      acceptedTokens: 0,
     }),
     dispose: async () => log.running.clear(),
   };

@@ -1,7 +1,7 @@
 // How the engine is at the moment of a scrape: the line, the cache, the work so far. Also under the names that
 // autoscalers and gateways know from vLLM, when --metrics-compat asks for them.
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { EngineFigures } from "../models/engine-figures.ts";
+import type { EngineCounter, EngineFigures } from "../models/engine-figures.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 
 /**
@@ -11,8 +11,6 @@ import type { ModelRegistry } from "../models/registry.ts";
 const vllmBlockSize = 16;
 
 type GaugeName = "running" | "waiting" | "cells" | "cellsUsed" | "cellsCached";
-type TotalName = "turns" | "promptTokens" | "generatedTokens" | "preemptions" | "contextShifts";
-
 const gauges: readonly (readonly [GaugeName, string, string])[] = [
   ["running", "ingle_requests_running", "Requests that are computed now."],
   ["waiting", "ingle_requests_waiting", "Requests in line, or waiting for an idle model to be loaded."],
@@ -21,7 +19,7 @@ const gauges: readonly (readonly [GaugeName, string, string])[] = [
   ["cellsCached", "ingle_kv_cells_cached", "Cells kept for requests that begin like earlier ones."],
 ];
 
-const totals: readonly (readonly [TotalName, string, string])[] = [
+const totals: readonly (readonly [EngineCounter, string, string])[] = [
   ["turns", "ingle_engine_turns_total", "Turns of the engine: one batch each."],
   ["promptTokens", "ingle_prompt_tokens_total", "Tokens of prompts that were computed."],
   [
@@ -31,6 +29,8 @@ const totals: readonly (readonly [TotalName, string, string])[] = [
   ],
   ["preemptions", "ingle_preemptions_total", "Requests that gave their cells up for a while."],
   ["contextShifts", "ingle_context_shifts_total", "Times that the oldest turns of a chat were dropped."],
+  ["draftedTokens", "ingle_draft_tokens_total", "Tokens that speculation guessed."],
+  ["acceptedTokens", "ingle_draft_tokens_accepted_total", "Guessed tokens that were right."],
 ];
 
 export function addEngineMetrics(

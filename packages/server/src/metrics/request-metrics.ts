@@ -17,20 +17,13 @@ export interface EndedRequest {
   seconds: number;
 }
 
-/** Tokens of a generation that ended well. */
-export interface SpentTokens {
-  cached: number;
-  /** Guessed by speculation, and those of them that were right; absent where nothing guesses. */
-  drafted?: number | undefined;
-  accepted?: number | undefined;
-}
-
 /** Measures one generation. */
 export interface GenerationMeter {
   firstToken(seconds: number): void;
   /** Time between two pieces of text, for each token of the second. */
   interToken(seconds: number): void;
-  finished(tokens: SpentTokens): void;
+  /** Tokens of the prompt that did not have to be computed. */
+  cached(tokens: number): void;
 }
 
 export class RequestMetrics {
@@ -39,8 +32,6 @@ export class RequestMetrics {
   readonly #firstToken: Histogram<"model">;
   readonly #interToken: Histogram<"model">;
   readonly #cached: Counter<"model">;
-  readonly #drafted: Counter<"model">;
-  readonly #accepted: Counter<"model">;
 
   constructor(register: Registry) {
     const registers = [register];
@@ -72,14 +63,12 @@ export class RequestMetrics {
       buckets: interTokenBuckets,
       registers,
     });
-    const counter = (name: string, help: string): Counter<"model"> =>
-      new Counter({ name, help, labelNames: model, registers });
-    this.#cached = counter(
-      "ingle_prompt_tokens_cached_total",
-      "Tokens of prompts that did not have to be computed again.",
-    );
-    this.#drafted = counter("ingle_draft_tokens_total", "Tokens that speculation guessed.");
-    this.#accepted = counter("ingle_draft_tokens_accepted_total", "Guessed tokens that were right.");
+    this.#cached = new Counter({
+      name: "ingle_prompt_tokens_cached_total",
+      help: "Tokens of prompts that did not have to be computed again.",
+      labelNames: model,
+      registers,
+    });
   }
 
   ended({ method, route, status, seconds }: EndedRequest): void {
@@ -94,11 +83,7 @@ export class RequestMetrics {
     return {
       firstToken: (seconds) => firstToken.observe(seconds),
       interToken: (seconds) => interToken.observe(seconds),
-      finished: ({ cached, drafted = 0, accepted = 0 }) => {
-        this.#cached.inc({ model }, cached);
-        this.#drafted.inc({ model }, drafted);
-        this.#accepted.inc({ model }, accepted);
-      },
+      cached: (tokens) => this.#cached.inc({ model }, tokens),
     };
   }
 }

@@ -5,7 +5,18 @@ import type { NativeStats } from "@ingle/engine";
 /** How the engine is now, and its counters since the server began. */
 export type EngineFigures = NativeStats;
 
-const counters = ["turns", "promptTokens", "generatedTokens", "preemptions", "contextShifts"] as const;
+const counters = [
+  "turns",
+  "promptTokens",
+  "generatedTokens",
+  "preemptions",
+  "contextShifts",
+  "draftedTokens",
+  "acceptedTokens",
+] as const satisfies (keyof EngineFigures)[];
+
+/** Those of the figures that only ever grow. */
+export type EngineCounter = (typeof counters)[number];
 
 const nothing: EngineFigures = {
   running: 0,
@@ -18,6 +29,8 @@ const nothing: EngineFigures = {
   generatedTokens: 0,
   preemptions: 0,
   contextShifts: 0,
+  draftedTokens: 0,
+  acceptedTokens: 0,
 };
 
 export class EngineHistory {

@@ -28,7 +28,7 @@ export async function watchGeneration(
       lastAt = now;
     }
     const { usage, timings, finishReason } = await generation;
-    meter.finished({ cached: usage.cachedTokens });
+    meter.cached(usage.cachedTokens);
     outcome.promptTokens = usage.promptTokens;
     outcome.cachedTokens = usage.cachedTokens;
     outcome.completionTokens = usage.completionTokens;

@@ -68,9 +68,16 @@ describe("/metrics", () => {
       expect(samples.get("ingle_generated_tokens_total")).toBe(4);
       expect(samples.get("ingle_prompt_tokens_total")).toBe("user: Hi".length);
       expect(samples.get(`ingle_prompt_tokens_cached_total${model}`)).toBe(0);
-      expect(samples.get(`ingle_draft_tokens_total${model}`)).toBe(0);
     },
   );
+
+  it("counts what speculation guessed, and what of it was right", async () => {
+    await using house = await scriptedApp({ script: { drafts: { drafted: 9, accepted: 7 } } });
+    await chat(house);
+    const samples = await scrape(house);
+    expect(samples.get("ingle_draft_tokens_total")).toBe(9);
+    expect(samples.get("ingle_draft_tokens_accepted_total")).toBe(7);
+  });
 
   it("shows the line, the cache, the event loop and the process", async () => {
     await using house = await scriptedServer({ script: { pieces: Array(1000).fill("x"), delayMs: 5 } });
