@@ -4,29 +4,37 @@ import { firstProblem } from "@ingle/protocol";
 import Fastify, { LogController, type FastifyInstance, type FastifySchemaCompiler } from "fastify";
 import type { z } from "zod";
 import type { ServerConfig } from "./config.ts";
+import { httpServer, type TlsMaterial } from "./http-server.ts";
 import type { LoggerSetting } from "./logger.ts";
 import type { ModelRegistry } from "./models/registry.ts";
+import { Metrics } from "./metrics/metrics.ts";
 import { abort } from "./plugins/abort.ts";
 import { auth } from "./plugins/auth.ts";
+import { bodyBudget } from "./plugins/body-budget.ts";
 import { answerBadPath, answerBrokenHttp } from "./plugins/broken-requests.ts";
 import { clientKey } from "./plugins/client-key.ts";
 import { drain } from "./plugins/drain.ts";
 import { errors } from "./plugins/errors.ts";
 import { hosts } from "./plugins/hosts.ts";
+import { metrics } from "./plugins/metrics.ts";
+import { rateLimit } from "./plugins/rate-limit.ts";
+import { replyEnd } from "./plugins/reply-end.ts";
 import { requestId, requestLog } from "./plugins/request-log.ts";
+import { stalledReaders } from "./plugins/stalled-readers.ts";
 import { unknownPaths } from "./plugins/unknown-paths.ts";
 import { chatRoutes } from "./routes/chat-completions.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Longest silence of a stream: proxies commonly close one after 30 to 60 seconds. */
 const keepAliveCommentMs = 15_000;
-/** How long an idle connection is kept: longer than the 60 seconds of common load balancers. */
-const idleConnectionMs = 65_000;
 
 export interface AppDependencies {
   registry: ModelRegistry;
+  /** With it the server speaks HTTPS. */
+  tls?: TlsMaterial | undefined;
   logger?: LoggerSetting;
   now?: () => Date;
   newId?: () => string;
@@ -44,8 +52,7 @@ export async function buildApp(
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: requestId,
     bodyLimit: config.limits.bodyBytesMax,
-    requestTimeout: config.limits.requestTimeoutMs,
-    keepAliveTimeout: idleConnectionMs,
+    serverFactory: (listener) => httpServer(listener, config.limits, dependencies.tls),
     return503OnClosing: false, // the registry answers in our own words
     frameworkErrors: answerBadPath,
     clientErrorHandler: answerBrokenHttp,
@@ -53,16 +60,26 @@ export async function buildApp(
   app.removeContentTypeParser("text/plain");
   app.setValidatorCompiler(zodValidator);
 
+  await app.register(replyEnd);
   await app.register(abort);
   await app.register(requestLog);
+  await app.register(metrics, { metrics: new Metrics(registry, { compat: config.metricsCompat }) });
+  if (config.tracing !== undefined) {
+    const { tracing } = await import("./plugins/tracing.ts"); // not loaded by those who do not trace
+    await app.register(tracing, { settings: config.tracing });
+  }
   await app.register(errors);
   await app.register(unknownPaths);
   await app.register(drain);
+  await app.register(stalledReaders, { timeoutMs: config.limits.stalledReaderTimeoutMs });
   await app.register(hosts, { allowHosts: config.allowHosts, allowOrigins: config.allowOrigins });
-  await app.register(auth, { apiKeys: config.apiKeys });
+  await app.register(auth, { keyDigests: config.keyDigests });
+  await app.register(rateLimit, { requestsPerMinute: config.rateLimit });
   await app.register(clientKey);
+  await app.register(bodyBudget, { bodyBytesMax: config.limits.bodyBytesMax });
 
   await app.register(healthRoutes, { registry });
+  await app.register(metricsRoutes);
   await app.register(modelRoutes, { registry });
   await app.register(chatRoutes, {
     registry,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { digestOfKey } from "./api-key.ts";
 import { ConfigError, isLoopback, resolveConfig, type ServerFlags } from "./config.ts";
 import { VariantName, variants } from "./variants.ts";
 
@@ -66,7 +67,7 @@ describe("precedence", () => {
       },
     );
     expect(config).toMatchObject({
-      apiKeys: ["one", "two"],
+      keyDigests: [digestOfKey("one"), digestOfKey("two")],
       engine: { contextLength: 512, contextOverflow: "shift", speculation: "ngram" },
       allowHosts: ["chat.example"],
       noAuth: false,
@@ -81,6 +82,15 @@ describe("errors", () => {
     [{ ctx: 1 }, {}, "--ctx"],
     [{ allowHost: ["a/b"] }, {}, "--allow-host"],
     [{ allowOrigin: ["https://chat.example/path"] }, {}, "--allow-origin"],
+    [{ idleUnload: "1ms" }, {}, "--idle-unload"],
+    [{ drainTimeout: "soon" }, {}, "--drain-timeout"],
+    [{ rateLimit: -1 }, {}, "--rate-limit"],
+    [{ metricsCompat: "other" }, {}, "--metrics-compat"],
+    [{ tlsCert: "cert.pem" }, {}, "--tls-cert"],
+    [{}, { INGLE_TLS_KEY: "key.pem" }, "INGLE_TLS_KEY"],
+    [{}, { INGLE_REQUEST_TIMEOUT: "-1" }, "INGLE_REQUEST_TIMEOUT"],
+    [{}, { INGLE_HEADERS_TIMEOUT: "1" + "0".repeat(12) }, "INGLE_HEADERS_TIMEOUT"],
+    [{}, { INGLE_STALLED_READER_TIMEOUT: "0" }, "INGLE_STALLED_READER_TIMEOUT"],
     [{}, { PORT: "http" }, "PORT"],
     [{}, { INGLE_VARIANT: "mobile" }, "INGLE_VARIANT"],
     [{}, { INGLE_NO_AUTH: "perhaps" }, "INGLE_NO_AUTH"],
@@ -105,7 +115,9 @@ describe("an address that others can reach", () => {
   });
 
   it("is taken with a key, or when --no-auth says so", () => {
-    expect(resolve({ host: "0.0.0.0", apiKey: ["secret"] }).apiKeys).toEqual(["secret"]);
+    const config = resolve({ host: "0.0.0.0", apiKey: ["secret"] });
+    expect(config.keyDigests).toHaveLength(1);
+    expect(JSON.stringify(config)).not.toContain("secret");
     expect(resolve({ host: "0.0.0.0", noAuth: true }).noAuth).toBe(true);
   });
 

@@ -2,7 +2,10 @@
 // resolveConfig() is called by the command line; buildApp() and serve() take its result.
 import { isIP } from "node:net";
 import { z } from "zod";
-import { readSettings, type ServerFlags, type SettingName } from "./settings.ts";
+import { digestOfKey } from "./api-key.ts";
+import { duration } from "./duration.ts";
+import { readSettings, type ServerFlags, type SettingName, type Settings } from "./settings.ts";
+import { TracingSettings, tracingSettings } from "./tracing/settings.ts";
 import { VariantName, variants } from "./variants.ts";
 
 export type { ServerFlags } from "./settings.ts";
@@ -11,10 +14,21 @@ export type { ServerFlags } from "./settings.ts";
 const bodyBytesDefault = 32 * 1024 * 1024;
 /** Requests that may wait for a free sequence: minutes of work on a desk, not hours. */
 const waitingMaxDefault = 256;
+/** The head of a request is a few kilobytes: any uplink has sent it by then, a connection that only trickles has not. */
+const headersTimeoutDefault = "20s";
 /** A whole request must have arrived in this time: a slow uplink with images passes, a held-open socket does not. */
-const requestTimeoutMsDefault = 300_000;
+const requestTimeoutDefault = "5m";
+/** A phone in a tunnel comes back within this time; one that does not read any more would keep its place for ever. */
+const stalledReaderTimeoutDefault = "60s";
 /** How long running replies may go on after the server was told to stop. */
-const drainDeadlineMsDefault = 30_000;
+const drainTimeoutDefault = "30s";
+/** A model that is loaded again for every other request would never do anything else. */
+const idleUnloadMinMs = 1_000;
+/**
+ * Requests a minute of one key or address where other machines can reach the server: far more than people, agents and
+ * gateways send, far less than a flood.
+ */
+const rateLimitBeyondLoopback = 6_000;
 /** Most API keys: each one is compared with each request's. */
 const apiKeysMax = 1_000;
 
@@ -57,9 +71,15 @@ export const ServerConfig = z
       /** Whether tokens are guessed from the text before them. */
       speculation: z.enum(["off", "ngram"], 'must be "off" or "ngram"').default("off"),
     }),
-    /** With at least one key, a request without one of them is a 401. */
-    apiKeys: z
-      .array(z.string().min(1, "must not be empty").max(1024, "must be at most 1024 characters"))
+    /** With at least one key, a request without one of them is a 401. The keys themselves are not kept. */
+    keyDigests: z
+      .array(
+        z
+          .string()
+          .min(1, "must not be empty")
+          .max(1024, "must be at most 1024 characters")
+          .transform(digestOfKey),
+      )
       .max(apiKeysMax, `must be at most ${apiKeysMax} keys`)
       .default([]),
     /** Says in words that anybody who reaches the address may use the server. */
@@ -68,20 +88,27 @@ export const ServerConfig = z
     allowHosts: z.array(AllowedHost).default([]),
     /** Origins of web pages that may call the server, beside loopback and the server's own. */
     allowOrigins: z.array(AllowedOrigin).default([]),
+    /** Paths of PEM files; without them the server speaks plain HTTP. */
+    tls: z.object({ certFile: z.string(), keyFile: z.string() }).optional(),
+    /** Requests a minute of one key or address; 0 is no limit. */
+    rateLimit: z.int("must be a whole number").min(0, "must be at least 0").default(0),
+    /** Whose names `/metrics` has beside ours. */
+    metricsCompat: z.enum(["vllm"], 'must be "vllm"').optional(),
+    /** Where traces go; absent is nowhere. */
+    tracing: TracingSettings.optional(),
+    /** A model that nobody has asked for this long is freed until the next request; absent is never. */
+    idleUnloadMs: duration({ minMs: idleUnloadMinMs }).optional(),
     limits: z
       .object({
         bodyBytesMax: z
           .int("must be a whole number")
           .min(1024, "must be at least 1024")
           .default(bodyBytesDefault),
-        requestTimeoutMs: z
-          .int("must be a whole number")
-          .min(1_000, "must be at least 1000")
-          .default(requestTimeoutMsDefault),
-        drainDeadlineMs: z
-          .int("must be a whole number")
-          .min(0, "must be at least 0")
-          .default(drainDeadlineMsDefault),
+        headersTimeoutMs: duration({ minMs: 100 }).prefault(headersTimeoutDefault),
+        requestTimeoutMs: duration({ minMs: 100 }).prefault(requestTimeoutDefault),
+        /** A client that takes nothing of a reply that is waiting for it is hung up on after this time. */
+        stalledReaderTimeoutMs: duration({ minMs: 100 }).prefault(stalledReaderTimeoutDefault),
+        drainDeadlineMs: duration({ minMs: 0 }).prefault(drainTimeoutDefault),
       })
       .prefault({}),
   })
@@ -118,14 +145,23 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       contextOverflow: values.contextOverflow,
       speculation: values.speculation,
     },
-    apiKeys: values.apiKey,
+    keyDigests: values.apiKey,
     noAuth: values.noAuth,
     allowHosts: values.allowHost,
     allowOrigins: values.allowOrigin,
+    tls: tlsFiles({ values, sources }),
+    rateLimit: values.rateLimit ?? defaultRateLimit(values.host ?? variant.host),
+    metricsCompat: values.metricsCompat,
+    tracing: tracingSettings(input.env, (variable, why) => {
+      throw new ConfigError(variable, `${variable} ${why}.`);
+    }),
+    idleUnloadMs: values.idleUnload,
     limits: {
       bodyBytesMax: values.bodyBytesMax,
-      requestTimeoutMs: values.requestTimeoutMs,
-      drainDeadlineMs: values.drainDeadlineMs,
+      headersTimeoutMs: values.headersTimeout,
+      requestTimeoutMs: values.requestTimeout,
+      stalledReaderTimeoutMs: values.stalledReaderTimeout,
+      drainDeadlineMs: values.drainTimeout,
     },
   });
   if (!result.success) {
@@ -139,10 +175,30 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
 /** The settings whose names in the config differ from the flag's. */
 const settingOfConfigKey: Readonly<Record<string, SettingName>> = {
   contextLength: "ctx",
-  apiKeys: "apiKey",
+  keyDigests: "apiKey",
   allowHosts: "allowHost",
   allowOrigins: "allowOrigin",
+  idleUnloadMs: "idleUnload",
+  headersTimeoutMs: "headersTimeout",
+  requestTimeoutMs: "requestTimeout",
+  stalledReaderTimeoutMs: "stalledReaderTimeout",
+  drainDeadlineMs: "drainTimeout",
 };
+
+/** A certificate is of no use without its key, and the other way round. */
+function tlsFiles({ values, sources }: Settings): { certFile: unknown; keyFile: unknown } | undefined {
+  const { tlsCert: certFile, tlsKey: keyFile } = values;
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  const [given, missing] =
+    keyFile === undefined ? [sources.tlsCert, "--tls-key"] : [sources.tlsKey, "--tls-cert"];
+  throw new ConfigError(given ?? missing, `${given} needs ${missing} beside it.`);
+}
+
+/** A flood from another machine is bounded from the start; programs of this machine are its user's own. */
+function defaultRateLimit(host: unknown): number {
+  return typeof host === "string" && isLoopback(host) ? 0 : rateLimitBeyondLoopback;
+}
 
 /** Who said what stands at this place of the config. */
 function sourceOf(
@@ -161,7 +217,7 @@ function unusable(source: string | undefined, issue: { message: string } | undef
 
 /** An address that others can reach needs a key, or a person who says that it needs none. */
 function refuseOpenHouse(config: ServerConfig, source: string): void {
-  if (isLoopback(config.host) || config.apiKeys.length > 0 || config.noAuth) return;
+  if (isLoopback(config.host) || config.keyDigests.length > 0 || config.noAuth) return;
   throw new ConfigError(
     source,
     `${source} binds to ${config.host}, which other machines can reach, and no key is configured. ` +

@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { buildApp } from "./app.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
 import { loggerSetting, type LoggerSetting } from "./logger.ts";
+import { readTls } from "./tls-files.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { variants } from "./variants.ts";
 import { WireError } from "./wire-error.ts";
@@ -38,9 +39,12 @@ export async function serve(
   config: ServerConfig,
   dependencies: ServeDependencies = {},
 ): Promise<RunningServer> {
-  const registry = dependencies.registry ?? new ModelRegistry({ waitingMax: config.engine.waitingMax });
+  const { idleUnloadMs, engine } = config;
+  const registry =
+    dependencies.registry ?? new ModelRegistry({ waitingMax: engine.waitingMax, idleUnloadMs });
   const logger = dependencies.logger ?? loggerSetting({ level: "info", isTerminal: process.stderr.isTTY });
-  const app = await buildApp(config, { registry, logger });
+  const tls = config.tls === undefined ? undefined : await readTls(config.tls);
+  const app = await buildApp(config, { registry, logger, tls });
   const port = await listen(app, config);
 
   let closing: Promise<void> | undefined;
@@ -48,7 +52,7 @@ export async function serve(
     closing ??= shutDown(app, registry, options.deadlineMs ?? config.limits.drainDeadlineMs);
     await closing;
   };
-  return { url: urlOf(config.host, port), port, registry, close, [Symbol.asyncDispose]: () => close() };
+  return { url: urlOf(config, port), port, registry, close, [Symbol.asyncDispose]: () => close() };
 }
 
 /** Listens on the config's port, or on the next free one where the variant wants that. Returns the port. */
@@ -58,7 +62,11 @@ async function listen(app: FastifyInstance, config: ServerConfig): Promise<numbe
   const lastPort = canMove ? Math.min(config.port + portTriesMax, portMax) : config.port;
   for (let port = config.port; ; port += 1) {
     try {
-      await app.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` });
+      await app.listen({
+        host,
+        port,
+        listenTextResolver: () => `listening on ${urlOf(config, portOf(app))}`,
+      });
       return portOf(app);
     } catch (error) {
       if (codeOf(error) === "EADDRINUSE" && port < lastPort) continue;
@@ -100,9 +108,10 @@ function codeOf(error: unknown): unknown {
 }
 
 /** An address that a program on this machine can use: the one that means "all" is none. */
-function urlOf(host: string, port: number): string {
+function urlOf({ host, tls }: ServerConfig, port: number): string {
   const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  const scheme = tls === undefined ? "http" : "https";
+  return `${scheme}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
 async function shutDown(app: FastifyInstance, registry: ModelRegistry, deadlineMs: number): Promise<void> {

@@ -17,9 +17,17 @@ export interface ServerFlags {
   noAuth?: boolean | undefined;
   allowHost?: string[] | undefined;
   allowOrigin?: string[] | undefined;
+  tlsCert?: string | undefined;
+  tlsKey?: string | undefined;
+  rateLimit?: number | undefined;
+  metricsCompat?: string | undefined;
+  /** Times are texts such as `30s`: see duration.ts. */
+  idleUnload?: string | undefined;
+  drainTimeout?: string | undefined;
+  headersTimeout?: string | undefined;
+  requestTimeout?: string | undefined;
+  stalledReaderTimeout?: string | undefined;
   bodyBytesMax?: number | undefined;
-  requestTimeoutMs?: number | undefined;
-  drainDeadlineMs?: number | undefined;
 }
 
 export type SettingName = keyof ServerFlags;
@@ -39,8 +47,11 @@ const truth: Reader = (value) => {
   return ["0", "false", "no"].includes(value.toLowerCase()) ? false : value;
 };
 
-/** Each setting with its environment variables, the first one first; names without INGLE_ are set by platforms. */
-const table: readonly { name: SettingName; variables: readonly string[]; read: Reader }[] = [
+/**
+ * Each setting with its environment variables, the first one first; names without INGLE_ are set by platforms. A test
+ * compares it with docs/cli.md.
+ */
+export const settingsTable: readonly { name: SettingName; variables: readonly string[]; read: Reader }[] = [
   { name: "variant", variables: ["INGLE_VARIANT"], read: text },
   { name: "host", variables: ["INGLE_HOST", "HOST"], read: text },
   { name: "port", variables: ["INGLE_PORT", "PORT"], read: wholeNumber },
@@ -55,9 +66,16 @@ const table: readonly { name: SettingName; variables: readonly string[]; read: R
   { name: "noAuth", variables: ["INGLE_NO_AUTH"], read: truth },
   { name: "allowHost", variables: ["INGLE_ALLOW_HOSTS"], read: list },
   { name: "allowOrigin", variables: ["INGLE_ALLOW_ORIGINS"], read: list },
+  { name: "tlsCert", variables: ["INGLE_TLS_CERT"], read: text },
+  { name: "tlsKey", variables: ["INGLE_TLS_KEY"], read: text },
+  { name: "rateLimit", variables: ["INGLE_RATE_LIMIT"], read: wholeNumber },
+  { name: "metricsCompat", variables: ["INGLE_METRICS_COMPAT"], read: text },
+  { name: "idleUnload", variables: ["INGLE_IDLE_UNLOAD"], read: text },
+  { name: "drainTimeout", variables: ["INGLE_DRAIN_TIMEOUT"], read: text },
+  { name: "headersTimeout", variables: ["INGLE_HEADERS_TIMEOUT"], read: text },
+  { name: "requestTimeout", variables: ["INGLE_REQUEST_TIMEOUT"], read: text },
+  { name: "stalledReaderTimeout", variables: ["INGLE_STALLED_READER_TIMEOUT"], read: text },
   { name: "bodyBytesMax", variables: ["INGLE_BODY_BYTES_MAX"], read: wholeNumber },
-  { name: "requestTimeoutMs", variables: ["INGLE_REQUEST_TIMEOUT_MS"], read: wholeNumber },
-  { name: "drainDeadlineMs", variables: ["INGLE_DRAIN_DEADLINE_MS"], read: wholeNumber },
 ];
 
 export interface Settings {
@@ -70,7 +88,7 @@ export interface Settings {
 /** Flags win over the environment. */
 export function readSettings(input: { flags: ServerFlags; env: NodeJS.ProcessEnv }): Settings {
   const settings: Settings = { values: {}, sources: {} };
-  for (const { name, variables, read } of table) {
+  for (const { name, variables, read } of settingsTable) {
     const flag = input.flags[name];
     if (flag !== undefined) {
       settings.values[name] = flag;

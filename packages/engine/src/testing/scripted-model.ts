@@ -98,6 +98,16 @@ function scriptedEngine(
   onEvents: (events: NativeEvent[]) => void,
 ): NativeEngine {
   let nextId = 1;
+  const counted = { promptTokens: 0, generatedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
+  const count = (events: NativeEvent[]): void => {
+    for (const event of events) {
+      if (event.type === "text") counted.generatedTokens += event.tokens;
+      if (event.type !== "finish") continue;
+      counted.draftedTokens += event.draftedTokens;
+      counted.acceptedTokens += event.acceptedTokens;
+    }
+    onEvents(events);
+  };
   return {
     submit: (request) => {
       if (script.refusal) {
@@ -107,7 +117,8 @@ function scriptedEngine(
       const id = nextId++;
       log.requests.push(request);
       log.running.add(id);
-      void play(id, request, script, log, onEvents); // ends by itself: every path emits a last event
+      counted.promptTokens += request.tokens.length;
+      void play(id, request, script, log, count); // ends by itself: every path emits a last event
       return id;
     },
     cancel: (id) => {
@@ -120,12 +131,9 @@ function scriptedEngine(
       cellsUsed: 0,
       cellsCached: 0,
       turns: 0,
-      promptTokens: 0,
-      generatedTokens: 0,
+      ...counted,
       preemptions: 0,
       contextShifts: 0,
-      draftedTokens: 0,
-      acceptedTokens: 0,
     }),
     dispose: async () => log.running.clear(),
   };

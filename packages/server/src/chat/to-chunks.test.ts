@@ -16,7 +16,7 @@ async function events(script: Script, options: Partial<ChunkOptions> = {}): Prom
 }
 
 function parse(event: string): ChatCompletionChunk {
-  expect(event).toMatch(/^data: \{.*\}\n\n$/);
+  expect(event).toMatch(/^data: \{[^\n]*\}\n\n$/);
   return JSON.parse(event.slice(6));
 }
 

@@ -88,7 +88,15 @@ function addServerFlags(command: Command): Command {
     .option("--api-key <key...>", "ask every request for one of these keys")
     .option("--no-auth", "serve other machines without a key")
     .option("--allow-host <name...>", "host names that requests may use beside loopback")
-    .option("--allow-origin <origin...>", "web pages that may call the server");
+    .option("--allow-origin <origin...>", "web pages that may call the server")
+    .option("--tls-cert <file>", "certificate in PEM: serve HTTPS; needs --tls-key")
+    .option("--tls-key <file>", "private key of the certificate, in PEM")
+    .option("--rate-limit <number>", "requests a minute of one key or address; 0 is no limit", wholeNumber)
+    .option("--idle-unload <time>", 'free the model after this long without a request, such as "10m"')
+    .option("--drain-timeout <time>", 'how long running answers may go on after a stop, such as "30s"')
+    .addOption(
+      new Option("--metrics-compat <names>", "add the metric names of another server").choices(["vllm"]),
+    );
 }
 
 function addGenerationFlags(command: Command): Command {

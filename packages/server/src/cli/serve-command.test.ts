@@ -49,6 +49,27 @@ describe("ingle serve", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
+  it("cuts what runs on after --drain-timeout, and ends with 0 all the same", async () => {
+    const pieces = Array.from({ length: 1_000 }, () => "x");
+    const world = testWorld({ engine: scriptedEngine({ pieces, delayMs: 20 }) });
+    const { exit, url } = await served(world, "--drain-timeout", "50ms");
+    const reply = await chat(url, { model: "tinyllama-1.1b-chat", stream: true });
+    world.signals.emit("SIGTERM");
+    expect(await reply.text()).toMatch(/"code":"shutting_down"[^\n]*\n\n$/);
+    expect(await exit).toBe(0);
+  });
+
+  it("frees the model after --idle-unload, and loads it again for the next request", async () => {
+    const world = testWorld({ engine: scriptedEngine({ pieces: ["again"] }) });
+    const { exit, url } = await served(world, "--idle-unload", "1s");
+    const readiness = async (): Promise<unknown> => (await fetch(`${url}/readyz`)).json();
+    await expect.poll(readiness, { timeout: 5_000 }).toMatchObject({ status: "idle" });
+    const reply = await chat(url, { model: "tinyllama-1.1b-chat" });
+    expect(await reply.json()).toMatchObject({ choices: [{ message: { content: "again" } }] });
+    world.signals.emit("SIGINT");
+    expect(await exit).toBe(0);
+  });
+
   it("leaves at once at a second signal", async () => {
     const world = testWorld({ engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 100 }) });
     const { exit, url } = await served(world);

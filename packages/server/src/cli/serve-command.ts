@@ -28,9 +28,8 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
 
 /** Lets running requests end. A second signal leaves the process meanwhile (signals.ts). */
 async function drain(server: RunningServer, { stderr }: CommandContext): Promise<void> {
-  const { state } = server.registry;
-  const stats = state.kind === "loaded" ? state.model.stats() : { running: 0, waiting: 0 };
-  const open = stats.running + stats.waiting;
+  const { running, waiting } = server.registry.figures();
+  const open = running + waiting;
   const what = open === 1 ? "1 request still runs" : `${open} requests still run`;
   stderr.write(open === 0 ? "\nStopping.\n" : `\nStopping: ${what}. Ctrl-C again stops at once.\n`);
   await server.close();
@@ -46,7 +45,7 @@ function servingText(config: ServerConfig, server: RunningServer, modelId: strin
   return [
     "\nIngle is ready.\n",
     formatColumns(rows),
-    `  ${curlLine(server.url, modelId, { keyed: config.apiKeys.length > 0 })}\n`,
+    `  ${curlLine(server.url, modelId, { keyed: config.keyDigests.length > 0 })}\n`,
     "Press Ctrl-C to stop.\n",
   ].join("\n");
 }

@@ -59,7 +59,7 @@ describe("loading", () => {
     const broken = new EngineError("model_invalid", "The file is no GGUF.");
     await expect(registry.load("a", () => Promise.reject(broken))).rejects.toBe(broken);
     expect(registry.state).toEqual({ kind: "failed", id: "a", error: broken });
-    expect(() => registry.acquire("a", "desktop")).toThrow(code("engine_failed"));
+    await expect(registry.acquire("a", "desktop")).rejects.toEqual(code("engine_failed"));
     await registry.load("a", loaded);
     expect(registry.state.kind).toBe("loaded");
   });
@@ -81,30 +81,28 @@ describe("which id is accepted", () => {
     "%s: only the one that is served",
     async (variant) => {
       const registry = newRegistry();
-      expect(() => registry.acquire("a", variant)).toThrow(code("model_not_found"));
+      await expect(registry.acquire("a", variant)).rejects.toEqual(code("model_not_found"));
       await registry.load("a", loaded);
-      expect(registry.acquire("a", variant).id).toBe("a");
-      expect(() => registry.acquire("A", variant)).toThrow(code("model_not_found"));
+      expect((await registry.acquire("a", variant)).id).toBe("a");
+      await expect(registry.acquire("A", variant)).rejects.toEqual(code("model_not_found"));
     },
   );
 
   it("developer: any string, and the answer names the real one", async () => {
     const registry = newRegistry();
     await registry.load("a", loaded);
-    expect(registry.acquire("whatever", "developer").id).toBe("a");
-    expect(registry.acquire("", "developer").id).toBe("a");
+    expect((await registry.acquire("whatever", "developer")).id).toBe("a");
+    expect((await registry.acquire("", "developer")).id).toBe("a");
   });
 
-  it("is told to come back in 1 to 5 seconds while the model loads", () => {
+  it("is told to come back in 1 to 5 seconds while the model loads", async () => {
     const registry = newRegistry();
     void registry.load("a", () => new Promise(() => {})); // never ends
-    for (const ask of [() => registry.acquire("a", "desktop"), () => registry.describe("a")]) {
-      expect(ask).toThrow(
-        expect.objectContaining({ code: "model_loading", details: { retryAfterSeconds: 5 } }),
-      );
-    }
-    expect(() => registry.acquire("b", "desktop")).toThrow(code("model_not_found"));
-    expect(() => registry.acquire("b", "developer")).toThrow(code("model_loading"));
+    const later = expect.objectContaining({ code: "model_loading", details: { retryAfterSeconds: 5 } });
+    await expect(registry.acquire("a", "desktop")).rejects.toEqual(later);
+    expect(() => registry.describe("a")).toThrow(later);
+    await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_not_found"));
+    await expect(registry.acquire("b", "developer")).rejects.toEqual(code("model_loading"));
     expect(registry.list()).toEqual([]);
   });
 });
@@ -138,9 +136,9 @@ describe("disposal", () => {
     const registry = newRegistry();
     const held = await loaded();
     await registry.load("a", async () => held);
-    const lease = registry.acquire("a", "desktop");
+    const lease = await registry.acquire("a", "desktop");
     const disposal = registry[Symbol.asyncDispose]();
-    expect(() => registry.acquire("a", "desktop")).toThrow(code("shutting_down"));
+    await expect(registry.acquire("a", "desktop")).rejects.toEqual(code("shutting_down"));
     await new Promise(setImmediate);
     expect(held.dispose).not.toHaveBeenCalled();
     lease[Symbol.dispose]();

@@ -1,74 +1,105 @@
 // The models in the house: today one, behind the interface that more will have. Its state machine:
 //
-//   empty ──▶ loading ──▶ loaded        failed ──▶ loading (another try)
-//                │                      every state ──▶ closed
-//                └──▶ failed
+//   empty ──▶ loading ──▶ loaded ──▶ unloading ──▶ unloaded      nobody asked for idleUnloadMs
+//              ▲  │                                   │
+//              │  └──▶ failed                         │          every state ──▶ closed
+//              └─────────┴────────────────────────────┘          another try; the next request
 //
 // Made by serve.ts, filled by the command line, read by the routes.
-import { EngineError, type LoadedModel, type Model } from "@ingle/engine";
+import { once } from "node:events";
+import type { LoadedModel, Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { variants, type VariantName } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
-import { Admission } from "./admission.ts";
+import { Admission, type Permit } from "./admission.ts";
+import { EngineHistory, type EngineFigures } from "./engine-figures.ts";
 import { toModelEntry } from "./model-entry.ts";
-
-/** Seconds a client is asked to wait for a model that is loading, by how far it is. */
-const retryAfter = { min: 1, max: 5 };
+import { loadFailed, loadingStill, notFound, shuttingDown } from "./refusals.ts";
 
 export type RegistryState =
   | { kind: "empty" }
   /** `progress` is 0 … 1. */
   | { kind: "loading"; id: string; progress: number }
   | { kind: "loaded"; id: string; model: Model; loadedAt: Date }
+  | { kind: "unloading"; id: string }
+  | { kind: "unloaded"; id: string }
   | { kind: "failed"; id: string; error: unknown }
   | { kind: "closed" };
 
 const movesFrom: Record<RegistryState["kind"], readonly RegistryState["kind"][]> = {
   empty: ["loading", "closed"],
   loading: ["loading", "loaded", "failed", "closed"],
-  loaded: ["closed"],
+  loaded: ["unloading", "closed"],
+  unloading: ["unloaded", "closed"],
+  unloaded: ["loading", "closed"],
   failed: ["loading", "closed"],
   closed: [],
 };
 
-/** Reads the weights; `onProgress` takes 0 … 1. */
+/** Reads the weights; `onProgress` takes 0 … 1. Called again after the model was unloaded. */
 export type ModelLoader = (
   onProgress: (fraction: number) => void,
   signal: AbortSignal,
 ) => Promise<LoadedModel>;
 
-/** The right to use a model; it is not freed before every lease is disposed. */
+/** The right to use a model, and a place among those that do; it is not freed before every lease is disposed. */
 export interface Lease extends Disposable {
   readonly id: string;
   readonly model: Model;
-  readonly admission: Admission;
 }
 
-interface Holding {
-  loaded: LoadedModel;
+/** A model that was loaded once: what stays of it while it is unloaded. */
+interface Resident {
+  id: string;
+  alias: string | undefined;
+  loader: ModelLoader;
   admission: Admission;
+  entry: ModelEntry;
+}
+
+export interface RegistryOptions {
+  /** Requests that may wait for a model beside those that it computes. */
+  waitingMax: number;
+  /** A model without requests for this long is freed until the next one. Default: never. */
+  idleUnloadMs?: number | undefined;
+  now?: () => Date;
 }
 
 export class ModelRegistry implements AsyncDisposable {
-  readonly #waitingMax: number;
-  readonly #now: () => Date;
+  readonly #options: RegistryOptions;
   readonly #abort = new AbortController();
+  readonly #history = new EngineHistory();
   #state: RegistryState = { kind: "empty" };
+  #resident: Resident | undefined;
+  #loaded: LoadedModel | undefined;
   #loading: Promise<Model> | undefined;
-  #holding: Holding | undefined;
-  #alias: string | undefined;
+  #unloading: Promise<void> | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  /** Leases that are held or waited for; those that are waited for count in `#waking` too. */
   #leases = 0;
+  #waking = 0;
   #onLastLease: (() => void) | undefined;
   #disposal: Promise<void> | undefined;
 
-  /** @param options.waitingMax requests that may wait for a model beside those that it computes */
-  constructor(options: { waitingMax: number; now?: () => Date }) {
-    this.#waitingMax = options.waitingMax;
-    this.#now = options.now ?? (() => new Date());
+  constructor(options: RegistryOptions) {
+    this.#options = options;
   }
 
   get state(): RegistryState {
     return this.#state;
+  }
+
+  /** Whether a request would be taken now: it may have to wait until an idle model is loaded again. */
+  get isReady(): boolean {
+    const { kind } = this.#state;
+    return kind !== "closed" && kind !== "failed" && this.#resident !== undefined;
+  }
+
+  /** How the engine is now, and what all engines of this registry have done. */
+  figures(): EngineFigures {
+    const state = this.#state;
+    const figures = this.#history.with(state.kind === "loaded" ? state.model.stats() : undefined);
+    return { ...figures, waiting: figures.waiting + this.#waking };
   }
 
   /**
@@ -81,42 +112,55 @@ export class ModelRegistry implements AsyncDisposable {
     loader: ModelLoader,
     { alias }: { alias?: string | undefined } = {},
   ): Promise<Model> {
+    if (this.#unloading !== undefined) await this.#unloading;
     const state = this.#state;
     if (state.kind === "closed") throw shuttingDown();
-    if (state.kind === "loading" || state.kind === "loaded") {
-      if (state.id !== id)
-        throw new WireError("invalid_request", `The model ${state.id} is in the house already.`);
-      if (state.kind === "loaded") return state.model;
-    }
+    const presentId = state.kind === "loading" ? state.id : this.#resident?.id;
+    if (presentId !== undefined && presentId !== id)
+      throw new WireError("invalid_request", `The model ${presentId} is in the house already.`);
+    if (state.kind === "loaded") return state.model;
     if (state.kind !== "loading" || this.#loading === undefined) {
-      this.#alias = alias;
-      this.#loading = this.#load(id, loader);
+      this.#loading = this.#load(id, loader, alias);
     }
     return this.#loading;
   }
 
-  /** Throws `model_not_found`, `model_loading` (with a time to try again) or why loading failed. */
-  acquire(requestedId: string, variant: VariantName): Lease {
-    const state = this.#state;
-    const acceptsAny = variants[variant].modelRule === "any";
-    if (state.kind === "closed") throw shuttingDown();
-    if (state.kind === "empty") throw notFound(requestedId);
-    if (!acceptsAny && requestedId !== state.id && requestedId !== this.#alias) throw notFound(requestedId);
-    if (state.kind === "loading") throw loadingStill(state);
-    if (state.kind === "failed") throw loadFailed(state);
-    return this.#lease(state.id);
+  /**
+   * Takes a place and the model; waits while an idle one is loaded again. Throws `overloaded`, `model_not_found`,
+   * `model_loading` (with a time to try again), why loading failed, or the signal's reason.
+   */
+  async acquire(
+    requestedId: string,
+    variant: VariantName,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<Lease> {
+    const resident = this.#find(requestedId, variant);
+    const lease = this.#hold(resident.admission.enter({ signal }));
+    try {
+      const state = this.#state;
+      const model = state.kind === "loaded" ? state.model : await this.#wake(resident, signal);
+      signal?.throwIfAborted();
+      return { id: resident.id, model, [Symbol.dispose]: () => lease[Symbol.dispose]() };
+    } catch (error) {
+      lease[Symbol.dispose]();
+      throw error;
+    }
   }
 
-  /** Entries of `GET /v1/models`: what can be served now. */
+  /** Entries of `GET /v1/models`: what can be served now, if need be after loading it again. */
   list(): ModelEntry[] {
-    return this.#state.kind === "loaded" ? [toModelEntry(this.#state)] : [];
+    const { kind } = this.#state;
+    if (this.#resident === undefined || kind === "failed" || kind === "closed") return [];
+    const { entry } = this.#resident;
+    if (kind === "loaded") return [entry];
+    return [{ ...entry, status: kind === "loading" ? "loading" : "available" }];
   }
 
   /** One entry. Throws `model_not_found`, or `model_loading` when it will be there soon. */
   describe(id: string): ModelEntry {
-    const state = this.#state;
-    if (state.kind === "loaded" && state.id === id) return toModelEntry(state);
-    if (state.kind === "loading" && state.id === id) throw loadingStill(state);
+    const entry = this.list().find((candidate) => candidate.id === id);
+    if (entry !== undefined) return entry;
+    if (this.#state.kind === "loading" && this.#state.id === id) throw loadingStill(this.#state);
     throw notFound(id);
   }
 
@@ -127,14 +171,15 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   async #dispose(): Promise<void> {
+    clearTimeout(this.#idleTimer);
     this.#move({ kind: "closed" });
     this.#abort.abort(shuttingDown());
-    await Promise.allSettled([this.#loading]);
+    await Promise.allSettled([this.#loading, this.#unloading]);
     if (this.#leases > 0) await new Promise<void>((resolve) => (this.#onLastLease = resolve));
-    await this.#holding?.loaded[Symbol.asyncDispose]();
+    await this.#loaded?.[Symbol.asyncDispose]();
   }
 
-  async #load(id: string, loader: ModelLoader): Promise<Model> {
+  async #load(id: string, loader: ModelLoader, alias: string | undefined): Promise<Model> {
     this.#move({ kind: "loading", id, progress: 0 });
     const { signal } = this.#abort;
     try {
@@ -142,10 +187,19 @@ export class ModelRegistry implements AsyncDisposable {
         // A report may come after the end: it changes nothing then.
         if (this.#state.kind === "loading") this.#move({ kind: "loading", id, progress });
       }, signal);
-      const { model } = loaded;
-      this.#holding = { loaded, admission: new Admission(model.info.parallel + this.#waitingMax) };
+      this.#loaded = loaded;
       signal.throwIfAborted(); // #dispose waits for us and frees what came too late
-      this.#move({ kind: "loaded", id, model, loadedAt: this.#now() });
+      const { model } = loaded;
+      const loadedAt = this.#options.now?.() ?? new Date();
+      this.#resident ??= {
+        id,
+        alias,
+        loader,
+        admission: new Admission(model.info.parallel + this.#options.waitingMax),
+        entry: toModelEntry({ id, model, loadedAt }),
+      };
+      this.#move({ kind: "loaded", id, model, loadedAt });
+      this.#rest();
       return model;
     } catch (error) {
       if (!signal.aborted) this.#move({ kind: "failed", id, error });
@@ -153,22 +207,68 @@ export class ModelRegistry implements AsyncDisposable {
     }
   }
 
-  #lease(id: string): Lease {
-    const holding = this.#holding;
-    if (holding === undefined) throw new Error(`The model ${id} is loaded and yet not held.`);
+  /** The model that a request means. Throws why it cannot be had. */
+  #find(requestedId: string, variant: VariantName): Resident {
+    const state = this.#state;
+    if (state.kind === "closed") throw shuttingDown();
+    if (state.kind === "empty") throw notFound(requestedId);
+    const acceptsAny = variants[variant].modelRule === "any";
+    if (!acceptsAny && requestedId !== state.id && requestedId !== this.#resident?.alias)
+      throw notFound(requestedId);
+    if (this.#resident !== undefined) return this.#resident;
+    if (state.kind === "loading") throw loadingStill(state);
+    throw loadFailed({ id: state.id, error: state.kind === "failed" ? state.error : undefined });
+  }
+
+  #hold(place: Permit): Disposable {
+    clearTimeout(this.#idleTimer);
     this.#leases += 1;
     let isHeld = true;
     return {
-      id,
-      model: holding.loaded.model,
-      admission: holding.admission,
       [Symbol.dispose]: () => {
         if (!isHeld) return;
         isHeld = false;
+        place[Symbol.dispose]();
         this.#leases -= 1;
-        if (this.#leases === 0) this.#onLastLease?.();
+        if (this.#leases > 0) return;
+        this.#onLastLease?.();
+        this.#rest();
       },
     };
+  }
+
+  /** Loads an idle model again: once, however many wait for it. */
+  async #wake({ id, loader, alias }: Resident, signal: AbortSignal | undefined): Promise<Model> {
+    this.#waking += 1;
+    try {
+      const signals = [this.#abort.signal, ...(signal === undefined ? [] : [signal])];
+      return await orAborted(this.load(id, loader, { alias }), AbortSignal.any(signals));
+    } catch (error) {
+      if (this.#state.kind === "failed" && this.#state.error === error) throw loadFailed({ id, error });
+      throw error;
+    } finally {
+      this.#waking -= 1;
+    }
+  }
+
+  /** Begins to wait for idleUnloadMs without requests. */
+  #rest(): void {
+    const { idleUnloadMs } = this.#options;
+    if (idleUnloadMs === undefined || this.#leases > 0 || this.#state.kind !== "loaded") return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      this.#unloading = this.#unload(); // nothing in it fails but a mistake of ours
+    }, idleUnloadMs).unref();
+  }
+
+  async #unload(): Promise<void> {
+    const [state, loaded] = [this.#state, this.#loaded];
+    if (state.kind !== "loaded" || this.#leases > 0) return;
+    this.#history.close(state.model.stats());
+    this.#loaded = undefined;
+    this.#move({ kind: "unloading", id: state.id });
+    await loaded?.[Symbol.asyncDispose]();
+    if (this.#state.kind === "unloading") this.#move({ kind: "unloaded", id: state.id });
   }
 
   #move(next: RegistryState): void {
@@ -179,40 +279,18 @@ export class ModelRegistry implements AsyncDisposable {
   }
 }
 
-function notFound(id: string): WireError {
-  return new WireError(
-    "model_not_found",
-    `The model ${JSON.stringify(id)} is not served here; GET /v1/models lists what is.`,
-    {
-      param: "model",
-    },
-  );
+/** The promise's end, or the signal's reason when that comes first. */
+async function orAborted<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
+  const settled = new AbortController();
+  try {
+    return await Promise.race([pending, abortion(signal, settled.signal)]);
+  } finally {
+    settled.abort(); // takes the listener back
+  }
 }
 
-function loadingStill(state: { id: string; progress: number }): WireError {
-  const percent = Math.floor(state.progress * 100);
-  return new WireError(
-    "model_loading",
-    `The model ${state.id} is loading (${percent} %); try again shortly.`,
-    {
-      retryAfterSeconds: secondsLeft(state.progress),
-    },
-  );
-}
-
-function loadFailed({ id, error }: { id: string; error: unknown }): WireError {
-  const why = EngineError.is(error) ? error.message : "the server's log has the reason.";
-  const code = EngineError.is(error) && error.code === "out_of_memory" ? "out_of_memory" : "engine_failed";
-  return new WireError(code, `The model ${id} could not be loaded: ${why}`, { cause: error });
-}
-
-/** Nothing is known about the speed, so the wait shrinks with what is left. */
-export function secondsLeft(progress: number): number {
-  return Math.max(retryAfter.min, Math.ceil(retryAfter.max * (1 - progress)));
-}
-
-function shuttingDown(): WireError {
-  return new WireError("shutting_down", "The server is stopping; try another one.", {
-    retryAfterSeconds: retryAfter.max,
-  });
+async function abortion(signal: AbortSignal, giveUp: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, "abort", { signal: giveUp });
+  signal.throwIfAborted();
+  throw new Error("A signal said that it was aborted and is not.");
 }

@@ -33,11 +33,11 @@ export const abort = fp(
         isWhole = true;
       });
       // Fastify's own request.signal fires on every POST as soon as its body is read: the reply's end is the truth.
-      reply.raw.once("close", () => {
+      request.atEnd(() => {
         running.delete(controller);
         if (!isWhole) controller.abort(new WireError("client_closed", "The client went away."));
       });
     });
   },
-  { name: "abort" },
+  { name: "abort", dependencies: ["reply-end"] },
 );

@@ -1,7 +1,8 @@
 // With keys configured, a request needs one of them; without, any bearer token is accepted and ignored.
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { digestOfKey } from "../api-key.ts";
 import { WireError } from "../wire-error.ts";
 
 declare module "fastify" {
@@ -16,17 +17,17 @@ declare module "fastify" {
 }
 
 export const auth = fp(
-  async (app: FastifyInstance, options: { apiKeys: readonly string[] }) => {
+  async (app: FastifyInstance, options: { keyDigests: readonly string[] }) => {
     app.decorateRequest("keyDigest", null);
-    if (options.apiKeys.length === 0) return;
-    const digests = options.apiKeys.map(digest);
+    if (options.keyDigests.length === 0) return;
+    const digests = options.keyDigests.map((digest) => Buffer.from(digest, "hex"));
 
     app.addHook("onRequest", async (request) => {
       if (request.routeOptions.config.isPublic === true) return;
       const token = bearerToken(request);
-      const candidate = token === undefined ? undefined : digest(token);
-      if (candidate !== undefined && isKnown(candidate, digests)) {
-        request.setDecorator<string | null>("keyDigest", candidate.toString("hex"));
+      const candidate = token === undefined ? undefined : digestOfKey(token);
+      if (candidate !== undefined && isKnown(Buffer.from(candidate, "hex"), digests)) {
+        request.setDecorator<string | null>("keyDigest", candidate);
         return;
       }
       const message =
@@ -39,10 +40,6 @@ export const auth = fp(
 
 function bearerToken(request: FastifyRequest): string | undefined {
   return /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
-}
-
-function digest(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
 }
 
 /** Looks at every key, however early one fits: the time taken tells nothing. */

@@ -3,6 +3,9 @@ import type { Socket } from "node:net";
 import { errorBody, wireErrors } from "@ingle/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
+/** Time for a refused client to read why. */
+const farewellMs = 1_000;
+
 /** A path whose percent signs cannot be decoded. */
 export function answerBadPath(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   void reply // a reply that is sent; it is a promise only for those who wait for its end
@@ -14,12 +17,23 @@ export function answerBadPath(_error: unknown, request: FastifyRequest, reply: F
 /** Bytes that are no HTTP, or a request that did not arrive in time: the answer is written by hand and is the last. */
 export function answerBrokenHttp(error: Error, socket: Socket): void {
   if (!socket.writable) return;
-  const isLate = Reflect.get(error, "code") === "ERR_HTTP_REQUEST_TIMEOUT";
-  const message = isLate ? "The request took too long to arrive." : "This is not an HTTP request.";
-  const body = JSON.stringify(errorBody("invalid_request", message));
+  const body = JSON.stringify(errorBody("invalid_request", whatIsBroken(error)));
   socket.end(
     `HTTP/1.1 ${wireErrors.invalid_request.status} Bad Request\r\n` +
       "Connection: close\r\nContent-Type: application/json; charset=utf-8\r\n" +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+  // A client that neither reads nor closes would keep its half of the connection for ever.
+  setTimeout(() => socket.destroy(), farewellMs).unref();
+}
+
+function whatIsBroken(error: Error): string {
+  switch (Reflect.get(error, "code")) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return "The request took too long to arrive.";
+    case "HPE_HEADER_OVERFLOW":
+      return "The headers of the request are too large.";
+    default:
+      return "This is not an HTTP request.";
+  }
 }

@@ -23,6 +23,7 @@ export const hosts = fp(
     const origins = new Set(options.allowOrigins);
 
     app.addHook("onRequest", async (request, reply) => {
+      refuseAmbiguousHost(request);
       const host = hostName(request.headers.host ?? "");
       if (host === undefined || !(names.has(host) || host === localAddress(request))) {
         throw new WireError(
@@ -46,6 +47,18 @@ export const hosts = fp(
   },
   { name: "hosts" },
 );
+
+/**
+ * Node gives the first of two Host headers, and the router drops the host of a target such as `http://a/v1`; a proxy in
+ * front may have gone by the other one. Neither is sent by any client that means well.
+ */
+function refuseAmbiguousHost({ raw }: FastifyRequest): void {
+  const hostHeaders = raw.rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name));
+  if (hostHeaders.length > 1)
+    throw new WireError("invalid_request", "The request has more than one Host header.");
+  if (raw.url?.startsWith("/") !== true && raw.url !== "*")
+    throw new WireError("invalid_request", "The request's target must be a path, such as /v1/models.");
+}
 
 /** The name in a Host header without its port, in lower case; undefined when it is no such header. */
 function hostName(header: string): string | undefined {

@@ -1,7 +1,9 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { LoggerSetting } from "../logger.ts";
-import { scriptedApp, scriptedId, scriptedServer } from "../testing/scripted-server.ts";
+import { resolveConfig } from "../config.ts";
+import { serve } from "../serve.ts";
+import { scriptedApp, scriptedId, scriptedRegistry, scriptedServer } from "../testing/scripted-server.ts";
 
 function memoryLogger(): { logger: LoggerSetting; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
@@ -104,5 +106,26 @@ describe("x-request-id", () => {
     await using house = await scriptedApp();
     const { headers } = await house.app.inject({ url: "/v1/models", headers: { "x-request-id": id } });
     expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe("a request", () => {
+  it("does not make Node suspect a leak of listeners", async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): number => warnings.push(name);
+    process.on("warning", note);
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
+    const config = resolveConfig({ flags: { port: 0, apiKey: ["key"], rateLimit: 100 }, env });
+    const { registry } = await scriptedRegistry({}, config);
+    await using server = await serve(config, { logger: false, registry });
+    const reply = await fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer key" },
+      body: JSON.stringify({ ...payload, stream: true }),
+    });
+    expect(await reply.text()).toContain("[DONE]");
+    await new Promise(setImmediate); // warnings are told in a turn of their own
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
   });
 });

@@ -1,21 +1,40 @@
 // One id and one log line for each request, at its end. Never a prompt, an image or a reply.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { FinishReason } from "@ingle/engine";
+import type { FinishReason, GenerationRequest } from "@ingle/engine";
 import { wireErrors, type WireErrorCode } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 
+/** What a request asked a model for: for traces, never for the log. */
+export interface GenerationNote {
+  operation: "chat";
+  /** The id in the answer. */
+  responseId: string;
+  /** As it was asked for; read for its numbers only. */
+  sampling: GenerationRequest;
+  /** On `performance.now()`'s clock. */
+  startedAt: number;
+  endedAt?: number;
+}
+
 /** What a request came to, filled in by whoever learns it. */
 export interface RequestOutcome {
+  /** On `performance.now()`'s clock. */
+  readonly startedAt: number;
   model?: string;
   promptTokens?: number;
+  /** Those of the prompt that did not have to be computed again. */
+  cachedTokens?: number;
   completionTokens?: number;
   /** From the engine's line to the first token, in milliseconds. */
   ttftMs?: number;
   finishReason?: FinishReason;
+  generation?: GenerationNote;
   /** Set when the request failed, also inside a stream that began as a 200. */
   code?: WireErrorCode;
+  /** The client had stopped reading its reply and was hung up on. */
+  isReaderStalled?: boolean;
   /** What was thrown, where it is the server's fault. */
   error?: unknown;
 }
@@ -40,31 +59,29 @@ export const requestLog = fp(
     app.decorateRequest("outcome");
 
     app.addHook("onRequest", async (request, reply) => {
-      const startedAt = performance.now();
-      request.setDecorator<RequestOutcome>("outcome", {});
+      request.setDecorator<RequestOutcome>("outcome", { startedAt: performance.now() });
       reply.header("x-request-id", request.id);
-      // Fastify's onResponse hook knows nothing of clients that left; 'close' comes after every reply.
-      reply.raw.once("close", () => writeLine(request, reply, Math.round(performance.now() - startedAt)));
+      request.atEnd(() => writeLine(request, reply));
     });
   },
   { name: "request-log", dependencies: ["abort"] },
 );
 
-function writeLine(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
-  const { error, ...outcome } = request.outcome;
+function writeLine(request: FastifyRequest, reply: FastifyReply): void {
+  const { error, startedAt, generation: _forTraces, ...outcome } = request.outcome;
   const line = {
     method: request.method,
     route: request.routeOptions.url ?? "unknown",
     status: statusOf(request, reply),
     ...outcome,
-    durationMs,
+    durationMs: Math.round(performance.now() - startedAt),
     ...(error === undefined ? {} : { err: error }),
   };
   request.log[levelOf(request)](line, "request");
 }
 
 /** A client that left has seen no status: the log says so with a number of its own. */
-function statusOf(request: FastifyRequest, reply: FastifyReply): number {
+export function statusOf(request: FastifyRequest, reply: FastifyReply): number {
   return hasLeft(request) ? wireErrors.client_closed.status : reply.statusCode;
 }
 

@@ -1,6 +1,5 @@
 // POST /v1/chat/completions: one chat request, streamed or not.
 import { Readable } from "node:stream";
-import type { Generation } from "@ingle/engine";
 import { ChatCompletionRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
@@ -11,6 +10,7 @@ import { toCompletion } from "../chat/to-completion.ts";
 import { toGenerationRequest } from "../chat/to-generation.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
 import { errorJson } from "../plugins/errors.ts";
+import { watchGeneration } from "../plugins/watch-generation.ts";
 import type { VariantName } from "../variants.ts";
 
 export interface ChatRouteOptions {
@@ -29,16 +29,20 @@ export async function chatRoutes(app: FastifyInstance, options: ChatRouteOptions
   app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", { schema }, async (request, reply) => {
     const { body, clientSignal: signal } = request;
     signal.throwIfAborted();
-    const lease = untilReplyEnds(reply, registry.acquire(body.model, variant));
+    const lease = untilReplyEnds(request, await registry.acquire(body.model, variant, { signal }));
     request.outcome.model = lease.id;
-    untilReplyEnds(reply, lease.admission.enter({ signal }));
 
-    const generation = lease.model.generate(toGenerationRequest(body, variant), {
-      signal,
-      client: request.clientKey(body.user),
-    });
-    void noteOutcome(request, generation); // never rejects: it only watches
+    const sampling = toGenerationRequest(body, variant);
+    const client = request.clientKey(body.user);
+    const generation = lease.model.generate(sampling, { signal, client });
     const head = headOf(lease, options);
+    // Never rejects: it only watches.
+    void watchGeneration(request, generation, {
+      operation: "chat",
+      model: lease.id,
+      responseId: head.id,
+      sampling,
+    });
     if (body.stream !== true) return toCompletion(head, await generation);
 
     const chunks = toChunks(head, generation, {
@@ -49,9 +53,9 @@ export async function chatRoutes(app: FastifyInstance, options: ChatRouteOptions
   });
 }
 
-/** Held until the reply is out or its client gone: 'close' comes exactly once, after either. */
-function untilReplyEnds<Held extends Disposable>(reply: FastifyReply, held: Held): Held {
-  reply.raw.once("close", () => held[Symbol.dispose]());
+/** Held until the reply is out or its client gone. */
+function untilReplyEnds<Held extends Disposable>({ atEnd }: FastifyRequest, held: Held): Held {
+  atEnd(() => held[Symbol.dispose]());
   return held;
 }
 
@@ -76,16 +80,4 @@ function sendEvents(
     .header("cache-control", "no-cache")
     .header("x-accel-buffering", "no") // nginx would hold the tokens back
     .send(Readable.from(events));
-}
-
-async function noteOutcome({ outcome }: FastifyRequest, generation: Generation): Promise<void> {
-  try {
-    const { usage, timings, finishReason } = await generation;
-    outcome.promptTokens = usage.promptTokens;
-    outcome.completionTokens = usage.completionTokens;
-    outcome.ttftMs = Math.round(timings.queueMs + timings.promptMs);
-    outcome.finishReason = finishReason;
-  } catch {
-    // The reply tells the client, and its error handling the log.
-  }
 }

@@ -18,6 +18,14 @@ describe.each(["/readyz", "/health"])("%s", (url) => {
     await house.registry[Symbol.asyncDispose]();
     const stopping = await house.app.inject({ url });
     expect([stopping.statusCode, stopping.json()]).toEqual([503, { status: "shutting_down" }]);
+    expect(Number(stopping.headers["retry-after"])).toBeGreaterThan(0);
+  });
+
+  it("is 200 while the model is idle: the next request loads it again", async () => {
+    await using house = await scriptedApp({ flags: { idleUnload: "1s" } });
+    await expect.poll(() => house.registry.state.kind, { timeout: 5_000 }).toBe("unloaded");
+    const idle = await house.app.inject({ url });
+    expect([idle.statusCode, idle.json()]).toEqual([200, { status: "idle", model: scriptedId }]);
   });
 
   it("is 503 with the progress while the model loads, and after it failed", async () => {

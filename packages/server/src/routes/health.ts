@@ -1,11 +1,12 @@
-// Probes. /livez: the process runs. /readyz and /health: a model is loaded, and the server is not stopping.
+// Probes. /livez: the process runs. /readyz and /health: requests are answered, and the server is not stopping.
 import { wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { secondsLeft, type ModelRegistry, type RegistryState } from "../models/registry.ts";
+import { secondsLeft } from "../models/refusals.ts";
+import type { ModelRegistry, RegistryState } from "../models/registry.ts";
 
 /** What a readiness probe answers. */
 export interface Readiness {
-  status: "ok" | "empty" | "loading" | "failed" | "shutting_down";
+  status: "ok" | "idle" | "empty" | "loading" | "failed" | "shutting_down";
   model?: string;
   /** 0 … 1 while the model loads. */
   progress?: number;
@@ -19,9 +20,11 @@ export async function healthRoutes(
   options: { registry: ModelRegistry },
 ): Promise<void> {
   const ready = async (_request: unknown, reply: FastifyReply): Promise<Readiness> => {
-    const { state } = options.registry;
-    if (state.kind !== "loaded") reply.code(wireErrors.model_loading.status);
-    if (state.kind === "loading") reply.header("retry-after", secondsLeft(state.progress));
+    const { state, isReady } = options.registry;
+    if (!isReady) {
+      reply.code(wireErrors.model_loading.status);
+      reply.header("retry-after", secondsLeft(state.kind === "loading" ? state.progress : 0));
+    }
     return toReadiness(state);
   };
 
@@ -36,6 +39,9 @@ function toReadiness(state: RegistryState): Readiness {
       return { status: "ok", model: state.id };
     case "loading":
       return { status: "loading", model: state.id, progress: state.progress };
+    case "unloading":
+    case "unloaded":
+      return { status: "idle", model: state.id };
     case "failed":
       return { status: "failed", model: state.id };
     case "closed":

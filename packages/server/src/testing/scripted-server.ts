@@ -30,7 +30,8 @@ export async function scriptedRegistry(
   script: Script = {},
   config: ServerConfig = testConfig(),
 ): Promise<{ registry: ModelRegistry; log: ScriptLog; model: Model }> {
-  const registry = new ModelRegistry({ waitingMax: config.engine.waitingMax });
+  const { engine, idleUnloadMs } = config;
+  const registry = new ModelRegistry({ waitingMax: engine.waitingMax, idleUnloadMs });
   const { model, log } = await scriptedModel(script);
   await registry.load(scriptedId, async () => ({
     model,

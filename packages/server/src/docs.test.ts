@@ -1,0 +1,77 @@
+// The pages for people name everything that the server has: a route, flag, variable or metric that is added here must be
+// written there, and what is written there must exist.
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { testWorld } from "../test/cli-context.ts";
+import { ingleProgram } from "./cli/program.ts";
+import { settingsTable } from "./settings.ts";
+import { scriptedApp } from "./testing/scripted-server.ts";
+
+const page = (name: string): Promise<string> =>
+  readFile(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
+
+/** Everything between backticks. */
+const codeOf = (text: string): Set<string> =>
+  new Set([...text.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code));
+
+/** `GET /v1/models/{id}` and so on, from Fastify's tree: each line holds what its path adds to the one above it. */
+function routesOf(tree: string): string[] {
+  const parents: string[] = [];
+  return tree.split("\n").flatMap((line) => {
+    const [, indent = "", part = "", methods = ""] = /^(.*)── (\S*)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
+    const depth = indent.length;
+    const path = parents.slice(0, depth).findLast((parent) => parent !== undefined) ?? "";
+    parents.length = depth;
+    parents[depth] = path + part;
+    return methods
+      .split(", ")
+      .filter((method) => ["GET", "POST", "DELETE"].includes(method))
+      .map((method) => `${method} ${parents[depth]?.replace("*", "{id}")}`);
+  });
+}
+
+it("docs/http-api.md names every route, and no other one", async () => {
+  await using house = await scriptedApp();
+  const routes = routesOf(house.app.printRoutes());
+  expect(routes).toContain("GET /v1/models/{id}");
+  const codes = codeOf(await page("http-api.md"));
+  const written = [...codes].filter((code) => /^(GET|POST|DELETE) \//.test(code));
+  expect(new Set(written)).toEqual(new Set(routes));
+});
+
+it("docs/cli.md names every flag of every command, and no other one", async () => {
+  const { context } = testWorld();
+  const program = ingleProgram(context, () => {});
+  const flags = [program, ...program.commands].flatMap((command) =>
+    command.options.map(({ long }) => long ?? ""),
+  );
+  const written = [...(await page("cli.md")).matchAll(/--[a-z][a-z-]+/g)].map(([flag]) => flag);
+  const known = new Set([...flags, "--help"]);
+  expect([...known].filter((flag) => !written.includes(flag))).toEqual([]);
+  expect(written.filter((flag) => !known.has(flag))).toEqual([]);
+});
+
+it("docs/cli.md names every environment variable of the server's settings", async () => {
+  const codes = codeOf(await page("cli.md"));
+  const names = settingsTable.flatMap(({ variables }) => variables);
+  expect(names.filter((name) => !codes.has(name) && !codes.has(`${name}=true`))).toEqual([]);
+});
+
+it("docs/http-api.md names every metric, and no other one", async () => {
+  await using house = await scriptedApp({ flags: { metricsCompat: "vllm" } });
+  const { body } = await house.app.inject({ url: "/metrics" });
+  const metrics = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
+  const codes = [...codeOf(await page("http-api.md"))];
+  const written = codes.filter((code) => /^(ingle_|process_|nodejs_|vllm:)[a-z_]+$/.test(code));
+  expect(new Set(written)).toEqual(new Set([...metrics, "process_open_fds"])); // which only Linux has
+});
+
+it("docs/operations.md names every field of a request's log line", async () => {
+  const source = await readFile(new URL("./plugins/request-log.ts", import.meta.url), "utf8");
+  const outcome = /interface RequestOutcome \{([^}]+)\}/.exec(source)?.[1] ?? "";
+  const fields = [...outcome.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, name = ""]) => name);
+  expect(fields).toContain("ttftMs");
+  const unlogged = new Set(["startedAt", "generation", "error"]);
+  const codes = codeOf(await page("operations.md"));
+  expect(fields.filter((field) => !unlogged.has(field) && !codes.has(field))).toEqual([]);
+});

@@ -1,0 +1,115 @@
+// How the engine is at the moment of a scrape: the line, the cache, the work so far. Also under the names that
+// autoscalers and gateways know from vLLM, when --metrics-compat asks for them.
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { EngineCounter, EngineFigures } from "../models/engine-figures.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+
+/**
+ * Our cache is counted in cells of one token. Gateways hash prompts block by block, so a block of one token would cost
+ * them much; 16 is what they are used to, and block_size times num_gpu_blocks is the same memory.
+ */
+const vllmBlockSize = 16;
+
+type GaugeName = "running" | "waiting" | "cells" | "cellsUsed" | "cellsCached";
+const gauges: readonly (readonly [GaugeName, string, string])[] = [
+  ["running", "ingle_requests_running", "Requests that are computed now."],
+  ["waiting", "ingle_requests_waiting", "Requests in line, or waiting for an idle model to be loaded."],
+  ["cells", "ingle_kv_cells", "Cells of the KV cache, one token each; 0 while no model is loaded."],
+  ["cellsUsed", "ingle_kv_cells_used", "Cells that running requests hold or have reserved."],
+  ["cellsCached", "ingle_kv_cells_cached", "Cells kept for requests that begin like earlier ones."],
+];
+
+const totals: readonly (readonly [EngineCounter, string, string])[] = [
+  ["turns", "ingle_engine_turns_total", "Turns of the engine: one batch each."],
+  ["promptTokens", "ingle_prompt_tokens_total", "Tokens of prompts that were computed."],
+  [
+    "generatedTokens",
+    "ingle_generated_tokens_total",
+    "Tokens of replies, those of clients that left included.",
+  ],
+  ["preemptions", "ingle_preemptions_total", "Requests that gave their cells up for a while."],
+  ["contextShifts", "ingle_context_shifts_total", "Times that the oldest turns of a chat were dropped."],
+  ["draftedTokens", "ingle_draft_tokens_total", "Tokens that speculation guessed."],
+  ["acceptedTokens", "ingle_draft_tokens_accepted_total", "Guessed tokens that were right."],
+];
+
+export function addEngineMetrics(
+  register: Registry,
+  models: ModelRegistry,
+  options: { vllmNames: boolean },
+): void {
+  for (const [figure, name, help] of gauges) {
+    register.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(models.figures()[figure]);
+        },
+      }),
+    );
+  }
+  for (const [figure, name, help] of totals) {
+    register.registerMetric(
+      new Counter({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.reset();
+          this.inc(models.figures()[figure]);
+        },
+      }),
+    );
+  }
+  register.registerMetric(
+    new Gauge({
+      name: "ingle_model_loaded",
+      help: "1 for a model in memory, 0 for one that the next request loads.",
+      labelNames: ["model"],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { id, status } of models.list()) this.set({ model: id }, status === "loaded" ? 1 : 0);
+      },
+    }),
+  );
+  if (options.vllmNames) addVllmNames(register, models);
+}
+
+function addVllmNames(register: Registry, models: ModelRegistry): void {
+  const modelName = (): string => models.list()[0]?.id ?? "";
+  const gauge = (name: string, help: string, value: (figures: EngineFigures) => number): void => {
+    register.registerMetric(
+      new Gauge({
+        name: `vllm:${name}`,
+        help,
+        labelNames: ["model_name"],
+        registers: [],
+        collect() {
+          this.reset();
+          this.set({ model_name: modelName() }, value(models.figures()));
+        },
+      }),
+    );
+  };
+  gauge("num_requests_running", "ingle_requests_running.", ({ running }) => running);
+  gauge("num_requests_waiting", "ingle_requests_waiting.", ({ waiting }) => waiting);
+  gauge("kv_cache_usage_perc", "ingle_kv_cells_used / ingle_kv_cells: 0 to 1.", ({ cells, cellsUsed }) =>
+    cells > 0 ? cellsUsed / cells : 0,
+  );
+  register.registerMetric(
+    new Gauge({
+      name: "vllm:cache_config_info",
+      help: "The cache's size in its labels; the value is always 1.",
+      labelNames: ["model_name", "block_size", "num_gpu_blocks"],
+      registers: [],
+      collect() {
+        this.reset();
+        const blocks = Math.floor(models.figures().cells / vllmBlockSize);
+        this.set({ model_name: modelName(), block_size: vllmBlockSize, num_gpu_blocks: blocks }, 1);
+      },
+    }),
+  );
+}

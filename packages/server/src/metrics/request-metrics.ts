@@ -1,0 +1,89 @@
+// What requests and generations come to, as counters and histograms. Filled by plugins/metrics.ts and
+// plugins/watch-generation.ts.
+import { Counter, Histogram, type Registry } from "prom-client";
+
+/** Seconds from a cached probe to a long reply on a small machine. */
+const requestBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600];
+/** Seconds from a cached prompt on a GPU to a long one on two cores, and a queue before it. */
+const firstTokenBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160];
+/** Seconds from a small model on a GPU to a stall that a person notices. */
+const interTokenBuckets = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2.5];
+
+export interface EndedRequest {
+  method: string;
+  /** The route's pattern, never the path that was asked for: those have no bound. */
+  route: string;
+  status: number;
+  seconds: number;
+}
+
+/** Measures one generation. */
+export interface GenerationMeter {
+  firstToken(seconds: number): void;
+  /** Time between two pieces of text, for each token of the second. */
+  interToken(seconds: number): void;
+  /** Tokens of the prompt that did not have to be computed. */
+  cached(tokens: number): void;
+}
+
+export class RequestMetrics {
+  readonly #requests: Counter<"method" | "route" | "status">;
+  readonly #seconds: Histogram<"route">;
+  readonly #firstToken: Histogram<"model">;
+  readonly #interToken: Histogram<"model">;
+  readonly #cached: Counter<"model">;
+
+  constructor(register: Registry) {
+    const registers = [register];
+    const model = ["model"] as const;
+    this.#requests = new Counter({
+      name: "ingle_requests_total",
+      help: "Requests that have ended; status 499 is a client that left.",
+      labelNames: ["method", "route", "status"],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: "ingle_request_seconds",
+      help: "From the arrival of a request to the end of its reply.",
+      labelNames: ["route"],
+      buckets: requestBuckets,
+      registers,
+    });
+    this.#firstToken = new Histogram({
+      name: "ingle_time_to_first_token_seconds",
+      help: "From the arrival of a request to the first piece of its reply.",
+      labelNames: model,
+      buckets: firstTokenBuckets,
+      registers,
+    });
+    this.#interToken = new Histogram({
+      name: "ingle_inter_token_seconds",
+      help: "Between two pieces of a reply, divided by the tokens of the second.",
+      labelNames: model,
+      buckets: interTokenBuckets,
+      registers,
+    });
+    this.#cached = new Counter({
+      name: "ingle_prompt_tokens_cached_total",
+      help: "Tokens of prompts that did not have to be computed again.",
+      labelNames: model,
+      registers,
+    });
+  }
+
+  ended({ method, route, status, seconds }: EndedRequest): void {
+    this.#requests.inc({ method, route, status });
+    this.#seconds.observe({ route }, seconds);
+  }
+
+  /** `model` is the id of a model in the house, never what a request called it. */
+  meter(model: string): GenerationMeter {
+    const firstToken = this.#firstToken.labels(model);
+    const interToken = this.#interToken.labels(model);
+    return {
+      firstToken: (seconds) => firstToken.observe(seconds),
+      interToken: (seconds) => interToken.observe(seconds),
+      cached: (tokens) => this.#cached.inc({ model }, tokens),
+    };
+  }
+}

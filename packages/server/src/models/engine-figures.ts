@@ -1,0 +1,50 @@
+// What the engines of this server's life have done, over unloading and loading again. Kept by registry.ts, shown by
+// /metrics.
+import type { NativeStats } from "@ingle/engine";
+
+/** How the engine is now, and its counters since the server began. */
+export type EngineFigures = NativeStats;
+
+const counters = [
+  "turns",
+  "promptTokens",
+  "generatedTokens",
+  "preemptions",
+  "contextShifts",
+  "draftedTokens",
+  "acceptedTokens",
+] as const satisfies (keyof EngineFigures)[];
+
+/** Those of the figures that only ever grow. */
+export type EngineCounter = (typeof counters)[number];
+
+const nothing: EngineFigures = {
+  running: 0,
+  waiting: 0,
+  cells: 0,
+  cellsUsed: 0,
+  cellsCached: 0,
+  turns: 0,
+  promptTokens: 0,
+  generatedTokens: 0,
+  preemptions: 0,
+  contextShifts: 0,
+  draftedTokens: 0,
+  acceptedTokens: 0,
+};
+
+export class EngineHistory {
+  #past: EngineFigures = nothing;
+
+  /** Keeps the counters of an engine that ends now. */
+  close(last: EngineFigures): void {
+    this.#past = this.with(last);
+  }
+
+  /** How the present engine is, where there is one, with the counters of all. */
+  with(present: EngineFigures = nothing): EngineFigures {
+    const figures = { ...present };
+    for (const counter of counters) figures[counter] += this.#past[counter];
+    return figures;
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { scriptedApp, scriptedId, scriptedServer, type ScriptedApp } from "../testing/scripted-server.ts";
+
+const messages = [{ role: "user", content: "Hi" }];
+
+type Samples = Map<string, number>;
+
+/** Every sample of a scrape by its name and labels, as they are written. */
+function samplesOf(text: string): Samples {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
+}
+
+async function scrape({ app }: Pick<ScriptedApp, "app">): Promise<Samples> {
+  const response = await app.inject({ url: "/metrics" });
+  expect(response.statusCode).toBe(200);
+  return samplesOf(response.body);
+}
+
+const chat = ({ app }: ScriptedApp, body: object = {}) =>
+  app.inject({
+    method: "POST",
+    url: "/v1/chat/completions",
+    payload: { model: scriptedId, messages, ...body },
+  });
+
+describe("/metrics", () => {
+  it("is in the text form of Prometheus, with help and type of every metric", async () => {
+    await using house = await scriptedApp();
+    const response = await house.app.inject({ url: "/metrics" });
+    expect(response.headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
+    const named = (word: string): string[] =>
+      [...response.body.matchAll(new RegExp(`^# ${word} (\\S+)`, "gm"))].map(([, name = ""]) => name);
+    expect(named("TYPE")).toEqual(named("HELP"));
+    expect(named("TYPE").length).toBeGreaterThan(20);
+  });
+
+  it("counts requests by route and status, never by path", async () => {
+    await using house = await scriptedApp();
+    await chat(house);
+    await chat(house, { stream: true });
+    await chat(house, { temperature: -1 });
+    await house.app.inject({ url: "/v1/models/some/id" });
+    await house.app.inject({ url: "/no/such/path" });
+    const samples = await scrape(house);
+    const of = (method: string, route: string, status: number): number | undefined =>
+      samples.get(`ingle_requests_total{method="${method}",route="${route}",status="${status}"}`);
+    expect(of("POST", "/v1/chat/completions", 200)).toBe(2);
+    expect(of("POST", "/v1/chat/completions", 400)).toBe(1);
+    expect(of("GET", "/v1/models/*", 404)).toBe(1);
+    expect(of("GET", "unknown", 404)).toBe(1);
+    expect(samples.get('ingle_request_seconds_count{route="/v1/chat/completions"}')).toBe(3);
+    expect([...samples.keys()].join("\n")).not.toMatch(/such|some/);
+  });
+
+  it.each([false, true])(
+    "measures first token, tokens and what was computed (stream: %s)",
+    async (stream) => {
+      await using house = await scriptedApp({ script: { pieces: ["a", "b", "c", "d"], delayMs: 20 } });
+      await chat(house, { stream });
+      const samples = await scrape(house);
+      const model = `{model="${scriptedId}"}`;
+      const sumOf = (name: string): number => samples.get(`ingle_${name}_seconds_sum${model}`) ?? 0;
+      expect(samples.get(`ingle_time_to_first_token_seconds_count${model}`)).toBe(1);
+      expect(samples.get(`ingle_inter_token_seconds_count${model}`)).toBe(3);
+      expect(sumOf("time_to_first_token")).toBeGreaterThan(0.015);
+      expect(sumOf("inter_token")).toBeGreaterThan(0.05);
+      expect(samples.get("ingle_generated_tokens_total")).toBe(4);
+      expect(samples.get("ingle_prompt_tokens_total")).toBe("user: Hi".length);
+      expect(samples.get(`ingle_prompt_tokens_cached_total${model}`)).toBe(0);
+    },
+  );
+
+  it("counts what speculation guessed, and what of it was right", async () => {
+    await using house = await scriptedApp({ script: { drafts: { drafted: 9, accepted: 7 } } });
+    await chat(house);
+    const samples = await scrape(house);
+    expect(samples.get("ingle_draft_tokens_total")).toBe(9);
+    expect(samples.get("ingle_draft_tokens_accepted_total")).toBe(7);
+  });
+
+  it("shows the line, the cache, the event loop and the process", async () => {
+    await using house = await scriptedServer({ script: { pieces: Array(1000).fill("x"), delayMs: 5 } });
+    const body = JSON.stringify({ model: scriptedId, messages, stream: true });
+    const headers = { "content-type": "application/json" };
+    const leaving = new AbortController();
+    const init = { method: "POST", headers, body, signal: leaving.signal };
+    const reply = await fetch(`${house.server.url}/v1/chat/completions`, init);
+    const samples = samplesOf(await (await fetch(`${house.server.url}/metrics`)).text());
+    expect(samples.get("ingle_requests_running")).toBe(1);
+    expect(samples.get("ingle_requests_waiting")).toBe(0);
+    expect(samples.get("ingle_kv_cells")).toBe(2048);
+    expect(samples.get("ingle_preemptions_total")).toBe(0);
+    expect(samples.get(`ingle_model_loaded{model="${scriptedId}"}`)).toBe(1);
+    expect(samples.get('ingle_event_loop_lag_seconds{stat="max"}')).toBeGreaterThanOrEqual(0);
+    expect(samples.get("process_resident_memory_bytes")).toBeGreaterThan(1e6);
+    expect(samples.get("process_cpu_seconds_total")).toBeGreaterThan(0);
+    leaving.abort();
+    await expect(reply.text()).rejects.toThrow();
+    const left = 'ingle_requests_total{method="POST",route="/v1/chat/completions",status="499"}';
+    await expect
+      .poll(async () => samplesOf(await (await fetch(`${house.server.url}/metrics`)).text()).get(left))
+      .toBe(1);
+  });
+
+  it("has vLLM's names only when they are asked for", async () => {
+    await using plain = await scriptedApp();
+    expect([...(await scrape(plain)).keys()].filter((name) => name.startsWith("vllm:"))).toEqual([]);
+    await using house = await scriptedApp({ flags: { metricsCompat: "vllm" } });
+    const samples = await scrape(house);
+    const label = `model_name="${scriptedId}"`;
+    expect(samples.get(`vllm:num_requests_waiting{${label}}`)).toBe(0);
+    expect(samples.get(`vllm:num_requests_running{${label}}`)).toBe(0);
+    expect(samples.get(`vllm:kv_cache_usage_perc{${label}}`)).toBe(0);
+    expect(samples.get(`vllm:cache_config_info{${label},block_size="16",num_gpu_blocks="128"}`)).toBe(1);
+  });
+
+  it("needs a key where keys are configured", async () => {
+    await using house = await scriptedApp({ flags: { apiKey: ["secret"] } });
+    expect((await house.app.inject({ url: "/metrics" })).statusCode).toBe(401);
+    const headers = { authorization: "Bearer secret" };
+    expect((await house.app.inject({ url: "/metrics", headers })).statusCode).toBe(200);
+  });
+
+  it("tells nothing of prompts, replies and keys", async () => {
+    await using house = await scriptedApp({ script: { pieces: ["hidden reply"] } });
+    await chat(house, { messages: [{ role: "user", content: "hidden prompt" }], user: "hidden" });
+    expect((await house.app.inject({ url: "/metrics" })).body).not.toContain("hidden");
+  });
+});

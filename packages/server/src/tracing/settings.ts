@@ -1,0 +1,102 @@
+// Whether and where traces go, from the variables that every OpenTelemetry program reads. Nothing else of this folder
+// is loaded when they name no place. Used by config.ts.
+import { z } from "zod";
+
+/** What a collector is given to answer; it is on another machine at most. */
+const timeoutMsDefault = 10_000;
+const exportPath = "v1/traces";
+
+export const TracingSettings = z.object({
+  /** Where spans are posted, with the path. */
+  url: z.url({ protocol: /^https?$/, error: "must be an http or https address" }),
+  headers: z.record(z.string(), z.string()),
+  timeoutMs: z.int("must be a whole number of milliseconds").min(1, "must be at least 1"),
+  /** `service.name` and what else names this process. */
+  resource: z.record(z.string(), z.string()),
+  /** Share of the traces that begin here which are kept. */
+  ratio: z.number("must be a number").min(0, "must be at least 0").max(1, "must be at most 1"),
+  /** Whether the caller's own decision, when it has made one, goes before the ratio. */
+  followsParent: z.boolean(),
+});
+export type TracingSettings = z.infer<typeof TracingSettings>;
+
+/** Takes an environment variable that cannot be used: its name and why. */
+export type Refuse = (variable: string, why: string) => never;
+
+/** Absent when no endpoint is configured, or tracing is switched off in words. */
+export function tracingSettings(env: NodeJS.ProcessEnv, refuse: Refuse): TracingSettings | undefined {
+  const said = (...names: string[]): { name: string; value: string } | undefined => {
+    const name = names.find((candidate) => (env[candidate] ?? "") !== "");
+    return name === undefined ? undefined : { name, value: env[name] ?? "" };
+  };
+  const ofTraces = (name: string) => said(`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`);
+
+  const endpoint = ofTraces("ENDPOINT");
+  if (endpoint === undefined || said("OTEL_SDK_DISABLED")?.value.toLowerCase() === "true") return undefined;
+  const exporter = said("OTEL_TRACES_EXPORTER");
+  if (exporter?.value === "none") return undefined;
+  if (exporter !== undefined && exporter.value !== "otlp") refuse(exporter.name, 'must be "otlp" or "none"');
+  const protocol = ofTraces("PROTOCOL");
+  if (protocol !== undefined && protocol.value !== "http/json")
+    refuse(protocol.name, 'must be "http/json", which collectors take at the address of "http/protobuf"');
+
+  const timeout = ofTraces("TIMEOUT");
+  const result = TracingSettings.safeParse({
+    url: tracesUrl(endpoint),
+    headers: pairs(ofTraces("HEADERS")?.value),
+    timeoutMs: timeout === undefined ? timeoutMsDefault : Number(timeout.value),
+    resource: {
+      ...pairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
+      "service.name": said("OTEL_SERVICE_NAME")?.value ?? serviceName(env),
+    },
+    ...sampler(said("OTEL_TRACES_SAMPLER"), said("OTEL_TRACES_SAMPLER_ARG"), refuse),
+  });
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const variables: Readonly<Record<string, string | undefined>> = {
+    url: endpoint.name,
+    timeoutMs: timeout?.name,
+    ratio: "OTEL_TRACES_SAMPLER_ARG",
+  };
+  return refuse(variables[String(issue?.path[0])] ?? endpoint.name, issue?.message ?? "cannot be used");
+}
+
+/** The endpoint of all signals is a base; the one of traces is used as it is. */
+function tracesUrl({ name, value }: { name: string; value: string }): string {
+  if (name === "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") return value;
+  return `${value.replace(/\/+$/, "")}/${exportPath}`;
+}
+
+function serviceName(env: NodeJS.ProcessEnv): string {
+  return pairs(env["OTEL_RESOURCE_ATTRIBUTES"])["service.name"] ?? "ingle";
+}
+
+/** `a=1,b=2`, with percent signs decoded; what is no pair is left out, as the convention has it. */
+function pairs(text: string | undefined): Record<string, string> {
+  const entries = (text ?? "").split(",").flatMap((pair) => {
+    const at = pair.indexOf("=");
+    return at < 1 ? [] : [[pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a lone percent sign stands for itself
+  }
+}
+
+function sampler(
+  name: { name: string; value: string } | undefined,
+  ratio: { value: string } | undefined,
+  refuse: Refuse,
+): { ratio: number; followsParent: boolean } {
+  const [, parent = "", kind = ""] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(
+    name?.value ?? "parentbased_always_on",
+  ) ?? [undefined, "", ""];
+  if (kind === "") refuse(name?.name ?? "", "must be always_on, always_off, traceidratio or parentbased_…");
+  const ratios: Readonly<Record<string, number>> = { always_on: 1, always_off: 0 };
+  return { ratio: ratios[kind] ?? Number(ratio?.value ?? 1), followsParent: parent !== "" };
+}

@@ -1,0 +1,283 @@
+// Strangers at the socket: what they send is refused or ended, and the next request is answered as if nothing had been.
+import { once } from "node:events";
+import { connect } from "node:net";
+import { ErrorBody } from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import type { ServerFlags } from "../src/config.ts";
+import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
+import { answerOf, chatText, exchange, open, requestText, type RawAnswer } from "./raw-http.ts";
+
+type House = Awaited<ReturnType<typeof scriptedServer>>;
+
+const chat = { model: scriptedId, messages: [{ role: "user", content: "Hi" }] };
+const models = "GET /v1/models";
+
+async function expectStillServing(house: House): Promise<void> {
+  const { status, body } = await exchange(house.server.port, chatText(chat));
+  expect([status, JSON.parse(body)]).toMatchObject([200, { choices: [{ message: { role: "assistant" } }] }]);
+}
+
+/** Sends the pieces, expects that the server goes on afterwards, and returns the answer. */
+async function send(pieces: readonly string[], flags: ServerFlags = {}): Promise<RawAnswer> {
+  await using house = await scriptedServer({ flags });
+  const answer = await exchange(house.server.port, ...pieces);
+  await expectStillServing(house);
+  return answer;
+}
+
+function codeOf({ body }: RawAnswer): string {
+  return ErrorBody.parse(JSON.parse(body)).error.code;
+}
+
+describe("the Host of a request", () => {
+  it("is taken when it is loopback, which shows that the others are refused for their host", async () => {
+    expect((await send([requestText(models)])).status).toBe(200);
+  });
+
+  it.each([
+    "localhost.evil.com",
+    "127.0.0.1.evil.com",
+    "evil.com",
+    "localhost@evil.com",
+    "localhost\tevil",
+    "",
+  ])("%j is refused", async (host) => {
+    const answer = await send([requestText(models, [`Host: ${host}`])]);
+    expect([answer.status, codeOf(answer)]).toEqual([403, "forbidden"]);
+  });
+
+  it.each([
+    ["localhost", "evil.com"],
+    ["evil.com", "localhost"],
+    ["localhost", "localhost"],
+  ])("given twice (%s, %s) is refused", async (first, second) => {
+    const answer = await send([requestText(models, [`Host: ${first}`, `hOST: ${second}`])]);
+    expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_request"]);
+  });
+
+  it.each(["http://evil.com/v1/models", "http://localhost/v1/models", "//evil.com@/v1/models"])(
+    "cannot be smuggled in by the target %s",
+    async (target) => {
+      expect([400, 404]).toContain((await send([requestText(`GET ${target}`)])).status);
+    },
+  );
+
+  it("is not taken from what a proxy would say", async () => {
+    const headers = ["Host: evil.com", "X-Forwarded-Host: localhost", "Forwarded: host=localhost"];
+    expect((await send([requestText(models, headers)])).status).toBe(403);
+  });
+
+  it("that is missing is refused", async () => {
+    expect((await send([requestText(models, [])])).status).toBe(400);
+    expect((await send(["GET /v1/models HTTP/1.0\r\n\r\n"])).status).toBe(403);
+  });
+
+  it.each(["https://evil.com", "http://localhost.evil.com", "http://localhost, https://evil.com"])(
+    "does not help the origin %s",
+    async (origin) => {
+      const answer = await send([requestText(models, ["Host: localhost", `Origin: ${origin}`])]);
+      expect([answer.status, answer.head]).toEqual([403, expect.not.stringMatching(/access-control/i)]);
+    },
+  );
+
+  it("does not help an origin that is hidden behind another one", async () => {
+    const headers = ["Host: localhost", "Origin: http://localhost", "Origin: https://evil.com"];
+    expect((await send([requestText(models, headers)])).status).toBe(403);
+  });
+});
+
+describe("a body of two lengths", () => {
+  it.each([
+    [["Content-Length: 5", "Content-Length: 6"]],
+    [["Content-Length: 5", "Transfer-Encoding: chunked"]],
+    [["Content-Length: -1"]],
+    [["Content-Length: 5, 6"]],
+    [["Transfer-Encoding: chunked, identity"]],
+  ])("%j is refused, and nothing behind it is read as a request", async (lengths) => {
+    const headers = ["Host: localhost", "Content-Type: application/json", ...lengths];
+    const text = requestText("POST /v1/chat/completions", headers, `0\r\n\r\n${requestText(models)}`);
+    const answer = await send([text]);
+    expect(answer.status).toBe(400);
+    expect(answer.body).not.toContain("HTTP/1.1 200");
+  });
+});
+
+describe("headers", () => {
+  it("beyond 16 KiB are refused", async () => {
+    const answer = await send([requestText(models, ["Host: localhost", `X-Long: ${"x".repeat(20_000)}`])]);
+    expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_request"]);
+    expect(answer.body).toContain("too large");
+  });
+
+  it("without end are refused before they fill any memory", async () => {
+    const lines = Array.from({ length: 5_000 }, (_, index) => `X-${index}: ${"x".repeat(100)}\r\n`);
+    expect((await send([`${models} HTTP/1.1\r\nHost: localhost\r\n`, ...lines])).status).toBe(400);
+  });
+
+  it("that trickle in are given up on", async () => {
+    await using house = await scriptedServer({ flags: { headersTimeout: "200ms" } });
+    const socket = await open(house.server.port);
+    socket.write(`${models} HTTP/1.1\r\nHost: localhost\r\n`);
+    const trickle = setInterval(() => socket.write("x: y\r\n"), 20);
+    const answer = await answerOf(socket);
+    clearInterval(trickle);
+    expect([answer.status, answer.body]).toEqual([400, expect.stringContaining("too long to arrive")]);
+    await expectStillServing(house);
+  });
+
+  it("that never come are given up on too", async () => {
+    await using house = await scriptedServer({ flags: { headersTimeout: "200ms" } });
+    const answer = await answerOf(await open(house.server.port));
+    expect(answer.body).not.toContain("200 OK");
+    await expectStillServing(house);
+  });
+});
+
+describe("a body", () => {
+  it("that comes byte by byte is read when it is quick enough", async () => {
+    expect((await send(chatText(chat).split(""))).status).toBe(200);
+  });
+
+  it("that trickles is given up on", async () => {
+    await using house = await scriptedServer({ flags: { requestTimeout: "300ms" } });
+    const socket = await open(house.server.port);
+    const text = chatText(chat);
+    socket.write(text.slice(0, -20));
+    let sent = text.length - 20;
+    const trickle = setInterval(() => sent < text.length - 1 && socket.write(text.charAt(sent++)), 50);
+    const answer = await answerOf(socket);
+    clearInterval(trickle);
+    expect(answer.status).toBe(400);
+    expect(house.log.requests).toEqual([]);
+    await expectStillServing(house);
+  });
+
+  it("that is larger than its limit is refused by its length, before it is sent", async () => {
+    const headers = ["Host: localhost", "Content-Type: application/json", "Content-Length: 999999999"];
+    const answer = await send([requestText("POST /v1/chat/completions", headers)]);
+    expect([answer.status, codeOf(answer)]).toEqual([413, "payload_too_large"]);
+  });
+
+  it("that does not say how large it is is refused when it has become too large", async () => {
+    const headers = ["Host: localhost", "Content-Type: application/json", "Transfer-Encoding: chunked"];
+    const chunk = `400\r\n${"x".repeat(0x400)}\r\n`;
+    const answer = await send(
+      [requestText("POST /v1/chat/completions", headers), ...Array.from({ length: 64 }, () => chunk)],
+      { bodyBytesMax: 16_384 },
+    );
+    expect([answer.status, codeOf(answer)]).toEqual([413, "payload_too_large"]);
+  });
+
+  it.each([
+    ["of brackets in brackets", "[".repeat(500_000)],
+    ["of closed brackets in brackets", "[".repeat(100_000) + "]".repeat(100_000)],
+    ["of objects in objects", '{"messages":'.repeat(100_000) + "1" + "}".repeat(100_000)],
+    ["with a field that is deep", `{"model":"m","x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+  ])("%s is refused", async (_name, payload) => {
+    const headers = [
+      "Host: localhost",
+      "Content-Type: application/json",
+      `Content-Length: ${payload.length}`,
+    ];
+    expect((await send([requestText("POST /v1/chat/completions", headers, payload)])).status).toBe(400);
+  });
+
+  it("of more messages than anybody writes is refused by their number", async () => {
+    const messages = Array.from({ length: 10_001 }, () => ({ role: "user", content: "" }));
+    const answer = await send([chatText({ ...chat, messages })]);
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([400, { error: { param: "messages" } }]);
+  });
+});
+
+describe("a client that stops reading its stream", () => {
+  const piece = "x".repeat(64 * 1024);
+
+  it("is hung up on, and its work is cancelled", async () => {
+    const script = { pieces: Array.from({ length: 1_000 }, () => piece), delayMs: 1 };
+    await using house = await scriptedServer({ script, flags: { stalledReaderTimeout: "300ms" } });
+    const socket = await open(house.server.port);
+    socket.pause();
+    socket.on("error", () => {});
+    socket.write(chatText({ ...chat, stream: true }));
+    await expect.poll(() => house.log.running.size, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => house.log.running.size, { timeout: 10_000 }).toBe(0);
+    expect(house.log.cancelled).toEqual([1]);
+    socket.destroy();
+  });
+
+  it("gives back its place when its reply had been computed to the end", async () => {
+    const script = { pieces: Array.from({ length: 200 }, () => piece), parallel: 1 };
+    await using house = await scriptedServer({
+      script,
+      flags: { stalledReaderTimeout: "300ms", waitingMax: 0 },
+    });
+    const socket = await open(house.server.port);
+    socket.pause();
+    socket.on("error", () => {});
+    socket.write(chatText({ ...chat, stream: true }));
+    await expect.poll(() => house.log.requests.length).toBe(1);
+    await expect.poll(() => house.log.running.size, { timeout: 5_000 }).toBe(0);
+    expect((await exchange(house.server.port, chatText(chat))).status).toBe(429);
+    await expect
+      .poll(async () => (await exchange(house.server.port, chatText({ ...chat, max_tokens: 1 }))).status, {
+        timeout: 10_000,
+      })
+      .toBe(200);
+    socket.destroy();
+  });
+
+  it("is told from one that reads slowly, and from one whose reply is slow to come", async () => {
+    const script = { pieces: ["a", "b", "c"], delayMs: 500 };
+    await using house = await scriptedServer({ script, flags: { stalledReaderTimeout: "200ms" } });
+    const { status, body } = await exchange(house.server.port, chatText({ ...chat, stream: true }));
+    expect(status).toBe(200);
+    expect(body).toContain("[DONE]");
+  });
+});
+
+describe("many strangers", () => {
+  it("that open connections and say nothing leave nothing behind", async () => {
+    await using house = await scriptedServer({ flags: { headersTimeout: "200ms" } });
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => open(house.server.port)));
+    await Promise.all(sockets.map(answerOf));
+    await expectStillServing(house);
+  });
+
+  it("that were refused and hold on to their connection lose it", async () => {
+    await using house = await scriptedServer();
+    const socket = connect({ port: house.server.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.write("noise\r\n\r\n");
+    socket.on("data", () => {});
+    const answered = once(socket, "end", { signal: AbortSignal.timeout(5_000) });
+    await answered;
+    const more = setInterval(() => socket.write("more"), 20);
+    await expect(once(socket, "close", { signal: AbortSignal.timeout(5_000) })).rejects.toMatchObject({
+      code: expect.stringMatching(/ECONNRESET|EPIPE/),
+    });
+    clearInterval(more);
+    await expectStillServing(house);
+  });
+
+  it("that send noise are answered or ended, and the server goes on", async () => {
+    await using house = await scriptedServer();
+    const noises = [
+      "\r\n\r\n\r\n",
+      "\u0016\u0003\u0001\u0002\u0000", // a TLS client at a plain port
+      "CONNECT evil.com:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+      "GET / HTTP/9.9\r\n\r\n",
+      "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+      `GET /${"a".repeat(15_000)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+      "GET /v1/models HTTP/1.1\r\nHost: local\u0000host\r\n\r\n",
+      "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    ];
+    for (const noise of noises) {
+      const socket = await open(house.server.port);
+      socket.on("error", () => {});
+      socket.end(noise);
+      const { body } = await answerOf(socket);
+      expect(body).not.toContain("    at ");
+    }
+    await expectStillServing(house);
+  });
+});

@@ -1,0 +1,55 @@
+// Requests written by hand over a plain socket, for what no HTTP client would send.
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+/** Most that a test waits for an answer or a hang-up. */
+const waitMs = 10_000;
+
+export interface RawAnswer {
+  /** 0 when the connection ended without an answer. */
+  status: number;
+  head: string;
+  body: string;
+}
+
+/** Sends bytes and reads until the server ends the connection. */
+export async function exchange(port: number, ...pieces: readonly string[]): Promise<RawAnswer> {
+  const socket = await open(port);
+  for (const piece of pieces) socket.write(piece);
+  return answerOf(socket);
+}
+
+export async function open(port: number): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  await once(socket, "connect", { signal: AbortSignal.timeout(waitMs) });
+  return socket;
+}
+
+/** Everything until the server ends the connection, which may be a reset: it had refused to read on. */
+export async function answerOf(socket: Socket): Promise<RawAnswer> {
+  let text = "";
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  socket.on("error", () => {});
+  await once(socket, "close", { signal: AbortSignal.timeout(waitMs) });
+  const [head = "", ...rest] = text.split("\r\n\r\n");
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0), head, body: rest.join("\r\n\r\n") };
+}
+
+/** A request's text; `Connection: close` makes the answer's end visible. */
+export function requestText(
+  line: string,
+  headers: readonly string[] = ["Host: localhost"],
+  body = "",
+): string {
+  return [`${line} HTTP/1.1`, "Connection: close", ...headers, "", body].join("\r\n");
+}
+
+/** A chat request's text. */
+export function chatText(body: object): string {
+  const payload = JSON.stringify(body);
+  return requestText(
+    "POST /v1/chat/completions",
+    ["Host: localhost", "Content-Type: application/json", `Content-Length: ${Buffer.byteLength(payload)}`],
+    payload,
+  );
+}
