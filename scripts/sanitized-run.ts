@@ -44,7 +44,6 @@ class Requests {
     for (;;) {
       const value = read();
       if (value !== undefined) return value;
-      // oxlint-disable-next-line no-await-in-loop -- each look waits for the next events
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });
@@ -87,7 +86,7 @@ async function stream(engine: NativeEngine, requests: Requests, prompts: Int32Ar
   );
 }
 
-async function main(addon: Addon, file: string): Promise<void> {
+async function run(addon: Addon, file: string): Promise<void> {
   const loading = addon.loadModel({ path: file, gpuLayers: 0, mmap: true, mlock: false }, () => undefined);
   const model = await loading.model;
   const requests = new Requests();
@@ -134,6 +133,7 @@ const timer = setTimeout(() => {
   console.error(`The run was not done after ${msMax} ms.`);
   process.exit(1);
 }, msMax);
-await main(createRequire(import.meta.url)(addonFile) as Addon, modelFile);
+const addon: Addon = createRequire(import.meta.url)(addonFile);
+await run(addon, modelFile);
 clearTimeout(timer);
 console.log("the run went well");

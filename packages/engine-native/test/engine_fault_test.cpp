@@ -181,6 +181,45 @@ TEST_CASE("engine: batches of more than one sequence that fail are computed one 
     }
 }
 
+TEST_CASE("engine: a half that breaks off spoils nothing of the other half") {
+    engine::EngineOptions many_places = test::few_places();
+    many_places.context.sequences = 6;
+    many_places.context.cells = 512;
+    many_places.batch_tokens_busy = 18;
+    for (const test::ModelPtr& model : models()) {
+        const std::vector<Question> questions = test::questions(model);
+        const std::vector<std::string> texts = test::texts_alone(model, questions);
+        for (const Fault fault : {Fault::broken_at_once, Fault::broken_midway, Fault::late}) {
+            for (const int later : {1, 2}) {
+                int decodes = 0;
+                for (int n = 1; n == 1 || decodes >= n; n += kStride) {
+                    CAPTURE(model->info().architecture);
+                    CAPTURE(static_cast<int>(fault));
+                    CAPTURE(later);
+                    CAPTURE(n);
+                    EngineHouse house(model, many_places);
+                    decodes = 0;
+                    const auto fail_twice = [&](const llama_batch&) {
+                        decodes += 1;
+                        if (decodes == n) return Fault::refused;
+                        return decodes == n + later ? fault : Fault::none;
+                    };
+                    const test::WithFaults with({.decode = fail_twice});
+                    const std::vector<Answer> answers = house.ask_all(questions);
+                    for (size_t i = 0; i < answers.size(); ++i) {
+                        CAPTURE(i);
+                        // One that fails twice alone ends, with what it has said by then.
+                        if (answers[i].error) CHECK(texts[i].starts_with(answers[i].text));
+                        else CHECK_EQ(answers[i].text, texts[i]);
+                    }
+                    CHECK_EQ(test::faults().misplaced, 0);
+                    check_is_alive(house, questions[0], texts[0]);
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE(
     "engine: when the n-th call for cells or states throws, nobody's text changes and at most one fails") {
     using enum Call::Kind;
