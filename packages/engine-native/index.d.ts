@@ -69,21 +69,57 @@ export interface NativeModelInfo {
   /** Bytes of all tensors. */
   sizeBytes: number;
   hasChatTemplate: boolean;
+  /** What the chat template does with tools and calls; `isLfm2` when calls look as LFM2 writes them. */
+  chatTemplate: { writesTools: boolean; writesToolCalls: boolean; isLfm2: boolean };
   /** Its state cannot be cut in the middle (convolution or state-space layers). */
   isRecurrent: boolean;
   /** Ids of special tokens; -1 where the vocabulary has none. */
   tokens: { bos: number; eos: number; eot: number };
 }
 
+/** What is not there is an empty string or array. */
 export interface NativeMessage {
   role: string;
   content: string;
+  reasoning: string;
+  toolCalls: NativeToolCall[];
+  toolCallId: string;
+  /** Of a tool's result: the tool's name. */
+  name: string;
+}
+
+export interface NativeToolCall {
+  id: string;
+  name: string;
+  /** A JSON object as text; of a partial reply, its beginning. */
+  arguments: string;
+}
+
+export interface NativeTool {
+  name: string;
+  description: string;
+  /** A JSON schema as text. Not nested deeper than 64, with names no longer than 256: llama.cpp's own code recurses. */
+  parameters: string;
 }
 
 /** A conversation to be written out with the model's chat template. */
 export interface NativeChat {
   messages: NativeMessage[];
   addGenerationPrompt: boolean;
+  /** The last message is the beginning of the reply. */
+  continuesLast: boolean;
+  tools: NativeTool[];
+  toolChoice: "auto" | "none" | "required";
+  parallelToolCalls: boolean;
+  enableThinking: boolean;
+  /** More variables for the template; the values are JSON. */
+  templateArguments: { name: string; value: string }[];
+  /** GBNF rules for the reply's content, the first of them "ingle-json"; empty without. Not together with tools. */
+  contentRules: string;
+  /** A GBNF grammar for the whole reply, instead of llama.cpp's for the tools; empty without. Not with contentRules. */
+  grammar: string;
+  /** The grammar holds from this text on, wherever it comes in the reply; empty: from the beginning. */
+  grammarTrigger: string;
 }
 
 export interface NativeTemplateResult {
@@ -95,6 +131,25 @@ export interface NativeTemplateResult {
 export interface NativePrompt {
   tokens: Int32Array;
   stops: string[];
+  constraint: NativeConstraint | null;
+  /** Null: the reply is nothing but content. */
+  parser: NativeReplyParser | null;
+}
+
+/** Knows the syntax in which replies to one prompt come. */
+export interface NativeReplyParser {
+  readonly nativeReplyParser: never;
+}
+
+export interface NativeReply {
+  content: string;
+  reasoning: string;
+  calls: NativeToolCall[];
+}
+
+/** What a reply must look like; made by a model for its own engines. */
+export interface NativeConstraint {
+  readonly nativeConstraint: never;
 }
 
 /** Immutable after loading. Its calls run on libuv's worker threads. */
@@ -108,6 +163,10 @@ export interface NativeModel {
   applyChatTemplate(chat: NativeChat): Promise<NativeTemplateResult>;
   /** Template and tokenization in one crossing: the way of every chat request. */
   prepareChat(chat: NativeChat): Promise<NativePrompt>;
+  /** Reads a GBNF grammar that the whole reply is held to. Rejects with `invalid_argument` and what is wrong with it. */
+  prepareGrammar(grammar: string): Promise<NativeConstraint>;
+  /** Reads a reply, or its beginning. Null when it is none in this syntax. */
+  parseReply(parser: NativeReplyParser, text: string, isPartial: boolean): Promise<NativeReply | null>;
   createEngine(
     options: NativeEngineOptions,
     onEvents: (events: NativeEvent[]) => void,
@@ -168,6 +227,10 @@ export interface NativeRequest {
   ignoreEos: boolean;
   /** Shares its beginning with requests before and after it. */
   cachePrompt: boolean;
+  /** Null: any text. */
+  constraint: NativeConstraint | null;
+  /** How many of the likeliest tokens are told for each token, up to 20; -1 tells no probabilities at all. */
+  logprobs: number;
   /** Requests with the same key are served first come, first served; different keys share fairly. */
   client: string;
 }
@@ -210,6 +273,19 @@ export interface NativeTextEvent {
   type: "text";
   text: string;
   tokens: number;
+  /** Of the tokens behind this text; absent unless the request asked for them. */
+  logprobs?: NativeTokenLogprobs[];
+}
+
+/** A token's bytes, which may be a part of a character, and the natural logarithm of its probability. */
+export interface NativeTokenLogprob {
+  bytes: Uint8Array;
+  logprob: number;
+}
+
+/** Of one token, and of the likeliest in its place, from the logits as the model gave them. */
+export interface NativeTokenLogprobs extends NativeTokenLogprob {
+  top: NativeTokenLogprob[];
 }
 
 /** The last event of a request. Milliseconds are measured on the engine's thread. */

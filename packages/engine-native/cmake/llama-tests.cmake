@@ -7,6 +7,8 @@ endif()
 add_executable(
     ingle_llama_tests EXCLUDE_FROM_ALL
     test/main.cpp
+    test/constraint_test.cpp
+    test/grammar_test.cpp
     test/sampler_bench_test.cpp
     test/sampler_softmax_test.cpp
     test/sampler_test.cpp

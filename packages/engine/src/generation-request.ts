@@ -2,7 +2,12 @@
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { Message } from "./messages.ts";
+import { ResponseFormat } from "./response-format.ts";
 import { Limits, Sampling } from "./sampling.ts";
+import { ToolOptions } from "./tools.ts";
+
+/** Most variables that a request may hand to the template. */
+const templateArgumentsMax = 32;
 
 /** Exactly one of a chat, a text or tokens is the prompt. */
 const Prompt = z.union([
@@ -10,6 +15,22 @@ const Prompt = z.union([
     /** A conversation, written out with the model's chat template. */
     messages: z.array(Message).min(1),
     prompt: z.undefined().optional(),
+    ...ToolOptions.shape,
+    /** Whether a model that can think before it answers may do so. Default true. */
+    thinking: z.boolean().default(true),
+    /** More variables for the chat template. */
+    templateArguments: z
+      .record(
+        z.string().regex(/^[A-Za-z_]\w{0,63}$/),
+        z.union([z.string().max(1024), z.number(), z.boolean()]),
+      )
+      .refine(
+        (values) => Object.keys(values).length <= templateArgumentsMax,
+        `at most ${templateArgumentsMax} variables`,
+      )
+      .default({}),
+    /** The last message is the assistant's, and the reply goes on with it. Default false. */
+    continueFinalMessage: z.boolean().default(false),
   }),
   z.object({
     /** Text (tokenized with the model's special tokens), or token ids taken as they are. */
@@ -19,7 +40,15 @@ const Prompt = z.union([
 ]);
 
 export const GenerationRequest = z
-  .intersection(Prompt, z.object({ ...Sampling.shape, ...Limits.shape }))
+  .intersection(
+    Prompt,
+    z.object({
+      ...Sampling.shape,
+      ...Limits.shape,
+      /** The form that the reply's text must have. Default: any. */
+      responseFormat: ResponseFormat.default({ type: "text" }),
+    }),
+  )
   .meta({ id: "GenerationRequest" });
 /** As callers write it: everything but the prompt may be left out. */
 export type GenerationRequest = z.input<typeof GenerationRequest>;

@@ -1,8 +1,12 @@
 // One generation: a handle that can be awaited for its result or iterated for its pieces, or both.
 // Pieces are buffered until somebody iterates; nobody has to. Made by Model.generate().
-import type { NativeEvent, NativeFinishEvent } from "./native.ts";
+import { randomUUID } from "node:crypto";
+import type { ToolCall } from "./messages.ts";
+import type { NativeEvent, NativeFinishEvent, NativeTokenLogprobs } from "./native.ts";
+import { ReplyReader, type ReadReply, type ReplyDelta, type ToolCallDelta } from "./reply-reader.ts";
 
-export type FinishReason = "stop" | "length";
+/** By itself or at a stop string; at a limit of tokens; to have tools called. */
+export type FinishReason = "stop" | "length" | "tool_calls";
 
 export interface Usage {
   promptTokens: number;
@@ -29,6 +33,11 @@ export interface GenerationTimings {
 
 export interface GenerationResult {
   text: string;
+  /** What the model thought before it answered; empty when it did not. */
+  reasoning: string;
+  toolCalls: ToolCall[];
+  /** Of every token of the reply, where the request asked for them. */
+  logprobs?: readonly TokenLogprobs[];
   finishReason: FinishReason;
   usage: Usage;
   timings: GenerationTimings;
@@ -37,14 +46,29 @@ export interface GenerationResult {
 /** Some text of the reply: whole characters, never a part of a stop string. */
 export interface GenerationChunk {
   text: string;
-  /** Tokens behind this text. */
+  /** Some of what the model thinks before it answers. */
+  reasoning?: string;
+  /** Parts of calls: see ToolCallDelta. */
+  toolCalls?: readonly ToolCallDelta[];
+  /** Tokens behind this piece. */
   tokens: number;
+  /** Of these tokens, where the request asked for them. */
+  logprobs?: readonly TokenLogprobs[];
 }
+
+/** How likely a token was, and the likeliest ones in its place: what the model itself held, before all sampling. */
+export type TokenLogprobs = NativeTokenLogprobs;
 
 /** How a generation reaches the engine: handed in by Model, so that this file knows no native code. */
 export interface GenerationSource {
-  /** Starts the work; events come through `deliver` until a finish or an error. Resolves with a cancel function. */
-  start(deliver: (event: NativeEvent) => void): Promise<() => void>;
+  /** Starts the work; events come through `deliver` until a finish or an error. */
+  start(deliver: (event: NativeEvent) => void): Promise<StartedGeneration>;
+}
+
+export interface StartedGeneration {
+  cancel: () => void;
+  /** Tells content from reasoning and calls; absent when a reply is nothing but content. */
+  read?: ReadReply | undefined;
 }
 
 type State =
@@ -62,6 +86,10 @@ export class Generation
 {
   #state: State = { kind: "running" };
   #text = "";
+  #reader: ReplyReader | undefined;
+  /** Tokens whose piece is not handed on yet, and what is known of them. */
+  #tokens = 0;
+  #logprobs: TokenLogprobs[] = [];
   readonly #chunks: GenerationChunk[] = [];
   #waiting: (() => void)[] = [];
   #cancelNative: (() => void) | undefined;
@@ -69,6 +97,7 @@ export class Generation
   #resolve!: (result: GenerationResult) => void;
   #reject!: (error: unknown) => void;
   readonly #toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
+  readonly #newCallId: () => string;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#fail(this.#signal?.reason);
 
@@ -77,9 +106,12 @@ export class Generation
     options: {
       signal?: AbortSignal | undefined;
       toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
+      /** Names a call. Default: `call_` and random characters. */
+      newCallId?: () => string;
     },
   ) {
     this.#toError = options.toError;
+    this.#newCallId = options.newCallId ?? (() => `call_${randomUUID().replaceAll("-", "").slice(0, 24)}`);
     this.#signal = options.signal;
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -136,10 +168,17 @@ export class Generation
 
   async #run(source: GenerationSource): Promise<void> {
     try {
-      const cancel = await source.start((event) => this.#deliver(event));
+      const { cancel, read } = await source.start((event) => this.#deliver(event));
       this.#cancelNative = cancel;
       // Cancelled while it was being prepared: the engine has only now heard of it.
       if (this.#state.kind === "failed") cancel();
+      else if (read !== undefined) {
+        this.#reader = new ReplyReader({
+          read,
+          onDelta: (delta) => this.#hand(delta),
+          newId: this.#newCallId,
+        });
+      }
     } catch (error) {
       this.#fail(error);
     }
@@ -148,23 +187,56 @@ export class Generation
   #deliver(event: NativeEvent): void {
     if (this.#state.kind !== "running") return;
     if (event.type === "text") {
-      this.#text += event.text;
-      this.#chunks.push({ text: event.text, tokens: event.tokens });
-      this.#notify();
+      this.#tokens += event.tokens;
+      if (event.logprobs !== undefined) this.#logprobs.push(...event.logprobs);
+      if (this.#reader === undefined) this.#hand({ text: event.text, reasoning: "", toolCalls: [] });
+      else this.#reader.push(event.text);
     } else if (event.type === "error") {
       this.#settle({ kind: "failed", error: this.#toError(event) });
     } else if (event.reason !== "cancelled") {
-      this.#settle({ kind: "finished", result: this.#toResult(event, event.reason) });
+      void this.#finish(event, event.reason); // its own failures end in #fail
     }
   }
 
-  #toResult(event: NativeFinishEvent, finishReason: FinishReason): GenerationResult {
+  /** Hands a piece on to whoever iterates. */
+  #hand({ text, reasoning, toolCalls }: ReplyDelta): void {
+    this.#text += text;
+    this.#chunks.push({
+      text,
+      tokens: this.#tokens,
+      ...(reasoning === "" ? {} : { reasoning }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+      ...(this.#logprobs.length === 0 ? {} : { logprobs: this.#logprobs }),
+    });
+    this.#tokens = 0;
+    this.#logprobs = [];
+    this.#notify();
+  }
+
+  async #finish(event: NativeFinishEvent, reason: "stop" | "length"): Promise<void> {
+    try {
+      await this.#reader?.finish(reason === "length");
+      // Marks of the syntax at the end are part of the reply, though no piece shows them.
+      if (this.#logprobs.length > 0) this.#hand({ text: "", reasoning: "", toolCalls: [] });
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (this.#state.kind === "running")
+      this.#settle({ kind: "finished", result: this.#toResult(event, reason) });
+  }
+
+  #toResult(event: NativeFinishEvent, reason: "stop" | "length"): GenerationResult {
     const { promptTokens, completionTokens, cachedTokens, droppedTokens, draftedTokens, acceptedTokens } =
       event;
     const { queueMs, promptMs, predictedMs } = event;
+    const { reasoning = "", toolCalls = [] } = this.#reader?.sure ?? {};
+    const logprobs = this.#chunks.flatMap((chunk) => chunk.logprobs ?? []);
     return {
       text: this.#text,
-      finishReason,
+      reasoning,
+      toolCalls: [...toolCalls],
+      ...(logprobs.length === 0 ? {} : { logprobs }),
+      finishReason: reason === "stop" && toolCalls.length > 0 ? "tool_calls" : reason,
       usage: { promptTokens, completionTokens, cachedTokens, droppedTokens, draftedTokens, acceptedTokens },
       timings: { queueMs, promptMs, predictedMs },
     };
@@ -178,6 +250,7 @@ export class Generation
 
   #settle(state: Exclude<State, { kind: "running" }>): void {
     this.#state = state;
+    this.#reader?.close();
     this.#signal?.removeEventListener("abort", this.#onAbort);
     if (state.kind === "finished") this.#resolve(state.result);
     else this.#reject(state.error);

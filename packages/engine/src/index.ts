@@ -8,6 +8,7 @@ export {
   type GenerationChunk,
   type GenerationResult,
   type GenerationTimings,
+  type TokenLogprobs,
   type Usage,
 } from "./generation.ts";
 export { GenerationRequest, checkGenerationRequest } from "./generation-request.ts";
@@ -17,8 +18,11 @@ export { libraryPaths, type LibraryPaths } from "./library/paths.ts";
 export type { LibraryProgress } from "./library/progress.ts";
 export { starterModel } from "./library/starter.ts";
 export { LoadOptions, load, parallelMax, type LoadedModel } from "./load.ts";
-export { Message } from "./messages.ts";
+export { Message, ToolCall } from "./messages.ts";
 export { Model, type GenerateOptions, type ModelInfo } from "./model.ts";
 export { buildInfo, setLogSink, type BuildInfo, type DeviceInfo, type NativeStats } from "./native.ts";
+export type { ToolCallDelta } from "./reply-reader.ts";
+export { ResponseFormat } from "./response-format.ts";
 export { Limits, Sampling } from "./sampling.ts";
 export { ChatTemplateOptions, Tokenizer, type EncodeOptions } from "./tokenizer.ts";
+export { Tool } from "./tools.ts";

@@ -2,7 +2,8 @@
 // Made by load(); lives until it is disposed.
 import { randomInt } from "node:crypto";
 import { EngineError } from "./errors.ts";
-import { Generation } from "./generation.ts";
+import { prepareForTemplate } from "./chat-preparation.ts";
+import { Generation, type StartedGeneration } from "./generation.ts";
 import {
   checkGenerationRequest,
   type CheckedGenerationRequest,
@@ -11,14 +12,16 @@ import {
 import {
   fromNative,
   toEngineError,
+  type NativeConstraint,
   type NativeEngine,
   type NativeEngineOptions,
   type NativeEvent,
   type NativeModel,
   type NativeModelInfo,
-  type NativePrompt,
   type NativeStats,
 } from "./native.ts";
+import type { ReadReply } from "./reply-reader.ts";
+import { wholeGrammar } from "./response-format.ts";
 import { Tokenizer } from "./tokenizer.ts";
 
 export interface ModelInfo extends NativeModelInfo {
@@ -33,6 +36,14 @@ export interface GenerateOptions {
   signal?: AbortSignal | undefined;
   /** Requests with the same key wait in line; different keys share the engine fairly. */
   client?: string | undefined;
+}
+
+/** What is computed before a reply, and what the reply must look like. */
+interface PreparedPrompt {
+  tokens: Int32Array;
+  stops: string[];
+  constraint: NativeConstraint | null;
+  read?: ReadReply | undefined;
 }
 
 export class Model implements AsyncDisposable {
@@ -120,28 +131,38 @@ export class Model implements AsyncDisposable {
     }
   }
 
-  async #prepare(request: CheckedGenerationRequest): Promise<NativePrompt> {
-    if (request.messages !== undefined) {
-      return fromNative(this.#native.prepareChat({ messages: request.messages, addGenerationPrompt: true }));
+  async #prepare(request: CheckedGenerationRequest): Promise<PreparedPrompt> {
+    if (request.messages === undefined) {
+      const tokens = await this.#tokensOf(request.prompt);
+      return { tokens, stops: [], constraint: await this.#constraintOf(request) };
     }
-    if (typeof request.prompt === "string") {
-      const tokens = await this.tokenizer.encode(request.prompt);
-      return { tokens, stops: [] };
-    }
-    const tokens = Int32Array.from(request.prompt);
+    const { chat, read } = prepareForTemplate(request, this.#native.info.chatTemplate);
+    const { parser, ...prompt } = await ofParam(request, this.#native.prepareChat(chat));
+    if (parser === null) return { ...prompt, read };
+    return { ...prompt, read: (text, isPartial) => this.#native.parseReply(parser, text, isPartial) };
+  }
+
+  async #tokensOf(prompt: string | readonly number[] | Int32Array): Promise<Int32Array> {
+    if (typeof prompt === "string") return this.tokenizer.encode(prompt);
+    const tokens = Int32Array.from(prompt);
     const outside = tokens.find((token) => token >= this.#native.info.vocabularySize);
-    if (outside === undefined) return { tokens, stops: [] };
+    if (outside === undefined) return tokens;
     throw new EngineError("invalid_request", `prompt: token ${outside} is outside this model's vocabulary.`, {
       details: { param: "prompt" },
     });
   }
 
+  async #constraintOf(request: CheckedGenerationRequest): Promise<NativeConstraint | null> {
+    const grammar = wholeGrammar(request.responseFormat);
+    return grammar === "" ? null : ofParam(request, this.#native.prepareGrammar(grammar));
+  }
+
   #submit(
     request: CheckedGenerationRequest,
-    prompt: NativePrompt,
+    prompt: PreparedPrompt,
     client: string,
     onEvent: (event: NativeEvent) => void,
-  ): () => void {
+  ): StartedGeneration {
     const engine = this.#engine;
     try {
       const id = engine.submit({
@@ -162,13 +183,34 @@ export class Model implements AsyncDisposable {
         stops: [...request.stop, ...prompt.stops],
         ignoreEos: request.ignoreEos,
         cachePrompt: request.cachePrompt,
+        constraint: prompt.constraint,
+        logprobs: request.logprobs ?? -1,
         client,
       });
       this.#listeners.set(id, onEvent);
-      return () => engine.cancel(id);
+      return { cancel: () => engine.cancel(id), read: prompt.read };
     } catch (thrown) {
       throw toEngineError(thrown);
     }
+  }
+}
+
+/** Awaits a native promise. What is wrong with a grammar is wrong with the field that it comes from. */
+async function ofParam<T>({ responseFormat }: CheckedGenerationRequest, pending: Promise<T>): Promise<T> {
+  try {
+    return await fromNative(pending);
+  } catch (error) {
+    if (!EngineError.is(error) || error.code !== "invalid_request") throw error;
+    const param = {
+      text: "tools",
+      grammar: "responseFormat.grammar",
+      json: "responseFormat",
+      json_schema: "responseFormat",
+    };
+    throw new EngineError(error.code, error.message, {
+      cause: error,
+      details: { param: param[responseFormat.type] },
+    });
   }
 }
 

@@ -7,15 +7,19 @@ export type {
   BuildInfo,
   DeviceInfo,
   NativeChat,
+  NativeConstraint,
   NativeEngine,
   NativeEngineOptions,
   NativeEvent,
   NativeFinishEvent,
+  NativeMessage,
   NativeModel,
   NativeModelInfo,
-  NativePrompt,
+  NativeReply,
+  NativeReplyParser,
   NativeRequest,
   NativeStats,
+  NativeTokenLogprobs,
 } from "@ingle/engine-native";
 
 type Addon = typeof import("@ingle/engine-native");

@@ -11,6 +11,9 @@ export const logitBiasMax = 4096;
 /** `repeatLastN` looks back at most this far; the window is walked for each token. */
 export const repeatLastNMax = 4096;
 
+/** Most of the likeliest tokens that are told beside each token. */
+export const logprobsMax = 20;
+
 /** Seeds are 32 bits wide in the sampler; any safe integer is folded to that. */
 const seedSchema = z.int();
 
@@ -53,6 +56,8 @@ export const Limits = z
     ignoreEos: z.boolean().default(false),
     /** Starts with what earlier requests with the same beginning computed, and leaves it to later ones. */
     cachePrompt: z.boolean().default(true),
+    /** Tells for each token how likely it was, and as many of the likeliest in its place. Default: nothing of it. */
+    logprobs: z.int().min(0).max(logprobsMax).optional(),
   })
   .meta({ id: "Limits" });
 export type Limits = z.infer<typeof Limits>;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { Message } from "./messages.ts";
+import { plainChat } from "./chat-preparation.ts";
 import { fromNative, type NativeModel } from "./native.ts";
 
 export const ChatTemplateOptions = z
@@ -51,7 +52,7 @@ export class Tokenizer {
     }
     const { addGenerationPrompt } = ChatTemplateOptions.parse(options);
     const result = await fromNative(
-      this.#model.applyChatTemplate({ messages: checked.data, addGenerationPrompt }),
+      this.#model.applyChatTemplate(plainChat(checked.data, addGenerationPrompt)),
     );
     return result.prompt;
   }

@@ -6,14 +6,32 @@ import {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionRequest,
+  choicesMax,
   modelLengthMax,
   userLengthMax,
 } from "./chat.ts";
-import { grammarLengthMax, toolsMax } from "./chat-later.ts";
+import { topLogprobsMax } from "./logprobs.ts";
 import { firstProblem } from "./problem.ts";
+import { grammarLengthMax } from "./response-format.ts";
 import { repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
+import { templateKwargsMax } from "./thinking.ts";
+import { toolsMax } from "./tools.ts";
 
 const minimal = { model: "tiny", messages: [{ role: "user", content: "Hello" }] };
+
+const tool = fc.constantFrom(
+  { type: "function", function: { name: "f" } },
+  {
+    type: "function",
+    function: {
+      name: "g.h-i_2",
+      description: "Does it.",
+      parameters: { type: "object", properties: {} },
+      strict: true,
+    },
+  },
+);
+const named = (name: string) => ({ type: "function", function: { name } });
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 const stopString = fc.string({ minLength: 1, maxLength: 20 });
@@ -34,14 +52,21 @@ const good = {
   stop: fc.oneof(stopString, fc.array(stopString, { maxLength: stopsMax })),
   seed: fc.maxSafeInteger(),
   logit_bias: fc.dictionary(fc.nat(999_999_999).map(String), number(-100, 100), { maxKeys: 20 }),
-  n: fc.constant(1),
-  logprobs: fc.constant(false),
-  response_format: fc.constant({ type: "text" }),
-  grammar: fc.constant(""),
-  tools: fc.constant([]),
-  tool_choice: fc.constant("none"),
+  n: fc.integer({ min: 1, max: choicesMax }),
+  logprobs: fc.constant(true),
+  top_logprobs: fc.integer({ min: 0, max: topLogprobsMax }),
+  response_format: fc.constantFrom(
+    { type: "text" },
+    { type: "json_object" },
+    { type: "json_schema", json_schema: { name: "a", schema: { type: "object" }, strict: true } },
+  ),
+  grammar: fc.constantFrom("", 'root ::= "a"'),
+  tools: fc.array(tool, { maxLength: 2 }),
+  tool_choice: fc.constantFrom("auto", "none", "required", named("f")),
   parallel_tool_calls: fc.boolean(),
-  chat_template_kwargs: fc.constant({}),
+  reasoning_effort: fc.constantFrom("none", "minimal", "low", "medium", "high", "xhigh"),
+  chat_template_kwargs: fc.constantFrom({}, { enable_thinking: false, budget: 5, style: "brief" }),
+  continue_final_message: fc.constant(false),
   stream: fc.boolean(),
   stream_options: fc.record({ include_usage: fc.boolean() }),
   cache_prompt: fc.boolean(),
@@ -49,9 +74,6 @@ const good = {
   ignore_eos: fc.boolean(),
   user: fc.string({ maxLength: userLengthMax }),
 };
-
-/** Fields without any value that this release accepts. */
-const refusedWhole = ["top_logprobs", "reasoning_effort"];
 
 const optionalFields = Object.keys(ChatCompletionRequest.shape).filter(
   (field) => field !== "model" && field !== "messages",
@@ -64,13 +86,31 @@ function problemsOf(body: unknown): string[] {
 }
 
 test("the values that this test calls good cover every optional field", () => {
-  expect([...Object.keys(good), ...refusedWhole].toSorted()).toEqual(optionalFields.toSorted());
+  expect(Object.keys(good).toSorted()).toEqual(optionalFields.toSorted());
 });
+
+type Fields = {
+  [Field in keyof typeof good]?: (typeof good)[Field] extends fc.Arbitrary<infer T> ? T : never;
+};
+
+/** How many of grammar, format and tools decide what the reply is. */
+function isFormed({ grammar, response_format, tools = [], tool_choice }: Fields): number {
+  const hasGrammar = grammar !== undefined && grammar !== "";
+  const hasFormat = response_format !== undefined && (hasGrammar || response_format.type !== "text");
+  return [hasGrammar, hasFormat, tools.length > 0 && tool_choice !== "none"].filter(Boolean).length;
+}
+
+function hasItsTools({ tools = [], tool_choice: choice = "auto" }: Fields): boolean {
+  if (typeof choice !== "string") return tools.some((each) => each.function.name === choice.function.name);
+  return choice !== "required" || tools.length > 0;
+}
 
 test("any request made of values within the rules passes and keeps its values", () => {
   const request = fc
     .record(good, { requiredKeys: [] })
-    .filter((fields) => fields.repeat_penalty === undefined || fields.repetition_penalty === undefined);
+    .filter((fields) => fields.repeat_penalty === undefined || fields.repetition_penalty === undefined)
+    .filter((fields) => fields.top_logprobs === undefined || fields.logprobs === true)
+    .filter((fields) => isFormed(fields) < 2 && hasItsTools(fields));
   fc.assert(
     fc.property(request, (fields) => {
       expect(ChatCompletionRequest.parse({ ...minimal, ...fields })).toEqual({ ...minimal, ...fields });
@@ -130,6 +170,7 @@ const bad: [field: string, value: unknown][] = [
   ["logit_bias", { "-1": 1 }],
   ["n", 0],
   ["n", 17],
+  ["n", "2"],
   ["n", 1.5],
   ["logprobs", 1],
   ["top_logprobs", -1],
@@ -137,16 +178,32 @@ const bad: [field: string, value: unknown][] = [
   ["response_format", "json"],
   ["response_format", { type: "xml" }],
   ["response_format", { type: "json_schema" }],
+  ["response_format", { type: "json_schema", json_schema: { name: "a" } }],
+  ["response_format", { type: "json_schema", json_schema: { schema: [] } }],
   ["grammar", 1],
   ["grammar", "x".repeat(grammarLengthMax + 1)],
   ["tools", {}],
   ["tools", ["x"]],
-  ["tools", Array.from({ length: toolsMax + 1 }, () => ({}))],
+  ["tools", Array.from({ length: toolsMax + 1 }, () => ({ type: "function", function: { name: "f" } }))],
+  ["tools", [{ type: "function", function: { name: "two words" } }]],
+  ["tools", [{ type: "function", function: { name: "f", parameters: "{}" } }]],
+  ["tools", [{ type: "retrieval" }]],
   ["tool_choice", "always"],
   ["tool_choice", { type: "function" }],
+  ["tool_choice", "required"],
+  ["tool_choice", { type: "function", function: { name: "f" } }],
   ["parallel_tool_calls", "yes"],
   ["reasoning_effort", "enormous"],
   ["chat_template_kwargs", []],
+  ["chat_template_kwargs", { messages: "x" }],
+  ["chat_template_kwargs", { nested: {} }],
+  ["chat_template_kwargs", { "not a name": 1 }],
+  [
+    "chat_template_kwargs",
+    Object.fromEntries(Array.from({ length: templateKwargsMax + 1 }, (_, i) => [`a${i}`, 1])),
+  ],
+  ["continue_final_message", true],
+  ["continue_final_message", "yes"],
   ["stream", 1],
   ["stream", "true"],
   ["stream_options", true],
@@ -164,33 +221,6 @@ test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (field,
   const problem = firstProblem(error);
   expect(problem.param).toMatch(new RegExp(`^${field}(?:[.[]|$)`));
   expect(problem.message).not.toMatch(/^(?:Invalid|Too|Unrecognized)/); // That is how the schema library speaks.
-});
-
-describe("fields of a later release", () => {
-  const refused: [field: string, fields: object][] = [
-    ["n", { n: 2 }],
-    ["logprobs", { logprobs: true }],
-    ["logprobs", { logprobs: true, top_logprobs: 3 }],
-    ["response_format", { response_format: { type: "json_object" } }],
-    ["response_format", { response_format: { type: "json_schema", json_schema: { name: "a", schema: {} } } }],
-    ["grammar", { grammar: 'root ::= "a"' }],
-    ["tools", { tools: [{ type: "function", function: { name: "f" } }] }],
-    [
-      "tools",
-      {
-        tools: [{ type: "function", function: { name: "f" } }],
-        tool_choice: "none",
-        parallel_tool_calls: true,
-      },
-    ],
-    ["tool_choice", { tool_choice: "required" }],
-    ["tool_choice", { tool_choice: { type: "function", function: { name: "f" } } }],
-    ["reasoning_effort", { reasoning_effort: "low" }],
-    ["chat_template_kwargs", { chat_template_kwargs: { enable_thinking: false } }],
-  ];
-  test.each(refused)("%s is refused by name when it would change the answer (%#)", (field, fields) => {
-    expect(problemsOf({ ...minimal, ...fields })).toEqual([field]);
-  });
 });
 
 describe("fields that contradict each other", () => {
@@ -214,6 +244,19 @@ describe("fields that contradict each other", () => {
       message: expect.stringContaining("exclude each other"),
     });
   });
+});
+
+test("a form of the reply and tools that may be called exclude each other", () => {
+  const tools = [{ type: "function", function: { name: "f" } }];
+  const response_format = { type: "json_object" };
+  expect(problemsOf({ ...minimal, tools, response_format })).toEqual(["response_format"]);
+  expect(problemsOf({ ...minimal, tools, grammar: 'root ::= "a"' })).toEqual(["grammar"]);
+  expect(problemsOf({ ...minimal, tools, response_format, tool_choice: "none" })).toEqual([]);
+});
+
+test("a reply may go on with the assistant's last message", () => {
+  const messages = [...minimal.messages, { role: "assistant", content: "Once upon" }];
+  expect(problemsOf({ ...minimal, messages, continue_final_message: true })).toEqual([]);
 });
 
 test("unknown fields are ignored, whatever they hold", () => {

@@ -3,9 +3,12 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
-import { laterFields, refineLaterFields } from "./chat-later.ts";
+import { ChoiceLogprobs, logprobFields, refineLogprobs } from "./logprobs.ts";
 import { ChatMessages, ToolCall } from "./messages.ts";
+import { formatFields, refineFormat } from "./response-format.ts";
 import { refinePenalties, samplingFields } from "./sampling.ts";
+import { refineContinuation, thinkingFields } from "./thinking.ts";
+import { refineTools, toolFields } from "./tools.ts";
 
 /** Most UTF-16 units of a model's id. */
 export const modelLengthMax = 512;
@@ -16,13 +19,18 @@ export const userLengthMax = 512;
 const modelRule = `model must be a string of at most ${modelLengthMax} characters`;
 const userRule = `user must be a string of at most ${userLengthMax} characters`;
 
+/** Most replies to one request. */
+export const choicesMax = 16;
+
+const choicesRule = `n must be an integer from 1 to ${choicesMax}`;
+
 function flag(name: string) {
   return optionalField(z.boolean(`${name} must be true or false`));
 }
 
 /**
  * The body of `POST /v1/chat/completions`. `null` means absent and unknown fields are ignored. One parse finds every
- * wrong field, every contradiction and every field that this release refuses; each issue's path is the field.
+ * wrong field and every contradiction; each issue's path is the field.
  */
 export const ChatCompletionRequest = z
   .looseObject(
@@ -30,7 +38,11 @@ export const ChatCompletionRequest = z
       model: z.string(modelRule).max(modelLengthMax, modelRule),
       messages: ChatMessages,
       ...samplingFields,
-      ...laterFields,
+      n: optionalField(z.int(choicesRule).min(1, choicesRule).max(choicesMax, choicesRule)),
+      ...logprobFields,
+      ...formatFields,
+      ...toolFields,
+      ...thinkingFields,
       stream: flag("stream"),
       /** Read only when `stream` is true. */
       stream_options: optionalField(
@@ -45,7 +57,10 @@ export const ChatCompletionRequest = z
     "the body must be a JSON object",
   )
   .superRefine(refinePenalties)
-  .superRefine(refineLaterFields)
+  .superRefine(refineLogprobs)
+  .superRefine(refineFormat)
+  .superRefine(refineTools)
+  .superRefine(refineContinuation)
   .meta({ id: "ChatCompletionRequest" });
 /** A checked request. */
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
@@ -107,7 +122,7 @@ export const ChatCompletion = z
           tool_calls: z.array(ToolCall).optional(),
         }),
         finish_reason: FinishReason,
-        logprobs: z.null().optional(),
+        logprobs: ChoiceLogprobs.nullable().optional(),
       }),
     ),
     usage: Usage,
@@ -139,7 +154,7 @@ export const ChatCompletionChunk = z
           tool_calls: z.array(ToolCallDelta).optional(),
         }),
         finish_reason: FinishReason.nullable(),
-        logprobs: z.null().optional(),
+        logprobs: ChoiceLogprobs.nullable().optional(),
       }),
     ),
     usage: Usage.nullable().optional(),

@@ -3,6 +3,7 @@ export {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionRequest,
+  choicesMax,
   FinishReason,
   modelLengthMax,
   Timings,
@@ -29,4 +30,7 @@ export { ModelEntry, ModelList } from "./models.ts";
 export { firstProblem } from "./problem.ts";
 export type { RequestProblem } from "./problem.ts";
 export { logitBiasMax, repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
-export { grammarLengthMax, toolsMax } from "./chat-later.ts";
+export { ChoiceLogprobs, topLogprobsMax } from "./logprobs.ts";
+export { grammarLengthMax, ResponseFormat } from "./response-format.ts";
+export { templateKwargsMax } from "./thinking.ts";
+export { Tool, toolsMax } from "./tools.ts";

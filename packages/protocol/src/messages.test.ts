@@ -84,12 +84,12 @@ test.each([
   expect(problemOf(wrong)?.param).toBe(param);
 });
 
-test("messages that need tools are refused by name until the engine can write them into a prompt", () => {
-  expect(problemOf({ role: "tool", content: "42", tool_call_id: "call_1" })?.param).toBe("messages[0].role");
+test("a conversation with calls, their results and what was thought passes", () => {
   const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
-  expect(problemOf({ role: "assistant", content: null, tool_calls: [call] })?.param).toBe(
-    "messages[0].tool_calls",
-  );
+  const asked = { role: "assistant", content: null, reasoning_content: "Let me see.", tool_calls: [call] };
+  expect(
+    problemOf(asked, { role: "tool", content: "42", tool_call_id: "call_1", name: "f" }),
+  ).toBeUndefined();
 });
 
 test("a conversation longer than the limit is refused", () => {

@@ -113,11 +113,18 @@ const ToolMessage = z.looseObject({
   role: z.literal("tool"),
   content: textContent,
   tool_call_id: callId("tool_call_id"),
+  name: optionalField(name),
 });
 const AssistantMessage = z
   .looseObject({
     role: z.literal("assistant"),
     content: optionalField(textContent),
+    /** What the model thought before it answered, as an answer's message has it. */
+    reasoning_content: optionalField(
+      z
+        .string("reasoning_content must be a string")
+        .max(textLengthMax, `reasoning_content must be at most ${textLengthMax} characters`),
+    ),
     name: optionalField(name),
     tool_calls: optionalField(
       z

@@ -69,6 +69,8 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
         .uses_cache = submission.uses_cache,
         .turns = std::nullopt,
         .dropped = 0,
+        .constraint = std::move(submission.constraint),
+        .logprobs = submission.logprobs,
         .submitted = Clock::now(),
     };
     request.client.resize(std::min(request.client.size(), kClientBytesMax));

@@ -52,6 +52,10 @@ struct Submission {
     bool ignore_eos;
     /// Shares its beginning with others, and leaves it to them.
     bool uses_cache;
+    /// Null: any text.
+    std::shared_ptr<const llama_rt::Constraint> constraint;
+    /// How many of the likeliest tokens are told for each token; -1 tells no probabilities at all.
+    int32_t logprobs;
 };
 
 struct Stats {

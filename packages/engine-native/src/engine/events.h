@@ -6,13 +6,28 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace engine {
+
+/// A token as a text's bytes, which may be a part of a character, and the logarithm of its probability.
+struct TokenLogprob {
+    std::string bytes;
+    float logprob;
+};
+
+/// Of one token of a text, and of those that were likeliest in its place.
+struct TokenLogprobs {
+    TokenLogprob chosen;
+    std::vector<TokenLogprob> top;
+};
 
 struct TextEvent {
     base::RequestId id;
     std::string text;
     int32_t tokens;
+    /// Of the tokens behind this text; empty unless the request asked for them.
+    std::vector<TokenLogprobs> logprobs;
 };
 
 enum class FinishReason { stop, length, cancelled };

@@ -1,5 +1,8 @@
 #include "engine/generation.h"
 
+#include "llama/logprobs.h"
+
+#include <algorithm>
 #include <utility>
 
 namespace engine {
@@ -16,7 +19,7 @@ double milliseconds(Clock::time_point from, Clock::time_point to) {
 Generation::Generation(const llama_rt::Model& model, GenerationRequest request)
     : model_(model),
       request_(std::move(request)),
-      sampler_(model, request_.sampling, request_.ignore_eos, request_.prompt),
+      sampler_(model, request_.sampling, request_.ignore_eos, request_.prompt, request_.constraint),
       stream_(request_.stops),
       dropped_(request_.dropped) {}
 
@@ -32,20 +35,28 @@ Generation::Sampled Generation::sample(float* logits, llama_rt::Candidates& cand
     if (generated_ == 0) first_token_ = now;
     generated_ += 1;
     text_tokens_ += 1;
+    if (request_.logprobs >= 0) note_logprobs(token, logits, candidates);
     return {.token = token, .is_last = take(token)};
 }
 
 /// Turns a token into text. True when the generation ends with it.
 bool Generation::take(base::Token token) {
+    if (sampler_.continuation() == llama_rt::Continuation::blocked) {
+        // Cut short, as by a limit: whoever wanted a whole text must not take this for one.
+        reason_ = FinishReason::length;
+        stream_.finish(text_);
+        return true;
+    }
     if (model_.is_end_of_generation(token)) {
         stream_.finish(text_);
         return true;
     }
     piece_.clear();
-    model_.append_piece(token, piece_);
+    append_piece(token, piece_);
     if (stream_.push(piece_, text_)) return true;
-    if (generated_ < request_.generate_max) return false;
-    reason_ = FinishReason::length;
+    const bool is_complete = sampler_.continuation() == llama_rt::Continuation::complete;
+    if (!is_complete && generated_ < request_.generate_max) return false;
+    if (!is_complete) reason_ = FinishReason::length;
     stream_.finish(text_);
     return true;
 }
@@ -55,10 +66,39 @@ void Generation::count_drafts(int32_t drafted, int32_t accepted) {
     accepted_ += accepted;
 }
 
+/// Tokens that end the reply are none of its text.
+void Generation::note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates) {
+    if (model_.is_end_of_generation(token) || sampler_.continuation() == llama_rt::Continuation::blocked)
+        return;
+    const std::span all(logits, static_cast<size_t>(model_.info().vocabulary_size));
+    TokenLogprobs noted{.chosen = {}, .top = {}};
+    for (const auto& [one, logprob] : llama_rt::logprobs_of(all, token, request_.logprobs, candidates)) {
+        TokenLogprob told{.bytes = {}, .logprob = logprob};
+        append_piece(one, told.bytes);
+        noted.top.push_back(std::move(told));
+    }
+    noted.chosen = std::move(noted.top.front());
+    noted.top.erase(noted.top.begin());
+    text_logprobs_.push_back(std::move(noted));
+}
+
+void Generation::append_piece(base::Token token, std::string& bytes) const {
+    if (request_.constraint != nullptr) {
+        const auto& spelled = request_.constraint->spelled;
+        const auto found = std::ranges::find(spelled, token, &llama_rt::SpelledToken::token);
+        if (found != spelled.end()) {
+            bytes += found->text;
+            return;
+        }
+    }
+    model_.append_piece(token, bytes);
+}
+
 TextEvent Generation::take_text() {
-    TextEvent event{.id = request_.id, .text = {}, .tokens = text_tokens_};
+    TextEvent event{.id = request_.id, .text = {}, .tokens = text_tokens_, .logprobs = {}};
     if (text_.empty()) return event;
     event.text.swap(text_);
+    event.logprobs.swap(text_logprobs_);
     text_tokens_ = 0;
     return event;
 }

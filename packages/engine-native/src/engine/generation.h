@@ -5,12 +5,14 @@
 #include "base/types.h"
 #include "engine/events.h"
 #include "engine/text_stream.h"
+#include "llama/constraint.h"
 #include "llama/model.h"
 #include "llama/sampler.h"
 #include "sched/turns.h"
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +37,10 @@ struct GenerationRequest {
     std::optional<sched::Turns> turns;
     /// Tokens that were cut out of the prompt because it did not fit.
     int32_t dropped;
+    /// Null: any text.
+    std::shared_ptr<const llama_rt::Constraint> constraint;
+    /// How many of the likeliest tokens are told for each token; -1 tells no probabilities at all.
+    int32_t logprobs;
     Clock::time_point submitted;
 };
 
@@ -67,6 +73,8 @@ public:
 
 private:
     bool take(base::Token token);
+    void append_piece(base::Token token, std::string& bytes) const;
+    void note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates);
     FinishEvent record(FinishReason reason, Clock::time_point now) const;
 
     const llama_rt::Model& model_;
@@ -83,6 +91,7 @@ private:
     std::string piece_;
     std::string text_;
     int32_t text_tokens_ = 0;
+    std::vector<TokenLogprobs> text_logprobs_;
 
     Clock::time_point started_{};
     Clock::time_point first_token_{};

@@ -24,6 +24,8 @@ struct Candidates {
     std::vector<float> highest;
     /// Of draw_from_all(): a sum for each block of the vocabulary.
     std::vector<double> sums;
+    /// All logits, of which a grammar has banned some.
+    std::vector<float> masked;
 };
 
 /// The token with the highest logit; the first of equals.

@@ -20,6 +20,12 @@ namespace {
 /// Longest text that is tokenized; llama.cpp counts in int32. Longer is a mistake of the caller.
 constexpr size_t kTextBytesMax = 256 * 1024 * 1024;
 
+/// Longest chat template; the longest that is known has 17 kB. What reads it recurses with the length of its sums.
+constexpr size_t kTemplateBytesMax = 64 * 1024;
+/// What a template may take while it is read.
+constexpr int kTemplateMs = 5'000;
+constexpr size_t kTemplateWorkBytes = size_t{1} << 28;
+
 struct Progress {
     const std::function<void(float)>& report;
     const std::atomic<bool>& is_aborted;
@@ -138,6 +144,8 @@ Model::Model(llama_model_ptr model) : model_(std::move(model)), info_(read_info(
     for (Token token = 0; token < info_.vocabulary_size; ++token) {
         if (is_end_of_generation(token)) end_tokens_.push_back(token);
     }
+    grammars_ = std::make_unique<Grammars>([this](std::string_view text) { return token_of(text); },
+                                           [this] { return make_pieces(); });
 }
 
 Model::~Model() = default;
@@ -164,11 +172,24 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
         if (is_aborted.load()) return base::fail(Code::load_aborted, "Loading the model was aborted.");
         if (raw == nullptr) return std::unexpected(load_error(options.path, errors.text()));
         std::shared_ptr<Model> model(new Model(std::move(raw)));
-        model->templates_.reset(common_chat_templates_init(model->raw(), "").release());
+        if (base::Result<void> made = model->make_templates(options.path); !made)
+            return std::unexpected(made.error());
         return model;
     } catch (const std::exception& error) {
         return base::fail(Code::model_invalid, options.path + " cannot be used: " + error.what());
     }
+}
+
+/// Reading a template writes it out a few times, to see what it can do.
+base::Result<void> Model::make_templates(const std::string& path) {
+    for (const char* name : {static_cast<const char*>(nullptr), "tool_use"}) {
+        const char* source = llama_model_chat_template(raw(), name);
+        if (source == nullptr || std::string_view(source).size() <= kTemplateBytesMax) continue;
+        return base::fail(Code::model_invalid, path + " has a chat template that is too long to be one.");
+    }
+    const jinja::work_limit limit(kTemplateMs, kTemplateWorkBytes);
+    templates_.reset(common_chat_templates_init(raw(), "").release());
+    return {};
 }
 
 base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special,
@@ -179,16 +200,6 @@ base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add
         return base::fail(Code::invalid_argument,
                           std::string("The text could not be tokenized: ") + error.what());
     }
-}
-
-base::Result<std::vector<Token>> Model::tokenize_chat(const ChatPrompt& prompt) const {
-    base::Result<std::vector<Token>> tokens = tokenize(prompt.text, true, true);
-    // A template that writes the beginning token itself would give it twice.
-    if (tokens && tokens->size() > 1 && info_.bos >= 0 && (*tokens)[0] == info_.bos &&
-        (*tokens)[1] == info_.bos) {
-        tokens->erase(tokens->begin());
-    }
-    return tokens;
 }
 
 std::string Model::detokenize(const std::vector<Token>& tokens, bool remove_special,
@@ -204,23 +215,16 @@ std::string Model::detokenize(const std::vector<Token>& tokens, bool remove_spec
     return text;
 }
 
-base::Result<ChatPrompt> Model::apply_chat_template(const std::vector<ChatMessage>& messages,
-                                                    bool add_generation_prompt) const {
-    common_chat_templates_inputs inputs;
-    inputs.add_generation_prompt = add_generation_prompt;
-    for (const ChatMessage& message : messages) {
-        common_chat_msg out;
-        out.role = message.role;
-        out.content = message.content;
-        inputs.messages.push_back(std::move(out));
-    }
-    try {
-        common_chat_params params = common_chat_templates_apply(templates_.get(), inputs);
-        return ChatPrompt{.text = std::move(params.prompt), .stops = std::move(params.additional_stops)};
-    } catch (const std::exception& error) {
-        return base::fail(Code::template_failed,
-                          std::string("The model's chat template refused these messages: ") + error.what());
-    }
+Token Model::token_of(std::string_view text) const {
+    const base::Result<std::vector<Token>> tokens = tokenize(text, false, true);
+    return tokens && tokens->size() == 1 ? tokens->front() : -1;
+}
+
+std::shared_ptr<const Pieces> Model::make_pieces() const {
+    std::vector<std::string> texts(static_cast<size_t>(info_.vocabulary_size));
+    for (Token token = 0; token < info_.vocabulary_size; ++token)
+        append_piece(token, texts[static_cast<size_t>(token)]);
+    return std::make_shared<const Pieces>(texts, end_tokens_);
 }
 
 void Model::append_piece(Token token, std::string& bytes) const {

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "llama/grammars.h"
 #include "llama/handles.h"
 
 #include <atomic>
@@ -43,16 +44,6 @@ struct ModelInfo {
     base::Token eot;
 };
 
-struct ChatMessage {
-    std::string role;
-    std::string content;
-};
-
-struct ChatPrompt {
-    std::string text;
-    std::vector<std::string> stops;
-};
-
 class Model {
 public:
     /// Reads the file. `progress` is called on this thread with 0 … 1; `is_aborted` is looked at as often.
@@ -65,6 +56,8 @@ public:
 
     const ModelInfo& info() const { return info_; }
     llama_model* raw() const { return model_.get(); }
+    /// The file's chat template, or a plain one where it has none. conversation.cpp uses it.
+    const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
     base::Result<std::vector<base::Token>> tokenize(std::string_view text, bool add_special,
@@ -72,16 +65,15 @@ public:
     std::string detokenize(const std::vector<base::Token>& tokens, bool remove_special,
                            bool unparse_special) const;
 
-    /// Writes a conversation out with the model's own template. The template is the file's: it may fail, not crash.
-    base::Result<ChatPrompt> apply_chat_template(const std::vector<ChatMessage>& messages,
-                                                 bool add_generation_prompt) const;
-
-    /// Tokens of a prompt that a template has written: its special tokens are in the text already.
-    base::Result<std::vector<base::Token>> tokenize_chat(const ChatPrompt& prompt) const;
-
     bool is_end_of_generation(base::Token token) const { return llama_vocab_is_eog(vocab(), token); }
     /// All tokens of which that is true.
     const std::vector<base::Token>& end_tokens() const { return end_tokens_; }
+
+    /// The one token that a text is, special ones too; -1 when it is none or several.
+    base::Token token_of(std::string_view text) const;
+
+    /// Any thread.
+    Grammars& grammars() const { return *grammars_; }
 
     /// Appends the bytes of a token, which may be a part of a character. Control tokens have none.
     void append_piece(base::Token token, std::string& bytes) const;
@@ -92,12 +84,15 @@ private:
     };
 
     explicit Model(llama_model_ptr model);
+    base::Result<void> make_templates(const std::string& path);
+    std::shared_ptr<const Pieces> make_pieces() const;
 
     // Destroyed in reverse: the templates look at the model's vocabulary.
     llama_model_ptr model_;
     std::unique_ptr<common_chat_templates, TemplatesDeleter> templates_;
     ModelInfo info_;
     std::vector<base::Token> end_tokens_;
+    std::unique_ptr<Grammars> grammars_;
 };
 
 } // namespace llama_rt

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace llama_rt {
 
@@ -14,6 +16,10 @@ namespace {
 constexpr size_t kTopPFirst = 128;
 /// Far more than what sums over a vocabulary lose by rounding, as a share of them.
 constexpr float kRounding = 0.01F;
+/// So many of the likeliest are looked at before the whole vocabulary is, when the very likeliest is refused.
+constexpr size_t kGreedyFirst = 64;
+/// The logit of what cannot be chosen.
+constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
 Sampling with_bans(const Model& model, Sampling sampling, bool ignore_eos) {
     if (!ignore_eos) return sampling;
@@ -84,30 +90,83 @@ base::Token draw_from(std::vector<Candidate>& list, float temperature, double u)
 } // namespace
 
 Sampler::Sampler(const Model& model, const Sampling& sampling, bool ignore_eos,
-                 const std::vector<base::Token>& prompt)
-    : Sampler(model.info().vocabulary_size, with_bans(model, sampling, ignore_eos), prompt) {}
+                 const std::vector<base::Token>& prompt, std::shared_ptr<const Constraint> constraint)
+    : Sampler(model.info().vocabulary_size, with_bans(model, sampling, ignore_eos), prompt,
+              std::move(constraint)) {}
 
-Sampler::Sampler(int32_t vocabulary_size, const Sampling& sampling, std::span<const base::Token> prompt)
+Sampler::Sampler(int32_t vocabulary_size, const Sampling& sampling, std::span<const base::Token> prompt,
+                 std::shared_ptr<const Constraint> constraint)
     : vocabulary_size_(vocabulary_size),
       temperature_(sampling.temperature),
       top_k_(sampling.top_k),
       top_p_(sampling.top_p),
       min_p_(std::min(sampling.min_p, 1.0F)),
       adjustments_(vocabulary_size, sampling, prompt),
-      random_(sampling.seed) {}
+      random_(sampling.seed) {
+    if (constraint != nullptr && constraint->rules != nullptr) constraint_.emplace(std::move(constraint));
+}
 
 base::Token Sampler::sample(float* logits, Candidates& candidates) {
     const std::span<float> all(logits, static_cast<size_t>(vocabulary_size_));
     adjustments_.apply(all);
-    const base::Token token = temperature_ > 0.0F ? draw(all, candidates) : likeliest(all);
+    base::Token token = choose(all, candidates);
+    if (constraint_ && !constraint_->allows(token)) token = choose_allowed(all, candidates);
     adjustments_.undo(all);
     adjustments_.accept(token);
+    if (constraint_) follow(token);
     return token;
+}
+
+base::Token Sampler::choose(std::span<const float> logits, Candidates& candidates) {
+    candidates.list.clear();
+    return temperature_ > 0.0F ? draw(logits, candidates) : likeliest(logits);
+}
+
+bool Sampler::is_allowed(const Candidate& candidate) {
+    return candidate.logit > kBanned && constraint_->allows(candidate.token);
+}
+
+/// The token that was chosen first is refused.
+base::Token Sampler::choose_allowed(std::span<const float> logits, Candidates& candidates) {
+    std::vector<Candidate>& list = candidates.list;
+    const auto is_refused = [this](const Candidate& candidate) { return !is_allowed(candidate); };
+    if (temperature_ <= 0.0F) {
+        keep_top(logits, kGreedyFirst, candidates);
+        const auto best = std::ranges::find_if_not(list, is_refused);
+        return best != list.end() ? best->token : choose_from_all_allowed(logits, candidates);
+    }
+    // Empty where the draw was from the whole vocabulary.
+    std::erase_if(list, is_refused);
+    return list.empty() ? choose_from_all_allowed(logits, candidates)
+                        : draw_from(list, temperature_, next_random());
+}
+
+base::Token Sampler::choose_from_all_allowed(std::span<const float> logits, Candidates& candidates) {
+    std::vector<float>& masked = candidates.masked;
+    masked.assign(logits.size(), kBanned);
+    constraint_->for_each_allowed([&](base::Token token) {
+        const auto index = static_cast<size_t>(token);
+        if (index < masked.size()) masked[index] = logits[index];
+    });
+    const base::Token token = choose(masked, candidates);
+    if (!(masked[static_cast<size_t>(token)] > kBanned)) continuation_ = Continuation::blocked;
+    return token;
+}
+
+void Sampler::follow(base::Token token) {
+    if (continuation_ == Continuation::blocked) return;
+    constraint_->accept(token);
+    if (constraint_->is_complete()) continuation_ = Continuation::complete;
+}
+
+/// From 0 to 1, less than 1.
+double Sampler::next_random() {
+    return std::uniform_real_distribution<double>(0.0, 1.0)(random_);
 }
 
 base::Token Sampler::draw(std::span<const float> logits, Candidates& candidates) {
     // Once for each token, whatever becomes of it: the tokens after it do not depend on this one's candidates.
-    const double u = std::uniform_real_distribution<double>(0.0, 1.0)(random_);
+    const double u = next_random();
     std::vector<Candidate>& list = candidates.list;
     // llama.cpp's own order: cut the candidates first, then flatten or sharpen what is left.
     if (top_k_ > 0) {

@@ -5,8 +5,11 @@
 #include "base/result.h"
 #include "engine/engine.h"
 #include "llama/backend.h"
+#include "llama/constraint.h"
+#include "llama/conversation.h"
 #include "llama/model.h"
 
+#include <memory>
 #include <vector>
 
 #include <napi.h>
@@ -17,16 +20,21 @@ base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value);
 base::Result<engine::EngineOptions> to_engine_options(Napi::Value value);
 base::Result<engine::Submission> to_submission(Napi::Value value);
 
-struct Chat {
-    std::vector<llama_rt::ChatMessage> messages;
-    bool add_generation_prompt;
-};
-base::Result<Chat> to_chat(Napi::Value value);
+base::Result<llama_rt::Chat> to_chat(Napi::Value value);
 base::Result<std::vector<base::Token>> to_tokens(Napi::Value value);
+
+/// What prepareGrammar() and prepareChat() gave out, or null.
+base::Result<std::shared_ptr<const llama_rt::Constraint>> to_constraint(Napi::Value value);
+Napi::Value from_constraint(Napi::Env env, std::shared_ptr<const llama_rt::Constraint> constraint);
+
+base::Result<std::shared_ptr<const llama_rt::ReplyParser>> to_reply_parser(Napi::Value value);
+Napi::Value from_reply_parser(Napi::Env env, std::shared_ptr<const llama_rt::ReplyParser> parser);
+Napi::Value from_reply(Napi::Env env, const llama_rt::Reply& reply);
 
 Napi::Value from_tokens(Napi::Env env, const std::vector<base::Token>& tokens);
 Napi::Value from_strings(Napi::Env env, const std::vector<std::string>& strings);
-Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info);
+Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
+                            const llama_rt::TemplateSkills& skills);
 Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info);
 Napi::Value from_stats(Napi::Env env, const engine::Stats& stats);
 /// Null when the environment is going away.

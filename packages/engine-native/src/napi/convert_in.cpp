@@ -1,5 +1,6 @@
 // JS objects to plain structs: the reading half of convert.h.
 #include "napi/convert.h"
+#include "napi/reader.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,78 +15,6 @@ using base::Code;
 namespace {
 
 constexpr int32_t kIntMax = std::numeric_limits<int32_t>::max();
-
-base::Error wrong(const std::string& name) {
-    return {.code = Code::invalid_argument, .message = name + " has the wrong type or is out of its range."};
-}
-
-/// Reads the members of one object. After the first mistake it returns defaults and remembers the member's name.
-class Reader {
-public:
-    explicit Reader(Napi::Value value) {
-        if (value.IsObject()) object_ = value.As<Napi::Object>();
-        else wrong_ = "The argument";
-    }
-
-    int32_t integer(const char* name, int32_t min, int32_t max) {
-        const double number = real(name);
-        if (!(number >= min && number <= max) || std::trunc(number) != number) return miss(name, min);
-        return static_cast<int32_t>(number);
-    }
-
-    double real(const char* name) {
-        const Napi::Value value = get(name);
-        if (value.IsEmpty() || !value.IsNumber()) return miss(name, 0.0);
-        return value.As<Napi::Number>().DoubleValue();
-    }
-
-    float finite(const char* name) {
-        const double number = real(name);
-        return std::isfinite(number) ? static_cast<float>(number) : miss(name, 0.0F);
-    }
-
-    bool boolean(const char* name) {
-        const Napi::Value value = get(name);
-        return !value.IsEmpty() && value.IsBoolean() ? value.As<Napi::Boolean>().Value() : miss(name, false);
-    }
-
-    std::string string(const char* name) {
-        const Napi::Value value = get(name);
-        return !value.IsEmpty() && value.IsString() ? value.As<Napi::String>().Utf8Value()
-                                                    : miss(name, std::string());
-    }
-
-    std::vector<std::string> strings(const char* name) {
-        std::vector<std::string> strings;
-        const Napi::Value value = get(name);
-        if (value.IsEmpty() || !value.IsArray()) return miss(name, strings);
-        const auto array = value.As<Napi::Array>();
-        for (uint32_t i = 0; i < array.Length(); ++i) {
-            const Napi::Value item = array.Get(i);
-            if (!item.IsString()) return miss(name, strings);
-            strings.push_back(item.As<Napi::String>().Utf8Value());
-        }
-        return strings;
-    }
-
-    Napi::Value get(const char* name) { return object_.IsEmpty() ? Napi::Value() : object_.Get(name); }
-
-    template <class T>
-    base::Result<T> done(T value) {
-        if (wrong_.empty()) return value;
-        return std::unexpected(wrong(wrong_));
-    }
-
-private:
-    template <class T>
-    T miss(const char* name, T fallback) {
-        if (wrong_.empty()) wrong_ = name;
-        return fallback;
-    }
-
-    Napi::Object object_;
-    std::string wrong_;
-};
 
 /// Pairs of token id and bias; ids outside the vocabulary are dropped by the sampler.
 base::Result<std::vector<llama_logit_bias>> to_logit_bias(Napi::Value value) {
@@ -170,6 +99,9 @@ base::Result<engine::Submission> to_submission(Napi::Value value) {
     if (!tokens) return std::unexpected(tokens.error());
     base::Result<llama_rt::Sampling> sampling = to_sampling(reader.get("sampling"));
     if (!sampling) return std::unexpected(sampling.error());
+    base::Result<std::shared_ptr<const llama_rt::Constraint>> constraint =
+        to_constraint(reader.get("constraint"));
+    if (!constraint) return std::unexpected(constraint.error());
     return reader.done(engine::Submission{
         .client = reader.string("client"),
         .prompt = std::move(*tokens),
@@ -178,23 +110,9 @@ base::Result<engine::Submission> to_submission(Napi::Value value) {
         .stops = reader.strings("stops"),
         .ignore_eos = reader.boolean("ignoreEos"),
         .uses_cache = reader.boolean("cachePrompt"),
+        .constraint = std::move(*constraint),
+        .logprobs = reader.integer("logprobs", -1, 20),
     });
-}
-
-base::Result<Chat> to_chat(Napi::Value value) {
-    Reader reader(value);
-    Chat chat{.messages = {}, .add_generation_prompt = reader.boolean("addGenerationPrompt")};
-    const Napi::Value messages = reader.get("messages");
-    if (messages.IsEmpty() || !messages.IsArray()) return std::unexpected(wrong("messages"));
-    const auto array = messages.As<Napi::Array>();
-    for (uint32_t i = 0; i < array.Length(); ++i) {
-        Reader message(array.Get(i));
-        base::Result<llama_rt::ChatMessage> read = message.done(
-            llama_rt::ChatMessage{.role = message.string("role"), .content = message.string("content")});
-        if (!read) return std::unexpected(read.error());
-        chat.messages.push_back(std::move(*read));
-    }
-    return reader.done(std::move(chat));
 }
 
 base::Result<std::vector<base::Token>> to_tokens(Napi::Value value) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace binding {
 
@@ -50,6 +51,9 @@ public:
         set(name, is_made ? value : nullptr);
     }
 
+    /// A value made with checked calls; null where one failed.
+    void value(const char* name, napi_value value) { set(name, is_ok_ ? value : nullptr); }
+
     napi_value done() const { return is_ok_ ? object_ : nullptr; }
 
 private:
@@ -62,10 +66,46 @@ private:
     bool is_ok_ = false;
 };
 
+/// {bytes, logprob}; null when the environment is going away.
+napi_value write(napi_env env, const engine::TokenLogprob& told) {
+    napi_value object = nullptr;
+    napi_value bytes = nullptr;
+    napi_value logprob = nullptr;
+    const bool is_made =
+        napi_create_object(env, &object) == napi_ok &&
+        napi_create_buffer_copy(env, told.bytes.size(), told.bytes.data(), nullptr, &bytes) == napi_ok &&
+        napi_create_double(env, static_cast<double>(told.logprob), &logprob) == napi_ok &&
+        napi_set_named_property(env, object, "bytes", bytes) == napi_ok &&
+        napi_set_named_property(env, object, "logprob", logprob) == napi_ok;
+    return is_made ? object : nullptr;
+}
+
+/// An array of what `one` makes of each item; null when the environment is going away.
+template <class T, class One>
+napi_value write_all(napi_env env, const std::vector<T>& items, const One& one) {
+    napi_value array = nullptr;
+    if (napi_create_array_with_length(env, items.size(), &array) != napi_ok) return nullptr;
+    for (uint32_t i = 0; i < items.size(); ++i) {
+        napi_value item = one(items[i]);
+        if (item == nullptr || napi_set_element(env, array, i, item) != napi_ok) return nullptr;
+    }
+    return array;
+}
+
+napi_value write(napi_env env, const engine::TokenLogprobs& told) {
+    napi_value object = write(env, told.chosen);
+    napi_value top = write_all(env, told.top, [env](const auto& one) { return write(env, one); });
+    if (object == nullptr || top == nullptr) return nullptr;
+    return napi_set_named_property(env, object, "top", top) == napi_ok ? object : nullptr;
+}
+
 napi_value write(napi_env env, const engine::TextEvent& event) {
     EventWriter writer(env, event.id, "text");
     writer.string("text", event.text);
     writer.number("tokens", event.tokens);
+    if (!event.logprobs.empty())
+        writer.value("logprobs",
+                     write_all(env, event.logprobs, [env](const auto& one) { return write(env, one); }));
     return writer.done();
 }
 
@@ -105,7 +145,8 @@ Napi::Value from_strings(Napi::Env env, const std::vector<std::string>& strings)
     return array;
 }
 
-Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info) {
+Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
+                            const llama_rt::TemplateSkills& skills) {
     Napi::Object tokens = Napi::Object::New(env);
     tokens.Set("bos", info.bos);
     tokens.Set("eos", info.eos);
@@ -121,6 +162,11 @@ Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info) {
     object.Set("parameters", static_cast<double>(info.parameters));
     object.Set("sizeBytes", static_cast<double>(info.size_bytes));
     object.Set("hasChatTemplate", info.has_chat_template);
+    Napi::Object tools = Napi::Object::New(env);
+    tools.Set("writesTools", skills.writes_tools);
+    tools.Set("writesToolCalls", skills.writes_tool_calls);
+    tools.Set("isLfm2", skills.is_lfm2);
+    object.Set("chatTemplate", tools);
     object.Set("isRecurrent", info.is_recurrent);
     object.Set("tokens", tokens);
     return object;

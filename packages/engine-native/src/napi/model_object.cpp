@@ -7,6 +7,7 @@
 #include "napi/event_bridge.h"
 #include "napi/promise_worker.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,17 +85,16 @@ private:
 /// Writes a conversation out; with `tokenize`, its tokens too.
 class ChatWorker final : public PromiseWorker {
 public:
-    ChatWorker(ModelPtr model, Chat chat, bool tokenize)
-        : model_(std::move(model)), chat_(std::move(chat)), is_tokenized_(tokenize) {}
+    ChatWorker(ModelPtr model, llama_rt::Chat chat, bool is_tokenized)
+        : model_(std::move(model)), chat_(std::move(chat)), is_tokenized_(is_tokenized) {}
 
 private:
     base::Result<void> execute() override {
-        base::Result<llama_rt::ChatPrompt> prompt =
-            model_->apply_chat_template(chat_.messages, chat_.add_generation_prompt);
-        if (!prompt) return std::unexpected(prompt.error());
-        prompt_ = std::move(*prompt);
+        base::Result<llama_rt::PreparedChat> prepared = llama_rt::prepare_chat(*model_, chat_);
+        if (!prepared) return std::unexpected(prepared.error());
+        prepared_ = std::move(*prepared);
         if (!is_tokenized_) return {};
-        base::Result<std::vector<base::Token>> tokens = model_->tokenize_chat(prompt_);
+        base::Result<std::vector<base::Token>> tokens = llama_rt::tokenize_chat(*model_, prepared_);
         if (!tokens) return std::unexpected(tokens.error());
         tokens_ = std::move(*tokens);
         return {};
@@ -102,17 +102,63 @@ private:
 
     Napi::Value result(Napi::Env env) override {
         Napi::Object object = Napi::Object::New(env);
-        if (is_tokenized_) object.Set("tokens", from_tokens(env, tokens_));
-        else object.Set("prompt", prompt_.text);
-        object.Set("stops", from_strings(env, prompt_.stops));
+        object.Set("stops", from_strings(env, prepared_.stops));
+        if (!is_tokenized_) {
+            object.Set("prompt", prepared_.text);
+            return object;
+        }
+        object.Set("tokens", from_tokens(env, tokens_));
+        object.Set("constraint", from_constraint(env, std::move(prepared_.constraint)));
+        object.Set("parser", from_reply_parser(env, std::move(prepared_.parser)));
         return object;
     }
 
     ModelPtr model_;
-    Chat chat_;
+    llama_rt::Chat chat_;
     bool is_tokenized_;
-    llama_rt::ChatPrompt prompt_;
+    llama_rt::PreparedChat prepared_;
     std::vector<base::Token> tokens_;
+};
+
+class ParseWorker final : public PromiseWorker {
+public:
+    ParseWorker(std::shared_ptr<const llama_rt::ReplyParser> parser, std::string text, bool is_partial)
+        : parser_(std::move(parser)), text_(std::move(text)), is_partial_(is_partial) {}
+
+private:
+    base::Result<void> execute() override {
+        base::Result<llama_rt::Reply> reply = parser_->parse(text_, is_partial_);
+        if (reply) reply_ = std::move(*reply);
+        return {};
+    }
+
+    Napi::Value result(Napi::Env env) override { return reply_ ? from_reply(env, *reply_) : env.Null(); }
+
+    std::shared_ptr<const llama_rt::ReplyParser> parser_;
+    std::string text_;
+    bool is_partial_;
+    std::optional<llama_rt::Reply> reply_;
+};
+
+class GrammarWorker final : public PromiseWorker {
+public:
+    GrammarWorker(ModelPtr model, std::string grammar)
+        : model_(std::move(model)), grammar_(std::move(grammar)) {}
+
+private:
+    base::Result<void> execute() override {
+        base::Result<std::shared_ptr<const llama_rt::Constraint>> constraint =
+            llama_rt::Constraint::from_grammar(model_->grammars(), grammar_);
+        if (!constraint) return std::unexpected(constraint.error());
+        constraint_ = std::move(*constraint);
+        return {};
+    }
+
+    Napi::Value result(Napi::Env env) override { return from_constraint(env, constraint_); }
+
+    ModelPtr model_;
+    std::string grammar_;
+    std::shared_ptr<const llama_rt::Constraint> constraint_;
 };
 
 class StartWorker final : public PromiseWorker {
@@ -157,6 +203,8 @@ Napi::Function ModelObject::define(Napi::Env env) {
                         InstanceMethod<&ModelObject::detokenize>("detokenize"),
                         InstanceMethod<&ModelObject::apply_chat_template>("applyChatTemplate"),
                         InstanceMethod<&ModelObject::prepare_chat>("prepareChat"),
+                        InstanceMethod<&ModelObject::prepare_grammar>("prepareGrammar"),
+                        InstanceMethod<&ModelObject::parse_reply>("parseReply"),
                         InstanceMethod<&ModelObject::create_engine>("createEngine"),
                         InstanceMethod<&ModelObject::dispose>("dispose")});
 }
@@ -183,7 +231,8 @@ std::shared_ptr<const llama_rt::Model> ModelObject::usable(Napi::Env env) const 
 
 Napi::Value ModelObject::info(const Napi::CallbackInfo& info) {
     const ModelPtr model = usable(info.Env());
-    return model == nullptr ? info.Env().Undefined() : from_model_info(info.Env(), model->info());
+    return model == nullptr ? info.Env().Undefined()
+                            : from_model_info(info.Env(), model->info(), llama_rt::skills_of(*model));
 }
 
 Napi::Value ModelObject::tokenize(const Napi::CallbackInfo& info) {
@@ -209,7 +258,7 @@ Napi::Value ModelObject::detokenize(const Napi::CallbackInfo& info) {
 Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
     ModelPtr model = usable(info.Env());
     if (model == nullptr) return info.Env().Undefined();
-    base::Result<Chat> chat = to_chat(info[0]);
+    base::Result<llama_rt::Chat> chat = to_chat(info[0]);
     if (!chat) return thrown(info.Env(), chat.error());
     return PromiseWorker::start(info.Env(),
                                 std::make_unique<ChatWorker>(std::move(model), std::move(*chat), false));
@@ -218,10 +267,25 @@ Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
 Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
     ModelPtr model = usable(info.Env());
     if (model == nullptr) return info.Env().Undefined();
-    base::Result<Chat> chat = to_chat(info[0]);
+    base::Result<llama_rt::Chat> chat = to_chat(info[0]);
     if (!chat) return thrown(info.Env(), chat.error());
     return PromiseWorker::start(info.Env(),
                                 std::make_unique<ChatWorker>(std::move(model), std::move(*chat), true));
+}
+
+Napi::Value ModelObject::prepare_grammar(const Napi::CallbackInfo& info) {
+    ModelPtr model = usable(info.Env());
+    if (model == nullptr) return info.Env().Undefined();
+    return PromiseWorker::start(
+        info.Env(), std::make_unique<GrammarWorker>(std::move(model), info[0].ToString().Utf8Value()));
+}
+
+Napi::Value ModelObject::parse_reply(const Napi::CallbackInfo& info) {
+    base::Result<std::shared_ptr<const llama_rt::ReplyParser>> parser = to_reply_parser(info[0]);
+    if (!parser) return thrown(info.Env(), parser.error());
+    return PromiseWorker::start(info.Env(), std::make_unique<ParseWorker>(std::move(*parser),
+                                                                          info[1].ToString().Utf8Value(),
+                                                                          info[2].ToBoolean().Value()));
 }
 
 Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {

@@ -25,6 +25,8 @@ private:
     Napi::Value detokenize(const Napi::CallbackInfo& info);
     Napi::Value apply_chat_template(const Napi::CallbackInfo& info);
     Napi::Value prepare_chat(const Napi::CallbackInfo& info);
+    Napi::Value prepare_grammar(const Napi::CallbackInfo& info);
+    Napi::Value parse_reply(const Napi::CallbackInfo& info);
     Napi::Value create_engine(const Napi::CallbackInfo& info);
     void dispose(const Napi::CallbackInfo& info);
 

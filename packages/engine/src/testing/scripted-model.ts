@@ -1,7 +1,17 @@
 // A model that says what a script tells it, at the pace the script tells it: for tests of everything above the addon.
 // It stands behind the same seam as the real engine (NativeModel, NativeEngine), so that only the addon is missing.
 import { Model } from "../model.ts";
-import type { NativeEngine, NativeEvent, NativeModel, NativeModelInfo, NativeRequest } from "../native.ts";
+import type {
+  NativeChat,
+  NativeConstraint,
+  NativeEngine,
+  NativeEvent,
+  NativeModel,
+  NativeModelInfo,
+  NativeReply,
+  NativeReplyParser,
+  NativeRequest,
+} from "../native.ts";
 
 export interface Script {
   /** The pieces of every reply, in order; each counts as one token. */
@@ -19,6 +29,8 @@ export interface Script {
   };
   /** Tokens of every reply that are said to have been guessed, and guessed right. Default none. */
   drafts?: { drafted: number; accepted: number };
+  /** Reads replies; without it, they are nothing but content. */
+  reply?: (text: string, isPartial: boolean) => NativeReply | null;
   contextLength?: number;
   parallel?: number;
   info?: Partial<NativeModelInfo>;
@@ -28,10 +40,17 @@ export interface Script {
 export interface ScriptLog {
   /** Every prompt as text: messages are written `role: content`, one a line. */
   prompts: string[];
+  chats: NativeChat[];
   requests: NativeRequest[];
   cancelled: number[];
   running: Set<number>;
 }
+
+// What the native engine hands out is only ever handed back to it.
+// oxlint-disable-next-line no-unsafe-type-assertion -- nobody looks into them
+const scriptedConstraint = {} as NativeConstraint;
+// oxlint-disable-next-line no-unsafe-type-assertion -- nobody looks into them
+const scriptedParser = {} as NativeReplyParser;
 
 const scriptedInfo: NativeModelInfo = {
   architecture: "scripted",
@@ -44,13 +63,14 @@ const scriptedInfo: NativeModelInfo = {
   parameters: 1000,
   sizeBytes: 2000,
   hasChatTemplate: true,
+  chatTemplate: { writesTools: true, writesToolCalls: true, isLfm2: false },
   isRecurrent: false,
   tokens: { bos: 1, eos: 2, eot: -1 },
 };
 
 /** A Model over a script, and the log of what it was asked. */
 export async function scriptedModel(script: Script = {}): Promise<{ model: Model; log: ScriptLog }> {
-  const log: ScriptLog = { prompts: [], requests: [], cancelled: [], running: new Set() };
+  const log: ScriptLog = { prompts: [], chats: [], requests: [], cancelled: [], running: new Set() };
   const contextLength = script.contextLength ?? 2048;
   const model = await Model.start(scriptedNative(script, log), {
     contextLength,
@@ -86,7 +106,13 @@ function scriptedNative(script: Script, log: ScriptLog): NativeModel {
     tokenize: async (text) => tokenize(text),
     detokenize: async (tokens) => String.fromCodePoint(...tokens),
     applyChatTemplate: async ({ messages }) => ({ prompt: write(messages), stops: [] }),
-    prepareChat: async ({ messages }) => ({ tokens: tokenize(write(messages)), stops: [] }),
+    prepareChat: async (chat) => {
+      log.chats.push(chat);
+      const parser = script.reply === undefined ? null : scriptedParser;
+      return { tokens: tokenize(write(chat.messages)), stops: [], constraint: null, parser };
+    },
+    prepareGrammar: async () => scriptedConstraint,
+    parseReply: async (_parser, text, isPartial) => script.reply?.(text, isPartial) ?? null,
     createEngine: async (_options, onEvents) => scriptedEngine(script, log, onEvents),
     dispose: () => {},
   };

@@ -18,31 +18,46 @@ export function fingerprintOf(model: Model): string {
   return `ingle-${architecture}-${quantization.toLowerCase()}-${parameters}`;
 }
 
-export function toUsage({ usage }: GenerationResult): Usage {
+/** All replies have one prompt; what the first of them found computed is what the request did. */
+export function toUsage(results: readonly GenerationResult[]): Usage {
+  const [first] = results;
+  const promptTokens = first?.usage.promptTokens ?? 0;
+  const completionTokens = sumOf(results, ({ usage }) => usage.completionTokens);
   return {
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    total_tokens: usage.promptTokens + usage.completionTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: first?.usage.cachedTokens ?? 0 },
   };
 }
 
-/** `prompt_n` counts what was computed: prompt tokens without the cached ones. Without guesses there are no counts of them. */
-export function toTimings({ usage, timings }: GenerationResult): Timings {
-  const computed = usage.promptTokens - usage.cachedTokens;
+/**
+ * `prompt_n` counts what was computed: prompt tokens without the cached ones. Of several replies, which are computed side
+ * by side, the longest counts. Without guesses there are no counts of them.
+ */
+export function toTimings(results: readonly GenerationResult[]): Timings {
+  const { prompt_tokens, completion_tokens, prompt_tokens_details } = toUsage(results);
+  const computed = prompt_tokens - prompt_tokens_details.cached_tokens;
+  const promptMs = results[0]?.timings.promptMs ?? 0;
+  const drafted = sumOf(results, ({ usage }) => usage.draftedTokens);
+  const predictedMs = Math.max(0, ...results.map(({ timings }) => timings.predictedMs));
   return {
     prompt_n: computed,
-    prompt_ms: timings.promptMs,
-    prompt_per_second: perSecond(computed, timings.promptMs),
-    predicted_n: usage.completionTokens,
-    predicted_ms: timings.predictedMs,
-    predicted_per_second: perSecond(usage.completionTokens, timings.predictedMs),
-    cache_n: usage.cachedTokens,
-    dropped_n: usage.droppedTokens,
-    ...(usage.draftedTokens > 0
-      ? { draft_n: usage.draftedTokens, draft_n_accepted: usage.acceptedTokens }
+    prompt_ms: promptMs,
+    prompt_per_second: perSecond(computed, promptMs),
+    predicted_n: completion_tokens,
+    predicted_ms: predictedMs,
+    predicted_per_second: perSecond(completion_tokens, predictedMs),
+    cache_n: prompt_tokens_details.cached_tokens,
+    dropped_n: Math.max(0, ...results.map(({ usage }) => usage.droppedTokens)),
+    ...(drafted > 0
+      ? { draft_n: drafted, draft_n_accepted: sumOf(results, ({ usage }) => usage.acceptedTokens) }
       : {}),
   };
+}
+
+function sumOf<T>(items: readonly T[], value: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + value(item), 0);
 }
 
 /** 0 when no time has passed: JSON has no infinity. */

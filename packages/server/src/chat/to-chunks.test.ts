@@ -11,7 +11,7 @@ async function events(script: Script, options: Partial<ChunkOptions> = {}): Prom
   const generation = model.generate({ messages: [{ role: "user", content: "Hi" }] });
   const seen: string[] = [];
   const all = { includeUsage: false, timingsPerToken: false, ...options };
-  for await (const event of toChunks(head, generation, all)) seen.push(event);
+  for await (const event of toChunks(head, [generation], all)) seen.push(event);
   return seen;
 }
 

@@ -1,8 +1,10 @@
-// A running generation as the events of a streamed answer. Used by routes/chat-completions.ts.
+// Running generations, one a choice, as the events of a streamed answer. Used by routes/chat-completions.ts.
 // Everything but the text of a chunk is the same for all of them, so it is written once, before the first token.
-import type { Generation, GenerationResult } from "@ingle/engine";
+import type { Generation, GenerationChunk, GenerationResult } from "@ingle/engine";
 import type { ChatCompletionChunk } from "@ingle/protocol";
 import { perSecond, toTimings, toUsage, type AnswerHead } from "./answer.ts";
+import { toLogprobs, toToolCallDelta } from "./choices.ts";
+import { merged } from "./merged.ts";
 import { dataEvent, doneEvent } from "./sse.ts";
 
 export interface ChunkOptions {
@@ -15,26 +17,26 @@ export interface ChunkOptions {
 }
 
 /**
- * The first event is not written before the first piece of text is there: until then an error is an HTTP error.
- * Throws what the generation throws.
+ * The first event is not written before the first piece is there: until then an error is an HTTP error.
+ * Throws what a generation throws.
  */
 export async function* toChunks(
   head: AnswerHead,
-  generation: Generation,
+  generations: readonly Generation[],
   options: ChunkOptions,
 ): AsyncGenerator<string, void, undefined> {
   const write = chunkWriter(head);
-  const speed = options.timingsPerToken ? speedometer(options.now ?? (() => performance.now())) : undefined;
-  let isOpened = false;
-  for await (const { text, tokens } of generation) {
-    if (!isOpened) yield write.opening;
-    isOpened = true;
-    yield write.text(text, speed?.(tokens));
+  const now = options.now ?? (() => performance.now());
+  const speeds = generations.map(() => (options.timingsPerToken ? speedometer(now) : undefined));
+  const opened = new Set<number>();
+  for await (const { index, value: piece } of merged(generations)) {
+    if (!opened.has(index)) yield write.opening(index);
+    opened.add(index);
+    const generation = generations[index];
+    if (piece !== undefined) yield write.piece(index, piece, speeds[index]?.(piece.tokens));
+    else if (generation !== undefined) yield write.finish(index, await generation);
   }
-  const result = await generation;
-  if (!isOpened) yield write.opening;
-  yield write.finish(result);
-  if (options.includeUsage) yield write.usage(result);
+  if (options.includeUsage) yield write.usage(await Promise.all(generations));
   yield doneEvent;
 }
 
@@ -46,25 +48,41 @@ function chunkWriter(head: AnswerHead) {
     object: "chat.completion.chunk",
   } satisfies Partial<ChatCompletionChunk>);
   const open = `${fields.slice(0, -1)},`;
-  const beforeText = `data: ${open}"choices":[{"index":0,"delta":{"content":`;
-  const afterText = `},"finish_reason":null}]`;
   const event = (rest: Partial<ChatCompletionChunk>): string =>
     dataEvent(open + JSON.stringify(rest).slice(1));
-  const choice = (
-    delta: Choice["delta"],
-    reason: Choice["finish_reason"],
-  ): Pick<ChatCompletionChunk, "choices"> => ({
-    choices: [{ index: 0, delta, finish_reason: reason }],
+  const choice = (index: number, delta: Choice["delta"], reason: Choice["finish_reason"] = null): Choice => ({
+    index,
+    delta,
+    finish_reason: reason,
   });
+  const text = (index: number, content: string): string =>
+    `data: ${open}"choices":[{"index":${index},"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}]}\n\n`;
   return {
-    opening: event(choice({ role: "assistant", content: null }, null)),
-    text: (text: string, speed: Speed | undefined): string => {
-      const timings = speed === undefined ? "" : `,"timings":${JSON.stringify(speed)}`;
-      return `${beforeText}${JSON.stringify(text)}${afterText}${timings}}\n\n`;
+    opening: (index: number): string =>
+      event({ choices: [choice(index, { role: "assistant", content: null })] }),
+    piece: (index: number, piece: GenerationChunk, timings: Speed | undefined): string => {
+      const { logprobs } = piece;
+      const isPlain =
+        piece.reasoning === undefined && piece.toolCalls === undefined && logprobs === undefined;
+      if (isPlain && timings === undefined) return text(index, piece.text);
+      const told = logprobs === undefined ? {} : { logprobs: toLogprobs(logprobs) };
+      return event({
+        choices: [{ ...choice(index, toDelta(piece)), ...told }],
+        ...(timings === undefined ? {} : { timings }),
+      });
     },
-    finish: (result: GenerationResult): string =>
-      event({ ...choice({}, result.finishReason), timings: toTimings(result) }),
-    usage: (result: GenerationResult): string => event({ choices: [], usage: toUsage(result) }),
+    finish: (index: number, result: GenerationResult): string =>
+      event({ choices: [choice(index, {}, result.finishReason)], timings: toTimings([result]) }),
+    usage: (results: readonly GenerationResult[]): string => event({ choices: [], usage: toUsage(results) }),
+  };
+}
+
+function toDelta({ text, reasoning, toolCalls }: GenerationChunk): Choice["delta"] {
+  const isOther = reasoning !== undefined || toolCalls !== undefined;
+  return {
+    ...(text === "" && isOther ? {} : { content: text }),
+    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+    ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(toToolCallDelta) }),
   };
 }
 

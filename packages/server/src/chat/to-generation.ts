@@ -1,14 +1,18 @@
 // A checked chat request in the engine's names. The only place where wire names (`repeat_penalty`, `max_tokens`, …)
-// and a variant's defaults meet the engine's. Used by routes/chat-completions.ts.
-import type { GenerationRequest, Message } from "@ingle/engine";
-import type { ChatCompletionRequest, ChatMessage } from "@ingle/protocol";
+// and a variant's defaults meet the engine's. Used by routes/chat-completions.ts and, for the way back, by
+// plugins/errors.ts.
+import type { GenerationRequest } from "@ingle/engine";
+import type { ChatCompletionRequest } from "@ingle/protocol";
 import { variants, type VariantName } from "../variants.ts";
-import { WireError } from "../wire-error.ts";
+import { toMessages } from "./to-messages.ts";
 
-/** Fields that are absent stay absent: their defaults are the engine's. Throws `image_not_supported`. */
+/**
+ * Fields that are absent stay absent: their defaults are the engine's. Throws `image_not_supported`, and
+ * `invalid_request` for calls whose arguments are no JSON.
+ */
 export function toGenerationRequest(body: ChatCompletionRequest, variant: VariantName): GenerationRequest {
   return {
-    messages: body.messages.map(toMessage),
+    messages: toMessages(body.messages),
     temperature: body.temperature,
     topK: body.top_k ?? variants[variant].topK,
     topP: body.top_p,
@@ -23,30 +27,73 @@ export function toGenerationRequest(body: ChatCompletionRequest, variant: Varian
     stop: typeof body.stop === "string" ? [body.stop] : body.stop,
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
+    logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
+    responseFormat: toResponseFormat(body),
+    tools: toTools(body.tools),
+    toolChoice:
+      typeof body.tool_choice === "object" ? { name: body.tool_choice.function.name } : body.tool_choice,
+    parallelToolCalls: body.parallel_tool_calls,
+    continueFinalMessage: body.continue_final_message,
+    ...toThinking(body),
   };
 }
+
+/** The same request for one of several replies: each has a seed of its own, all of them follow from the one given. */
+export function toNthRequest(request: GenerationRequest, index: number): GenerationRequest {
+  return request.seed === undefined ? request : { ...request, seed: request.seed + index };
+}
+
+/** The wire's name of a field that the engine found wrong. */
+export function toWireParam(param: string): string {
+  return wireParams[param] ?? param;
+}
+
+const wireParams: Readonly<Record<string, string>> = {
+  "responseFormat.grammar": "grammar",
+  responseFormat: "response_format",
+  toolChoice: "tool_choice",
+};
 
 /** On the wire, -1 is "no limit". */
 function toMaxTokens(limit: number | undefined): number | undefined {
   return limit === -1 ? undefined : limit;
 }
 
-/** `developer` is the newer name of `system`; the templates of local models know the older one. */
-function toMessage(message: ChatMessage, index: number): Message {
-  return {
-    role: message.role === "developer" ? "system" : message.role,
-    content: toText(message.content, `messages[${index}].content`),
-  };
+function toResponseFormat({
+  grammar = "",
+  response_format: format,
+}: ChatCompletionRequest): GenerationRequest["responseFormat"] {
+  if (grammar !== "") return { type: "grammar", grammar };
+  if (format?.type === "json_object") return { type: "json" };
+  if (format?.type !== "json_schema") return undefined;
+  const { schema, strict } = format.json_schema;
+  return { type: "json_schema", schema, strict };
 }
 
-/** Parts are separate paragraphs to their sender: a line break keeps their words apart. */
-function toText(content: ChatMessage["content"], param: string): string {
-  if (content === undefined || typeof content === "string") return content ?? "";
-  const texts = content.map((part, index) => {
-    if (part.type === "text") return part.text;
-    throw new WireError("image_not_supported", "This model reads text only; leave the image out.", {
-      param: `${param}[${index}]`,
-    });
-  });
-  return texts.join("\n");
+type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
+
+function toTools(tools: ChatCompletionRequest["tools"]): ChatRequest["tools"] {
+  return tools?.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }));
+}
+
+/** Templates know three efforts; those beyond them mean the nearest. */
+const efforts = {
+  none: undefined,
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+} as const;
+
+/** No effort is no thinking. `enable_thinking` is what most templates call it, and wins where both are given. */
+function toThinking(body: ChatCompletionRequest): Pick<ChatRequest, "thinking" | "templateArguments"> {
+  const { enable_thinking: isEnabled, ...kwargs } = body.chat_template_kwargs ?? {};
+  const effort = body.reasoning_effort;
+  const named = effort === undefined ? undefined : efforts[effort];
+  return {
+    thinking:
+      typeof isEnabled === "boolean" ? isEnabled : effort === undefined ? undefined : effort !== "none",
+    templateArguments: named === undefined ? kwargs : { reasoning_effort: named, ...kwargs },
+  };
 }

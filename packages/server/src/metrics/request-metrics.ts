@@ -1,5 +1,5 @@
 // What requests and generations come to, as counters and histograms. Filled by plugins/metrics.ts and
-// plugins/watch-generation.ts.
+// plugins/watch-generations.ts.
 import { Counter, Histogram, type Registry } from "prom-client";
 
 /** Seconds from a cached probe to a long reply on a small machine. */

@@ -22,19 +22,22 @@ export class Admission {
     return this.#taken;
   }
 
-  /** Takes a place at once. Throws `overloaded` when there is none, or the signal's reason. */
-  enter(options: { signal?: AbortSignal | undefined } = {}): Permit {
-    options.signal?.throwIfAborted();
-    if (this.#taken >= this.#placesMax) {
-      throw new WireError("overloaded", `All ${this.#placesMax} places are taken; try again shortly.`, {
+  /** Takes one place or several at once. Throws `overloaded` when there are none, or the signal's reason. */
+  enter(options: { signal?: AbortSignal | undefined; places?: number } = {}): Permit {
+    const { signal, places = 1 } = options;
+    signal?.throwIfAborted();
+    if (this.#taken + places > this.#placesMax) {
+      const left = this.#placesMax - this.#taken;
+      const reason = `${left} of ${this.#placesMax} places are left, and this needs ${places}`;
+      throw new WireError("overloaded", `${reason}; try again shortly.`, {
         retryAfterSeconds,
       });
     }
-    this.#taken += 1;
+    this.#taken += places;
     let isHeld = true;
     return {
       [Symbol.dispose]: () => {
-        if (isHeld) this.#taken -= 1;
+        if (isHeld) this.#taken -= places;
         isHeld = false;
       },
     };

@@ -132,10 +132,10 @@ export class ModelRegistry implements AsyncDisposable {
   async acquire(
     requestedId: string,
     variant: VariantName,
-    { signal }: { signal?: AbortSignal | undefined } = {},
+    { signal, places = 1 }: { signal?: AbortSignal | undefined; places?: number } = {},
   ): Promise<Lease> {
     const resident = this.#find(requestedId, variant);
-    const lease = this.#hold(resident.admission.enter({ signal }));
+    const lease = this.#hold(resident.admission.enter({ signal, places }));
     try {
       const state = this.#state;
       const model = state.kind === "loaded" ? state.model : await this.#wake(resident, signal);

@@ -50,11 +50,7 @@ describe("a request that is wrong", () => {
     ["a temperature below 0", chat({ temperature: -1 }), { status: 400, param: "temperature" }],
     ["top_p of 0", chat({ top_p: 0, stream: true }), { status: 400, param: "top_p" }],
     ["two penalties that differ", chat({ repeat_penalty: 1.1, repetition_penalty: 1.2 }), { status: 400 }],
-    [
-      "tools, which come later",
-      chat({ tools: [{ type: "function", function: { name: "f" } }] }),
-      { status: 400, param: "tools" },
-    ],
+    ["a choice among no tools", chat({ tool_choice: "required" }), { status: 400, param: "tool_choice" }],
     ["an unknown model", chat({ model: "other" }), { status: 404, code: "model_not_found", param: "model" }],
     ["an unknown path", { url: "/v1/nothing" }, { status: 404, code: "not_found", type: "not_found_error" }],
     ["an unknown model's entry", { url: "/v1/models/other" }, { status: 404, code: "model_not_found" }],

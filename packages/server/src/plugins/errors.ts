@@ -4,6 +4,7 @@ import { EngineError, type EngineErrorCode } from "@ingle/engine";
 import { errorBody, wireErrors, type ErrorBody, type WireErrorCode } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { toWireParam } from "../chat/to-generation.ts";
 import { WireError } from "../wire-error.ts";
 
 /** A new code of the engine does not compile until it has its place here. */
@@ -90,7 +91,7 @@ export function toWireError(thrown: unknown): WireError {
 function fromEngine(error: EngineError): WireError {
   const { param, promptTokens, contextLength } = error.details;
   return new WireError(codeOfEngine[error.code], error.message, {
-    param: typeof param === "string" && param !== "" ? param : undefined,
+    param: typeof param === "string" && param !== "" ? toWireParam(param) : undefined,
     n_prompt_tokens: typeof promptTokens === "number" ? promptTokens : undefined,
     n_ctx: typeof contextLength === "number" ? contextLength : undefined,
     cause: error,

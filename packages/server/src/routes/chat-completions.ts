@@ -1,5 +1,6 @@
 // POST /v1/chat/completions: one chat request, streamed or not.
 import { Readable } from "node:stream";
+import type { Generation, GenerationResult } from "@ingle/engine";
 import { ChatCompletionRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
@@ -7,10 +8,10 @@ import { fingerprintOf, type AnswerHead } from "../chat/answer.ts";
 import { eventStream } from "../chat/sse.ts";
 import { toChunks } from "../chat/to-chunks.ts";
 import { toCompletion } from "../chat/to-completion.ts";
-import { toGenerationRequest } from "../chat/to-generation.ts";
+import { toGenerationRequest, toNthRequest } from "../chat/to-generation.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
 import { errorJson } from "../plugins/errors.ts";
-import { watchGeneration } from "../plugins/watch-generation.ts";
+import { watchGenerations } from "../plugins/watch-generations.ts";
 import type { VariantName } from "../variants.ts";
 
 export interface ChatRouteOptions {
@@ -29,28 +30,44 @@ export async function chatRoutes(app: FastifyInstance, options: ChatRouteOptions
   app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", { schema }, async (request, reply) => {
     const { body, clientSignal: signal } = request;
     signal.throwIfAborted();
-    const lease = untilReplyEnds(request, await registry.acquire(body.model, variant, { signal }));
+    const count = body.n ?? 1;
+    const lease = untilReplyEnds(
+      request,
+      await registry.acquire(body.model, variant, { signal, places: count }),
+    );
     request.outcome.model = lease.id;
 
     const sampling = toGenerationRequest(body, variant);
     const client = request.clientKey(body.user);
-    const generation = lease.model.generate(sampling, { signal, client });
+    const generations = Array.from({ length: count }, (_, index) =>
+      lease.model.generate(toNthRequest(sampling, index), { signal, client }),
+    );
     const head = headOf(lease, options);
     // Never rejects: it only watches.
-    void watchGeneration(request, generation, {
+    void watchGenerations(request, generations, {
       operation: "chat",
       model: lease.id,
       responseId: head.id,
       sampling,
     });
-    if (body.stream !== true) return toCompletion(head, await generation);
+    if (body.stream !== true) return toCompletion(head, await all(generations));
 
-    const chunks = toChunks(head, generation, {
+    const chunks = toChunks(head, generations, {
       includeUsage: body.stream_options?.include_usage ?? false,
       timingsPerToken: body.timings_per_token ?? false,
     });
     return sendEvents(request, reply, chunks, options.keepAliveMs);
   });
+}
+
+/** All results; the first failure ends the others. */
+async function all(generations: readonly Generation[]): Promise<GenerationResult[]> {
+  try {
+    return await Promise.all(generations);
+  } catch (error) {
+    for (const generation of generations) generation.cancel();
+    throw error;
+  }
 }
 
 /** Held until the reply is out or its client gone. */

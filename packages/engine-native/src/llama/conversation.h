@@ -1,0 +1,92 @@
+// A conversation made ready for a model: written out with the model's own template, and what must be known to hold the
+// reply to the tools' syntax and to read it again. llama.cpp's common_chat knows the templates; it is called here and in
+// reply_parser.cpp only. Worker threads.
+#pragma once
+
+#include "base/result.h"
+#include "base/types.h"
+#include "llama/constraint.h"
+#include "llama/model.h"
+#include "llama/reply_parser.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace llama_rt {
+
+struct ToolCall {
+    std::string id;
+    std::string name;
+    /// A JSON object as text.
+    std::string arguments;
+};
+
+struct ChatMessage {
+    std::string role;
+    std::string content;
+    std::string reasoning;
+    std::vector<ToolCall> tool_calls;
+    /// Of a message of the role "tool": which call it answers.
+    std::string tool_call_id;
+    /// Of a message of the role "tool": the tool's name.
+    std::string name;
+};
+
+struct Tool {
+    std::string name;
+    std::string description;
+    /// A JSON schema as text.
+    std::string parameters;
+};
+
+enum class ToolChoice { automatic, none, required };
+
+struct Chat {
+    std::vector<ChatMessage> messages;
+    bool add_generation_prompt = true;
+    /// The last message is the beginning of the reply.
+    bool continues_last = false;
+    std::vector<Tool> tools = {};
+    ToolChoice tool_choice = ToolChoice::automatic;
+    bool parallel_tool_calls = true;
+    bool enable_thinking = true;
+    /// More for the template: name and JSON text.
+    std::vector<std::pair<std::string, std::string>> template_arguments = {};
+    /// The reply's content is held to these rules of GBNF, whose first is "ingle-json". Empty: it is not.
+    std::string content_rules = {};
+    /// A GBNF grammar for the whole reply, from the word `grammar_trigger` on when there is one; instead of llama.cpp's
+    /// where there are tools. Empty: none. Excludes content_rules.
+    std::string grammar = {};
+    std::string grammar_trigger = {};
+};
+
+struct PreparedChat {
+    std::string text;
+    /// Texts at which the template's format ends a turn, beside the model's end tokens.
+    std::vector<std::string> stops;
+    /// Null: any text.
+    std::shared_ptr<const Constraint> constraint;
+    /// Null: the reply is nothing but content.
+    std::shared_ptr<const ReplyParser> parser;
+};
+
+/// `template_failed` when the template refuses the conversation, `invalid_argument` for a grammar.
+base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat);
+
+/// Tokens of a prompt that a template has written: its special tokens are in the text already.
+base::Result<std::vector<base::Token>> tokenize_chat(const Model& model, const PreparedChat& chat);
+
+/// What a model's template can do.
+struct TemplateSkills {
+    /// It writes the tools into the prompt.
+    bool writes_tools = false;
+    /// It writes an assistant's calls, so that the model sees what it asked for.
+    bool writes_tool_calls = false;
+    /// Calls look as LFM2 writes them, whether the template writes them or not.
+    bool is_lfm2 = false;
+};
+TemplateSkills skills_of(const Model& model);
+
+} // namespace llama_rt

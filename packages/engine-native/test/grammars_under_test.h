@@ -1,0 +1,56 @@
+// Grammars and vocabularies for the tests of constrained sampling.
+#pragma once
+
+#include "llama/constraint.h"
+#include "llama/gbnf.h"
+#include "llama/grammar.h"
+#include "llama/pieces.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+/// "<end>" is token 0 of every vocabulary here, and "<think>" token 1.
+inline base::Token find_token(std::string_view text) {
+    if (text == "<end>") return 0;
+    return text == "<think>" ? 1 : -1;
+}
+
+inline base::Result<std::shared_ptr<const llama_rt::Rules>> read(std::string_view text) {
+    base::Result<llama_rt::Rules> rules = llama_rt::read_gbnf(text, find_token);
+    if (!rules) return std::unexpected(rules.error());
+    return std::make_shared<const llama_rt::Rules>(std::move(*rules));
+}
+
+inline std::shared_ptr<const llama_rt::Rules> rules_of(std::string_view text) {
+    return read(text).value();
+}
+
+/// Whether the grammar's language has the text.
+inline bool matches(std::string_view grammar, std::string_view text) {
+    llama_rt::GrammarState state(rules_of(grammar));
+    return state.accept_text(text) && state.may_end();
+}
+
+/// What is wrong with a grammar; empty when nothing is.
+inline std::string problem_of(std::string_view grammar) {
+    const auto rules = read(grammar);
+    return rules ? std::string() : rules.error().message;
+}
+
+inline std::shared_ptr<const llama_rt::Pieces> pieces_of(std::vector<std::string> texts) {
+    texts.insert(texts.begin(), {"<end>", "<think>"});
+    return std::make_shared<const llama_rt::Pieces>(texts, std::vector<base::Token>{0});
+}
+
+inline std::shared_ptr<llama_rt::Constraint> constraint_of(std::string_view grammar,
+                                                           std::vector<std::string> texts) {
+    return std::make_shared<llama_rt::Constraint>(
+        llama_rt::Constraint{.rules = rules_of(grammar), .pieces = pieces_of(std::move(texts))});
+}
+
+} // namespace test

@@ -1,0 +1,77 @@
+// The form that a reply's text must have, checked once, and its grammar. Used by generation-request.ts and
+// chat-preparation.ts.
+import { z } from "zod";
+import { EngineError } from "./errors.ts";
+import { depthOf } from "./structured/json-depth.ts";
+import { jsonObjectRules, schemaRules } from "./structured/json-schema.ts";
+import { rootRule } from "./structured/rules.ts";
+import { SchemaError } from "./structured/schema-error.ts";
+
+/** UTF-16 units of a grammar or of a schema as JSON. */
+export const formatLengthMax = 256 * 1024;
+
+export const ResponseFormat = z
+  .discriminatedUnion("type", [
+    z.object({ type: z.literal("text") }),
+    /** Any JSON object. */
+    z.object({ type: z.literal("json") }),
+    /** A JSON value of this schema. `strict` refuses keywords that cannot be enforced instead of passing over them. */
+    z.object({
+      type: z.literal("json_schema"),
+      schema: z.record(z.string(), z.unknown()),
+      strict: z.boolean().default(false),
+    }),
+    /** A text of this grammar, in llama.cpp's notation GBNF. */
+    z.object({ type: z.literal("grammar"), grammar: z.string().min(1).max(formatLengthMax) }),
+  ])
+  .meta({ id: "ResponseFormat" });
+export type ResponseFormat = z.infer<typeof ResponseFormat>;
+
+/** The grammar for a reply that is nothing but text of this format; empty when it may be any text. */
+export function wholeGrammar(format: ResponseFormat): string {
+  if (format.type === "grammar") return format.grammar;
+  const rules = contentRules(format);
+  return rules === "" ? "" : `root ::= ${rootRule}\n${rules}`;
+}
+
+/** Levels of a schema as JSON: each schema in it takes two or three. */
+const schemaDepthMax = 256;
+
+/** Schemas whose rules are kept: a program asks for few, again and again. */
+const keptMax = 64;
+const kept = new Map<string, string>();
+
+/** The rules for JSON of this format; empty when it is not about JSON. Throws `invalid_request`. */
+export function contentRules(format: ResponseFormat): string {
+  if (format.type === "json") return jsonObjectRules();
+  if (format.type !== "json_schema") return "";
+  // Writing it out recurses.
+  if (depthOf(format.schema) > schemaDepthMax) throw refused("the schema is nested too deeply");
+  const schema = JSON.stringify(format.schema);
+  if (schema.length > formatLengthMax)
+    throw refused(`the schema has more than ${formatLengthMax} characters`);
+  const key = `${format.strict}${schema}`;
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const rules = rulesOf(format.schema, format.strict);
+  kept.set(key, rules);
+  const oldest = kept.keys().next();
+  if (kept.size > keptMax && oldest.done !== true) kept.delete(oldest.value);
+  return rules;
+}
+
+function rulesOf(schema: unknown, isStrict: boolean): string {
+  try {
+    return schemaRules(schema, isStrict);
+  } catch (error) {
+    if (error instanceof SchemaError) throw refused(error.message, error);
+    throw error;
+  }
+}
+
+function refused(reason: string, cause?: unknown): EngineError {
+  return new EngineError("invalid_request", `responseFormat: ${reason}.`, {
+    cause,
+    details: { param: "responseFormat" },
+  });
+}

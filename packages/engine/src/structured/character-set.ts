@@ -1,0 +1,78 @@
+// Sets of characters, and how they are written inside a JSON string. Used by pattern.ts.
+import { literal } from "./rules.ts";
+
+/** First and last character of a range. */
+export type Range = readonly [first: number, last: number];
+/** Ascending and apart from each other. */
+export type CharacterSet = readonly Range[];
+
+const characterMax = 0x10_ff_ff;
+
+export function setOf(ranges: readonly Range[]): CharacterSet {
+  const sorted = ranges.toSorted(([a], [b]) => a - b);
+  const merged: [number, number][] = [];
+  for (const [first, last] of sorted) {
+    const before = merged.at(-1);
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else merged.push([first, last]);
+  }
+  return merged;
+}
+
+export function complement(set: CharacterSet): CharacterSet {
+  const rest: Range[] = [];
+  let next = 0;
+  for (const [first, last] of set) {
+    if (first > next) rest.push([next, first - 1]);
+    next = last + 1;
+  }
+  if (next <= characterMax) rest.push([next, characterMax]);
+  return rest;
+}
+
+/** What JSON strings hold only escaped. */
+const escapedOnly = setOf([
+  [0, 0x1f],
+  [0x22, 0x22],
+  [0x5c, 0x5c],
+  [0x7f, 0x7f],
+]);
+
+const shortEscapes: Readonly<Record<number, string>> = {
+  0x08: String.raw`\b`,
+  0x09: String.raw`\t`,
+  0x0a: String.raw`\n`,
+  0x0c: String.raw`\f`,
+  0x0d: String.raw`\r`,
+  0x22: String.raw`\"`,
+  0x5c: String.raw`\\`,
+};
+
+/** The expression for one character of the set inside a JSON string; undefined for the empty set. */
+export function inJsonString(set: CharacterSet): string | undefined {
+  const plain = complement(setOf([...complement(set), ...escapedOnly]));
+  const expressions: string[] = [];
+  if (plain.length > 0) expressions.push(`[${plain.map(writeRange).join("")}]`);
+  for (const [first, last] of set) {
+    for (let character = first; character <= Math.min(last, 0x7f); character++) {
+      if (isEscapedOnly(character)) expressions.push(literal(escapeOf(character)));
+    }
+  }
+  return expressions.length === 0 ? undefined : expressions.join(" | ");
+}
+
+function isEscapedOnly(character: number): boolean {
+  return escapedOnly.some(([first, last]) => character >= first && character <= last);
+}
+
+function escapeOf(character: number): string {
+  return shortEscapes[character] ?? String.raw`\u` + character.toString(16).padStart(4, "0");
+}
+
+function writeRange([first, last]: Range): string {
+  return first === last ? writeCharacter(first) : `${writeCharacter(first)}-${writeCharacter(last)}`;
+}
+
+function writeCharacter(character: number): string {
+  return String.raw`\U` + character.toString(16).padStart(8, "0");
+}

@@ -1,0 +1,391 @@
+// A JSON schema as a grammar that writes nothing but values of it. Used by Model, for structured output. Whoever writes
+// a schema may be a stranger: its depth and size are bounded. Where a schema leaves a choice, the grammar may be
+// narrower than the schema (an object has no properties but those that are named), but never wider, except for the
+// keywords in `unenforced`, which are refused when `strict` asks for every word of the schema.
+import { formatOf } from "./formats.ts";
+import {
+  anyArray,
+  anyBoolean,
+  anyInteger,
+  anyNumber,
+  anyObject,
+  anyString,
+  anyValue,
+  character,
+  space,
+} from "./json-text.ts";
+import { integersWithin, numbersWithin, type Bound } from "./number-range.ts";
+import { jsonMembers, membersRule, type Member } from "./object-members.ts";
+import { stringMatching } from "./pattern.ts";
+import { literal, repeated, Rules } from "./rules.ts";
+import { SchemaError } from "./schema-error.ts";
+
+/** Schemas inside schemas: reading them recurses. */
+const depthMax = 64;
+/** Schemas within a schema, each use of a definition counted once. */
+const schemasMax = 5_000;
+/** UTF-16 units of the grammar that is made. */
+const grammarLengthMax = 1024 * 1024;
+/** Most that `minItems`, `maxLength` and so on may say; more cannot be meant. */
+const countMax = 1_000_000_000;
+
+/** Rules for a value of the schema; the name of the first is `rootRule`. Throws a SchemaError. */
+export function schemaRules(schema: unknown, isStrict: boolean): string {
+  const rules = new Rules();
+  return rules.text(schemaRule(schema, isStrict, rules));
+}
+
+/** The name of a rule for a value of the schema, among others. Throws a SchemaError. */
+export function schemaRule(schema: unknown, isStrict: boolean, rules: Rules): string {
+  return new SchemaWriter(schema, isStrict, rules).write();
+}
+
+/** The named properties of an object's schema, with rules for their values. Throws a SchemaError. */
+export function schemaMembers(schema: Schema, rules: Rules): Member[] {
+  return new SchemaWriter(schema, false, rules).members();
+}
+
+/** Rules for any JSON object. */
+export function jsonObjectRules(): string {
+  const rules = new Rules();
+  return rules.text(anyObject(rules));
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Keywords that say something about a value and that a grammar cannot hold it to. */
+const unenforced = new Set([
+  "contains",
+  "dependentRequired",
+  "dependentSchemas",
+  "else",
+  "if",
+  "maxContains",
+  "minContains",
+  "multipleOf",
+  "not",
+  "patternProperties",
+  "propertyNames",
+  "then",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "uniqueItems",
+]);
+
+const typeByKeyword: readonly [type: string, keywords: readonly string[]][] = [
+  ["object", ["properties", "required", "additionalProperties", "minProperties", "maxProperties"]],
+  ["array", ["items", "prefixItems", "minItems", "maxItems"]],
+  ["string", ["pattern", "minLength", "maxLength", "format"]],
+  ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]],
+];
+
+class SchemaWriter {
+  readonly #root: unknown;
+  readonly #isStrict: boolean;
+  readonly #rules: Rules;
+  /** Names of the rules of definitions, by their reference. */
+  readonly #references = new Map<string, string>();
+  #schemas = 0;
+  #depth = 0;
+
+  constructor(root: unknown, isStrict: boolean, rules: Rules) {
+    this.#root = root;
+    this.#isStrict = isStrict;
+    this.#rules = rules;
+  }
+
+  write(): string {
+    return this.#rule(this.#root);
+  }
+
+  members(): Member[] {
+    return isObject(this.#root) ? this.#members(this.#root) : [];
+  }
+
+  /** The name of a rule for a value of the schema. */
+  #rule(schema: unknown): string {
+    this.#schemas += 1;
+    this.#depth += 1;
+    if (this.#schemas > schemasMax || this.#rules.length > grammarLengthMax)
+      throw wrong("the schema is too large");
+    if (this.#depth > depthMax) throw wrong("the schema is nested too deeply");
+    const name = this.#rules.add(this.#expression(schema));
+    this.#depth -= 1;
+    return name;
+  }
+
+  #expression(schema: unknown): string {
+    if (schema === true) return anyValue(this.#rules);
+    if (!isObject(schema)) throw wrong("a schema must be an object, or true");
+    this.#refuseUnenforced(schema);
+    if (schema["$ref"] !== undefined) return this.#reference(schema["$ref"]);
+    const alternatives = schema["anyOf"] ?? schema["oneOf"];
+    if (alternatives !== undefined) return this.#anyOf(schema, alternatives);
+    if (schema["allOf"] !== undefined) return this.#allOf(schema, schema["allOf"]);
+    if (schema["const"] !== undefined) return literal(JSON.stringify(schema["const"]));
+    if (schema["enum"] !== undefined) return this.#enum(schema["enum"]);
+    const type =
+      schema["type"] ?? typeByKeyword.find(([, keywords]) => keywords.some((key) => key in schema))?.[0];
+    if (Array.isArray(type))
+      return this.#either(
+        type.map((each: unknown) => ({ ...schema, type: each })),
+        "type",
+      );
+    return this.#typed(type, schema);
+  }
+
+  #typed(type: unknown, schema: Schema): string {
+    switch (type) {
+      case undefined:
+        return anyValue(this.#rules);
+      case "object":
+        return this.#object(schema);
+      case "array":
+        return this.#array(schema);
+      case "string":
+        return this.#string(schema);
+      case "integer":
+      case "number":
+        return this.#number(type, schema);
+      case "boolean":
+        return anyBoolean(this.#rules);
+      case "null":
+        return '"null"';
+      default:
+        throw wrong(`the type ${JSON.stringify(type)} is not known`);
+    }
+  }
+
+  #refuseUnenforced(schema: Schema): void {
+    if (!this.#isStrict) return;
+    const keyword = Object.keys(schema).find((key) => unenforced.has(key));
+    if (keyword !== undefined)
+      throw new SchemaError(
+        "cannot_enforce",
+        `${keyword} cannot be enforced: leave it out, or do not ask for strict`,
+      );
+  }
+
+  /** A definition has one rule however often it is used, also by itself. */
+  #reference(reference: unknown): string {
+    if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) {
+      throw wrong("$ref must point into the schema itself, such as #/$defs/name");
+    }
+    const known = this.#references.get(reference);
+    if (known !== undefined) return known;
+    const name = this.#rules.reserve();
+    this.#references.set(reference, name);
+    this.#rules.define(name, this.#rule(this.#resolve(reference)));
+    return name;
+  }
+
+  #resolve(reference: string): unknown {
+    let target = this.#root;
+    for (const part of reference.split("/").slice(1)) {
+      const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+      const holder: unknown = target;
+      target =
+        isObject(holder) && Object.hasOwn(holder, key)
+          ? holder[key]
+          : Array.isArray(holder)
+            ? holder[Number(key)]
+            : undefined;
+      if (target === undefined) throw wrong(`$ref ${reference} points at nothing`);
+    }
+    return target;
+  }
+
+  #anyOf(schema: Schema, alternatives: unknown): string {
+    const { anyOf: _anyOf, oneOf: _oneOf, ...shared } = schema;
+    if (!Array.isArray(alternatives)) throw wrong("anyOf and oneOf must be arrays");
+    return this.#either(
+      alternatives.map((each: unknown) => merged(shared, each)),
+      "anyOf and oneOf",
+    );
+  }
+
+  #either(schemas: readonly unknown[], keyword: string): string {
+    if (schemas.length === 0) throw wrong(`${keyword} must not be empty`);
+    return schemas.map((schema) => this.#rule(schema)).join(" | ");
+  }
+
+  #allOf(schema: Schema, parts: unknown): string {
+    if (!Array.isArray(parts)) throw wrong("allOf must be an array");
+    const { allOf: _allOf, ...rest } = schema;
+    const all: unknown = parts.reduce<unknown>(
+      (sum, part: unknown) => merged(sum, this.#followed(part)),
+      rest,
+    );
+    return this.#rule(all);
+  }
+
+  /** A schema that is nothing but a reference, as what it points at; once, so that circles stay outside. */
+  #followed(schema: unknown): unknown {
+    const reference = isObject(schema) ? schema["$ref"] : undefined;
+    return typeof reference === "string" && reference.startsWith("#") ? this.#resolve(reference) : schema;
+  }
+
+  #enum(values: unknown): string {
+    if (!Array.isArray(values) || values.length === 0) throw wrong("enum must be an array with values");
+    return values.map((value: unknown) => literal(JSON.stringify(value))).join(" | ");
+  }
+
+  #object(schema: Schema): string {
+    const members = this.#members(schema);
+    if (members.length === 0) return this.#map(schema);
+    this.#refuseCounts(schema);
+    return membersRule(members, this.#rules, jsonMembers(this.#rules));
+  }
+
+  /** The properties that are named, by a schema or by being required. */
+  #members(schema: Schema): Member[] {
+    const properties = schema["properties"] ?? {};
+    if (!isObject(properties)) throw wrong("properties must be an object");
+    const required = schema["required"] ?? [];
+    if (!Array.isArray(required)) throw wrong("required must be an array");
+    const names = new Set<unknown>(required);
+    const missing = required.filter(
+      (name: unknown) => typeof name === "string" && !Object.hasOwn(properties, name),
+    );
+    const named = {
+      ...properties,
+      ...Object.fromEntries(missing.map((name: unknown) => [String(name), true])),
+    };
+    return Object.entries(named).map(([name, value]) => ({
+      name,
+      rule: this.#rule(value),
+      isRequired: names.has(name),
+    }));
+  }
+
+  /** Which of the named properties are there is their own matter; how many cannot be counted beside it. */
+  #refuseCounts(schema: Schema): void {
+    for (const keyword of ["minProperties", "maxProperties"]) {
+      if (this.#isStrict && schema[keyword] !== undefined)
+        throw new SchemaError(
+          "cannot_enforce",
+          `${keyword} cannot be enforced beside properties: leave it out, or do not ask for strict`,
+        );
+    }
+  }
+
+  /** An object whose keys are not known before. */
+  #map(schema: Schema): string {
+    const gap = space(this.#rules);
+    const values = schema["additionalProperties"] ?? true;
+    if (values === false) return `"{" ${gap} "}"`;
+    const member = this.#rules.add(`${anyString(this.#rules)} ":" ${gap} ${this.#rule(values)}`);
+    const list = this.#list(member, countOf(schema, "minProperties") ?? 0, countOf(schema, "maxProperties"));
+    return `"{" ${gap} ${list} ${gap} "}"`;
+  }
+
+  #array(schema: Schema): string {
+    const gap = space(this.#rules);
+    const first = schema["prefixItems"] ?? (Array.isArray(schema["items"]) ? schema["items"] : undefined);
+    if (first !== undefined && !Array.isArray(first)) throw wrong("prefixItems must be an array");
+    if (first !== undefined) {
+      const items = first.map((item: unknown) => this.#rule(item)).join(` "," ${gap} `);
+      return `"[" ${gap} ${items} ${gap} "]"`;
+    }
+    const min = countOf(schema, "minItems") ?? 0;
+    const max = countOf(schema, "maxItems");
+    if (schema["items"] === undefined && min === 0 && max === undefined) return anyArray(this.#rules);
+    if (schema["items"] === false) return `"[" ${gap} "]"`;
+    return `"[" ${gap} ${this.#list(this.#rule(schema["items"] ?? true), min, max)} ${gap} "]"`;
+  }
+
+  /** Items with commas between them. */
+  #list(item: string, min: number, max: number | undefined): string {
+    if (max !== undefined && max < min) throw wrong("a most is less than its least");
+    if (max === 0) return "";
+    const next = this.#rules.add(`"," ${space(this.#rules)} ${item}`);
+    const list = `${item} ${repeated(next, Math.max(0, min - 1), max === undefined ? undefined : max - 1)}`;
+    return min === 0 ? `(${list})?` : list;
+  }
+
+  #string(schema: Schema): string {
+    const min = countOf(schema, "minLength");
+    const max = countOf(schema, "maxLength");
+    if (max !== undefined && max < (min ?? 0)) throw wrong("maxLength is less than minLength");
+    const format = formatOf(schema["format"]);
+    try {
+      if (typeof schema["pattern"] === "string")
+        return this.#alone(stringMatching(schema["pattern"], this.#rules), min, max);
+    } catch (error) {
+      // Patterns beside a format say the same again, in words that grammars do not have.
+      const isNeedless =
+        error instanceof SchemaError &&
+        error.kind === "cannot_enforce" &&
+        (format !== undefined || !this.#isStrict);
+      if (!isNeedless) throw error;
+    }
+    if (format !== undefined) return String.raw`"\"" ${format} "\""`;
+    if (min === undefined && max === undefined) return anyString(this.#rules);
+    return String.raw`"\"" ${repeated(character(this.#rules), min ?? 0, max)} "\""`;
+  }
+
+  /** A pattern decides the length; both together cannot be held to. */
+  #alone(expression: string, min: number | undefined, max: number | undefined): string {
+    if (this.#isStrict && (min !== undefined || max !== undefined)) {
+      throw new SchemaError(
+        "cannot_enforce",
+        "minLength and maxLength cannot be enforced beside pattern: say the length in the pattern",
+      );
+    }
+    return expression;
+  }
+
+  #number(type: "integer" | "number", schema: Schema): string {
+    const min = tighter(boundOf(schema, "minimum", false), boundOf(schema, "exclusiveMinimum", true), 1);
+    const max = tighter(boundOf(schema, "maximum", false), boundOf(schema, "exclusiveMaximum", true), -1);
+    if (min === undefined && max === undefined)
+      return type === "integer" ? anyInteger(this.#rules) : anyNumber(this.#rules);
+    const within = type === "integer" ? integersWithin({ min, max }) : numbersWithin({ min, max });
+    if (within === undefined) throw wrong("no number is within minimum and maximum");
+    return within;
+  }
+}
+
+function wrong(message: string): SchemaError {
+  return new SchemaError("wrong", message);
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Both must hold. What only one of them says is kept; of what both say, properties are put together. */
+function merged(one: unknown, other: unknown): unknown {
+  if (other === true) return one;
+  if (!isObject(one) || !isObject(other)) return other;
+  const both = { ...one, ...other };
+  if (isObject(one["properties"]) && isObject(other["properties"])) {
+    both["properties"] = { ...one["properties"], ...other["properties"] };
+  }
+  if (Array.isArray(one["required"]) && Array.isArray(other["required"])) {
+    both["required"] = [...one["required"], ...other["required"]];
+  }
+  return both;
+}
+
+function countOf(schema: Schema, keyword: string): number | undefined {
+  const value = schema[keyword];
+  if (value === undefined) return undefined;
+  const isCount = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= countMax;
+  if (!isCount) throw wrong(`${keyword} must be an integer from 0 to ${countMax}`);
+  return value;
+}
+
+function boundOf(schema: Schema, keyword: string, isOpen: boolean): Bound | undefined {
+  const value = schema[keyword];
+  // Older schemas say with true that the bound beside it is open; a closed one is what they mean at least.
+  if (value === undefined || typeof value === "boolean") return undefined;
+  if (typeof value !== "number") throw wrong(`${keyword} must be a number`);
+  return { value, isOpen };
+}
+
+/** Of two lower (1) or upper (-1) bounds, the one that leaves less. */
+function tighter(closed: Bound | undefined, open: Bound | undefined, direction: 1 | -1): Bound | undefined {
+  if (closed === undefined || open === undefined) return closed ?? open;
+  return open.value * direction >= closed.value * direction ? open : closed;
+}

@@ -1,0 +1,176 @@
+// Numbers between bounds as GBNF: which digits may stand where, so that no number outside can be written. Used by
+// json-schema.ts. Bounded numbers are written without an exponent.
+import { digitsMax } from "./json-text.ts";
+
+export interface Bound {
+  value: number;
+  /** The bound itself is outside. */
+  isOpen: boolean;
+}
+
+export interface Bounds {
+  min?: Bound | undefined;
+  max?: Bound | undefined;
+}
+
+/** No number with more digits before its point is written, so that bounds beyond this bound nothing. */
+const largest = 10 ** digitsMax - 1;
+
+/** The expression for the whole numbers within; undefined when there are none. */
+export function integersWithin({ min, max }: Bounds): string | undefined {
+  const least = min === undefined ? -largest : Math.ceil(min.value) + (isOpenAt(min, Math.ceil) ? 1 : 0);
+  const most = max === undefined ? largest : Math.floor(max.value) - (isOpenAt(max, Math.floor) ? 1 : 0);
+  const [low, high] = [Math.max(least, -largest), Math.min(most, largest)];
+  if (low > high) return undefined;
+  return either([
+    low < 0 && minus(wholeFrom(Math.max(1, -high), -low)),
+    high >= 0 && wholeFrom(Math.max(0, low), high),
+  ]);
+}
+
+/** The expression for the numbers within, whole or with a fraction; undefined when there are none. */
+export function numbersWithin({ min, max }: Bounds): string | undefined {
+  const low = min === undefined || min.value < -largest ? { value: -largest, isOpen: false } : min;
+  const high = max === undefined || max.value > largest ? { value: largest, isOpen: false } : max;
+  if (low.value > high.value || (low.value === high.value && (low.isOpen || high.isOpen))) return undefined;
+  const zero = { value: 0, isOpen: false };
+  return either([
+    low.value < 0 && minus(positive(high.value < 0 ? mirrored(high) : zero, mirrored(low))),
+    high.value >= 0 && !(high.value === 0 && high.isOpen) && positive(low.value >= 0 ? low : zero, high),
+  ]);
+}
+
+function isOpenAt(bound: Bound, round: (value: number) => number): boolean {
+  return bound.isOpen && round(bound.value) === bound.value;
+}
+
+function mirrored({ value, isOpen }: Bound): Bound {
+  return { value: -value, isOpen };
+}
+
+function minus(expression: string | undefined): string | undefined {
+  return expression === undefined ? undefined : `"-" (${expression})`;
+}
+
+function either(expressions: readonly (string | false | undefined)[]): string | undefined {
+  const possible = expressions.filter((each) => typeof each === "string");
+  return possible.length === 0 ? undefined : possible.join(" | ");
+}
+
+/** From `low` to `high`, both at least 0. */
+function positive(low: Bound, high: Bound): string | undefined {
+  const [lowWhole, lowDigits] = splitDecimal(low.value);
+  const [highWhole, highDigits] = splitDecimal(high.value);
+  const any = `("." [0-9]{1,${digitsMax}})?`;
+  if (lowWhole === highWhole) {
+    // Between two numbers that differ behind the point only, the places of the point are few: written out digit by digit.
+    return joined(lowWhole, fractionWithin(lowDigits, low.isOpen, highDigits, high.isOpen));
+  }
+  return either([
+    joined(lowWhole, fractionWithin(lowDigits, low.isOpen, undefined, false)),
+    highWhole - lowWhole > 1 && `(${wholeFrom(lowWhole + 1, highWhole - 1)}) ${any}`,
+    joined(highWhole, fractionWithin("", false, highDigits, high.isOpen)),
+  ]);
+}
+
+function joined(whole: number, fraction: string | undefined): string | undefined {
+  return fraction === undefined ? undefined : `"${whole}" ${fraction}`;
+}
+
+/** The whole part, and the digits behind the point without zeros at their end. */
+function splitDecimal(value: number): [whole: number, digits: string] {
+  const whole = Math.floor(value);
+  // The shortest text of the number, which is the one that was meant; very small ones have an exponent in it.
+  const shortest = String(value);
+  const text = shortest.includes("e")
+    ? value.toFixed(digitsMax)
+    : `${shortest}${shortest.includes(".") ? "" : "."}`;
+  return [whole, text.slice(text.indexOf(".") + 1).replace(/0+$/, "")];
+}
+
+/**
+ * A fraction with its point, or none, from the digits `low` to `high`; no `high` is no limit. Undefined when there is
+ * none between them.
+ */
+function fractionWithin(
+  low: string,
+  isLowOpen: boolean,
+  high: string | undefined,
+  isHighOpen: boolean,
+): string | undefined {
+  const withoutAny = low === "" && !isLowOpen && !(high === "" && isHighOpen);
+  const digits = digitsWithin(low, isLowOpen, high, isHighOpen, digitsMax);
+  const written = digits === undefined ? undefined : `"." (${digits})`;
+  if (written === undefined) return withoutAny ? "" : undefined;
+  return withoutAny ? `(${written})?` : written;
+}
+
+/** One or more digits, up to `room`, that are not below `low` nor above `high` when read as digits behind a point. */
+function digitsWithin(
+  low: string,
+  isLowOpen: boolean,
+  high: string | undefined,
+  isHighOpen: boolean,
+  room: number,
+): string | undefined {
+  if (room === 0) return undefined;
+  const rest = `[0-9]{0,${room - 1}}`;
+  const first = Number(low[0] ?? "0");
+  const last = high === undefined ? 9 : Number(high[0] ?? "0");
+  const deeper = (digit: number): string | undefined =>
+    oneDigit(
+      digit,
+      digit === first ? low.slice(1) : "",
+      digit === first && isLowOpen,
+      digit === last && high !== undefined ? high.slice(1) : undefined,
+      isHighOpen,
+      room - 1,
+    );
+  if (first > last) return undefined;
+  if (first === last) return deeper(first);
+  const [from, to] = [first + 1, high === undefined ? 9 : last - 1];
+  return either([deeper(first), from <= to && `[${from}-${to}] ${rest}`, high !== undefined && deeper(last)]);
+}
+
+/** A digit, and what may follow it: nothing where that is within, too. */
+function oneDigit(
+  digit: number,
+  low: string,
+  isLowOpen: boolean,
+  high: string | undefined,
+  isHighOpen: boolean,
+  room: number,
+): string | undefined {
+  const mayEnd = low === "" && !isLowOpen && !(high === "" && isHighOpen);
+  // What is left is exactly the upper bound, and more digits could only be zeros.
+  const more = high === "" && isHighOpen ? undefined : digitsWithin(low, isLowOpen, high, isHighOpen, room);
+  if (more === undefined) return mayEnd ? `"${digit}"` : undefined;
+  return mayEnd ? `"${digit}" (${more})?` : `"${digit}" (${more})`;
+}
+
+/** Whole numbers from `low` to `high`, both at least 0, in their digits. */
+function wholeFrom(low: number, high: number): string {
+  const expressions: string[] = [];
+  for (let start = low; start <= high;) {
+    const digits = String(start).length;
+    const end = Math.min(high, 10 ** digits - 1);
+    expressions.push(sameLength(String(start), String(end)));
+    start = end + 1;
+  }
+  return expressions.join(" | ");
+}
+
+/** Texts of digits between two of the same length. */
+function sameLength(low: string, high: string): string {
+  if (low === high) return low === "" ? "" : `"${low}"`;
+  const rest = low.length - 1;
+  const [first, last] = [Number(low[0]), Number(high[0])];
+  const any = rest === 0 ? "" : ` [0-9]{${rest}}`;
+  if (/^0*$/.test(low.slice(1)) && /^9*$/.test(high.slice(1))) return `[${first}-${last}]${any}`;
+  if (first === last) return `"${first}" (${sameLength(low.slice(1), high.slice(1))})`;
+  const middle = first + 1 <= last - 1 ? ` | [${first + 1}-${last - 1}]${any}` : "";
+  return (
+    `"${first}" (${sameLength(low.slice(1), "9".repeat(rest))})${middle}` +
+    ` | "${last}" (${sameLength("0".repeat(rest), high.slice(1))})`
+  );
+}

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { asRegExp } from "../testing/as-regexp.ts";
+import { patternLengthMax, stringMatching } from "./pattern.ts";
+import { Rules } from "./rules.ts";
+
+function matcher(pattern: string): (value: string) => boolean {
+  const rules = new Rules();
+  const regexp = asRegExp(rules.text(rules.add(stringMatching(pattern, rules))));
+  return (value) => regexp.test(JSON.stringify(value));
+}
+
+describe("a pattern", () => {
+  it.each([
+    String.raw`^\d{5}(-\d{4})?$`,
+    "^[A-Z][a-z]+$",
+    "^(red|green|blue)$",
+    String.raw`^[^"\\]*$`,
+    "^.*$",
+    "b+",
+    "^a",
+    "z$",
+    "^a|b$",
+    String.raw`^(?:[\w.-]+)@(?<host>[a-z]+)$`,
+    String.raw`^\S+\s\S+$`,
+    String.raw`^[\d-]{2,}$`,
+    String.raw`^\u0041\x42\u{43}?$`,
+    "^a*?b+?$",
+    "",
+  ])("lets exactly those strings through that match it: %s", (pattern) => {
+    const matches = matcher(pattern);
+    const regexp = new RegExp(pattern, "u");
+    const letters = fc.constantFrom(
+      ...Array.from('ab zAZ019-._@"\\\n\té🦆'),
+      "red",
+      "blue",
+      "12345-6789",
+      "x@y",
+    );
+    fc.assert(
+      fc.property(fc.array(letters, { maxLength: 6 }), (parts) => {
+        const value = parts.join("");
+        expect([value, matches(value)]).toEqual([value, regexp.test(value)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each([String.raw`^(a)\1$`, "^(?=a)a$", String.raw`^\bword$`, "^(?!x).*$", String.raw`^\p{L}+$`, "a^b"])(
+    "that no grammar can follow is told apart: %s",
+    (pattern) => {
+      expect(() => matcher(pattern)).toThrow(expect.objectContaining({ kind: "cannot_enforce" }));
+    },
+  );
+
+  it.each([
+    "^(a$",
+    "^[a$",
+    "^a)$",
+    "*",
+    "x".repeat(patternLengthMax + 1),
+    `^${"(".repeat(900)}a${")".repeat(900)}$`,
+  ])("that is none is refused (%#)", (pattern) => {
+    expect(() => matcher(pattern)).toThrow(expect.objectContaining({ kind: "wrong" }));
+  });
+});

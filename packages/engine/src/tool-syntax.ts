@@ -1,0 +1,138 @@
+// Tools for templates that know none: what the model is told, how its calls are written, and how they are read again.
+// Used by chat-preparation.ts. LFM2's templates write the tools, but the older ones drop the calls: for them calls are
+// written as LFM2 writes them.
+import type { Message, ToolCall } from "./messages.ts";
+import type { NativeReply } from "./native.ts";
+import { space } from "./structured/json-text.ts";
+import { schemaMembers, schemaRule } from "./structured/json-schema.ts";
+import { membersRule } from "./structured/object-members.ts";
+import { literal, repeated, rootRule, Rules } from "./structured/rules.ts";
+import type { Tool } from "./tools.ts";
+
+/** What a reply with calls begins with, to the letter: where it comes up, calls follow. */
+export const callsBegin = '{"tool_calls": [';
+/** Calls in one reply. */
+const callsMax = 32;
+
+/** Tells the model of its tools, in the system message. */
+export function withToolsTold(messages: readonly Message[], tools: readonly Tool[]): Message[] {
+  const list = tools.map(({ name, description, parameters }) =>
+    JSON.stringify({ name, description, parameters }),
+  );
+  const told =
+    `You can call these tools:\n${list.join("\n")}\n\n` +
+    `To call tools, answer with nothing but JSON of this form:\n` +
+    `${callsBegin}{"name": "<name of a tool>", "arguments": {<its parameters>}}]}`;
+  const [first, ...rest] = messages;
+  if (first?.role !== "system") return [{ role: "system", content: told }, ...messages];
+  return [{ ...first, content: `${first.content}\n\n${told}` }, ...rest];
+}
+
+/** Calls and results as the text of messages that every template writes. */
+export function withCallsSpelled(messages: readonly Message[], isLfm2: boolean): Message[] {
+  return messages.map(({ toolCalls = [], ...message }): Message => {
+    if (message.role === "tool" && !isLfm2) {
+      const of = message.name === undefined ? "" : ` of ${message.name}`;
+      return { role: "user", content: `Result${of}:\n${message.content}` };
+    }
+    if (toolCalls.length === 0) return message;
+    const calls = isLfm2 ? spellLfm2(toolCalls) : spellJson(toolCalls);
+    return {
+      ...message,
+      content: isLfm2 ? message.content + calls : [message.content, calls].filter(Boolean).join("\n"),
+    };
+  });
+}
+
+function spellJson(calls: readonly ToolCall[]): string {
+  const spelled = calls.map(
+    (call) => `{"name": ${JSON.stringify(call.name)}, "arguments": ${call.arguments}}`,
+  );
+  return `${callsBegin}${spelled.join(", ")}]}`;
+}
+
+/** A list of calls as Python would write them, but with JSON's values. */
+function spellLfm2(calls: readonly ToolCall[]): string {
+  const spelled = calls.map((call) => {
+    const values: unknown = JSON.parse(call.arguments);
+    const named = Object.entries(values ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    return `${call.name}(${named.join(", ")})`;
+  });
+  return `${lfm2Begin}[${spelled.join(", ")}]<|tool_call_end|>`;
+}
+
+/** The grammar that calls are held to. Throws a SchemaError. */
+export function callsGrammar(tools: readonly Tool[], isParallel: boolean): string {
+  const rules = new Rules();
+  const gap = space(rules);
+  const calls = tools.map(({ name, parameters }) => {
+    const values = schemaRule({ type: "object", ...parameters }, false, rules);
+    return rules.add(`${literal(`{"name": ${JSON.stringify(name)}, "arguments": `)} ${values} "}"`);
+  });
+  const call = rules.add(calls.join(" | "));
+  const more = isParallel ? ` ${repeated(rules.add(`"," ${gap} ${call}`), 0, callsMax - 1)}` : "";
+  return `root ::= ${rootRule}\n${rules.text(`${literal(callsBegin)} ${call}${more} "]}"`)}`;
+}
+
+/** What LFM2's calls begin with. */
+export const lfm2Begin = "<|tool_call_start|>";
+
+/** The grammar for LFM2's calls, whose values are JSON of their schemas. Throws a SchemaError. */
+export function lfm2Grammar(tools: readonly Tool[], isParallel: boolean): string {
+  const rules = new Rules();
+  const calls = tools.map(({ name, parameters }) => {
+    const form = {
+      open: literal(`${name}(`),
+      close: '")"',
+      pair: (argument: string) => literal(`${argument}=`),
+    };
+    return rules.add(membersRule(schemaMembers(parameters, rules), rules, form));
+  });
+  const call = rules.add(calls.join(" | "));
+  const more = isParallel ? ` ${repeated(rules.add(`"," ${space(rules)} ${call}`), 0, callsMax - 1)}` : "";
+  const all = `${literal(`${lfm2Begin}[`)} ${call}${more} ${literal("]<|tool_call_end|>")}`;
+  return `root ::= ${rootRule}\n${rules.text(all)}`;
+}
+
+/** Reads a reply, or its beginning. Null when its calls are none. */
+export async function readCalls(text: string, isPartial: boolean): Promise<NativeReply | null> {
+  const begin = text.indexOf(callsBegin);
+  if (begin < 0) {
+    const held = isPartial ? heldBack(text) : 0;
+    return { content: text.slice(0, text.length - held), reasoning: "", calls: [] };
+  }
+  const content = text.slice(0, begin).trimEnd();
+  const calls = callsOf(text.slice(begin));
+  if (calls !== undefined) return { content, reasoning: "", calls };
+  return isPartial ? { content, reasoning: "", calls: [] } : null;
+}
+
+/** How much of the end may become the beginning of calls, and space before it. */
+function heldBack(text: string): number {
+  for (let length = Math.min(text.length, callsBegin.length - 1); length > 0; length--) {
+    if (callsBegin.startsWith(text.slice(-length)))
+      return text.length - text.slice(0, -length).trimEnd().length;
+  }
+  return text.length - text.trimEnd().length;
+}
+
+function callsOf(json: string): NativeReply["calls"] | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch {
+    return undefined; // cut short, or no JSON at all: the caller knows what that means
+  }
+  const list: unknown = isObject(parsed) ? parsed["tool_calls"] : undefined;
+  if (!Array.isArray(list)) return undefined;
+  const calls = list.map((call: unknown) =>
+    isObject(call) && typeof call["name"] === "string" && isObject(call["arguments"])
+      ? { id: "", name: call["name"], arguments: JSON.stringify(call["arguments"]) }
+      : undefined,
+  );
+  return calls.every((call) => call !== undefined) ? calls : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

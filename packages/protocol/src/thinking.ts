@@ -1,0 +1,60 @@
+// What a chat request says of thinking and to the chat template. Used by chat.ts.
+import { z } from "zod";
+
+import { optionalField } from "./absent.ts";
+
+/** Most entries of `chat_template_kwargs`. */
+export const templateKwargsMax = 32;
+
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
+
+/** Variables that the server itself gives to the template: whoever could set them could write another prompt. */
+const reserved = new Set([
+  "add_generation_prompt",
+  "bos_token",
+  "chat_template",
+  "documents",
+  "eos_token",
+  "messages",
+  "tokenize",
+  "tools",
+]);
+
+const kwargsRule = `chat_template_kwargs must be an object of at most ${templateKwargsMax} strings, numbers or booleans`;
+
+const kwargs = z
+  .record(
+    z.string().regex(/^[A-Za-z_]\w{0,63}$/, kwargsRule),
+    z.union(
+      [z.string(kwargsRule).max(1_024, kwargsRule), z.number(kwargsRule), z.boolean(kwargsRule)],
+      kwargsRule,
+    ),
+    kwargsRule,
+  )
+  .refine((values) => Object.keys(values).length <= templateKwargsMax, kwargsRule)
+  .refine(
+    (values) => !Object.keys(values).some((name) => reserved.has(name)),
+    `chat_template_kwargs must not have ${[...reserved].join(", ")}`,
+  );
+
+/** The fields by their wire names. */
+export const thinkingFields = {
+  reasoning_effort: optionalField(z.enum(efforts, `reasoning_effort must be one of ${efforts.join(", ")}`)),
+  /** Variables for the model's chat template, such as `enable_thinking`. */
+  chat_template_kwargs: optionalField(kwargs),
+  /** The last message is the assistant's, and the reply goes on with it. */
+  continue_final_message: optionalField(z.boolean("continue_final_message must be true or false")),
+};
+
+/** Adds an issue when there is no message of the assistant to go on with. */
+export function refineContinuation(
+  request: { continue_final_message?: boolean | undefined; messages: readonly { role: string }[] },
+  context: z.RefinementCtx,
+): void {
+  if (request.continue_final_message !== true || request.messages.at(-1)?.role === "assistant") return;
+  context.addIssue({
+    code: "custom",
+    path: ["continue_final_message"],
+    message: "continue_final_message needs the last message to be the assistant's",
+  });
+}

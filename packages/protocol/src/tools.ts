@@ -1,0 +1,74 @@
+// The tools of a chat request, and how they may be called. Used by chat.ts.
+import { z } from "zod";
+
+import { optionalField } from "./absent.ts";
+
+/** Most entries of `tools`: more than any agent has, and each is written into the prompt. */
+export const toolsMax = 512;
+
+/** Most characters of a tool's description. */
+export const descriptionLengthMax = 16 * 1024;
+
+const toolNameRule = "name must have 1 to 128 letters, digits, dots, dashes or underscores";
+const parametersRule = "parameters must be a JSON schema: an object";
+
+/** A function that the model may call. */
+export const Tool = z
+  .looseObject(
+    {
+      type: z.literal("function", 'type must be "function"'),
+      function: z.looseObject(
+        {
+          name: z.string(toolNameRule).regex(/^[\w.-]{1,128}$/, toolNameRule),
+          description: optionalField(
+            z
+              .string("description must be a string")
+              .max(descriptionLengthMax, `description must be at most ${descriptionLengthMax} characters`),
+          ),
+          /** A JSON schema of type object; without it the function takes nothing. */
+          parameters: optionalField(z.record(z.string(), z.unknown(), parametersRule)),
+          /** Accepted: calls are held to their schema with and without it. */
+          strict: optionalField(z.boolean("strict must be true or false")),
+        },
+        "function must be an object with a name",
+      ),
+    },
+    "a tool must be an object",
+  )
+  .meta({ id: "Tool" });
+export type Tool = z.infer<typeof Tool>;
+
+const toolChoiceRule = 'tool_choice must be "auto", "none", "required" or a named function';
+
+const NamedTool = z.looseObject(
+  {
+    type: z.literal("function", toolChoiceRule),
+    function: z.looseObject({ name: z.string(toolChoiceRule) }, toolChoiceRule),
+  },
+  toolChoiceRule,
+);
+
+/** The fields by their wire names. */
+export const toolFields = {
+  tools: optionalField(
+    z.array(Tool, "tools must be an array").max(toolsMax, `tools must have at most ${toolsMax} entries`),
+  ),
+  tool_choice: optionalField(z.union([z.enum(["auto", "none", "required"]), NamedTool], toolChoiceRule)),
+  parallel_tool_calls: optionalField(z.boolean("parallel_tool_calls must be true or false")),
+};
+
+export type ToolFields = z.infer<z.ZodObject<typeof toolFields>>;
+
+/** Adds issues for choices among tools that are not there. */
+export function refineTools(request: ToolFields, context: z.RefinementCtx): void {
+  const { tools = [], tool_choice: choice = "none" } = request;
+  const refuse = (message: string) => context.addIssue({ code: "custom", path: ["tool_choice"], message });
+  if (choice === "none" || choice === "auto") return;
+  if (choice === "required") {
+    if (tools.length === 0) refuse("tool_choice needs tools");
+    return;
+  }
+  const { name } = choice.function;
+  if (!tools.some((tool) => tool.function.name === name))
+    refuse("tool_choice names a function that tools do not have");
+}
