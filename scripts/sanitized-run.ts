@@ -70,6 +70,8 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     stops: ["never said"],
     ignoreEos: true,
     cachePrompt: true,
+    constraint: null,
+    logprobs: 3,
     client,
   };
 }
