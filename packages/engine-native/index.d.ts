@@ -201,6 +201,8 @@ export interface NativeEngineOptions {
   contextOverflow: "length" | "shift";
   /** "ngram" guesses tokens from the text before them; not where `isRecurrent`. */
   speculation: "off" | "ngram";
+  /** Host memory for state that is evicted from the context, in bytes; 0 keeps none. */
+  cacheRamBytes: number;
 }
 
 /** Sampling as the field's names have it; every value is already checked. */
@@ -263,6 +265,11 @@ export interface NativeStats {
   /** Tokens that were guessed and computed, and those of them that were right. */
   draftedTokens: number;
   acceptedTokens: number;
+  /** Host memory that holds evicted state, and in how many pieces. */
+  cacheRamBytes: number;
+  cacheRamPieces: number;
+  /** Pieces that were copied back instead of being computed again. */
+  cacheRamHits: number;
 }
 
 export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeErrorEvent;

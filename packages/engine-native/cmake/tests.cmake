@@ -28,6 +28,7 @@ add_executable(
     test/scheduler_test.cpp
     test/sequence_test.cpp
     test/speculation_test.cpp
+    test/stashes_test.cpp
     test/text_stream_random_test.cpp
     test/text_stream_test.cpp
     test/thread_checker_test.cpp

@@ -63,7 +63,8 @@ inline engine::EngineOptions few_places() {
             .batch_tokens_busy = 8,
             .waiting_max = 1000,
             .drops_turns = true,
-            .speculates = false};
+            .speculates = false,
+            .cache_ram_bytes = 0};
 }
 
 struct Question {

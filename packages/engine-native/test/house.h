@@ -63,6 +63,12 @@ public:
         for (const sched::CellOp& op : plan.cells) {
             if (op.kind == sched::CellOp::Kind::free) released.push_back(op.slot);
             if (op.kind == sched::CellOp::Kind::shift) moved.push_back(op);
+            if (op.kind != sched::CellOp::Kind::stash) continue;
+            const auto tokens = static_cast<uint64_t>(op.length - op.first);
+            scheduler.stashed(op.stash, kTokenBytes * tokens, true);
+        }
+        for (const sched::Restore& restore : plan.restores) {
+            scheduler.restored(restore, !are_copies_failing);
         }
         for (const sched::Start& start : plan.starts) cached[start.id] = start.cached;
         slots.clear();
@@ -94,7 +100,12 @@ public:
         return order;
     }
 
+    /// What a token's state takes in host memory.
+    static constexpr uint64_t kTokenBytes = 10;
+
     sched::Scheduler scheduler;
+    /// Nothing that is in host memory can be copied back.
+    bool are_copies_failing = false;
     /// Of the last turn.
     std::vector<base::Slot> released;
     std::map<RequestId, base::Slot> slots;

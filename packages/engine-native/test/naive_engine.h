@@ -1,8 +1,11 @@
 // An engine without a model for scheduler_random_test.cpp: it knows of each request its tokens and how far they are
 // computed, and of each slot which cells it holds, does what a plan says, and complains about the first thing that no
-// engine could or should do. Cells have names: computing makes new ones, sharing copies names.
+// engine could or should do. Cells have names: computing makes new ones, sharing copies names. And they know the text
+// that they were computed after, also in host memory, so that no state can come back to another text unnoticed.
 #pragma once
 
+#include "naive_host_memory.h"
+#include "naive_sequence.h"
 #include "plan_in_words.h"
 #include "random.h"
 #include "sched/drafter.h"
@@ -22,7 +25,9 @@ namespace test {
 class NaiveEngine {
 public:
     explicit NaiveEngine(const sched::Limits& limits)
-        : limits_(limits), slots_(static_cast<size_t>(limits.sequences + limits.donors)) {}
+        : limits_(limits),
+          slots_(static_cast<size_t>(limits.sequences + limits.donors)),
+          host_memory_(limits) {}
 
     using Tokens = std::vector<base::Token>;
 
@@ -58,7 +63,9 @@ public:
                                         uint64_t preemptions, Random& random, int32_t fail_percent,
                                         int64_t turn) {
         saved_.clear();
-        for (const sched::CellOp& op : plan.cells) apply(op);
+        host_memory_.begin_turn();
+        restored_.clear();
+        for (const sched::CellOp& op : plan.cells) apply(op, random);
         // One whose cells have moved may have to give way in the same turn.
         for (const sched::Shift& shift : plan.shifts) {
             if (!shift.is_recomputed) cut(shift, plan.starts);
@@ -74,6 +81,7 @@ public:
             if (!begun_again_.contains(start.id)) begin(start);
         }
         begun_again_.clear();
+        for (const sched::Restore& one : plan.restores) restore(one, random);
         check_turn(plan, decoding, budget);
         std::vector<sched::Outcome> outcomes;
         for (const sched::Step& step : plan.steps) {
@@ -98,6 +106,13 @@ public:
         return own.size() == static_cast<size_t>(limits_.context_length) && tokens.size() < own.size() &&
                tokens.back() == own.back();
     }
+
+    /// Of the last plan: what became of its copies, for Scheduler::stashed() and restored().
+    const std::vector<NaiveHostMemory::Made>& made() const { return host_memory_.made; }
+    const std::vector<bool>& restored() const { return restored_; }
+
+    /// Copies fail with this chance.
+    void set_copy_fail_percent(int32_t percent) { copy_fail_percent_ = percent; }
 
     /// Empty while all is well.
     const std::string& complaint() const { return complaint_; }
@@ -126,38 +141,13 @@ public:
     uint64_t recomputed() const { return recomputed_; }
     uint64_t drafts_accepted() const { return drafts_accepted_; }
     uint64_t drafts_rejected() const { return drafts_rejected_; }
+    uint64_t tokens_restored() const { return tokens_restored_; }
+    const NaiveHostMemory& host_memory() const { return host_memory_; }
 
 private:
-    struct Cell {
-        size_t name;
-        base::Token token;
-        /// It was computed after a text that is gone.
-        bool is_moved = false;
-    };
+    using Cell = NaiveCell;
 
-    static constexpr int32_t kNeverCut = -1;
-
-    struct Sequence {
-        Tokens tokens;
-        std::vector<int32_t> boundaries;
-        int32_t keep = kNeverCut;
-        /// Tokens it has yet to generate.
-        int32_t generates = 0;
-        int64_t submitted = 0;
-        bool is_running = false;
-        size_t computed = 0;
-        /// Known from its first step on.
-        base::Slot slot = base::kNoSlot;
-
-        size_t pending() const { return tokens.size() - computed; }
-        /// What one step may compute.
-        size_t pending_to_boundary() const {
-            const auto next = std::ranges::upper_bound(boundaries, static_cast<int32_t>(computed));
-            return next == boundaries.end() ? pending()
-                                            : std::min(pending(), static_cast<size_t>(*next) - computed);
-        }
-        bool is_decoding() const { return is_running && computed > 0 && pending() == 1; }
-    };
+    using Sequence = NaiveSequence;
 
     /// Only the first complaint counts: what follows are its consequences.
     bool expect(bool is_true, const char* complaint) {
@@ -165,10 +155,14 @@ private:
         return is_true;
     }
 
+    bool expect_none(const char* complaint) { return expect(complaint == nullptr, complaint); }
+
     bool is_slot(base::Slot slot) const { return slot >= 0 && static_cast<size_t>(slot) < slots_.size(); }
     std::vector<Cell>& cells_of(base::Slot slot) { return slots_[static_cast<size_t>(slot)]; }
 
-    void apply(const sched::CellOp& op) {
+    void apply(const sched::CellOp& op, Random& random) {
+        if (op.kind == sched::CellOp::Kind::keep) return keep(op);
+        if (op.kind == sched::CellOp::Kind::discard) return host_memory_.discard(op.stash);
         if (op.kind == sched::CellOp::Kind::drop) {
             expect(checkpoints_.erase(op.checkpoint) == 1, "a checkpoint is dropped that is not there");
             return;
@@ -179,6 +173,11 @@ private:
         if (op.kind == sched::CellOp::Kind::trim) {
             expect(static_cast<size_t>(op.length) < cells_of(op.slot).size(), "there is nothing to trim");
             cells_of(op.slot).resize(static_cast<size_t>(op.length));
+            return;
+        }
+        if (op.kind == sched::CellOp::Kind::stash) {
+            const bool is_failed = random.chance(copy_fail_percent_);
+            expect_none(host_memory_.stash(op, cells_of(op.slot), is_failed));
             return;
         }
         const bool is_used = std::ranges::any_of(
@@ -250,6 +249,31 @@ private:
         begun_again_.insert(shift.id);
     }
 
+    void keep(const sched::CellOp& op) {
+        const auto saved = checkpoints_.find(op.checkpoint);
+        expect(saved != checkpoints_.end() && std::ssize(saved->second) == op.length,
+               "a checkpoint is kept that is not there");
+        expect_none(host_memory_.keep(op));
+    }
+
+    void restore(const sched::Restore& one, Random& random) {
+        const auto sequence = sequences_.find(one.id);
+        if (!expect(sequence != sequences_.end() && sequence->second.is_running,
+                    "somebody gets a state who does not run"))
+            return;
+        auto& cells = cells_of(one.slot);
+        // Also what leans on one that failed.
+        const bool is_failed = std::ssize(cells) < one.first || host_memory_.has_failed(one.stash) ||
+                               random.chance(copy_fail_percent_);
+        restored_.push_back(!is_failed);
+        if (is_failed) return;
+        const size_t free = static_cast<size_t>(limits_.cells) - this->cells();
+        if (!expect_none(host_memory_.restore(one, cells, free, next_))) return;
+        sequence->second.computed = cells.size();
+        sequence->second.slot = one.slot;
+        tokens_restored_ += static_cast<uint64_t>(one.length - one.first);
+    }
+
     void share(const sched::CellOp& op) {
         if (!expect(is_slot(op.from), "a slot shares with one that does not exist")) return;
         const auto length = static_cast<size_t>(op.length);
@@ -307,7 +331,9 @@ private:
     /// What holds for a turn as a whole.
     void check_turn(const sched::Plan& plan, const std::set<base::RequestId>& decoding,
                     const sched::TurnBudget& budget) {
-        expect(!plan.steps.empty() || sequences_.empty(), "nothing is planned although somebody waits");
+        const bool is_copying = !host_memory_.made.empty() || !restored_.empty();
+        expect(!plan.steps.empty() || sequences_.empty() || is_copying,
+               "nothing is planned although somebody waits");
         expect(plan.steps.size() >= decoding.size(), "a decoding sequence does not advance");
         size_t tokens = 0;
         size_t drafts = 0;
@@ -329,7 +355,9 @@ private:
         const size_t busy = std::min(batch, decoding.size() + static_cast<size_t>(budget.prompt_busy));
         const size_t tokens_max = decoding.empty() ? batch : busy;
         expect(tokens <= tokens_max, "the turn is over its budget");
-        expect(!is_prompt_cut || tokens == tokens_max, "a prompt waits although the budget is not used up");
+        // Who has something to copy back may have to wait for the next turn with it.
+        expect(!is_prompt_cut || tokens == tokens_max || is_copying,
+               "a prompt waits although the budget is not used up");
         expect(drafts <= static_cast<size_t>(budget.drafts) && tokens + drafts <= batch,
                "there are more drafts than the turn may hold");
         expect(drafts == 0 || tokens == plan.steps.size(), "there are drafts beside a part of a prompt");
@@ -348,10 +376,13 @@ private:
         const auto first = static_cast<size_t>(step.first);
         if (!expect(first == sequence.computed, "tokens are left out or computed twice")) return false;
         const auto& cells = cells_of(step.slot);
-        const bool is_own =
-            cells.size() == first &&
-            std::equal(cells.begin(), cells.end(), sequence.tokens.begin(),
-                       [](const Cell& cell, base::Token token) { return cell.token == token; });
+        uint64_t path = 0;
+        const bool is_own = cells.size() == first &&
+                            std::equal(cells.begin(), cells.end(), sequence.tokens.begin(),
+                                       [&](const Cell& cell, base::Token token) {
+                                           path = cell.is_moved ? cell.path : path_after(path, token);
+                                           return cell.token == token && cell.path == path;
+                                       });
         if (!expect(is_own, "a slot is used that holds another text's cells")) return false;
         if (!expect(
                 !step.tokens.empty() && step.tokens.size() <= sequence.pending_to_boundary() &&
@@ -366,12 +397,15 @@ private:
     sched::Outcome advance(const sched::Step& step, Random& random, bool is_failed, int64_t turn) {
         using enum sched::Outcome::Kind;
         Sequence& sequence = sequences_.at(step.id);
+        auto& cells = cells_of(step.slot);
         for (const auto& tokens : {step.tokens, step.drafts}) {
-            for (const base::Token token : tokens)
-                cells_of(step.slot).push_back({.name = next_++, .token = token});
+            for (const base::Token token : tokens) {
+                const uint64_t before = cells.empty() ? 0 : cells.back().path;
+                cells.push_back({.name = next_++, .token = token, .path = path_after(before, token)});
+            }
         }
         sequence.computed += step.tokens.size();
-        const sched::Outcome outcome = sample(step, sequence, random);
+        const sched::Outcome outcome = sequence.sample(step, random);
         expect(std::ssize(sequence.tokens) <= limits_.context_length, "a sequence outgrows the context");
         drafts_accepted_ += static_cast<uint64_t>(outcome.accepted);
         drafts_rejected_ += step.drafts.size() - static_cast<size_t>(outcome.accepted);
@@ -382,27 +416,6 @@ private:
         return is_failed ? sched::Outcome{.kind = failed} : outcome;
     }
 
-    /// Token by token, as long as the guesses are right, which they are more often than not.
-    static sched::Outcome sample(const sched::Step& step, Sequence& sequence, Random& random) {
-        using enum sched::Outcome::Kind;
-        if (!step.sample) return {.kind = advanced};
-        for (size_t accepted = 0;; ++accepted) {
-            const bool has_guess = accepted < step.drafts.size();
-            const base::Token token =
-                has_guess && random.chance(60) ? step.drafts[accepted] : random.between(0, 3);
-            sequence.tokens.push_back(token);
-            sequence.generates -= 1;
-            const bool is_last = sequence.generates == 0;
-            if (has_guess && step.drafts[accepted] == token && !is_last) {
-                sequence.computed += 1;
-                continue;
-            }
-            return {.kind = is_last ? finished : advanced,
-                    .accepted = static_cast<int32_t>(accepted),
-                    .token = token};
-        }
-    }
-
     const sched::Limits limits_;
     /// Everybody in the house.
     std::map<base::RequestId, Sequence> sequences_;
@@ -411,6 +424,10 @@ private:
     std::map<base::CheckpointId, Tokens> checkpoints_;
     std::vector<base::CheckpointId> saved_;
     std::set<base::CheckpointId> forgotten_;
+    NaiveHostMemory host_memory_;
+    int32_t copy_fail_percent_ = 0;
+    std::vector<bool> restored_;
+    uint64_t tokens_restored_ = 0;
     std::vector<Tokens> ended_;
     std::string complaint_;
     size_t next_ = 0;

@@ -88,6 +88,27 @@ TEST_CASE("sharers are told from a length on") {
     CHECK(tree.sharers(0, 4).empty());
 }
 
+TEST_CASE("a slot's text and the states saved on its way are known, whoever holds it too") {
+    PrefixTree tree(3);
+    tree.append(0, Tokens{1, 2, 3});
+    tree.mark(0, 7);
+    tree.append(0, Tokens{4, 5});
+    tree.share(1, tree.longest(Tokens{1, 2, 3, 4}));
+    tree.append(1, Tokens{6});
+    tree.mark(1, 8);
+    CHECK_EQ(tree.text(0), Tokens{1, 2, 3, 4, 5});
+    CHECK_EQ(tree.text(1), Tokens{1, 2, 3, 4, 6});
+    CHECK(tree.text(2).empty());
+    const auto checkpoints = tree.checkpoints_of(1);
+    REQUIRE_EQ(checkpoints.size(), 2);
+    CHECK_EQ(checkpoints[0].length, 3);
+    CHECK_EQ(checkpoints[0].checkpoint, 7);
+    CHECK_EQ(checkpoints[1].length, 5);
+    CHECK_EQ(tree.checkpoint_before(1, 5), 5);
+    CHECK_EQ(tree.checkpoint_before(1, 4), 3);
+    CHECK_EQ(tree.checkpoint_before(1, 2), 0);
+}
+
 TEST_CASE("the private length of a slot is what no other holds") {
     PrefixTree tree(2);
     tree.append(0, Tokens{1, 2, 3});

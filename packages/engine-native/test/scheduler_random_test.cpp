@@ -38,11 +38,16 @@ struct World {
     int32_t endless_percent;
     /// Of turns after which everything computed is lost.
     int32_t loss_per_thousand;
+    int32_t copy_fail_percent;
 };
 
 World random_world(Random& random) {
-    const int32_t context_length = random.between(2, 160);
+    // Host memory is for long texts: some worlds have them.
+    const bool is_long = random.chance(15);
+    const int32_t context_length = is_long ? random.between(300, 1500) : random.between(2, 160);
     const int32_t sequences = random.between(1, 8);
+    const int32_t checkpoints = random.chance(40) ? random.between(1, 12) : 0;
+    const int32_t stash_tokens = random.chance(70) ? random.between(0, 12 * context_length) : 0;
     World world{
         .limits = {.cells = context_length +
                             random.between(0, random.chance(50) ? 5 * context_length : context_length),
@@ -50,9 +55,11 @@ World random_world(Random& random) {
                    .sequences = sequences,
                    .donors = random.between(0, 6),
                    .batch_tokens = sequences + random.between(0, 2 * context_length),
-                   .checkpoints = random.chance(40) ? random.between(1, 12) : 0,
+                   .checkpoints = checkpoints,
                    .reserve_ahead = random.between(1, 8),
-                   .can_shift = random.chance(60)},
+                   .can_shift = random.chance(60),
+                   .stash_bytes = static_cast<uint64_t>(10 * stash_tokens),
+                   .checkpoint_bytes = static_cast<uint64_t>(checkpoints > 0 ? random.between(1, 500) : 0)},
         .budget_busy = random.between(1, 16),
         .drafts = 0,
         .families = random.between(1, 6),
@@ -63,6 +70,7 @@ World random_world(Random& random) {
         .fail_percent = random.between(0, 2),
         .endless_percent = random.chance(50) ? random.between(1, 60) : 0,
         .loss_per_thousand = random.chance(50) ? random.between(1, 5) : 0,
+        .copy_fail_percent = random.chance(20) ? random.between(1, 10) : 0,
     };
     if (world.limits.checkpoints == 0 && random.chance(70)) world.drafts = random.between(1, 16);
     return world;
@@ -101,6 +109,7 @@ struct Report {
     uint64_t recomputed = 0;
     uint64_t drafts_accepted = 0;
     uint64_t drafts_rejected = 0;
+    uint64_t tokens_restored = 0;
 };
 
 /// How much longer than a context an endless request's answer may be.
@@ -113,7 +122,9 @@ public:
           world_(random_world(random_)),
           scheduler_(world_.limits),
           engine_(world_.limits),
-          drafter_(seed, engine_) {}
+          drafter_(seed, engine_) {
+        engine_.set_copy_fail_percent(world_.copy_fail_percent);
+    }
 
     Report run() {
         int64_t turn = 0;
@@ -126,6 +137,8 @@ public:
         // The last ones' slots are released by one more plan.
         const sched::Plan& plan = scheduler_.plan(budget());
         engine_.compute(plan, budget(), scheduler_.counters().preemptions, random_, 0, turn);
+        report_copies(plan);
+        scheduler_.plan(budget());
         return report(check_end());
     }
 
@@ -204,6 +217,7 @@ private:
             plan, budget(), scheduler_.counters().preemptions, random_, world_.fail_percent, turn);
         if (!engine_.complaint().empty()) return engine_.complaint();
         forget_some();
+        report_copies(plan);
         if (!plan.steps.empty()) scheduler_.apply(outcomes);
         if (random_.between(1, 1000) <= world_.loss_per_thousand) {
             scheduler_.start_over();
@@ -211,6 +225,8 @@ private:
         }
         scheduler_.check_integrity();
         if (!drafter_.are_known()) return "guesses are wanted on tokens that nobody has";
+        const sched::Counters counters = scheduler_.counters();
+        if (counters.stash_bytes > world_.limits.stash_bytes) return "host memory is over its limit";
         if (!is_cancel_known_) return "somebody who is in the house cannot be cancelled";
         if (scheduler_.ids() != engine_.ids())
             return "the scheduler and the engine have different people in the house";
@@ -225,6 +241,13 @@ private:
             if (!random_.chance(world_.fail_percent)) continue;
             scheduler_.forget(checkpoint);
             engine_.forget(checkpoint);
+        }
+    }
+
+    void report_copies(const sched::Plan& plan) {
+        for (const auto& [stash, bytes, is_kept] : engine_.made()) scheduler_.stashed(stash, bytes, is_kept);
+        for (size_t i = 0; i < plan.restores.size(); ++i) {
+            scheduler_.restored(plan.restores[i], engine_.restored()[i]);
         }
     }
 
@@ -244,6 +267,9 @@ private:
         if (counters.cells_reserved != 0) return "cells are lost";
         if (static_cast<size_t>(counters.cells_cached) != engine_.cells())
             return "donors' cells are miscounted";
+        if (counters.stash_bytes != engine_.host_memory().bytes() ||
+            static_cast<size_t>(counters.stashes) != engine_.host_memory().size())
+            return "host memory is miscounted";
         return "";
     }
 
@@ -255,7 +281,8 @@ private:
                 .shifts = engine_.shifts(),
                 .recomputed = engine_.recomputed(),
                 .drafts_accepted = engine_.drafts_accepted(),
-                .drafts_rejected = engine_.drafts_rejected()};
+                .drafts_rejected = engine_.drafts_rejected(),
+                .tokens_restored = engine_.tokens_restored()};
     }
 
     Random random_;
@@ -278,6 +305,7 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     uint64_t recomputed = 0;
     uint64_t drafts_accepted = 0;
     uint64_t drafts_rejected = 0;
+    uint64_t tokens_restored = 0;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
         const test::SeedOnAbort on_abort(seed);
@@ -291,6 +319,7 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
         recomputed += report.recomputed;
         drafts_accepted += report.drafts_accepted;
         drafts_rejected += report.drafts_rejected;
+        tokens_restored += report.tokens_restored;
     }
     if (seeds.size() < kSeeds) return;
     // The test means something only while the worlds are crowded and their texts begin alike.
@@ -301,4 +330,5 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     CHECK(shifts - recomputed > requests / 100);
     CHECK(drafts_accepted > requests);
     CHECK(drafts_rejected > requests);
+    CHECK(tokens_restored > requests / 4);
 }

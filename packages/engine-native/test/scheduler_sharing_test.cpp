@@ -157,7 +157,10 @@ TEST_CASE("sharing: donors give way to requests that need their cells, least rec
 }
 
 TEST_CASE("sharing: no more donors than allowed, and first those go whose cells another holds too") {
-    House house(with(kShared, [](Limits& limits) { limits.donors = 2; }));
+    House house(with(kShared, [](Limits& limits) {
+        limits.sequences = 1;
+        limits.donors = 2;
+    }));
     house.submit("a", prompt(0, 40, 1), 1);
     finish(house);
     house.submit("a", prompt(0, 40, 2), 1);
@@ -166,10 +169,12 @@ TEST_CASE("sharing: no more donors than allowed, and first those go whose cells 
     longer.push_back(5);
     house.submit("a", longer, 1);
     finish(house);
-    // The second's cells are all in the third: it went, and not the first, which is older.
     CHECK_EQ(house.scheduler.counters().cells_cached, 40 + 41);
-    house.submit("a", prompt(0, 40, 1), 1);
-    CHECK_EQ(house.turn(), "4: 39+1*");
+    // The fourth needs a place. The second's cells are all in the third: it goes, and not the first, which is older.
+    house.submit("a", prompt(0, 40, 4), 1);
+    CHECK_EQ(house.turn(), "4: 0+40*");
+    CHECK_EQ(house.released.size(), 1);
+    CHECK_EQ(house.scheduler.counters().cells_cached, 40 + 41 + 40);
 }
 
 TEST_CASE("sharing: what a running sequence shares is not given up with its donor") {
@@ -272,4 +277,96 @@ TEST_CASE("checkpoints: the ones that were longest of no use go when there are t
     second.push_back(5);
     house.submit("a", second, 1);
     CHECK_EQ(house.turn(), "4: 0+40");
+}
+
+// ---- what donors leave in host memory ------------------------------------------------------------------------
+
+namespace {
+
+constexpr Limits kStashing{.cells = 6000,
+                           .context_length = 6000,
+                           .sequences = 2,
+                           .donors = 4,
+                           .batch_tokens = 6000,
+                           .checkpoints = 0,
+                           .reserve_ahead = 2,
+                           .stash_bytes = 1'000'000};
+
+} // namespace
+
+TEST_CASE("host memory: a chat that was given up goes on where it stood") {
+    House house(with(kStashing, [](Limits& limits) { limits.cells = limits.context_length = 400; }));
+    house.submit("a", prompt(0, 300, 1), 1);
+    finish(house);
+    house.submit("a", prompt(0, 300, 2), 1);
+    CHECK_EQ(house.turn(), "2: 0+300*");
+    CHECK_EQ(house.scheduler.counters().stashes, 1);
+    std::vector<Token> next = prompt(0, 300, 1);
+    next.push_back(5);
+    house.submit("a", next, 1);
+    CHECK_EQ(house.turn(), ""); // its state is copied
+    CHECK_EQ(house.turn(), "3: 300+1*");
+    CHECK_EQ(house.scheduler.counters().stash_hits, 1);
+}
+
+TEST_CASE("host memory: what others hold is not copied with a donor, and a text comes back piece by piece") {
+    House house(with(kStashing, [](Limits& limits) { limits.cells = limits.context_length = 500; }));
+    house.submit("a", prompt(200, 100, 1), 1);
+    finish(house);
+    house.submit("a", prompt(200, 150, 2), 1);
+    finish(house);
+    house.submit("a", prompt(0, 100, 3), 1);
+    finish(house);
+    CHECK_EQ(house.scheduler.counters().stash_bytes, 100 * 10);
+    house.submit("a", prompt(0, 300, 4), 1);
+    finish(house);
+    CHECK_EQ(house.scheduler.counters().stash_bytes, (100 + 350) * 10);
+    house.submit("a", prompt(200, 100, 1), 1);
+    CHECK_EQ(house.turn(), "");
+    CHECK_EQ(house.scheduler.counters().stash_hits, 2);
+    CHECK_EQ(house.turn(), "5: 299+1*");
+}
+
+TEST_CASE("host memory: a long state is copied in several turns, while others go on") {
+    House house(kStashing);
+    house.submit("a", prompt(0, 5000, 1), 1);
+    finish(house);
+    house.submit("b", prompt(0, 20, 3), 90);
+    CHECK_EQ(house.turn(), "2: 0+20*");
+    house.submit("a", prompt(0, 2000, 2), 1);
+    CHECK_EQ(house.turn(), "2: 20+1*"); // four pieces of 512 tokens
+    CHECK_EQ(house.scheduler.counters().stashes, 4);
+    CHECK_EQ(house.turn(), "2: 21+1*");
+    CHECK_EQ(house.turn(), "2: 22+1*, 3: 0+4");
+    CHECK_EQ(house.scheduler.counters().stash_bytes, 5000 * 10);
+    CHECK(house.scheduler.cancel(3));
+    house.submit("a", prompt(0, 5000, 1), 1);
+    for (const int32_t at : {23, 24, 25}) CHECK_EQ(house.turn(), "2: " + std::to_string(at) + "+1*");
+    CHECK_EQ(house.turn(), "2: 26+1*, 4: 4999+1*");
+}
+
+TEST_CASE("host memory: a preempted request gets its own state back") {
+    House house(with(kStashing, [](Limits& limits) { limits.cells = limits.context_length = 400; }), 400);
+    house.submit("a", prompt(0, 150, 1), 200);
+    house.submit("a", prompt(0, 200, 2), 40);
+    for (int turns = 0; house.scheduler.counters().stash_bytes == 0; ++turns) {
+        REQUIRE(turns < 100);
+        house.turn();
+    }
+    CHECK_EQ(house.scheduler.counters().preemptions, 1);
+    finish(house);
+    CHECK(house.scheduler.counters().stash_hits > 0);
+}
+
+TEST_CASE("host memory: what cannot be copied back is computed") {
+    House house(with(kStashing, [](Limits& limits) { limits.cells = limits.context_length = 400; }));
+    house.submit("a", prompt(0, 300, 1), 1);
+    finish(house);
+    house.submit("a", prompt(0, 300, 2), 1);
+    finish(house);
+    house.are_copies_failing = true;
+    house.submit("a", prompt(0, 300, 1), 1);
+    CHECK_EQ(house.turn(), "");
+    CHECK_EQ(house.turn(), "3: 0+300*");
+    CHECK_EQ(house.scheduler.counters().stash_hits, 0);
 }

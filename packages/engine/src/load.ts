@@ -1,6 +1,6 @@
 // load(): a model file from disk to a Model and its Tokenizer, with progress and abort, and the defaults that
 // fit this machine.
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import path from "node:path";
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
@@ -14,6 +14,9 @@ export const parallelMax = 256;
 const contextLengthDefault = 8192;
 /** Cells shared by all sequences when nothing is said: every sequence can be full up to this many in all. */
 const cellsDefaultMax = 32_768;
+/** Host memory for evicted state when nothing is said: of a model of a billion parameters, some 90,000 tokens. */
+const cacheRamDefaultMaxMiB = 2048;
+const mebibyte = 1024 * 1024;
 
 export const LoadOptions = z
   .object({
@@ -51,6 +54,12 @@ export const LoadOptions = z
      * faster. What may be generated stays the same. Not for hybrid and recurrent models.
      */
     speculation: z.enum(["off", "ngram"]).default("off"),
+    /**
+     * Memory of the machine, in MiB, for the state of conversations that the context has no more room for: when they go
+     * on, it is copied back instead of being computed again. 0 keeps none. Default: an eighth of the machine's memory, at
+     * most 2,048.
+     */
+    cacheRamMiB: z.int().min(0).max(1_048_576).optional(),
     mmap: z.boolean().default(true),
     mlock: z.boolean().default(false),
   })
@@ -157,5 +166,13 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
     waitingMax: options.waitingMax,
     contextOverflow: options.contextOverflow,
     speculation: options.speculation,
+    cacheRamBytes: (options.cacheRamMiB ?? cacheRamDefaultMiB()) * mebibyte,
   };
+}
+
+/** A share of the memory that this process may use: a container may have less than the machine. */
+function cacheRamDefaultMiB(): number {
+  const constrained = process.constrainedMemory(); // 0, or more than there is, when nothing constrains it
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(cacheRamDefaultMaxMiB, Math.floor(memory / 8 / mebibyte));
 }

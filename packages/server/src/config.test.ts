@@ -62,13 +62,14 @@ describe("precedence", () => {
         INGLE_CTX: "512",
         INGLE_CONTEXT_OVERFLOW: "shift",
         INGLE_SPECULATION: "ngram",
+        INGLE_CACHE_RAM: "0",
         INGLE_ALLOW_HOSTS: "Chat.Example",
         INGLE_NO_AUTH: "false",
       },
     );
     expect(config).toMatchObject({
       keyDigests: [digestOfKey("one"), digestOfKey("two")],
-      engine: { contextLength: 512, contextOverflow: "shift", speculation: "ngram" },
+      engine: { contextLength: 512, contextOverflow: "shift", speculation: "ngram", cacheRamMiB: 0 },
       allowHosts: ["chat.example"],
       noAuth: false,
     });
@@ -80,6 +81,8 @@ describe("errors", () => {
     [{ port: 70_000 }, {}, "--port"],
     [{ variant: "mobile" }, {}, "--variant"],
     [{ ctx: 1 }, {}, "--ctx"],
+    [{ cacheRam: -1 }, {}, "--cache-ram"],
+    [{}, { INGLE_CACHE_RAM: "much" }, "INGLE_CACHE_RAM"],
     [{ allowHost: ["a/b"] }, {}, "--allow-host"],
     [{ allowOrigin: ["https://chat.example/path"] }, {}, "--allow-origin"],
     [{ idleUnload: "1ms" }, {}, "--idle-unload"],

@@ -64,6 +64,7 @@ export const ServerConfig = z
       parallel: z.int("must be a whole number").min(1, "must be at least 1").optional(),
       contextLength: z.int("must be a whole number").min(16, "must be at least 16").optional(),
       threads: z.int("must be a whole number").min(1, "must be at least 1").optional(),
+      cacheRamMiB: z.int("must be a whole number").min(0, "must be at least 0").optional(),
       /** Requests that may wait beside those that run; one more is a 429. */
       waitingMax: z.int("must be a whole number").min(0, "must be at least 0").default(waitingMaxDefault),
       /** Whether a chat ends where the context does, or drops its oldest turns there. */
@@ -141,6 +142,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       parallel: values.parallel,
       contextLength: values.ctx,
       threads: values.threads,
+      cacheRamMiB: values.cacheRam,
       waitingMax: values.waitingMax,
       contextOverflow: values.contextOverflow,
       speculation: values.speculation,
@@ -175,6 +177,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
 /** The settings whose names in the config differ from the flag's. */
 const settingOfConfigKey: Readonly<Record<string, SettingName>> = {
   contextLength: "ctx",
+  cacheRamMiB: "cacheRam",
   keyDigests: "apiKey",
   allowHosts: "allowHost",
   allowOrigins: "allowOrigin",

@@ -10,6 +10,7 @@ export interface ServerFlags {
   parallel?: number | undefined;
   ctx?: number | undefined;
   threads?: number | undefined;
+  cacheRam?: number | undefined;
   waitingMax?: number | undefined;
   contextOverflow?: "length" | "shift" | undefined;
   speculation?: "off" | "ngram" | undefined;
@@ -59,6 +60,7 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "parallel", variables: ["INGLE_PARALLEL"], read: wholeNumber },
   { name: "ctx", variables: ["INGLE_CTX"], read: wholeNumber },
   { name: "threads", variables: ["INGLE_THREADS"], read: wholeNumber },
+  { name: "cacheRam", variables: ["INGLE_CACHE_RAM"], read: wholeNumber },
   { name: "waitingMax", variables: ["INGLE_WAITING_MAX"], read: wholeNumber },
   { name: "contextOverflow", variables: ["INGLE_CONTEXT_OVERFLOW"], read: text },
   { name: "speculation", variables: ["INGLE_SPECULATION"], read: text },

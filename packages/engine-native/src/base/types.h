@@ -19,4 +19,7 @@ inline constexpr Slot kNoSlot = -1;
 /// Names a saved state of a sequence (sched/request.h). Counts up from 1; 0 is none.
 using CheckpointId = uint64_t;
 
+/// Names a piece of evicted state in host memory (sched/stashes.h). Counts up from 1; 0 is none.
+using StashId = uint64_t;
+
 } // namespace base

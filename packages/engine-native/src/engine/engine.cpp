@@ -6,6 +6,7 @@
 #include "llama/backend.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace engine {
@@ -31,7 +32,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
     base::Result<std::unique_ptr<llama_rt::Context>> context =
         llama_rt::Context::create(model, options.context, slots_of(*model, options.context));
     if (!context) return std::unexpected(context.error());
-    const sched::Limits limits = limits_of(*model, **context, options.context);
+    const sched::Limits limits = limits_of(*model, **context, options.context, options.cache_ram_bytes);
     std::unique_ptr<Engine> engine(
         new Engine(std::move(model), std::move(*context), options, limits, std::move(listener)));
     engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
@@ -46,7 +47,8 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       inbox_(inbox_size(options)),
       context_(std::move(context)),
       scheduler_(limits),
-      pace_(options.context.batch_tokens) {
+      pace_(options.context.batch_tokens),
+      host_memory_(limits.stash_bytes) {
     counted_.cells = options.context.cells;
     stats_ = counted_;
 }
@@ -120,10 +122,12 @@ void Engine::run(const std::stop_token& stop) {
 void Engine::turn() {
     drain_inbox();
     const sched::Plan& plan = scheduler_.plan(budget());
-    const Clock::time_point begin = Clock::now();
+    for (const sched::Start& start : plan.starts)
+        generations_.at(start.id)->start(start.cached, Clock::now());
     prepare_cells(plan);
     note_shifts(plan);
-    for (const sched::Start& start : plan.starts) generations_.at(start.id)->start(start.cached, begin);
+    restore(plan);
+    const Clock::time_point begin = Clock::now();
     if (!plan.steps.empty()) {
         outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::skipped});
         decode(plan.steps, outcomes_);
@@ -164,12 +168,17 @@ void Engine::prepare_cells(const sched::Plan& plan) {
                 is_torn_ |= !context_->shift(op.slot, op.length, op.dropped);
                 break;
             case sched::CellOp::Kind::trim: is_torn_ |= !context_->remove(op.slot, op.length); break;
+            case sched::CellOp::Kind::keep:
+                host_memory_.keep(op.stash, op.length, checkpoints_[op.checkpoint]);
+                break;
+            case sched::CellOp::Kind::stash: stash(op); break;
+            case sched::CellOp::Kind::discard: host_memory_.discard(op.stash); break;
         }
     }
 }
 
 void Engine::share(const sched::CellOp& op, const sched::Plan& plan) {
-    bool is_shared = context_->share(op.from, op.slot, op.length);
+    bool is_shared = context_->share(op.from, op.slot, 0, op.length);
     if (op.checkpoint != 0) is_shared = is_shared && context_->restore(op.slot, checkpoints_[op.checkpoint]);
     if (is_shared) return;
     is_torn_ = true;
@@ -189,6 +198,24 @@ void Engine::note_shifts(const sched::Plan& plan) {
                             " filled the context: " + std::to_string(cut.drop) + " tokens after the first " +
                             std::to_string(cut.keep) + " were dropped, and the rest is " +
                             (is_recomputed ? "computed anew\n" : "moved\n"));
+    }
+}
+
+void Engine::stash(const sched::CellOp& op) {
+    const std::optional<HostMemory::Made> made = is_torn_ ? std::nullopt : host_memory_.stash(*context_, op);
+    is_torn_ |= context_->is_torn();
+    if (made) scheduler_.stashed(op.stash, made->bytes, made->is_kept);
+    else scheduler_.not_stashed(op.stash);
+}
+
+/// Copies back what host memory has. What does not fit is computed.
+void Engine::restore(const sched::Plan& plan) {
+    for (const sched::Restore& restore : plan.restores) {
+        if (is_torn_) return; // all begin anew
+        const bool is_ok = host_memory_.restore(*context_, restore);
+        is_torn_ |= context_->is_torn();
+        if (is_ok && !restore.is_again) generations_.at(restore.id)->find(restore.length - restore.first);
+        scheduler_.restored(restore, is_ok);
     }
 }
 
@@ -319,6 +346,9 @@ void Engine::publish() {
     counted_.cells_cached = counters.cells_cached;
     counted_.preemptions = counters.preemptions;
     counted_.context_shifts = counters.shifts;
+    counted_.cache_ram_bytes = host_memory_.bytes();
+    counted_.cache_ram_pieces = counters.stashes;
+    counted_.cache_ram_hits = counters.stash_hits;
     std::lock_guard lock(stats_mutex_);
     stats_ = counted_;
 }

@@ -11,6 +11,7 @@
 #include "engine/events.h"
 #include "engine/exit_guard.h"
 #include "engine/generation.h"
+#include "engine/host_memory.h"
 #include "engine/pace.h"
 #include "engine/speculation.h"
 #include "llama/context.h"
@@ -39,6 +40,8 @@ struct EngineOptions {
     bool drops_turns;
     /// Several tokens in one turn, guessed from the text before them.
     bool speculates;
+    /// Host memory for state that is evicted from the context; 0 keeps none.
+    uint64_t cache_ram_bytes;
 };
 
 /// A request as the caller gives it; the engine adds id and time.
@@ -72,6 +75,9 @@ struct Stats {
     /// Tokens that were guessed and computed, and those of them that were right.
     uint64_t drafted_tokens = 0;
     uint64_t accepted_tokens = 0;
+    uint64_t cache_ram_bytes = 0;
+    int32_t cache_ram_pieces = 0;
+    uint64_t cache_ram_hits = 0;
 };
 
 class Engine {
@@ -122,6 +128,8 @@ private:
     void prepare_cells(const sched::Plan& plan);
     void share(const sched::CellOp& op, const sched::Plan& plan);
     void save(const sched::CellOp& op);
+    void stash(const sched::CellOp& op);
+    void restore(const sched::Plan& plan);
     void observe(const sched::Plan& plan, Clock::duration duration);
     void decode(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     void decode_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
@@ -168,6 +176,7 @@ private:
     std::unordered_set<base::RequestId> suspects_;
     /// Requests that could not be given the state to begin with.
     std::vector<base::RequestId> blamed_;
+    HostMemory host_memory_;
     llama_rt::Candidates candidates_;
     std::vector<Message> messages_;
     std::vector<llama_rt::BatchPart> parts_;

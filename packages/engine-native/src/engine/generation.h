@@ -54,6 +54,8 @@ public:
 
     /// Its oldest turns were dropped, `tokens` in all, because it had filled the context.
     void drop(int32_t tokens) { dropped_ += tokens; }
+    /// So many of its tokens more were found.
+    void find(int32_t tokens) { cached_ += tokens; }
 
     struct Sampled {
         base::Token token;

@@ -14,9 +14,6 @@ constexpr int32_t kReserveAhead = 64;
 /// nobody needs them.
 constexpr int32_t kDonors = 32;
 
-/// Sequences that llama.cpp can tell apart in one context (LLAMA_MAX_SEQ).
-constexpr int32_t kSlotsMax = 256;
-
 /// Recurrent states take memory for every slot, used or not.
 constexpr int32_t kDonorsRecurrent = 8;
 
@@ -28,7 +25,9 @@ constexpr size_t kCheckpointsMax = 256;
 constexpr int32_t kBoundaryEvery = 1024;
 
 int32_t donors_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
-    return std::min(model.info().is_recurrent ? kDonorsRecurrent : kDonors, kSlotsMax - context.sequences);
+    // One is to spare: copies go through it.
+    const int32_t room = llama_rt::Context::kSlotsMax - 1 - context.sequences;
+    return std::clamp(room, 0, model.info().is_recurrent ? kDonorsRecurrent : kDonors);
 }
 
 } // namespace
@@ -38,21 +37,27 @@ int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& o
 }
 
 sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
-                        const llama_rt::ContextOptions& options) {
-    sched::Limits limits{.cells = options.cells,
-                         .context_length = options.context_length,
-                         .sequences = options.sequences,
-                         .donors = donors_of(model, options),
-                         .batch_tokens = options.batch_tokens,
-                         .checkpoints = 0,
-                         .reserve_ahead = kReserveAhead,
-                         .can_shift = context.can_shift()};
+                        const llama_rt::ContextOptions& options, uint64_t stash_bytes) {
+    sched::Limits limits{
+        .cells = options.cells,
+        .context_length = options.context_length,
+        .sequences = options.sequences,
+        .donors = donors_of(model, options),
+        .batch_tokens = options.batch_tokens,
+        .checkpoints = 0,
+        .reserve_ahead = kReserveAhead,
+        .can_shift = context.can_shift(),
+        // A copy of a sliding window has only the window: it cannot be cut, nor go in pieces.
+        .stash_bytes = model.info().has_sliding_window ? 0 : stash_bytes};
+    if (limits.donors == 0) limits.stash_bytes = 0;
     if (!model.info().is_recurrent) return limits;
     const size_t bytes = context.measure_state_bytes();
     if (bytes > 0)
         limits.checkpoints = static_cast<int32_t>(std::min(kCheckpointBytesMax / bytes, kCheckpointsMax));
+    limits.checkpoint_bytes = bytes;
     // Without a checkpoint there is no beginning of such a state that could be shared.
     if (limits.checkpoints == 0) limits.donors = 0;
+    if (limits.donors == 0) limits.stash_bytes = 0;
     return limits;
 }
 

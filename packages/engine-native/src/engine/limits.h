@@ -14,9 +14,10 @@ namespace engine {
 /// Sequences that the context must be able to tell apart: the running ones and the donors.
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
+/// At most `stash_bytes` of host memory for evicted state; none where it could not be used.
 /// Computes a token to find the size of a recurrent state; the context must be empty, and is afterwards.
 sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
-                        const llama_rt::ContextOptions& options);
+                        const llama_rt::ContextOptions& options, uint64_t stash_bytes);
 
 /// Lengths of a prompt at which a checkpoint is worth it; none where the model needs no checkpoints.
 std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt);

@@ -3,7 +3,9 @@
 #include "llama/backend.h"
 #include "llama/model.h"
 
+#include <algorithm>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace llama_rt {
@@ -41,7 +43,7 @@ llama_context_params to_params(const ContextOptions& options, int32_t slots) {
     params.n_ctx = static_cast<uint32_t>(options.cells);
     params.n_batch = static_cast<uint32_t>(options.batch_tokens);
     params.n_ubatch = static_cast<uint32_t>(options.batch_tokens);
-    params.n_seq_max = static_cast<uint32_t>(slots);
+    params.n_seq_max = static_cast<uint32_t>(std::min(slots + 1, Context::kSlotsMax));
     // llama.cpp makes room for the logits of every sequence it can tell apart: outputs_max().
     params.n_outputs_max = params.n_seq_max;
     params.n_threads = options.threads;
@@ -133,7 +135,9 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
 Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots)
     : model_(std::move(model)),
       type_k_(kv_type_from_name(options.kv_type_k)),
-      batch_tokens_(options.batch_tokens) {
+      batch_tokens_(options.batch_tokens),
+      spare_(slots) {
+    INGLE_ASSERT(slots <= kSlotsMax);
     context_.reset(llama_init_from_model(model_->raw(), to_params(options, slots)));
     if (context_ == nullptr) return;
     // Without a pool of its own, ggml would start and end its threads for every token.
@@ -216,10 +220,10 @@ bool Context::remove(base::Slot slot, int32_t from) {
     return guarded(false, [&] { return llama_memory_seq_rm(memory, slot, from == 0 ? -1 : from, -1); });
 }
 
-bool Context::share(base::Slot from, base::Slot to, int32_t length) {
+bool Context::share(base::Slot from, base::Slot to, int32_t first, int32_t length) {
     thread_.check();
     return guarded(false, [&] {
-        llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, 0, length);
+        llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, first, length);
         return true;
     });
 }
@@ -228,6 +232,7 @@ void Context::clear() {
     thread_.check();
     llama_memory_clear(llama_get_memory(context_.get()), false);
     is_shifted_ = false;
+    is_torn_ = false;
 }
 
 int32_t Context::length(base::Slot slot) {
@@ -284,6 +289,39 @@ bool Context::shift(base::Slot slot, int32_t kept, int32_t dropped) {
         llama_memory_seq_add(memory, slot, end, -1, -dropped);
         return true;
     });
+}
+
+State Context::copy_out(base::Slot slot, int32_t first, int32_t length, uint64_t bytes_max) {
+    INGLE_ASSERT(spare_ < kSlotsMax);
+    State state;
+    if (share(slot, spare_, first, length)) state = copy_spare(bytes_max);
+    is_torn_ |= !remove(spare_, 0);
+    return state;
+}
+
+State Context::copy_spare(uint64_t bytes_max) {
+    return guarded(State{}, [&] {
+        State state{.bytes = nullptr, .size = llama_state_seq_get_size_ext(context_.get(), spare_, 0)};
+        if (state.size == 0 || state.size > bytes_max) return state;
+        state.bytes = std::make_unique_for_overwrite<uint8_t[]>(state.size);
+        const size_t written =
+            llama_state_seq_get_data_ext(context_.get(), state.bytes.get(), state.size, spare_, 0);
+        if (written != state.size) state.bytes.reset();
+        return state;
+    });
+}
+
+bool Context::copy_in(base::Slot slot, const Copy& copy) {
+    thread_.check();
+    const auto& [state, first, length, checkpoint] = copy;
+    const bool fits = guarded(false, [&] {
+        return llama_state_seq_set_data_ext(context_.get(), state.bytes.get(), state.size, spare_, 0) > 0;
+    });
+    const bool is_there =
+        fits && share(spare_, slot, first, length) && (checkpoint == nullptr || restore(slot, *checkpoint));
+    is_torn_ |= fits && !is_there;
+    is_torn_ |= !remove(spare_, 0);
+    return is_there && !is_torn_;
 }
 
 } // namespace llama_rt

@@ -40,12 +40,22 @@ struct BatchPart {
     std::span<const base::Token> drafts = {};
 };
 
+/// A part of a sequence's state, copied out of the context.
+struct State {
+    /// Empty when there was no room.
+    std::unique_ptr<uint8_t[]> bytes;
+    size_t size = 0;
+};
+
 /// What became of a batch. `failed` and `out_of_memory` are for undo(); the latter may pass by itself.
 enum class Decoded { ok, aborted, failed, out_of_memory };
 
 class Context {
 public:
-    /// `slots` sequences can be told apart; `options.sequences` of them run at the same time.
+    /// llama.cpp's own limit (LLAMA_MAX_SEQ). With one fewer there is one to spare, which copies go through.
+    static constexpr int32_t kSlotsMax = 256;
+
+    /// `slots` sequences can be told apart, at most kSlotsMax; `options.sequences` of them run at the same time.
     static base::Result<std::unique_ptr<Context>> create(std::shared_ptr<const Model> model,
                                                          const ContextOptions& options, int32_t slots);
     ~Context();
@@ -69,15 +79,34 @@ public:
     /// Frees a sequence's cells from a position on; 0 frees all of it. False when that cannot be done.
     bool remove(base::Slot slot, int32_t from);
 
-    /// Lets `to`, which holds nothing, hold the first `length` cells of `from` too. Nothing is copied. False when `to`
+    /// Lets `to`, which holds `first` cells, hold those up to `length` of `from` too. Nothing is copied. False when `to`
     /// has got only some of them.
-    bool share(base::Slot from, base::Slot to, int32_t length);
+    bool share(base::Slot from, base::Slot to, int32_t first, int32_t length);
 
     /// Empties every sequence.
     void clear();
 
     /// Tokens of a sequence that are computed.
     int32_t length(base::Slot slot);
+
+    /// A copy of what a sequence holds from `first` to `length`. Only its size when that is more than `bytes_max`, nothing
+    /// when it cannot be made.
+    State copy_out(base::Slot slot, int32_t first, int32_t length, uint64_t bytes_max);
+
+    /// What of a copy goes where.
+    struct Copy {
+        const State& state;
+        /// Tokens that the slot holds, and that it is to hold; the copy may begin before and go on beyond.
+        int32_t first;
+        int32_t length;
+        /// What save() gave after `length` tokens; needed where that is not the copy's end and a state cannot be cut.
+        const std::vector<uint8_t>* checkpoint;
+    };
+    /// False when it does not fit; then nothing has changed, or is_torn().
+    bool copy_in(base::Slot slot, const Copy& copy);
+
+    /// Nobody knows any more whose state lies where. clear() mends it.
+    bool is_torn() const { return is_torn_; }
 
     /// Whether shift() is of this model and cache.
     bool can_shift() const;
@@ -109,6 +138,7 @@ private:
 
     Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots);
     Computed compute();
+    State copy_spare(uint64_t bytes_max);
 
     base::ThreadChecker thread_;
     std::atomic<bool> is_aborted_ = false;
@@ -120,10 +150,12 @@ private:
     llama_context_ptr context_;
     llama_batch batch_{};
     int32_t batch_tokens_;
-    /// The last batch broke off in a way that mixes up the states of others.
+    /// The last batch, or a copy, broke off in a way that mixes up the states of others.
     bool is_torn_ = false;
     /// Cells have moved, and the next batch turns their keys.
     bool is_shifted_ = false;
+    /// A sequence of llama.cpp's that is nobody's: llama.cpp copies whole ones, and this one holds the part that is meant.
+    base::Slot spare_;
     /// For each part of the last batch, the batch index of its first logits; -1 without.
     std::vector<int32_t> logits_index_;
 };

@@ -110,6 +110,7 @@ ModelInfo read_info(const llama_model* model) {
             .has_chat_template = llama_model_chat_template(model, nullptr) != nullptr,
             .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
             .has_plain_positions = has_plain_positions(model),
+            .has_sliding_window = llama_model_n_swa(model) > 0,
             .bos = llama_vocab_bos(vocab),
             .eos = llama_vocab_eos(vocab),
             .eot = llama_vocab_eot(vocab)};

@@ -39,6 +39,7 @@ struct ModelInfo {
     bool is_recurrent;
     /// A position is in a key as a rotation and nothing else.
     bool has_plain_positions;
+    bool has_sliding_window;
     base::Token bos;
     base::Token eos;
     base::Token eot;

@@ -86,6 +86,7 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
         .waiting_max = reader.integer("waitingMax", 0, 1 << 20),
         .drops_turns = reader.string("contextOverflow") == "shift",
         .speculates = reader.string("speculation") == "ngram",
+        .cache_ram_bytes = reader.count("cacheRamBytes"),
     };
     if (options.context.cells < options.context.context_length) return std::unexpected(wrong("cells"));
     // A turn must have room for a token of every sequence.

@@ -206,6 +206,9 @@ Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     object.Set("contextShifts", static_cast<double>(stats.context_shifts));
     object.Set("draftedTokens", static_cast<double>(stats.drafted_tokens));
     object.Set("acceptedTokens", static_cast<double>(stats.accepted_tokens));
+    object.Set("cacheRamBytes", static_cast<double>(stats.cache_ram_bytes));
+    object.Set("cacheRamPieces", stats.cache_ram_pieces);
+    object.Set("cacheRamHits", static_cast<double>(stats.cache_ram_hits));
     return object;
 }
 

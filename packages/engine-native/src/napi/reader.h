@@ -32,6 +32,14 @@ public:
         return static_cast<int32_t>(number);
     }
 
+    uint64_t count(const char* name) {
+        const double number = real(name);
+        constexpr double kSafeMax = 9007199254740991; // Number.MAX_SAFE_INTEGER
+        if (!(number >= 0 && number <= kSafeMax) || std::trunc(number) != number)
+            return miss(name, uint64_t{0});
+        return static_cast<uint64_t>(number);
+    }
+
     double real(const char* name) {
         const Napi::Value value = get(name);
         if (value.IsEmpty() || !value.IsNumber()) return miss(name, 0.0);

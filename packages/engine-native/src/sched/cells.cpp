@@ -10,7 +10,10 @@ namespace sched {
 
 using base::Slot;
 
-Cells::Cells(const Limits& limits) : limits_(limits), tree_(limits.sequences + limits.donors) {
+Cells::Cells(const Limits& limits)
+    : limits_(limits),
+      tree_(limits.sequences + limits.donors),
+      stashes_(limits.stash_bytes, limits.checkpoint_bytes) {
     for (Slot slot = limits.sequences + limits.donors - 1; slot >= 0; --slot) slots_free_.push_back(slot);
 }
 
@@ -22,8 +25,10 @@ PrefixTree::Match Cells::find(std::span<const base::Token> tokens) const {
 }
 
 std::optional<Slot> Cells::admit(const PrefixTree::Match& match, int32_t reserved) {
+    if (!make_slot(match.holder)) return std::nullopt;
     const Slot slot = slots_free_.back();
     slots_free_.pop_back();
+    const auto undo = static_cast<std::ptrdiff_t>(ops_.size());
     if (match.length > 0) {
         tree_.share(slot, match);
         ops_.push_back({.kind = CellOp::Kind::share,
@@ -33,24 +38,24 @@ std::optional<Slot> Cells::admit(const PrefixTree::Match& match, int32_t reserve
                         .checkpoint = match.checkpoint});
     }
     tree_.pin(slot); // before room is made, so that what was matched is not given up
+    // A donor that was of use stays longest; should this one have to wait, it must not be lost meanwhile.
+    const auto donor = std::ranges::find(donors_, match.holder);
+    if (donor != donors_.end()) std::rotate(donor, std::next(donor), donors_.end());
     const int32_t wanted = reserved - match.length;
-    if (!make_room(wanted)) {
+    if (!make_room(wanted, Hurry::waits)) {
         tree_.unpin(slot);
         tree_.release(slot);
         slots_free_.push_back(slot);
-        if (match.length > 0) ops_.pop_back();
+        if (match.length > 0) ops_.erase(ops_.begin() + undo);
         return std::nullopt;
     }
     ahead_ += wanted;
     tree_.touch(match.checkpoint);
-    // A donor that was of use stays longest.
-    const auto donor = std::ranges::find(donors_, match.holder);
-    if (donor != donors_.end()) std::rotate(donor, std::next(donor), donors_.end());
     return slot;
 }
 
 int32_t Cells::reserve(int32_t wanted) {
-    if (!make_room(1)) return 0;
+    if (!make_room(1, Hurry::is_lost)) return 0;
     const int32_t granted = std::min(wanted, limits_.cells - tree_.cells() - ahead_);
     ahead_ += granted;
     return granted;
@@ -63,6 +68,21 @@ void Cells::append(Slot slot, std::span<const base::Token> tokens) {
 
 void Cells::trim(Slot slot) {
     ops_.push_back({.kind = CellOp::Kind::trim, .slot = slot, .length = tree_.length(slot)});
+}
+
+std::optional<Stashes::Found> Cells::find_stash(std::span<const base::Token> tokens, int32_t there) const {
+    const Stashes::Found found = stashes_.find(tokens, there);
+    // All of a piece comes back before it is cut: that takes cells for a moment that are not reserved.
+    const bool has_room = tree_.cells_pinned() + ahead_ + found.surplus(there) <= limits_.cells;
+    return found.stash == 0 || !has_room ? std::nullopt : std::optional(found);
+}
+
+bool Cells::restore(const Stashes::Found& found, int32_t there) {
+    if (!may_copy(found.end - found.first)) return false;
+    copied_ += found.end - found.first;
+    stashes_.use(found.stash);
+    INGLE_ASSERT(make_room(found.surplus(there), Hurry::is_lost));
+    return true;
 }
 
 void Cells::save(Slot slot) {
@@ -81,8 +101,10 @@ void Cells::forget(base::CheckpointId checkpoint) {
 
 void Cells::clear() {
     INGLE_ASSERT(ahead_ == 0);
-    while (!donors_.empty()) give_up_donor(donors_.begin());
-    ops_.clear(); // there is nothing left to be freed, saved or dropped
+    for (const Slot donor : std::exchange(donors_, {})) free_slot(donor);
+    stashes_.give_up_uses();
+    // There is nothing left to be freed, saved or dropped but in host memory.
+    std::erase_if(ops_, [](const CellOp& op) { return op.kind != CellOp::Kind::discard; });
 }
 
 bool Cells::shift(Slot slot, const Cut& cut) {
@@ -90,7 +112,7 @@ bool Cells::shift(Slot slot, const Cut& cut) {
     // A cell moves for everyone who holds it.
     const std::vector<Slot> sharers = tree_.sharers(slot, cut.end());
     if (std::ranges::any_of(sharers, [this](Slot sharer) { return tree_.is_pinned(sharer); })) return false;
-    for (const Slot donor : sharers) give_up_donor(std::ranges::find(donors_, donor));
+    for (const Slot donor : sharers) give_up_donor(std::ranges::find(donors_, donor), Hurry::is_lost);
     tree_.shift(slot, cut);
     ops_.push_back({.kind = CellOp::Kind::shift, .slot = slot, .length = cut.keep, .dropped = cut.drop});
     return true;
@@ -114,38 +136,88 @@ void Cells::leave(Slot slot, int32_t unused, Keep keep) {
         save(slot);
     }
     tree_.unpin(slot);
-    if (keep == Keep::yes && are_shared() && tree_.length(slot) >= kShareMin) add_donor(slot);
+    if (keep == Keep::yes && are_shared() && tree_.length(slot) >= kShareMin) donors_.push_back(slot);
     else free_slot(slot);
 }
 
 std::vector<CellOp> Cells::take_ops() {
+    copied_ = 0;
+    drop_stashes(); // of those that failed
     return std::exchange(ops_, {});
 }
 
-/// Gives up donors until so many more cells can be reserved. False, with nothing changed, when even all of them would
-/// not be enough.
-bool Cells::make_room(int32_t cells) {
+/// Gives up donors until so many more cells can be reserved. False when even all of them would not be enough, with
+/// nothing changed, or when one has to wait.
+bool Cells::make_room(int32_t cells, Hurry hurry) {
     if (tree_.cells_pinned() + ahead_ + cells > limits_.cells) return false;
     while (tree_.cells() + ahead_ + cells > limits_.cells) {
         INGLE_ASSERT(!donors_.empty());
-        give_up_donor(donors_.begin());
+        if (!give_up_donor(donors_.begin(), hurry)) return false;
     }
     return true;
 }
 
-void Cells::add_donor(Slot slot) {
-    donors_.push_back(slot);
-    if (static_cast<int32_t>(donors_.size()) <= limits_.donors) return;
+/// Makes sure of a free slot; the `needed` one stays. False when the donor that has to go has to wait.
+bool Cells::make_slot(Slot needed) {
+    if (!slots_free_.empty()) return true;
     // One that another holds nearly all of is no loss; else the one that was longest of no use.
-    const auto is_redundant = [this](Slot donor) { return tree_.private_length(donor) < kShareMin; };
-    const auto redundant = std::ranges::find_if(donors_, is_redundant);
-    give_up_donor(redundant == donors_.end() ? donors_.begin() : redundant);
+    const auto is_redundant = [&](Slot donor) {
+        return donor != needed && tree_.private_length(donor) < kShareMin;
+    };
+    auto donor = std::ranges::find_if(donors_, is_redundant);
+    if (donor == donors_.end())
+        donor = std::ranges::find_if(donors_, [&](Slot other) { return other != needed; });
+    INGLE_ASSERT(donor != donors_.end()); // fewer run than may, and donors have places of their own
+    return give_up_donor(donor, Hurry::waits);
 }
 
-void Cells::give_up_donor(std::vector<Slot>::iterator donor) {
+bool Cells::give_up_donor(std::vector<Slot>::iterator donor, Hurry hurry) {
     const Slot slot = *donor;
+    if (!stash(slot, hurry)) return false;
     donors_.erase(donor);
     free_slot(slot);
+    return true;
+}
+
+/// Copies to host memory what would be lost with a donor. False when some of it has to wait for the next turn.
+bool Cells::stash(Slot slot, Hurry hurry) {
+    const int32_t length = tree_.length(slot);
+    int32_t there = length - tree_.private_length(slot);
+    if (limits_.stash_bytes == 0 || length - there < Stashes::kPieceMin) return true;
+    if (have_checkpoints()) there = tree_.checkpoint_before(slot, there);
+    const std::vector<base::Token> text = tree_.text(slot);
+    there = stashes_.reach(text, there);
+    while (length - there >= Stashes::kPieceMin) {
+        // A state that cannot be cut is one piece.
+        const bool is_rest = have_checkpoints() || length - there < Stashes::kPieceMax + Stashes::kPieceMin;
+        const int32_t end = is_rest ? length : there + Stashes::kPieceMax;
+        if (!may_copy(end - there)) return hurry == Hurry::is_lost;
+        if (!stash_piece(slot, std::span(text).first(static_cast<size_t>(end)), there)) return true;
+        there = end;
+    }
+    return true;
+}
+
+/// False when host memory has no place for it.
+bool Cells::stash_piece(Slot slot, std::span<const base::Token> text, int32_t first) {
+    const auto length = static_cast<int32_t>(text.size());
+    std::vector<PrefixTree::Checkpoint> checkpoints = tree_.checkpoints_of(slot);
+    std::erase_if(checkpoints, [&](const auto& one) { return one.length <= first || one.length >= length; });
+    std::vector<int32_t> stops;
+    for (const auto& checkpoint : checkpoints) stops.push_back(checkpoint.length);
+    const base::StashId stash = stashes_.add({text.begin(), text.end()}, first, std::move(stops));
+    drop_stashes();
+    if (stash == 0) return false;
+    copied_ += length - first;
+    for (const auto& checkpoint : checkpoints) {
+        ops_.push_back({.kind = CellOp::Kind::keep,
+                        .length = checkpoint.length,
+                        .checkpoint = checkpoint.checkpoint,
+                        .stash = stash});
+    }
+    ops_.push_back(
+        {.kind = CellOp::Kind::stash, .slot = slot, .first = first, .length = length, .stash = stash});
+    return true;
 }
 
 void Cells::free_slot(Slot slot) {
@@ -158,6 +230,12 @@ void Cells::free_slot(Slot slot) {
 void Cells::drop_checkpoints() {
     for (const base::CheckpointId checkpoint : tree_.take_dropped()) {
         ops_.push_back({.kind = CellOp::Kind::drop, .checkpoint = checkpoint});
+    }
+}
+
+void Cells::drop_stashes() {
+    for (const base::StashId stash : stashes_.take_dropped()) {
+        ops_.push_back({.kind = CellOp::Kind::discard, .stash = stash});
     }
 }
 

@@ -232,6 +232,34 @@ int32_t PrefixTree::private_length(Slot slot) const {
     return length;
 }
 
+std::vector<Token> PrefixTree::text(Slot slot) const {
+    std::vector<Token> text(static_cast<size_t>(length(slot)));
+    auto end = text.end();
+    for (const Node* node = held_[static_cast<size_t>(slot)].tail; node != root_.get(); node = node->parent) {
+        end = std::ranges::copy_backward(node->tokens, end).out;
+    }
+    return text;
+}
+
+std::vector<PrefixTree::Checkpoint> PrefixTree::checkpoints_of(Slot slot) const {
+    std::vector<Checkpoint> found;
+    int32_t end = length(slot);
+    for (const Node* node = held_[static_cast<size_t>(slot)].tail; node != root_.get(); node = node->parent) {
+        if (node->checkpoint != 0) found.push_back({.length = end, .checkpoint = node->checkpoint});
+        end -= node->size();
+    }
+    std::ranges::reverse(found);
+    return found;
+}
+
+int32_t PrefixTree::checkpoint_before(Slot slot, int32_t length) const {
+    int32_t last = 0;
+    for (const Checkpoint& checkpoint : checkpoints_of(slot)) {
+        if (checkpoint.length <= length) last = checkpoint.length;
+    }
+    return last;
+}
+
 /// Cuts a node in two, both held by the same slots; returns the upper one, which has `at` tokens.
 PrefixTree::Node* PrefixTree::split(Node* node, size_t at) {
     INGLE_ASSERT(at > 0 && at < node->tokens.size());

@@ -95,6 +95,18 @@ public:
     /// Tokens at the end of what a slot holds that no other slot holds.
     int32_t private_length(base::Slot slot) const;
 
+    /// What a slot holds, token by token.
+    std::vector<base::Token> text(base::Slot slot) const;
+
+    struct Checkpoint {
+        int32_t length;
+        base::CheckpointId checkpoint;
+    };
+    /// The states saved on a slot's way, the shortest first.
+    std::vector<Checkpoint> checkpoints_of(base::Slot slot) const;
+    /// Where the last of them is that a slot's first `length` tokens have; 0 without.
+    int32_t checkpoint_before(base::Slot slot, int32_t length) const;
+
     /// Cells in use, and how many of them pinned slots hold.
     int32_t cells() const { return cells_; }
     int32_t cells_pinned() const { return cells_pinned_; }

@@ -31,6 +31,10 @@ struct Limits {
     int32_t reserve_ahead;
     /// Computed cells can be moved to other positions (CellOp::Kind::shift).
     bool can_shift = false;
+    /// Host memory for the state of donors that are given up; 0 keeps none.
+    uint64_t stash_bytes = 0;
+    /// Bytes of a checkpoint; 0 where there are none.
+    uint64_t checkpoint_bytes = 0;
 };
 
 struct Request {
@@ -81,13 +85,33 @@ struct CellOp {
         shift,
         /// `slot` lets go of its cells after the first `length`: they were computed for wrong guesses.
         trim,
+        /// `stash`, about to be made, gets a copy of `checkpoint`, which was saved after `length` tokens.
+        keep,
+        /// The state of `slot` from `first` to `length`, its end, is copied to host memory as `stash`.
+        stash,
+        /// `stash` is needed no more.
+        discard,
     };
     Kind kind;
     base::Slot slot = base::kNoSlot;
     base::Slot from = base::kNoSlot;
+    int32_t first = 0;
     int32_t length = 0;
     int32_t dropped = 0;
     base::CheckpointId checkpoint = 0;
+    base::StashId stash = 0;
+};
+
+/// A running sequence goes on with what host memory has of its text: in `slot`, which holds `first` tokens, it gets
+/// those up to `length` from `stash`.
+struct Restore {
+    base::RequestId id;
+    base::Slot slot;
+    base::StashId stash;
+    int32_t first;
+    int32_t length;
+    /// It has run before and was preempted: these may be tokens that it computed itself.
+    bool is_again;
 };
 
 /// Part of a turn: compute these tokens of a sequence, from position `first` on.
@@ -107,6 +131,8 @@ struct Plan {
     std::vector<Shift> shifts;
     std::vector<Start> starts;
     std::vector<CellOp> cells;
+    /// After `cells`, before anything is computed; none of these sequences has a step in this turn.
+    std::vector<Restore> restores;
     std::vector<Step> steps;
 };
 
@@ -140,6 +166,10 @@ struct Counters {
     uint64_t preemptions = 0;
     /// Times that a sequence dropped its oldest turns.
     uint64_t shifts = 0;
+    /// Host memory in use, the pieces of state in it, and how many were copied back so far.
+    uint64_t stash_bytes = 0;
+    int32_t stashes = 0;
+    uint64_t stash_hits = 0;
 };
 
 } // namespace sched

@@ -11,6 +11,11 @@ namespace {
 /// Requests looked at for admission in one turn. Those behind them wait for the next turn, a moment later.
 constexpr size_t kAdmissionsLookedAt = 32;
 
+/// What of a sequence may come from elsewhere. Its last token is always computed: the logits are wanted.
+std::span<const base::Token> sharable(const Sequence& sequence) {
+    return sequence.tokens().first(static_cast<size_t>(sequence.length() - 1));
+}
+
 } // namespace
 
 Scheduler::Scheduler(const Limits& limits) : limits_(limits), cells_(limits) {
@@ -42,6 +47,7 @@ const Plan& Scheduler::plan(const TurnBudget& budget) {
     INGLE_ASSERT(!is_planned_ && budget.prompt_busy >= 1);
     plan_.shifts.clear();
     plan_.starts.clear();
+    plan_.restores.clear();
     plan_.steps.clear();
     cut_full_ones();
     plan_decoding();
@@ -51,6 +57,17 @@ const Plan& Scheduler::plan(const TurnBudget& budget) {
     plan_.cells = cells_.take_ops();
     is_planned_ = !plan_.steps.empty();
     return plan_;
+}
+
+void Scheduler::restored(const Restore& restore, bool is_ok) {
+    cells_.restored(restore.stash, is_ok);
+    if (!is_ok) return; // it is computed
+    Sequence& sequence = find(restore.id);
+    const int32_t count = restore.length - restore.first;
+    cells_.append(restore.slot,
+                  sequence.tokens().subspan(static_cast<size_t>(restore.first), static_cast<size_t>(count)));
+    sequence.advance(count);
+    cells_.save(restore.slot);
 }
 
 void Scheduler::apply(const std::vector<Outcome>& outcomes) {
@@ -139,6 +156,7 @@ void Scheduler::plan_catching_up(int32_t budget_busy) {
             passed += 1;
             continue;
         }
+        if (plan_restores(*sequence)) continue;
         const int32_t wanted =
             cells_.have_checkpoints() ? sequence->pending_to_boundary() : sequence->pending();
         const int32_t count = std::min(budget, wanted);
@@ -146,6 +164,23 @@ void Scheduler::plan_catching_up(int32_t budget_busy) {
         budget -= count;
         add_step(*sequence, count);
     }
+}
+
+/// Whether host memory has more of a sequence's text: then it has no step in this turn.
+bool Scheduler::plan_restores(const Sequence& sequence) {
+    if (!sequence.request().uses_cache) return false;
+    int32_t there = sequence.computed();
+    while (const std::optional<Stashes::Found> found = cells_.find_stash(sharable(sequence), there)) {
+        if (!cells_.restore(*found, there)) return true;
+        plan_.restores.push_back({.id = sequence.id(),
+                                  .slot = sequence.slot(),
+                                  .stash = found->stash,
+                                  .first = there,
+                                  .length = found->length,
+                                  .is_again = sequence.was_preempted()});
+        there = found->length;
+    }
+    return there > sequence.computed();
 }
 
 void Scheduler::add_step(const Sequence& sequence, int32_t count) {
@@ -194,15 +229,16 @@ void Scheduler::admit_waiting() {
     }
 }
 
-/// What of a sequence's beginning is there to be shared. Its last token is always computed: the logits are wanted.
+/// What of a sequence's beginning is there to be shared.
 PrefixTree::Match Scheduler::find_prefix(const Sequence& sequence) const {
     if (!sequence.request().uses_cache) return {};
-    return cells_.find(sequence.tokens().first(static_cast<size_t>(sequence.length() - 1)));
+    return cells_.find(sharable(sequence));
 }
 
 /// A running sequence is about to compute more of this one's beginning than what is there by now.
 bool Scheduler::is_being_computed(const Sequence& sequence, int32_t there) const {
     if (!cells_.are_shared() || !sequence.request().uses_cache) return false;
+    there = cells_.reach(sharable(sequence), there); // host memory is quicker than another's computation
     const auto will_have_more = [&](const Sequence* other) {
         if (other->is_decoding() || !other->request().uses_cache) return false;
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
@@ -299,7 +335,10 @@ Counters Scheduler::counters() const {
             .cells_reserved = cells_.reserved(),
             .cells_cached = cells_.cached(),
             .preemptions = preemptions_,
-            .shifts = shifts_};
+            .shifts = shifts_,
+            .stash_bytes = cells_.stashes().bytes(),
+            .stashes = cells_.stashes().size(),
+            .stash_hits = cells_.stashes().hits()};
 }
 
 std::vector<int32_t> Scheduler::held() const {

@@ -21,7 +21,8 @@
 // Prefixes are shared (cells.h): a sequence starts with the longest beginning that is computed already, whoever computed
 // it. One whose beginning is just being computed by another waits for that one instead of computing it beside it. Where
 // a part of the state cannot be cut (Limits::checkpoints), a step ends at each of a prompt's boundaries, and there, as
-// at a sequence's end, a checkpoint is made.
+// at a sequence's end, a checkpoint is made. What host memory has of a sequence's text (stashes.h) is copied instead of
+// computed: a sequence that catches up gets restores in a turn, or a step, and goes on from there.
 #pragma once
 
 #include "sched/cells.h"
@@ -49,6 +50,13 @@ public:
     /// The next turn. Empty steps mean that there is nothing to do.
     /// REQUIRES: apply() was called for the plan before.
     const Plan& plan(const TurnBudget& budget);
+
+    /// What became of a plan's copies, before apply(); the plan stays valid. Of each `stash` in it: whether it was kept,
+    /// and the bytes that it takes or would have taken. Of each restore: whether those tokens are there now.
+    void stashed(base::StashId stash, uint64_t bytes, bool is_kept) { cells_.stashed(stash, bytes, is_kept); }
+    void restored(const Restore& restore, bool is_ok);
+    /// A `stash` was not tried, for a reason that says nothing about memory.
+    void not_stashed(base::StashId stash) { cells_.not_stashed(stash); }
 
     /// Reports the turn: one outcome for each step of the last plan, in order.
     void apply(const std::vector<Outcome>& outcomes);
@@ -79,6 +87,7 @@ private:
     void drop_turns(Sequence& sequence, const Cut& part);
     void plan_decoding();
     void plan_catching_up(int32_t budget_busy);
+    bool plan_restores(const Sequence& sequence);
     void add_step(const Sequence& sequence, int32_t count);
     void plan_drafts(const TurnBudget& budget);
     std::span<const base::Token> draft(const Sequence& sequence, Drafter& drafter, int32_t most);

@@ -86,6 +86,7 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     waitingMax: 256,
     contextOverflow: "length",
     speculation: "off",
+    cacheRamBytes: 0,
   });
   return { model, log };
 }
@@ -160,6 +161,9 @@ function scriptedEngine(
       ...counted,
       preemptions: 0,
       contextShifts: 0,
+      cacheRamBytes: 0,
+      cacheRamPieces: 0,
+      cacheRamHits: 0,
     }),
     dispose: async () => log.running.clear(),
   };

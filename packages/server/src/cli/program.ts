@@ -82,6 +82,7 @@ function addServerFlags(command: Command): Command {
     .option("--parallel <number>", "requests computed at the same time", wholeNumber)
     .option("--ctx <tokens>", "most tokens of one request, prompt and answer", wholeNumber)
     .option("--threads <number>", "threads that compute", wholeNumber)
+    .option("--cache-ram <MiB>", "memory for conversations that the context has no room for", wholeNumber)
     .option("--waiting-max <number>", "requests that may wait in line", wholeNumber)
     .addOption(contextOverflow())
     .addOption(speculation())

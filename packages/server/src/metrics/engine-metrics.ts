@@ -10,13 +10,22 @@ import type { ModelRegistry } from "../models/registry.ts";
  */
 const vllmBlockSize = 16;
 
-type GaugeName = "running" | "waiting" | "cells" | "cellsUsed" | "cellsCached";
+type GaugeName =
+  | "running"
+  | "waiting"
+  | "cells"
+  | "cellsUsed"
+  | "cellsCached"
+  | "cacheRamBytes"
+  | "cacheRamPieces";
 const gauges: readonly (readonly [GaugeName, string, string])[] = [
   ["running", "ingle_requests_running", "Requests that are computed now."],
   ["waiting", "ingle_requests_waiting", "Requests in line, or waiting for an idle model to be loaded."],
   ["cells", "ingle_kv_cells", "Cells of the KV cache, one token each; 0 while no model is loaded."],
   ["cellsUsed", "ingle_kv_cells_used", "Cells that running requests hold or have reserved."],
   ["cellsCached", "ingle_kv_cells_cached", "Cells kept for requests that begin like earlier ones."],
+  ["cacheRamBytes", "ingle_cache_ram_bytes", "Host memory that holds evicted state."],
+  ["cacheRamPieces", "ingle_cache_ram_pieces", "Pieces of evicted state in host memory."],
 ];
 
 const totals: readonly (readonly [EngineCounter, string, string])[] = [
@@ -31,6 +40,7 @@ const totals: readonly (readonly [EngineCounter, string, string])[] = [
   ["contextShifts", "ingle_context_shifts_total", "Times that the oldest turns of a chat were dropped."],
   ["draftedTokens", "ingle_draft_tokens_total", "Tokens that speculation guessed."],
   ["acceptedTokens", "ingle_draft_tokens_accepted_total", "Guessed tokens that were right."],
+  ["cacheRamHits", "ingle_cache_ram_hits_total", "Pieces of evicted state that were copied back."],
 ];
 
 export function addEngineMetrics(

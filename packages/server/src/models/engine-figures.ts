@@ -13,6 +13,7 @@ const counters = [
   "contextShifts",
   "draftedTokens",
   "acceptedTokens",
+  "cacheRamHits",
 ] as const satisfies (keyof EngineFigures)[];
 
 /** Those of the figures that only ever grow. */
@@ -31,6 +32,9 @@ const nothing: EngineFigures = {
   contextShifts: 0,
   draftedTokens: 0,
   acceptedTokens: 0,
+  cacheRamBytes: 0,
+  cacheRamPieces: 0,
+  cacheRamHits: 0,
 };
 
 export class EngineHistory {

@@ -1,0 +1,59 @@
+// A request as naive_engine.h sees it: its tokens and how far they are computed.
+#pragma once
+
+#include "random.h"
+#include "sched/request.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace test {
+
+struct NaiveSequence {
+    static constexpr int32_t kNeverCut = -1;
+
+    std::vector<base::Token> tokens;
+    std::vector<int32_t> boundaries;
+    int32_t keep = kNeverCut;
+    /// Tokens it has yet to generate.
+    int32_t generates = 0;
+    int64_t submitted = 0;
+    bool is_running = false;
+    size_t computed = 0;
+    /// Known from its first step on.
+    base::Slot slot = base::kNoSlot;
+
+    size_t pending() const { return tokens.size() - computed; }
+    /// What one step may compute.
+    size_t pending_to_boundary() const {
+        const auto next = std::ranges::upper_bound(boundaries, static_cast<int32_t>(computed));
+        return next == boundaries.end() ? pending()
+                                        : std::min(pending(), static_cast<size_t>(*next) - computed);
+    }
+    bool is_decoding() const { return is_running && computed > 0 && pending() == 1; }
+
+    /// Token by token, as long as the guesses are right, which they are more often than not.
+    sched::Outcome sample(const sched::Step& step, Random& random) {
+        using enum sched::Outcome::Kind;
+        if (!step.sample) return {.kind = advanced};
+        for (size_t accepted = 0;; ++accepted) {
+            const bool has_guess = accepted < step.drafts.size();
+            const base::Token token =
+                has_guess && random.chance(60) ? step.drafts[accepted] : random.between(0, 3);
+            tokens.push_back(token);
+            generates -= 1;
+            const bool is_last = generates == 0;
+            if (has_guess && step.drafts[accepted] == token && !is_last) {
+                computed += 1;
+                continue;
+            }
+            return {.kind = is_last ? finished : advanced,
+                    .accepted = static_cast<int32_t>(accepted),
+                    .token = token};
+        }
+    }
+};
+
+} // namespace test

@@ -1,0 +1,112 @@
+// Host memory for evicted state: a chat that the context has no more room for goes on where it stood, with the text that
+// it would have had anyway.
+import type { GenerationResult, LoadedModel, LoadOptions } from "@ingle/engine";
+import { until } from "@ingle/fixtures";
+import { describe, expect, it } from "vitest";
+import { loadTiny } from "./tiny.ts";
+
+const chats = ["river", "lantern", "copper", "harbour", "winter", "orbit", "maple", "signal"];
+const turnEnd = "</s>";
+/** Room for two or three of the chats. */
+const crowded: LoadOptions = { flashAttention: "off", contextLength: 512, cells: 512, parallel: 2 };
+/** Room for all of them, and a sequence for each turn. */
+const roomy: LoadOptions = { ...crowded, cells: 8192, parallel: 16 };
+
+function opening(word: string): string {
+  return `${`The ${word} is quiet tonight, and nobody asks why. `.repeat(5)}${turnEnd}What of the ${word}?${turnEnd}`;
+}
+
+async function ask({ model }: LoadedModel, prompt: string, extra: object = {}): Promise<GenerationResult> {
+  return await model.generate({ prompt, temperature: 0, maxTokens: 20, ...extra });
+}
+
+/** One turn of each chat, and then another of each. */
+async function twoTurns(loaded: LoadedModel, extra: object = {}): Promise<GenerationResult[][]> {
+  const results: GenerationResult[][] = [];
+  const prompts = chats.map(opening);
+  for (const follow of [`And then?${turnEnd}`, ""]) {
+    const round: GenerationResult[] = [];
+    for (const [index, prompt] of prompts.entries()) {
+      const result = await ask(loaded, prompt, extra);
+      prompts[index] = prompt + result.text + turnEnd + follow;
+      round.push(result);
+    }
+    results.push(round);
+  }
+  return results;
+}
+
+const texts = (results: GenerationResult[][]): string[][] =>
+  results.map((round) => round.map((result) => result.text));
+
+describe.each([
+  { name: "a llama", fixture: { weights: "f32" }, options: {} },
+  { name: "a llama with keys in q8_0", fixture: { weights: "f32" }, options: { kvTypeK: "q8_0" } },
+  {
+    name: "a llama with a q4_0 cache and flash attention",
+    fixture: { weights: "f32" },
+    options: { kvTypeK: "q4_0", kvTypeV: "q4_0", flashAttention: "on" },
+  },
+  { name: "an lfm2", fixture: { architecture: "lfm2" }, options: {} },
+  { name: "an lfm2moe", fixture: { architecture: "lfm2moe" }, options: {} },
+] as const)("host memory, $name", ({ fixture, options }) => {
+  it("gives chats back that were evicted, with the texts of a context in which they had stayed", async () => {
+    await using small = await loadTiny({ ...crowded, ...options }, fixture);
+    await using large = await loadTiny({ ...roomy, ...options }, fixture);
+    const evicted = await twoTurns(small);
+    const stayed = await twoTurns(large);
+    expect(texts(evicted)).toEqual(texts(stayed));
+    for (const [index, first] of evicted[0]?.entries() ?? []) {
+      // Everything up to the end of its first question, at least; random text is not always cut into the same tokens again.
+      expect(evicted[1]?.[index]?.usage.cachedTokens).toBeGreaterThanOrEqual(first.usage.promptTokens);
+    }
+    const stats = small.model.stats();
+    expect(stats.cacheRamHits).toBeGreaterThanOrEqual(chats.length);
+    expect(stats.cacheRamBytes).toBeGreaterThan(0);
+    expect(large.model.stats().cacheRamHits).toBe(0);
+  });
+});
+
+describe("host memory", () => {
+  it.each(["llama", "lfm2"] as const)("changes no text of an uncached run, %s", async (architecture) => {
+    await using loaded = await loadTiny(crowded, { weights: "f32", architecture });
+    const cached = await twoTurns(loaded);
+    const uncached = await twoTurns(loaded, { cachePrompt: false });
+    expect(texts(cached)).toEqual(texts(uncached));
+    expect(uncached.flat().every((result) => result.usage.cachedTokens === 0)).toBe(true);
+  });
+
+  it("keeps nothing when it is turned off", async () => {
+    await using loaded = await loadTiny({ ...crowded, cacheRamMiB: 0 }, { weights: "f32" });
+    const [, second] = await twoTurns(loaded);
+    expect(second?.map((result) => result.usage.cachedTokens)).toEqual(chats.map(() => 0));
+    expect(loaded.model.stats()).toMatchObject({ cacheRamBytes: 0, cacheRamPieces: 0, cacheRamHits: 0 });
+  });
+
+  it("never takes more than it may", async () => {
+    await using loaded = await loadTiny({ ...crowded, cacheRamMiB: 1 }, { weights: "f32" });
+    for (let round = 0; round < 40; round += 1) {
+      await ask(loaded, `${round} `.repeat(100) + opening("flood"), { maxTokens: 4 });
+      expect(loaded.model.stats().cacheRamBytes).toBeLessThanOrEqual(1024 * 1024);
+    }
+    expect(loaded.model.stats().cacheRamBytes).toBeGreaterThan(512 * 1024);
+  });
+
+  it("gives a preempted request back what it had computed", async () => {
+    await using loaded = await loadTiny({ ...crowded, parallel: 3 }, { weights: "f32" });
+    const requests = ["river", "lantern", "copper"].map((word) => ({
+      prompt: opening(word),
+      maxTokens: 250,
+    }));
+    const together = await Promise.all(
+      requests.map(async ({ prompt, maxTokens }) => (await ask(loaded, prompt, { maxTokens })).text),
+    );
+    await until(() => loaded.model.stats().running === 0);
+    const { preemptions, cacheRamHits } = loaded.model.stats();
+    expect(preemptions).toBeGreaterThan(0);
+    expect(cacheRamHits).toBeGreaterThan(0);
+    for (const [index, { prompt, maxTokens }] of requests.entries()) {
+      expect((await ask(loaded, prompt, { maxTokens, cachePrompt: false })).text).toBe(together[index]);
+    }
+  });
+});
