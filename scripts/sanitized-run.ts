@@ -105,6 +105,7 @@ async function run(addon: Addon, file: string): Promise<void> {
       waitingMax: 16,
       contextOverflow: "shift",
       speculation: "ngram",
+      draftTokens: 4,
     },
     requests.onEvents,
   );

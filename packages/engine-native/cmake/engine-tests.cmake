@@ -8,6 +8,7 @@ add_executable(
     ingle_engine_tests EXCLUDE_FROM_ALL
     test/engine_cancel_test.cpp
     test/engine_fault_test.cpp
+    test/engine_speculation_test.cpp
     test/faulty_context.cpp # in place of src/llama/context.cpp
     test/main.cpp
     $<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>
