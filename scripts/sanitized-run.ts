@@ -107,6 +107,7 @@ async function run(addon: Addon, file: string): Promise<void> {
       waitingMax: 16,
       contextOverflow: "shift",
       speculation: "ngram",
+      draftTokens: 4,
       cacheRamBytes: 64 * 1024 * 1024,
     },
     requests.onEvents,

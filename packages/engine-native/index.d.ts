@@ -170,6 +170,8 @@ export interface NativeModel {
   createEngine(
     options: NativeEngineOptions,
     onEvents: (events: NativeEvent[]) => void,
+    /** With `speculation: "draft-model"`; the engine keeps its weights as long as it needs them. */
+    draftModel?: NativeModel,
   ): Promise<NativeEngine>;
   /** Frees the weights once the last engine on it is disposed. Idempotent. */
   dispose(): void;
@@ -199,8 +201,10 @@ export interface NativeEngineOptions {
   waitingMax: number;
   /** What happens when a chat is too long for the context: it ends there, or its oldest turns are dropped. */
   contextOverflow: "length" | "shift";
-  /** "ngram" guesses tokens from the text before them; not where `isRecurrent`. */
-  speculation: "off" | "ngram";
+  /** Guesses tokens from the text before them, or by a draft model; not where `isRecurrent`. */
+  speculation: "off" | "ngram" | "draft-model";
+  /** Most tokens that a draft model guesses in one turn. */
+  draftTokens: number;
   /** Host memory for state that is evicted from the context, in bytes; 0 keeps none. */
   cacheRamBytes: number;
 }

@@ -9,6 +9,7 @@ add_executable(
     test/engine_cancel_test.cpp
     test/engine_fault_test.cpp
     test/engine_memory_test.cpp
+    test/engine_speculation_test.cpp
     test/faulty_context.cpp # in place of src/llama/context.cpp
     test/main.cpp
     $<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>

@@ -1,6 +1,8 @@
 // engine::Speculation: guesses are computed where they make things faster, and nowhere else.
 #include "engine/speculation.h"
 
+#include "engine/guesser.h"
+
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -41,6 +43,7 @@ public:
     void turn(Run& run) {
         speculation_.begin_turn(machine_.decoding);
         int32_t computed = machine_.decoding;
+        int32_t given = 0;
         for (size_t i = 0; i < texts_.size(); ++i) {
             const auto guesses = speculation_.draft(i + 1, texts_[i], 8);
             computed += static_cast<int32_t>(guesses.size());
@@ -51,9 +54,10 @@ public:
                 is_right = right < guesses.size() && guesses[right] == token;
                 texts_[i].push_back(token);
             }
-            run.tokens += static_cast<int32_t>(right);
+            given += static_cast<int32_t>(right);
         }
-        speculation_.observe(computed, machine_.ms(computed));
+        run.tokens += given;
+        speculation_.observe(computed, given, machine_.ms(computed));
         run.ms += machine_.ms(computed);
         run.turn_ms_max = std::max(run.turn_ms_max, machine_.ms(computed));
     }
@@ -128,8 +132,8 @@ TEST_CASE("speculation: a request that has ended is forgotten, and a new one beg
     Speculation speculation;
     std::vector<Token> text;
     for (Token i = 0; i < 60; ++i) text.push_back(i % 20);
-    speculation.observe(1, 10);
-    speculation.observe(9, 11);
+    speculation.observe(1, 1, 10);
+    speculation.observe(9, 9, 11);
     const auto guessed = [&] {
         speculation.begin_turn(1);
         return speculation.draft(1, text, 8).size();
@@ -138,4 +142,79 @@ TEST_CASE("speculation: a request that has ended is forgotten, and a new one beg
     speculation.forget(1);
     text = {1, 2, 3, 4, 5};
     CHECK_EQ(guessed(), 0);
+}
+
+namespace {
+
+/// Says what a text that counts up to twenty again and again says next, and is wrong every `wrong_every` tokens.
+struct Knowing final : engine::Guesser {
+    std::span<const Guess> guess(std::span<const Token> text, int32_t most) override {
+        asked += 1;
+        guesses.clear();
+        for (int32_t i = 0; i < most; ++i) {
+            const Token next = static_cast<Token>(text.size()) + i;
+            guesses.push_back({.token = next % wrong_every == 0 ? -1 : next % 20, .chance = 0.9});
+        }
+        return guesses;
+    }
+    double ms() const override { return took_ms; }
+
+    Token wrong_every = 1000;
+    double took_ms = 10;
+    int asked = 0;
+    std::vector<Guess> guesses;
+};
+
+/// Turns of one text; milliseconds that they took, with the guesser's.
+Run turns_with(Knowing& guesser, int turns, const std::function<double(int32_t)>& ms) {
+    Speculation speculation(&guesser, 4);
+    std::vector<Token> text{0, 1, 2};
+    Run run;
+    for (int turn = 0; turn < turns; ++turn) {
+        speculation.begin_turn(1);
+        const int asked = guesser.asked;
+        const auto guesses = speculation.draft(1, text, 8);
+        CHECK(guesses.size() <= 4);
+        int32_t given = 0;
+        for (bool is_right = true; is_right; ++given) {
+            const Token token = static_cast<Token>(text.size()) % 20;
+            is_right = given < std::ssize(guesses) && guesses[static_cast<size_t>(given)] == token;
+            text.push_back(token);
+        }
+        const auto computed = static_cast<int32_t>(guesses.size()) + 1;
+        speculation.observe(computed, given, ms(computed));
+        run.ms += ms(computed) + (guesser.asked > asked ? guesser.took_ms : 0);
+        run.tokens += given;
+        run.drafted += static_cast<int32_t>(guesses.size());
+    }
+    return run;
+}
+
+} // namespace
+
+TEST_CASE("speculation: a draft model that is right makes a reply faster") {
+    Knowing guesser;
+    const Run run = turns_with(guesser, 300, gpu);
+    CHECK(run.speed() > 2 / gpu(1));
+}
+
+TEST_CASE("speculation: a draft model that is nearly always wrong, or too slow, rests") {
+    Knowing wrong;
+    wrong.wrong_every = 1;
+    CHECK(turns_with(wrong, 6000, gpu).speed() > 0.97 / gpu(1));
+    CHECK(wrong.asked < 200);
+    Knowing slow;
+    slow.took_ms = 80;
+    CHECK(turns_with(slow, 6000, gpu).speed() > 0.95 / gpu(1));
+}
+
+TEST_CASE("speculation: a draft model is not asked beside other replies") {
+    Knowing guesser;
+    Speculation speculation(&guesser, 4);
+    const std::vector<Token> text{0, 1, 2};
+    speculation.observe(2, 2, 10);
+    speculation.begin_turn(2);
+    CHECK(speculation.draft(1, text, 8).empty());
+    CHECK(speculation.draft(2, text, 8).empty());
+    CHECK_EQ(guesser.asked, 0);
 }

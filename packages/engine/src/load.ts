@@ -60,6 +60,13 @@ export const LoadOptions = z
      * most 2,048.
      */
     cacheRamMiB: z.int().min(0).max(1_048_576).optional(),
+    /**
+     * A GGUF file of a smaller model with the same vocabulary, which guesses tokens instead while one reply is running:
+     * for a model that takes far longer for a token. Instead of `speculation`.
+     */
+    draftModel: z.string().min(1).optional(),
+    /** Most tokens that the draft model guesses in one turn. Default 4. */
+    draftTokens: z.int().min(1).max(16).default(4),
     mmap: z.boolean().default(true),
     mlock: z.boolean().default(false),
   })
@@ -89,11 +96,29 @@ export async function load(modelPath: string, options: LoadOptions = {}): Promis
   const native = await loadWeights(path.resolve(modelPath), checked, { signal, onProgress });
   try {
     signal?.throwIfAborted();
-    const model = await Model.start(native, engineOptions(native, checked));
+    const model = await startModel(native, checked, signal);
     return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
   } catch (error) {
     native.dispose();
     throw error;
+  }
+}
+
+async function startModel(
+  native: NativeModel,
+  options: z.output<typeof LoadOptions>,
+  signal: AbortSignal | undefined,
+): Promise<Model> {
+  const engine = engineOptions(native, options);
+  if (options.draftModel === undefined) return await Model.start(native, engine);
+  const draft = await loadWeights(path.resolve(options.draftModel), options, {
+    signal,
+    onProgress: undefined,
+  });
+  try {
+    return await Model.start(native, engine, draft);
+  } finally {
+    draft.dispose(); // the engine keeps what it needs
   }
 }
 
@@ -140,14 +165,6 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
       { details: { param: "contextLength", contextLength, contextLengthTrain } },
     );
   }
-  if (options.speculation !== "off" && native.info.isRecurrent) {
-    throw new EngineError(
-      "invalid_request",
-      `speculation: ${native.info.architecture} keeps a state that cannot be taken back when a guess was wrong. ` +
-        "Leave speculation out for this model.",
-      { details: { param: "speculation" } },
-    );
-  }
   const threads = options.threads ?? availableParallelism();
   return {
     contextLength,
@@ -165,9 +182,31 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
     flashAttention: options.flashAttention,
     waitingMax: options.waitingMax,
     contextOverflow: options.contextOverflow,
-    speculation: options.speculation,
+    ...speculationOf(native, options),
     cacheRamBytes: (options.cacheRamMiB ?? cacheRamDefaultMiB()) * mebibyte,
   };
+}
+
+function speculationOf(
+  { info }: NativeModel,
+  options: z.output<typeof LoadOptions>,
+): Pick<NativeEngineOptions, "speculation" | "draftTokens"> {
+  const { speculation, draftModel, draftTokens } = options;
+  const param = draftModel === undefined ? "speculation" : "draftModel";
+  if (draftModel !== undefined && speculation !== "off") {
+    throw new EngineError("invalid_request", `${param}: choose a draft model or speculation, not both.`, {
+      details: { param },
+    });
+  }
+  if (info.isRecurrent && (draftModel !== undefined || speculation !== "off")) {
+    throw new EngineError(
+      "invalid_request",
+      `${param}: ${info.architecture} keeps a state that cannot be taken back when a guess was wrong. ` +
+        "Leave it out for this model.",
+      { details: { param } },
+    );
+  }
+  return { speculation: draftModel === undefined ? speculation : "draft-model", draftTokens };
 }
 
 /** A share of the memory that this process may use: a container may have less than the machine. */

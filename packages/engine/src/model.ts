@@ -72,10 +72,15 @@ export class Model implements AsyncDisposable {
     };
   }
 
-  /** Starts an engine on a loaded native model and owns both from then on. */
-  static async start(native: NativeModel, options: NativeEngineOptions): Promise<Model> {
+  /** Starts an engine on a loaded native model and owns both from then on. A draft model stays the caller's. */
+  static async start(
+    native: NativeModel,
+    options: NativeEngineOptions,
+    draftModel?: NativeModel,
+  ): Promise<Model> {
     const listeners = new Map<number, (event: NativeEvent) => void>();
-    const engine = await fromNative(native.createEngine(options, (events) => deliver(events, listeners)));
+    const onEvents = (events: readonly NativeEvent[]): void => deliver(events, listeners);
+    const engine = await fromNative(native.createEngine(options, onEvents, draftModel));
     return new Model(native, engine, listeners, options);
   }
 

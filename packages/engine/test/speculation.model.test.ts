@@ -1,7 +1,7 @@
 // Speculation: several tokens in one turn, and the same texts. What is guessed depends on how long turns take here, so
 // the requests below are those that any machine guesses on: texts that go round in circles.
 import type { GenerationRequest, GenerationResult, LoadedModel } from "@ingle/engine";
-import { until } from "@ingle/fixtures";
+import { tinyModel, until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadExact, loadTiny, prompts, within } from "./tiny.ts";
 
@@ -135,6 +135,57 @@ describe("speculation on a hybrid model", () => {
     ).rejects.toMatchObject({
       code: "invalid_request",
       details: { param: "speculation" },
+    });
+  });
+});
+
+describe("a draft model", () => {
+  const options = { flashAttention: "off", contextLength: 512, parallel: 4 } as const;
+  const requests = prompts(4).map((prompt) => ({ prompt, temperature: 0, maxTokens: 120 }));
+
+  it("that is the very model itself is right nearly every time, and changes no text", async () => {
+    const draftModel = await tinyModel({ weights: "f32" });
+    await using plain = await loadExact(options);
+    await using drafted = await loadExact({ ...options, draftModel, draftTokens: 6 });
+    for (const request of requests) {
+      const { text } = await drafted.model.generate(request);
+      expect(text).toBe((await plain.model.generate(request)).text);
+    }
+    const { draftedTokens, acceptedTokens } = drafted.model.stats();
+    expect(draftedTokens).toBeGreaterThan(8);
+    expect(acceptedTokens / draftedTokens).toBeGreaterThan(0.9);
+    const together = await Promise.all(
+      requests.map(async (request) => (await drafted.model.generate(request)).text),
+    );
+    for (const [index, request] of requests.entries()) {
+      expect((await plain.model.generate(request)).text).toBe(together[index]);
+    }
+  });
+
+  it("with another vocabulary is refused with the reason and what to do", async () => {
+    const draftModel = await tinyModel({ vocabulary: "qwen2" });
+    await expect(loadExact({ ...options, draftModel })).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringMatching(/vocabularies differ.*smaller model of the same family/),
+    });
+  });
+
+  it("is refused on and as a hybrid model, beside speculation, and where there is no file", async () => {
+    const [llama, lfm2] = [await tinyModel(), await tinyModel({ architecture: "lfm2" })];
+    await expect(loadTiny({ ...options, draftModel: llama }, { architecture: "lfm2" })).rejects.toMatchObject(
+      {
+        code: "invalid_request",
+        details: { param: "draftModel" },
+      },
+    );
+    await expect(loadTiny({ ...options, draftModel: lfm2 })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    await expect(loadTiny({ ...options, draftModel: llama, speculation: "ngram" })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    await expect(loadTiny({ ...options, draftModel: "/nowhere.gguf" })).rejects.toMatchObject({
+      code: "model_not_found",
     });
   });
 });

@@ -63,13 +63,20 @@ describe("precedence", () => {
         INGLE_CONTEXT_OVERFLOW: "shift",
         INGLE_SPECULATION: "ngram",
         INGLE_CACHE_RAM: "0",
+        INGLE_DRAFT_TOKENS: "6",
         INGLE_ALLOW_HOSTS: "Chat.Example",
         INGLE_NO_AUTH: "false",
       },
     );
     expect(config).toMatchObject({
       keyDigests: [digestOfKey("one"), digestOfKey("two")],
-      engine: { contextLength: 512, contextOverflow: "shift", speculation: "ngram", cacheRamMiB: 0 },
+      engine: {
+        contextLength: 512,
+        contextOverflow: "shift",
+        speculation: "ngram",
+        draftTokens: 6,
+        cacheRamMiB: 0,
+      },
       allowHosts: ["chat.example"],
       noAuth: false,
     });
@@ -100,6 +107,7 @@ describe("errors", () => {
     [{}, { INGLE_PARALLEL: "-1" }, "INGLE_PARALLEL"],
     [{}, { INGLE_CONTEXT_OVERFLOW: "wrap" }, "INGLE_CONTEXT_OVERFLOW"],
     [{}, { INGLE_SPECULATION: "wild" }, "INGLE_SPECULATION"],
+    [{ draftTokens: 17 }, {}, "--draft-tokens"],
   ])("%j with %j names %s", (flags, env, setting) => {
     const error = errorOf(() => resolve(flags, env));
     expect(error.setting).toBe(setting);

@@ -71,6 +71,13 @@ export const ServerConfig = z
       contextOverflow: z.enum(["length", "shift"], 'must be "length" or "shift"').default("length"),
       /** Whether tokens are guessed from the text before them. */
       speculation: z.enum(["off", "ngram"], 'must be "off" or "ngram"').default("off"),
+      /** A GGUF file of a smaller model that guesses tokens instead. */
+      draftModel: z.string().min(1).max(4096).optional(),
+      draftTokens: z
+        .int("must be a whole number")
+        .min(1, "must be at least 1")
+        .max(16, "must be at most 16")
+        .optional(),
     }),
     /** With at least one key, a request without one of them is a 401. The keys themselves are not kept. */
     keyDigests: z
@@ -146,6 +153,8 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       waitingMax: values.waitingMax,
       contextOverflow: values.contextOverflow,
       speculation: values.speculation,
+      draftModel: values.draftModel,
+      draftTokens: values.draftTokens,
     },
     keyDigests: values.apiKey,
     noAuth: values.noAuth,

@@ -14,6 +14,8 @@ export interface ServerFlags {
   waitingMax?: number | undefined;
   contextOverflow?: "length" | "shift" | undefined;
   speculation?: "off" | "ngram" | undefined;
+  draftModel?: string | undefined;
+  draftTokens?: number | undefined;
   apiKey?: string[] | undefined;
   noAuth?: boolean | undefined;
   allowHost?: string[] | undefined;
@@ -64,6 +66,8 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "waitingMax", variables: ["INGLE_WAITING_MAX"], read: wholeNumber },
   { name: "contextOverflow", variables: ["INGLE_CONTEXT_OVERFLOW"], read: text },
   { name: "speculation", variables: ["INGLE_SPECULATION"], read: text },
+  { name: "draftModel", variables: ["INGLE_DRAFT_MODEL"], read: text },
+  { name: "draftTokens", variables: ["INGLE_DRAFT_TOKENS"], read: wholeNumber },
   { name: "apiKey", variables: ["INGLE_API_KEYS"], read: list },
   { name: "noAuth", variables: ["INGLE_NO_AUTH"], read: truth },
   { name: "allowHost", variables: ["INGLE_ALLOW_HOSTS"], read: list },

@@ -32,15 +32,22 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
     base::Result<std::unique_ptr<llama_rt::Context>> context =
         llama_rt::Context::create(model, options.context, slots_of(*model, options.context));
     if (!context) return std::unexpected(context.error());
+    std::unique_ptr<DraftModel> draft_model;
+    if (options.draft_model != nullptr) {
+        auto made = DraftModel::create(options.draft_model, *model, options.context);
+        if (!made) return std::unexpected(made.error());
+        draft_model = std::move(*made);
+    }
     const sched::Limits limits = limits_of(*model, **context, options.context, options.cache_ram_bytes);
-    std::unique_ptr<Engine> engine(
-        new Engine(std::move(model), std::move(*context), options, limits, std::move(listener)));
+    std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(*context), std::move(draft_model),
+                                              options, limits, std::move(listener)));
     engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
     return engine;
 }
 
 Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
-               const EngineOptions& options, const sched::Limits& limits, Listener listener)
+               std::unique_ptr<DraftModel> draft_model, const EngineOptions& options,
+               const sched::Limits& limits, Listener listener)
     : model_(std::move(model)),
       options_(options),
       listener_(std::move(listener)),
@@ -48,6 +55,8 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       context_(std::move(context)),
       scheduler_(limits),
       pace_(options.context.batch_tokens),
+      draft_model_(std::move(draft_model)),
+      speculation_(draft_model_.get(), options.draft_tokens),
       host_memory_(limits.stash_bytes) {
     counted_.cells = options.context.cells;
     stats_ = counted_;
@@ -106,6 +115,7 @@ void Engine::stop() {
     is_stopped_.store(true);
     if (!thread_.joinable()) return;
     context_->abort();
+    if (draft_model_ != nullptr) draft_model_->abort();
     thread_.request_stop();
     thread_.join();
 }
@@ -224,14 +234,16 @@ void Engine::observe(const sched::Plan& plan, Clock::duration duration) {
     int32_t decoding = 0;
     int32_t prompt = 0;
     int32_t drafts = 0;
+    int32_t given = 0;
     for (const sched::Step& step : plan.steps) {
         if (step.tokens.size() == 1 && step.sample) decoding += 1;
         else prompt += static_cast<int32_t>(step.tokens.size());
         drafts += static_cast<int32_t>(step.drafts.size());
     }
+    for (const Outcome& outcome : outcomes_) given += outcome.accepted + 1;
     const double ms = std::chrono::duration<double, std::milli>(duration).count();
     if (drafts == 0) pace_.observe(decoding, prompt, ms);
-    if (prompt == 0) speculation_.observe(decoding + drafts, ms);
+    if (prompt == 0) speculation_.observe(decoding + drafts, given, ms);
 }
 
 void Engine::drain_inbox() {

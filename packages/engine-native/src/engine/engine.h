@@ -8,6 +8,7 @@
 #include "base/bounded_queue.h"
 #include "base/result.h"
 #include "base/thread_checker.h"
+#include "engine/draft_model.h"
 #include "engine/events.h"
 #include "engine/exit_guard.h"
 #include "engine/generation.h"
@@ -38,10 +39,13 @@ struct EngineOptions {
     int32_t waiting_max;
     /// A chat that is too long for the context drops its oldest turns; else it is refused, or ends there.
     bool drops_turns;
-    /// Several tokens in one turn, guessed from the text before them.
-    bool speculates;
+    /// Several tokens in one turn, guessed from the text before them or by `draft_model`.
+    bool speculates = false;
+    /// Guesses for the model, where there is one: at most so many tokens in a turn.
+    std::shared_ptr<const llama_rt::Model> draft_model = nullptr;
+    int32_t draft_tokens = 0;
     /// Host memory for state that is evicted from the context; 0 keeps none.
-    uint64_t cache_ram_bytes;
+    uint64_t cache_ram_bytes = 0;
 };
 
 /// A request as the caller gives it; the engine adds id and time.
@@ -56,9 +60,9 @@ struct Submission {
     /// Shares its beginning with others, and leaves it to them.
     bool uses_cache;
     /// Null: any text.
-    std::shared_ptr<const llama_rt::Constraint> constraint;
+    std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
     /// How many of the likeliest tokens are told for each token; -1 tells no probabilities at all.
-    int32_t logprobs;
+    int32_t logprobs = -1;
 };
 
 struct Stats {
@@ -114,7 +118,8 @@ private:
     using Message = std::variant<GenerationRequest, Cancel>;
 
     Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
-           const EngineOptions& options, const sched::Limits& limits, Listener listener);
+           std::unique_ptr<DraftModel> draft_model, const EngineOptions& options, const sched::Limits& limits,
+           Listener listener);
 
     // Engine thread.
     void run(const std::stop_token& stop);
@@ -166,6 +171,8 @@ private:
     std::unique_ptr<llama_rt::Context> context_;
     sched::Scheduler scheduler_;
     Pace pace_;
+    /// Null without one.
+    std::unique_ptr<DraftModel> draft_model_;
     Speculation speculation_;
     std::unordered_map<base::RequestId, std::unique_ptr<Generation>> generations_;
     std::unordered_map<base::CheckpointId, std::vector<uint8_t>> checkpoints_;

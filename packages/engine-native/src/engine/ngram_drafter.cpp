@@ -14,9 +14,6 @@ constexpr size_t kMatchMin = 3;
 /// More than these make a guess no likelier.
 constexpr size_t kMatchMax = 10;
 
-/// Weight of the newest judgement at least: a text that stops repeating itself is noticed within some twenty tokens.
-constexpr double kNewestMin = 0.08;
-
 constexpr size_t kEndsMin = 1024;
 
 /// Spreads what it is multiplied with over all bits.
@@ -38,9 +35,7 @@ void NgramDrafter::observe(std::span<const Token> text) {
 void NgramDrafter::judge(std::span<const Token> text) {
     for (size_t i = 0; i < guesses_.size() && length_ + i < text.size(); ++i) {
         const bool is_right = text[length_ + i] == guesses_[i];
-        Rate& rate = rates_[rate_of(i)];
-        rate.mean += ((is_right ? 1 : 0) - rate.mean) * std::max(1.0 / (rate.seen + 2), kNewestMin);
-        rate.seen += 1;
+        rates_[rate_of(i)].observe(is_right);
         if (!is_right) return;
     }
 }

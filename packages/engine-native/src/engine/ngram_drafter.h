@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "engine/hit_rate.h"
 
 #include <array>
 #include <cstddef>
@@ -26,15 +27,9 @@ public:
     std::span<const base::Token> guesses() const { return guesses_; }
 
     /// How likely guess `i` is right when those before it are; 0 … 1.
-    double chance(size_t i) const { return rates_[rate_of(i)].mean; }
+    double chance(size_t i) const { return rates_[rate_of(i)].mean(); }
 
 private:
-    /// A moving average of right and wrong; a coin's toss while nothing is known.
-    struct Rate {
-        double mean = 0.5;
-        int32_t seen = 0;
-    };
-
     void judge(std::span<const base::Token> text);
     void learn(std::span<const base::Token> text);
     void guess(std::span<const base::Token> text);
@@ -52,7 +47,7 @@ private:
     size_t length_ = 0;
     size_t match_ = 0;
     /// By the number of tokens that are the same: the longer, the likelier the same goes on.
-    std::array<Rate, 8> rates_;
+    std::array<HitRate, 8> rates_;
 };
 
 } // namespace engine

@@ -85,7 +85,8 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
         .batch_tokens_busy = reader.integer("batchTokensBusy", 0, 1 << 20),
         .waiting_max = reader.integer("waitingMax", 0, 1 << 20),
         .drops_turns = reader.string("contextOverflow") == "shift",
-        .speculates = reader.string("speculation") == "ngram",
+        .speculates = reader.string("speculation") != "off",
+        .draft_tokens = reader.integer("draftTokens", 1, 64),
         .cache_ram_bytes = reader.count("cacheRamBytes"),
     };
     if (options.context.cells < options.context.context_length) return std::unexpected(wrong("cells"));

@@ -297,6 +297,16 @@ Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
         return thrown(info.Env(),
                       {.code = base::Code::invalid_argument, .message = "onEvents is not a function."});
     }
+    if (info[2].IsObject()) {
+        const auto* data = info.Env().GetInstanceData<AddonData>();
+        const auto draft = info[2].As<Napi::Object>();
+        if (!draft.InstanceOf(data->model_class.Value())) {
+            return thrown(info.Env(), {.code = base::Code::invalid_argument,
+                                       .message = "The draft model is not a loaded model."});
+        }
+        options->draft_model = Unwrap(draft)->usable(info.Env());
+        if (options->draft_model == nullptr) return info.Env().Undefined();
+    }
     base::Result<std::shared_ptr<EventBridge>> bridge =
         EventBridge::create(info.Env(), info[1].As<Napi::Function>());
     if (!bridge) return thrown(info.Env(), bridge.error());

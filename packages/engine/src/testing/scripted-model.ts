@@ -86,6 +86,7 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     waitingMax: 256,
     contextOverflow: "length",
     speculation: "off",
+    draftTokens: 4,
     cacheRamBytes: 0,
   });
   return { model, log };

@@ -15,6 +15,8 @@ export interface GenerationFlags {
   threads?: number;
   contextOverflow?: "length" | "shift";
   speculation?: "off" | "ngram";
+  draftModel?: string;
+  draftTokens?: number;
 }
 
 /** The sampling flags in the engine's names. Throws the engine's `invalid_request`, before any model is touched. */
@@ -33,10 +35,10 @@ export function settingsOf(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,
 ): Pick<ServerConfig, "model" | "engine"> {
-  const { model, ctx, threads, contextOverflow, speculation } = flags;
+  const { model, ctx, threads, contextOverflow, speculation, draftModel, draftTokens } = flags;
   // Nothing listens, so nothing has to be kept from strangers.
   const { engine, ...config } = resolveConfig({
-    flags: { model, ctx, threads, contextOverflow, speculation, noAuth: true },
+    flags: { model, ctx, threads, contextOverflow, speculation, draftModel, draftTokens, noAuth: true },
     env,
   });
   return { model: config.model, engine: { ...engine, parallel: 1 } };

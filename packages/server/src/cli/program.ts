@@ -86,6 +86,8 @@ function addServerFlags(command: Command): Command {
     .option("--waiting-max <number>", "requests that may wait in line", wholeNumber)
     .addOption(contextOverflow())
     .addOption(speculation())
+    .option("--draft-model <path>", "a smaller model that guesses tokens for this one")
+    .option("--draft-tokens <number>", "most tokens that it guesses at a time", wholeNumber)
     .option("--api-key <key...>", "ask every request for one of these keys")
     .option("--no-auth", "serve other machines without a key")
     .option("--allow-host <name...>", "host names that requests may use beside loopback")
@@ -113,7 +115,9 @@ function addGenerationFlags(command: Command): Command {
     .option("--ctx <tokens>", "most tokens of prompt and answer", wholeNumber)
     .option("--threads <number>", "threads that compute", wholeNumber)
     .addOption(contextOverflow())
-    .addOption(speculation());
+    .addOption(speculation())
+    .option("--draft-model <path>", "a smaller model that guesses tokens for this one")
+    .option("--draft-tokens <number>", "most tokens that it guesses at a time", wholeNumber);
 }
 
 function contextOverflow(): Option {

@@ -1,0 +1,126 @@
+#include "engine/draft_model.h"
+
+#include "llama/candidates.h"
+#include "llama/softmax.h"
+#include "llama/vocabulary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace engine {
+
+using base::Code;
+using base::Token;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// Tokens of a text that are read in one turn: the reply that waits for them should not stop for long.
+constexpr int32_t kReadMax = 128;
+
+/// A guess that is right less often is none, and what would follow it still less.
+constexpr double kChanceMin = 0.4;
+
+} // namespace
+
+base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<const llama_rt::Model> model,
+                                                             const llama_rt::Model& target,
+                                                             llama_rt::ContextOptions options) {
+    if (model->info().is_recurrent) {
+        return base::fail(
+            Code::invalid_argument,
+            "A " + model->info().architecture +
+                " model cannot guess for another: its state cannot be taken back when a guess was "
+                "wrong. Choose a draft model of another architecture.");
+    }
+    const base::Result<int32_t> common = llama_rt::common_vocabulary(target, *model);
+    if (!common) return std::unexpected(common.error());
+    options.context_length = std::min(options.context_length, model->info().context_length_train);
+    options.cells = options.context_length;
+    options.sequences = 1;
+    options.batch_tokens = kReadMax;
+    auto context = llama_rt::Context::create(model, options, 1);
+    if (!context) return std::unexpected(context.error());
+    return std::unique_ptr<DraftModel>(new DraftModel(std::move(*context), *common, options.context_length));
+}
+
+std::span<const Guesser::Guess> DraftModel::guess(std::span<const Token> text, int32_t most) {
+    const Clock::time_point begin = Clock::now();
+    judge(text);
+    guesses_.clear();
+    tenths_.clear();
+    guess_all(text, static_cast<size_t>(most));
+    ms_ = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    return guesses_;
+}
+
+/// Looks how good the last guesses were, if it is about the same text again.
+void DraftModel::judge(std::span<const Token> text) {
+    if (guesses_.empty() || text.size() <= length_ || length_ > held_.size() ||
+        !std::ranges::equal(text.first(length_), std::span(held_).first(length_)))
+        return;
+    for (size_t i = 0; i < guesses_.size() && length_ + i < text.size(); ++i) {
+        const bool is_right = guesses_[i].token == text[length_ + i];
+        rates_[tenths_[i]].observe(is_right);
+        if (!is_right) return;
+    }
+}
+
+void DraftModel::guess_all(std::span<const Token> text, size_t most) {
+    length_ = text.size();
+    if (std::ssize(text) + static_cast<int32_t>(most) > length_max_ || !read(text)) return;
+    for (;;) {
+        const Token token = likeliest_next();
+        const double chance = rates_[tenths_.back()].mean();
+        if (chance < kChanceMin) return;
+        guesses_.push_back({.token = token, .chance = chance});
+        if (guesses_.size() == most || !compute(std::span(&token, 1), true)) return;
+    }
+}
+
+/// Reads what of the text it does not hold yet. False when there is more than one turn's reading, or it cannot be done.
+bool DraftModel::read(std::span<const Token> text) {
+    const auto [own, _] = std::ranges::mismatch(held_, text);
+    // The last token is always computed: its logits are wanted.
+    const size_t common = std::min(static_cast<size_t>(own - held_.begin()), text.size() - 1);
+    if (common < held_.size()) {
+        if (!context_->remove(0, static_cast<int32_t>(common))) return give_up();
+        held_.resize(common);
+    }
+    const std::span<const Token> rest = text.subspan(common);
+    const bool is_all = rest.size() <= static_cast<size_t>(kReadMax);
+    return compute(is_all ? rest : rest.first(static_cast<size_t>(kReadMax)), is_all) && is_all;
+}
+
+bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {
+    const auto has_token = [this](Token token) { return token < vocabulary_size_; };
+    if (!std::ranges::all_of(tokens, has_token)) return false;
+    const llama_rt::BatchPart part{.slot = 0,
+                                   .first = static_cast<int32_t>(held_.size()),
+                                   .tokens = tokens,
+                                   .wants_logits = wants_logits};
+    if (context_->decode(std::span(&part, 1)) != llama_rt::Decoded::ok) return give_up();
+    held_.insert(held_.end(), tokens.begin(), tokens.end());
+    return true;
+}
+
+/// After a failure: what it holds is not known any more. The text is read anew. False, for the caller to return.
+bool DraftModel::give_up() {
+    context_->clear();
+    held_.clear();
+    return false;
+}
+
+/// The model's next token; its probability goes to tenths_.
+Token DraftModel::likeliest_next() {
+    const std::span<const float> logits(context_->logits(0), static_cast<size_t>(vocabulary_size_));
+    const Token token = llama_rt::likeliest(logits);
+    const float highest = logits[static_cast<size_t>(token)];
+    const double probability =
+        std::isfinite(highest) ? 1.0 / llama_rt::exp_sum(logits, highest, 1.0F, sums_) : 0.0;
+    tenths_.push_back(static_cast<size_t>(probability * 10));
+    return token;
+}
+
+} // namespace engine
