@@ -107,7 +107,9 @@ public:
                                         .tokens_max = question.tokens,
                                         .stops = {},
                                         .ignore_eos = true,
-                                        .uses_cache = question.uses_cache});
+                                        .uses_cache = question.uses_cache,
+                                        .constraint = nullptr,
+                                        .logprobs = -1});
         if (!id) throw std::runtime_error(id.error().message);
         return *id;
     }

@@ -19,7 +19,7 @@ constexpr std::string_view kContentRule = "ingle-json";
 
 /// What a model's template may take for one conversation: it comes out of a file that a stranger made. Templates are
 /// written out some dozen times to find their syntax; together that takes milliseconds.
-constexpr int kTemplateMs = 5'000;
+constexpr int kTemplateMs = 2'000;
 constexpr size_t kTemplateBytes = size_t{1} << 30;
 
 common_chat_tool_choice to_tool_choice(ToolChoice choice) {

@@ -23,7 +23,7 @@ constexpr size_t kTextBytesMax = 256 * 1024 * 1024;
 /// Longest chat template; the longest that is known has 17 kB. What reads it recurses with the length of its sums.
 constexpr size_t kTemplateBytesMax = 64 * 1024;
 /// What a template may take while it is read.
-constexpr int kTemplateMs = 5'000;
+constexpr int kTemplateMs = 2'000;
 constexpr size_t kTemplateWorkBytes = size_t{1} << 28;
 
 struct Progress {
