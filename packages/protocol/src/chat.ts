@@ -2,31 +2,14 @@
 // Used by the server's /v1/chat/completions route; the client takes its types from here.
 import { z } from "zod";
 
-import { optionalField } from "./absent.ts";
 import { ChoiceLogprobs, logprobFields, refineLogprobs } from "./logprobs.ts";
 import { ChatMessages, ToolCall } from "./messages.ts";
+import { choicesField, flag, modelField, streamFields, userField } from "./request-fields.ts";
 import { formatFields, refineFormat } from "./response-format.ts";
 import { refinePenalties, samplingFields } from "./sampling.ts";
 import { refineContinuation, thinkingFields } from "./thinking.ts";
 import { refineTools, toolFields } from "./tools.ts";
-
-/** Most UTF-16 units of a model's id. */
-export const modelLengthMax = 512;
-
-/** Most UTF-16 units of `user`: an address, an id or a few of them joined, not a document. */
-export const userLengthMax = 512;
-
-const modelRule = `model must be a string of at most ${modelLengthMax} characters`;
-const userRule = `user must be a string of at most ${userLengthMax} characters`;
-
-/** Most replies to one request. */
-export const choicesMax = 16;
-
-const choicesRule = `n must be an integer from 1 to ${choicesMax}`;
-
-function flag(name: string) {
-  return optionalField(z.boolean(`${name} must be true or false`));
-}
+import { Timings, Usage } from "./usage.ts";
 
 /**
  * The body of `POST /v1/chat/completions`. `null` means absent and unknown fields are ignored. One parse finds every
@@ -35,24 +18,19 @@ function flag(name: string) {
 export const ChatCompletionRequest = z
   .looseObject(
     {
-      model: z.string(modelRule).max(modelLengthMax, modelRule),
+      model: modelField,
       messages: ChatMessages,
       ...samplingFields,
-      n: optionalField(z.int(choicesRule).min(1, choicesRule).max(choicesMax, choicesRule)),
+      n: choicesField,
       ...logprobFields,
       ...formatFields,
       ...toolFields,
       ...thinkingFields,
-      stream: flag("stream"),
-      /** Read only when `stream` is true. */
-      stream_options: optionalField(
-        z.looseObject({ include_usage: flag("include_usage") }, "stream_options must be an object"),
-      ),
+      ...streamFields,
       cache_prompt: flag("cache_prompt"),
       timings_per_token: flag("timings_per_token"),
       ignore_eos: flag("ignore_eos"),
-      /** For whom the client asks; the server shares its work among users. The empty string says nothing. */
-      user: optionalField(z.string(userRule).max(userLengthMax, userRule)),
+      user: userField,
     },
     "the body must be a JSON object",
   )
@@ -70,35 +48,6 @@ export type ChatCompletionBody = z.input<typeof ChatCompletionRequest>;
 /** Why a reply ended: by itself or at a stop string; at a token limit; to have tools called. */
 export const FinishReason = z.enum(["stop", "length", "tool_calls"]).meta({ id: "FinishReason" });
 export type FinishReason = z.infer<typeof FinishReason>;
-
-/** Tokens of a request and its reply. */
-export const Usage = z
-  .object({
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int(),
-    prompt_tokens_details: z.object({ cached_tokens: z.int() }),
-  })
-  .meta({ id: "Usage" });
-export type Usage = z.infer<typeof Usage>;
-
-/** How long the engine worked: tokens, milliseconds and tokens per second of the prompt and of the reply. */
-export const Timings = z
-  .object({
-    prompt_n: z.int(),
-    prompt_ms: z.number(),
-    prompt_per_second: z.number(),
-    predicted_n: z.int(),
-    predicted_ms: z.number(),
-    predicted_per_second: z.number(),
-    cache_n: z.int(),
-    dropped_n: z.int(),
-    /** Tokens of the reply that speculation guessed, and those of them that were right. Absent where nothing was guessed. */
-    draft_n: z.int().optional(),
-    draft_n_accepted: z.int().optional(),
-  })
-  .meta({ id: "Timings" });
-export type Timings = z.infer<typeof Timings>;
 
 const answerFields = {
   id: z.string().meta({ description: "chatcmpl-…, the same in every chunk of a reply." }),

@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 
 import { expect, test } from "vitest";
 
-import { ChatCompletionRequest, Timings, Usage } from "./chat.ts";
+import { ChatCompletionRequest } from "./chat.ts";
+import { Timings, Usage } from "./usage.ts";
 import { wireErrors } from "./errors.ts";
 import { ModelEntry } from "./models.ts";
 

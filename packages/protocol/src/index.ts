@@ -3,12 +3,7 @@ export {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionRequest,
-  choicesMax,
   FinishReason,
-  modelLengthMax,
-  Timings,
-  Usage,
-  userLengthMax,
 } from "./chat.ts";
 export type { ChatCompletionBody } from "./chat.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
@@ -30,7 +25,10 @@ export { ModelEntry, ModelList } from "./models.ts";
 export { firstProblem } from "./problem.ts";
 export type { RequestProblem } from "./problem.ts";
 export { logitBiasMax, repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
+export type { SamplingRequest } from "./sampling.ts";
+export { choicesMax, modelLengthMax, userLengthMax } from "./request-fields.ts";
 export { ChoiceLogprobs, topLogprobsMax } from "./logprobs.ts";
 export { grammarLengthMax, ResponseFormat } from "./response-format.ts";
 export { templateKwargsMax } from "./thinking.ts";
 export { Tool, toolsMax } from "./tools.ts";
+export { Timings, Usage } from "./usage.ts";

@@ -83,6 +83,9 @@ export const samplingFields = {
   ),
 };
 
+/** The checked fields. */
+export type SamplingRequest = z.infer<z.ZodObject<typeof samplingFields>>;
+
 /** Adds an issue when both names of the repetition penalty are given with different values. */
 export function refinePenalties(
   request: { repeat_penalty?: number | undefined; repetition_penalty?: number | undefined },

@@ -4,6 +4,7 @@ import { firstProblem } from "@ingle/protocol";
 import Fastify, { LogController, type FastifyInstance, type FastifySchemaCompiler } from "fastify";
 import type { z } from "zod";
 import type { ServerConfig } from "./config.ts";
+import type { AnsweringOptions } from "./answering/answering.ts";
 import { httpServer, type TlsMaterial } from "./http-server.ts";
 import type { LoggerSetting } from "./logger.ts";
 import type { ModelRegistry } from "./models/registry.ts";
@@ -81,13 +82,14 @@ export async function buildApp(
   await app.register(healthRoutes, { registry });
   await app.register(metricsRoutes);
   await app.register(modelRoutes, { registry });
-  await app.register(chatRoutes, {
+  const answering: AnsweringOptions = {
     registry,
     variant: config.variant,
     keepAliveMs: dependencies.keepAliveCommentMs ?? keepAliveCommentMs,
     now: dependencies.now ?? (() => new Date()),
     newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
-  });
+  };
+  await app.register(chatRoutes, answering);
   return app;
 }
 

@@ -1,5 +1,5 @@
 // The four deployment variants as data: everything in which they differ, and nothing else.
-// Read by config.ts (defaults), models/registry.ts (which model ids are accepted) and chat/to-generation.ts (top_k).
+// Read by config.ts (defaults), models/registry.ts (which model ids are accepted) and answering/to-sampling.ts (top_k).
 import { z } from "zod";
 
 const variantNames = ["desktop", "developer", "command-line", "serverless"] as const;

@@ -2,10 +2,10 @@
 // Everything but the text of a chunk is the same for all of them, so it is written once, before the first token.
 import type { Generation, GenerationChunk, GenerationResult } from "@ingle/engine";
 import type { ChatCompletionChunk } from "@ingle/protocol";
-import { perSecond, toTimings, toUsage, type AnswerHead } from "./answer.ts";
+import { perSecond, toTimings, toUsage, type AnswerHead } from "../answering/answer.ts";
 import { toLogprobs, toToolCallDelta } from "./choices.ts";
-import { merged } from "./merged.ts";
-import { dataEvent, doneEvent } from "./sse.ts";
+import { merged } from "../answering/merged.ts";
+import { dataEvent, doneEvent } from "../answering/sse.ts";
 
 export interface ChunkOptions {
   /** Ends the stream with a chunk that has no choices but the usage. */

@@ -1,7 +1,7 @@
 // The answer in one piece, when `stream` is not true. Used by routes/chat-completions.ts.
 import type { GenerationResult } from "@ingle/engine";
 import type { ChatCompletion } from "@ingle/protocol";
-import { toTimings, toUsage, type AnswerHead } from "./answer.ts";
+import { toTimings, toUsage, type AnswerHead } from "../answering/answer.ts";
 import { toLogprobs, toToolCall } from "./choices.ts";
 
 /** One choice for each result, in their order. */

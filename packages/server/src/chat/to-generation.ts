@@ -1,9 +1,9 @@
-// A checked chat request in the engine's names. The only place where wire names (`repeat_penalty`, `max_tokens`, …)
-// and a variant's defaults meet the engine's. Used by routes/chat-completions.ts and, for the way back, by
+// A checked chat request in the engine's names. Used by routes/chat-completions.ts and, for the way back, by
 // plugins/errors.ts.
 import type { GenerationRequest } from "@ingle/engine";
 import type { ChatCompletionRequest } from "@ingle/protocol";
-import { variants, type VariantName } from "../variants.ts";
+import { toSampling } from "../answering/to-sampling.ts";
+import type { VariantName } from "../variants.ts";
 import { toMessages } from "./to-messages.ts";
 
 /**
@@ -13,18 +13,7 @@ import { toMessages } from "./to-messages.ts";
 export function toGenerationRequest(body: ChatCompletionRequest, variant: VariantName): GenerationRequest {
   return {
     messages: toMessages(body.messages),
-    temperature: body.temperature,
-    topK: body.top_k ?? variants[variant].topK,
-    topP: body.top_p,
-    minP: body.min_p,
-    repetitionPenalty: body.repetition_penalty ?? body.repeat_penalty,
-    repeatLastN: body.repeat_last_n,
-    presencePenalty: body.presence_penalty,
-    frequencyPenalty: body.frequency_penalty,
-    seed: body.seed,
-    logitBias: body.logit_bias,
-    maxTokens: toMaxTokens(body.max_completion_tokens ?? body.max_tokens),
-    stop: typeof body.stop === "string" ? [body.stop] : body.stop,
+    ...toSampling(body, variant),
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
     logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
@@ -38,11 +27,6 @@ export function toGenerationRequest(body: ChatCompletionRequest, variant: Varian
   };
 }
 
-/** The same request for one of several replies: each has a seed of its own, all of them follow from the one given. */
-export function toNthRequest(request: GenerationRequest, index: number): GenerationRequest {
-  return request.seed === undefined ? request : { ...request, seed: request.seed + index };
-}
-
 /** The wire's name of a field that the engine found wrong. */
 export function toWireParam(param: string): string {
   return wireParams[param] ?? param;
@@ -53,11 +37,6 @@ const wireParams: Readonly<Record<string, string>> = {
   responseFormat: "response_format",
   toolChoice: "tool_choice",
 };
-
-/** On the wire, -1 is "no limit". */
-function toMaxTokens(limit: number | undefined): number | undefined {
-  return limit === -1 ? undefined : limit;
-}
 
 function toResponseFormat({
   grammar = "",

@@ -63,9 +63,9 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
   return reply.code(status).send(toBody(error));
 }
 
-/** The data of the event that ends a stream early. */
-export function errorJson(thrown: unknown, request: FastifyRequest): string {
-  return JSON.stringify(toBody(noteError(thrown, request)));
+/** What the event says that ends a stream early. */
+export function lateErrorBody(thrown: unknown, request: FastifyRequest): ErrorBody {
+  return toBody(noteError(thrown, request));
 }
 
 /** Gives any thrown value its wire code. What nobody foresaw keeps its words to the log. */

@@ -8,7 +8,8 @@ import fp from "fastify-plugin";
 
 /** What a request asked a model for: for traces, never for the log. */
 export interface GenerationNote {
-  operation: "chat";
+  /** By the GenAI conventions. */
+  operation: "chat" | "text_completion";
   /** The id in the answer. */
   responseId: string;
   /** As it was asked for; read for its numbers only. */

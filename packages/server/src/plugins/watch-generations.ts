@@ -3,7 +3,7 @@
 // generate.
 import type { Generation, GenerationResult } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
-import { toUsage } from "../chat/answer.ts";
+import { toUsage } from "../answering/answer.ts";
 import type { GenerationNote, RequestOutcome } from "./request-log.ts";
 
 export interface WatchedGeneration extends Omit<GenerationNote, "startedAt" | "endedAt"> {

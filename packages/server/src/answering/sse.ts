@@ -1,5 +1,6 @@
 // Server-sent events as text, and what holds for every stream of them: a comment while it is silent, and an error
-// event instead of a cut once something was sent. Used by to-chunks.ts and routes/chat-completions.ts.
+// event instead of a cut once something was sent. Used by send-events.ts and by the streams of each
+// protocol.
 
 /** Ends a stream that is whole. */
 export const doneEvent = "data: [DONE]\n\n";
@@ -14,8 +15,8 @@ export function dataEvent(json: string): string {
 export interface EventStreamOptions {
   /** Longest silence before a comment is sent. */
   keepAliveMs: number;
-  /** The data of the event that tells a client of an error. */
-  toErrorJson: (error: unknown) => string;
+  /** The event that tells a client of an error, whole. */
+  toErrorEvent: (error: unknown) => string;
 }
 
 /**
@@ -34,7 +35,7 @@ export async function* eventStream(
     }
   } catch (error) {
     if (!isStarted) throw error;
-    yield dataEvent(options.toErrorJson(error));
+    yield options.toErrorEvent(error);
   }
 }
 

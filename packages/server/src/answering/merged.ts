@@ -1,4 +1,5 @@
-// Several streams as one, each piece with the number of the stream it is from. Used by to-chunks.ts.
+// Several streams as one, each piece with the number of the stream it is from. Used by the streams that have
+// several choices.
 
 export interface FromStream<T> {
   index: number;

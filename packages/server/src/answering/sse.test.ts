@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { eventStream, keepAliveComment } from "./sse.ts";
+import { dataEvent, eventStream, keepAliveComment } from "./sse.ts";
 
-const toErrorJson = (error: unknown): string => JSON.stringify({ error: String(error) });
+const toErrorEvent = (error: unknown): string => dataEvent(JSON.stringify({ error: String(error) }));
 
 async function collect(events: AsyncIterable<string>): Promise<string[]> {
   const seen: string[] = [];
@@ -17,7 +17,7 @@ describe("eventStream", () => {
       yield "a";
       yield "b";
     };
-    expect(await collect(eventStream(source(), { keepAliveMs: 1000, toErrorJson }))).toEqual(["a", "b"]);
+    expect(await collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvent }))).toEqual(["a", "b"]);
   });
 
   it("sends a comment while the source is silent", async () => {
@@ -25,7 +25,7 @@ describe("eventStream", () => {
       await pause(50);
       yield "a";
     };
-    const seen = await collect(eventStream(source(), { keepAliveMs: 10, toErrorJson }));
+    const seen = await collect(eventStream(source(), { keepAliveMs: 10, toErrorEvent }));
     expect(seen.at(-1)).toBe("a");
     expect(seen.length).toBeGreaterThan(1);
     expect(new Set(seen.slice(0, -1))).toEqual(new Set([keepAliveComment]));
@@ -37,7 +37,7 @@ describe("eventStream", () => {
     const source = async function* (): AsyncGenerator<string> {
       throw gone;
     };
-    await expect(collect(eventStream(source(), { keepAliveMs: 1000, toErrorJson }))).rejects.toBe(gone);
+    await expect(collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvent }))).rejects.toBe(gone);
   });
 
   it("makes a later error the last event", async () => {
@@ -45,7 +45,7 @@ describe("eventStream", () => {
       yield "a";
       throw new Error("late");
     };
-    expect(await collect(eventStream(source(), { keepAliveMs: 1000, toErrorJson }))).toEqual([
+    expect(await collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvent }))).toEqual([
       "a",
       'data: {"error":"Error: late"}\n\n',
     ]);
@@ -62,7 +62,7 @@ describe("eventStream", () => {
         closed += 1;
       }
     };
-    for await (const event of eventStream(source(), { keepAliveMs: 5, toErrorJson })) {
+    for await (const event of eventStream(source(), { keepAliveMs: 5, toErrorEvent })) {
       if (event === keepAliveComment) break;
     }
     await expect.poll(() => closed).toBe(1);

@@ -1,5 +1,4 @@
-// What every form of an answer shares: its head, usage and timings in wire names. Used by to-completion.ts and
-// to-chunks.ts.
+// What every form of an answer shares: its head, usage and timings in wire names. Used by the answers of each protocol.
 import type { GenerationResult, Model } from "@ingle/engine";
 import type { Timings, Usage } from "@ingle/protocol";
 

@@ -1,0 +1,68 @@
+// What all routes that generate do the same way: take a model, start the generations and have them watched, wait for
+// them. A route adds what is its protocol's own. Used by the routes that generate.
+import type { Generation, GenerationRequest, GenerationResult } from "@ingle/engine";
+import type { FastifyRequest } from "fastify";
+import type { Lease, ModelRegistry } from "../models/registry.ts";
+import { watchGenerations, type WatchedGeneration } from "../plugins/watch-generations.ts";
+import type { VariantName } from "../variants.ts";
+
+/** What a route that generates is given when the server is put together. */
+export interface AnsweringOptions {
+  registry: ModelRegistry;
+  variant: VariantName;
+  /** Longest silence of a stream before a comment is sent, in milliseconds. */
+  keepAliveMs: number;
+  now: () => Date;
+  /** Letters and digits that nothing else is named. */
+  newId: () => string;
+}
+
+/**
+ * The model that a request names, held until the reply is out or its client gone, with a place in the line for each
+ * generation. Throws what the registry refuses with, and the client's leaving.
+ */
+export async function leaseModel(
+  request: FastifyRequest,
+  { registry, variant }: Pick<AnsweringOptions, "registry" | "variant">,
+  { model, places = 1 }: { model: string; places?: number },
+): Promise<Lease> {
+  const { clientSignal: signal } = request;
+  signal.throwIfAborted();
+  const lease = await registry.acquire(model, variant, { signal, places });
+  request.atEnd(() => lease[Symbol.dispose]());
+  request.outcome.model = lease.id;
+  return lease;
+}
+
+/** One generation for each of `requests`, in their order; they end when the client leaves. */
+export function startGenerations(
+  request: FastifyRequest,
+  lease: Lease,
+  requests: readonly GenerationRequest[],
+  asked: Omit<WatchedGeneration, "model"> & { user?: string | undefined },
+): Generation[] {
+  const { user, ...watched } = asked;
+  const options = { signal: request.clientSignal, client: request.clientKey(user) };
+  const generations = requests.map((each) => lease.model.generate(each, options));
+  // Never rejects: it only watches.
+  void watchGenerations(request, generations, { ...watched, model: lease.id });
+  return generations;
+}
+
+/** As many requests as replies are wanted: each has a seed of its own, all of them follow from the one given. */
+export function repeated(request: GenerationRequest, count: number): GenerationRequest[] {
+  const { seed } = request;
+  return Array.from({ length: count }, (_, index) =>
+    seed === undefined ? request : { ...request, seed: seed + index },
+  );
+}
+
+/** All results; the first failure ends the others. */
+export async function allResults(generations: readonly Generation[]): Promise<GenerationResult[]> {
+  try {
+    return await Promise.all(generations);
+  } catch (error) {
+    for (const generation of generations) generation.cancel();
+    throw error;
+  }
+}
