@@ -2,16 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import {
-  ChatCompletion,
-  ChatCompletionChunk,
-  ChatCompletionRequest,
-  choicesMax,
-  modelLengthMax,
-  userLengthMax,
-} from "./chat.ts";
+import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "./chat.ts";
 import { topLogprobsMax } from "./logprobs.ts";
 import { firstProblem } from "./problem.ts";
+import { choicesMax, modelLengthMax, userLengthMax } from "./request-fields.ts";
 import { grammarLengthMax } from "./response-format.ts";
 import { repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
 import { templateKwargsMax } from "./thinking.ts";

@@ -1,10 +1,5 @@
 // The public names of @ingle/protocol.
-export {
-  ChatCompletion,
-  ChatCompletionChunk,
-  ChatCompletionRequest,
-  FinishReason,
-} from "./chat.ts";
+export { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, FinishReason } from "./chat.ts";
 export type { ChatCompletionBody } from "./chat.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
 export type { ErrorBodyDetails, WireErrorCode, WireErrorType } from "./errors.ts";
