@@ -1,0 +1,44 @@
+// Models some of whose layers see only the last few tokens: what such a layer no longer needs for one text is still what a
+// shorter text with the same beginning needs.
+import type { LoadedModel } from "@ingle/engine";
+import { seededRandom } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadTiny } from "./tiny.ts";
+
+const random = seededRandom(1, "sliding window");
+const vocabulary = ["river", "copper", "seven", "lantern", "orbit", "maple", "quiet", "harbour"];
+const below = (limit: number): number => random.uint32() % limit;
+const words = (count: number): string[] =>
+  Array.from({ length: count }, () => vocabulary[below(vocabulary.length)] ?? "");
+
+/** Texts that begin like one of a few others, for a while. */
+function related(count: number): string[] {
+  const texts = Array.from({ length: 4 }, () => words(150));
+  return Array.from({ length: count }, () => {
+    const beginning = texts[below(texts.length)]?.slice(0, 30 + below(120)) ?? [];
+    return [...beginning, ...words(below(60))].join(" ");
+  });
+}
+
+describe("a model with a sliding window", () => {
+  let loaded: LoadedModel;
+  beforeAll(async () => {
+    loaded = await loadTiny(
+      { contextLength: 512, cells: 1500, parallel: 4, flashAttention: "off" },
+      { architecture: "gemma3", weights: "f32", window: 32 },
+    );
+  });
+  afterAll(() => loaded[Symbol.asyncDispose]());
+
+  it("shares beginnings of any length, with the texts of a model that shares nothing", async () => {
+    let cached = 0;
+    for (const prompt of related(100)) {
+      const request = { prompt, temperature: 0, maxTokens: 8 };
+      const shared = await loaded.model.generate(request);
+      const alone = await loaded.model.generate({ ...request, cachePrompt: false });
+      expect(shared.text).toBe(alone.text);
+      cached += shared.usage.cachedTokens;
+    }
+    expect(cached).toBeGreaterThan(5_000);
+  });
+});
