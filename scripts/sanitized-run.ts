@@ -109,6 +109,8 @@ async function run(addon: Addon, file: string): Promise<void> {
       speculation: "ngram",
       draftTokens: 4,
       cacheRamBytes: 64 * 1024 * 1024,
+      stateFile: "",
+      stateKey: new Uint8Array(32),
     },
     requests.onEvents,
   );

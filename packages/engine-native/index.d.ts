@@ -207,6 +207,10 @@ export interface NativeEngineOptions {
   draftTokens: number;
   /** Host memory for state that is evicted from the context, in bytes; 0 keeps none. */
   cacheRamBytes: number;
+  /** A file that keeps that memory from one engine to the next; "" for none. What is damaged or not ours is ignored. */
+  stateFile: string;
+  /** 32 bytes that stand for all that must be the same for a state to be of use. */
+  stateKey: Uint8Array;
 }
 
 /** Sampling as the field's names have it; every value is already checked. */

@@ -12,6 +12,7 @@ add_executable(
     test/engine_speculation_test.cpp
     test/faulty_context.cpp # in place of src/llama/context.cpp
     test/main.cpp
+    test/state_file_test.cpp
     $<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>
     $<TARGET_OBJECTS:ingle_engine>
     $<TARGET_OBJECTS:ingle_sched>

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { Model } from "./model.ts";
 import { fromNative, loadNative, type NativeEngineOptions, type NativeModel } from "./native.ts";
+import { stateFileIn } from "./state-file.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** Sequences in one context; llama.cpp's own limit is 256. */
@@ -61,6 +62,11 @@ export const LoadOptions = z
      */
     cacheRamMiB: z.int().min(0).max(1_048_576).optional(),
     /**
+     * A folder for the same between one life of the process and the next: written when the model is freed, read when it is
+     * loaded. It holds people's conversations; only its owner may read it. Default: nothing is kept.
+     */
+    cacheDir: z.string().min(1).optional(),
+    /**
      * A GGUF file of a smaller model with the same vocabulary, which guesses tokens instead while one reply is running:
      * for a model that takes far longer for a token. Instead of `speculation`.
      */
@@ -96,7 +102,10 @@ export async function load(modelPath: string, options: LoadOptions = {}): Promis
   const native = await loadWeights(path.resolve(modelPath), checked, { signal, onProgress });
   try {
     signal?.throwIfAborted();
-    const model = await startModel(native, checked, signal);
+    const model = await startModel(native, await engineOptions(native, path.resolve(modelPath), checked), {
+      ...checked,
+      signal,
+    });
     return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
   } catch (error) {
     native.dispose();
@@ -106,13 +115,12 @@ export async function load(modelPath: string, options: LoadOptions = {}): Promis
 
 async function startModel(
   native: NativeModel,
-  options: z.output<typeof LoadOptions>,
-  signal: AbortSignal | undefined,
+  engine: NativeEngineOptions,
+  options: z.output<typeof LoadOptions> & Pick<LoadOptions, "signal">,
 ): Promise<Model> {
-  const engine = engineOptions(native, options);
   if (options.draftModel === undefined) return await Model.start(native, engine);
   const draft = await loadWeights(path.resolve(options.draftModel), options, {
-    signal,
+    signal: options.signal,
     onProgress: undefined,
   });
   try {
@@ -155,7 +163,11 @@ async function loadWeights(
   }
 }
 
-function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions>): NativeEngineOptions {
+async function engineOptions(
+  native: NativeModel,
+  modelPath: string,
+  options: z.output<typeof LoadOptions>,
+): Promise<NativeEngineOptions> {
   const { contextLengthTrain } = native.info;
   const contextLength = options.contextLength ?? Math.min(contextLengthTrain, contextLengthDefault);
   if (contextLength > contextLengthTrain) {
@@ -183,8 +195,24 @@ function engineOptions(native: NativeModel, options: z.output<typeof LoadOptions
     waitingMax: options.waitingMax,
     contextOverflow: options.contextOverflow,
     ...speculationOf(native, options),
-    cacheRamBytes: (options.cacheRamMiB ?? cacheRamDefaultMiB()) * mebibyte,
+    ...(await keptState(modelPath, options)),
   };
+}
+
+async function keptState(
+  modelPath: string,
+  options: z.output<typeof LoadOptions>,
+): Promise<Pick<NativeEngineOptions, "cacheRamBytes" | "stateFile" | "stateKey">> {
+  const cacheRamBytes = (options.cacheRamMiB ?? cacheRamDefaultMiB()) * mebibyte;
+  if (options.cacheDir === undefined) return { cacheRamBytes, stateFile: "", stateKey: new Uint8Array(32) };
+  if (cacheRamBytes === 0) {
+    throw new EngineError(
+      "invalid_request",
+      "cacheDir: what is kept on the disk is what cacheRamMiB has room for; give it more than 0.",
+      { details: { param: "cacheDir" } },
+    );
+  }
+  return { cacheRamBytes, ...(await stateFileIn(path.resolve(options.cacheDir), modelPath, options)) };
 }
 
 function speculationOf(

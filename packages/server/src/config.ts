@@ -65,6 +65,8 @@ export const ServerConfig = z
       contextLength: z.int("must be a whole number").min(16, "must be at least 16").optional(),
       threads: z.int("must be a whole number").min(1, "must be at least 1").optional(),
       cacheRamMiB: z.int("must be a whole number").min(0, "must be at least 0").optional(),
+      /** A folder that keeps conversations' state over restarts. */
+      cacheDir: z.string().min(1).max(4096).optional(),
       /** Requests that may wait beside those that run; one more is a 429. */
       waitingMax: z.int("must be a whole number").min(0, "must be at least 0").default(waitingMaxDefault),
       /** Whether a chat ends where the context does, or drops its oldest turns there. */
@@ -150,6 +152,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       contextLength: values.ctx,
       threads: values.threads,
       cacheRamMiB: values.cacheRam,
+      cacheDir: values.cacheDir,
       waitingMax: values.waitingMax,
       contextOverflow: values.contextOverflow,
       speculation: values.speculation,

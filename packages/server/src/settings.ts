@@ -11,6 +11,7 @@ export interface ServerFlags {
   ctx?: number | undefined;
   threads?: number | undefined;
   cacheRam?: number | undefined;
+  cacheDir?: string | undefined;
   waitingMax?: number | undefined;
   contextOverflow?: "length" | "shift" | undefined;
   speculation?: "off" | "ngram" | undefined;
@@ -63,6 +64,7 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "ctx", variables: ["INGLE_CTX"], read: wholeNumber },
   { name: "threads", variables: ["INGLE_THREADS"], read: wholeNumber },
   { name: "cacheRam", variables: ["INGLE_CACHE_RAM"], read: wholeNumber },
+  { name: "cacheDir", variables: ["INGLE_CACHE_DIR"], read: text },
   { name: "waitingMax", variables: ["INGLE_WAITING_MAX"], read: wholeNumber },
   { name: "contextOverflow", variables: ["INGLE_CONTEXT_OVERFLOW"], read: text },
   { name: "speculation", variables: ["INGLE_SPECULATION"], read: text },

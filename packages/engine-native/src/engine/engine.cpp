@@ -60,6 +60,7 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       host_memory_(limits.stash_bytes) {
     counted_.cells = options.context.cells;
     stats_ = counted_;
+    load_state();
 }
 
 base::Result<base::RequestId> Engine::submit(Submission submission) {
@@ -127,6 +128,7 @@ void Engine::run(const std::stop_token& stop) {
         turn();
     }
     end_all();
+    save_state();
 }
 
 void Engine::turn() {

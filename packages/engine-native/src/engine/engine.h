@@ -15,6 +15,7 @@
 #include "engine/host_memory.h"
 #include "engine/pace.h"
 #include "engine/speculation.h"
+#include "engine/state_file.h"
 #include "llama/context.h"
 #include "llama/model.h"
 #include "sched/scheduler.h"
@@ -46,6 +47,8 @@ struct EngineOptions {
     int32_t draft_tokens = 0;
     /// Host memory for state that is evicted from the context; 0 keeps none.
     uint64_t cache_ram_bytes = 0;
+    /// Where that memory is kept from this engine to the next one of the same model.
+    StateFile state_file = {};
 };
 
 /// A request as the caller gives it; the engine adds id and time.
@@ -122,6 +125,8 @@ private:
            Listener listener);
 
     // Engine thread.
+    void load_state();
+    void save_state();
     void run(const std::stop_token& stop);
     void turn();
     void drain_inbox();

@@ -46,6 +46,16 @@ void HostMemory::discard(base::StashId stash) {
     pieces_.erase(found);
 }
 
+void HostMemory::adopt(base::StashId stash, Piece piece) {
+    bytes_ += size_of(piece);
+    pieces_.emplace(stash, std::move(piece));
+}
+
+const HostMemory::Piece* HostMemory::find(base::StashId stash) const {
+    const auto found = pieces_.find(stash);
+    return found == pieces_.end() ? nullptr : &found->second;
+}
+
 uint64_t HostMemory::size_of(const Piece& piece) {
     uint64_t bytes = piece.state.size;
     for (const auto& [length, checkpoint] : piece.checkpoints) bytes += checkpoint.size();

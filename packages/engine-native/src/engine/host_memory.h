@@ -34,9 +34,6 @@ public:
 
     void discard(base::StashId stash);
 
-    uint64_t bytes() const { return bytes_; }
-
-private:
     struct Piece {
         llama_rt::State state;
         /// By length: what lets the state be cut there.
@@ -44,9 +41,18 @@ private:
         /// No checkpoint is missing.
         bool is_whole = true;
     };
-
     static uint64_t size_of(const Piece& piece);
 
+    /// A piece that another engine made of the same model.
+    void adopt(base::StashId stash, Piece piece);
+
+    /// Null when it is not there.
+    const Piece* find(base::StashId stash) const;
+
+    uint64_t bytes() const { return bytes_; }
+    uint64_t bytes_max() const { return bytes_max_; }
+
+private:
     const uint64_t bytes_max_;
     uint64_t bytes_ = 0;
     std::unordered_map<base::StashId, Piece> pieces_;

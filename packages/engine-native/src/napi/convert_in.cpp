@@ -88,6 +88,7 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
         .speculates = reader.string("speculation") != "off",
         .draft_tokens = reader.integer("draftTokens", 1, 64),
         .cache_ram_bytes = reader.count("cacheRamBytes"),
+        .state_file = {.path = reader.string("stateFile"), .key = reader.bytes<32>("stateKey")},
     };
     if (options.context.cells < options.context.context_length) return std::unexpected(wrong("cells"));
     // A turn must have room for a token of every sequence.

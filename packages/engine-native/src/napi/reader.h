@@ -3,6 +3,8 @@
 
 #include "base/result.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -60,6 +62,19 @@ public:
         const Napi::Value value = get(name);
         return !value.IsEmpty() && value.IsString() ? value.As<Napi::String>().Utf8Value()
                                                     : miss(name, std::string());
+    }
+
+    /// A Uint8Array of just this length.
+    template <size_t Size>
+    std::array<uint8_t, Size> bytes(const char* name) {
+        std::array<uint8_t, Size> bytes{};
+        const Napi::Value value = get(name);
+        if (value.IsEmpty() || !value.IsTypedArray()) return miss(name, bytes);
+        const auto array = value.As<Napi::TypedArray>();
+        if (array.TypedArrayType() != napi_uint8_array || array.ByteLength() != Size)
+            return miss(name, bytes);
+        std::copy_n(value.As<Napi::Uint8Array>().Data(), Size, bytes.begin());
+        return bytes;
     }
 
     std::vector<std::string> strings(const char* name) {

@@ -85,6 +85,18 @@ bool Cells::restore(const Stashes::Found& found, int32_t there) {
     return true;
 }
 
+base::StashId Cells::adopt(std::vector<base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
+                           uint64_t bytes) {
+    const base::StashId stash = stashes_.add(std::move(text), first, std::move(checkpoints));
+    if (stash != 0) stashes_.made(stash, bytes, true);
+    return stash;
+}
+
+void Cells::give_up_donors() {
+    while (!donors_.empty() && give_up_donor(donors_.begin(), Hurry::waits)) {
+    }
+}
+
 void Cells::save(Slot slot) {
     if (!have_checkpoints() || tree_.length(slot) < kShareMin || tree_.is_marked(slot)) return;
     if (tree_.checkpoints() == limits_.checkpoints) tree_.forget_oldest_checkpoint();

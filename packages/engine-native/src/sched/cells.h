@@ -68,6 +68,13 @@ public:
 
     void not_stashed(base::StashId stash) { stashes_.forget(stash); }
 
+    /// A piece that another context of the same model left, with checkpoints at these lengths; 0 when it has no place.
+    base::StashId adopt(std::vector<base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
+                        uint64_t bytes);
+
+    /// Gives up donors, as many as can be copied to host memory in one turn.
+    void give_up_donors();
+
     /// Saves the state of a running `slot` where it stands, where that is of use. The oldest go when there are too many.
     void save(base::Slot slot);
 

@@ -59,6 +59,14 @@ const Plan& Scheduler::plan(const TurnBudget& budget) {
     return plan_;
 }
 
+const Plan& Scheduler::give_up_donors() {
+    INGLE_ASSERT(!is_planned_ && running_.empty());
+    plan_ = {};
+    cells_.give_up_donors();
+    plan_.cells = cells_.take_ops();
+    return plan_;
+}
+
 void Scheduler::restored(const Restore& restore, bool is_ok) {
     cells_.restored(restore.stash, is_ok);
     if (!is_ok) return; // it is computed

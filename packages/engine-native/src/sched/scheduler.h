@@ -67,6 +67,17 @@ public:
     /// Everything computed is lost, the context was emptied: running sequences wait and begin anew.
     void start_over();
 
+    /// Donors are given up, and copied to host memory as far as there is room; empty when there are none left.
+    /// REQUIRES: nobody runs.
+    const Plan& give_up_donors();
+
+    /// See Cells::adopt().
+    base::StashId adopt(std::vector<base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
+                        uint64_t bytes) {
+        return cells_.adopt(std::move(text), first, std::move(checkpoints), bytes);
+    }
+    const Stashes& stashes() const { return cells_.stashes(); }
+
     Counters counters() const;
 
     /// Tokens that each slot holds. Those of none may have cells until the next plan frees them.

@@ -103,6 +103,13 @@ void Stashes::forget(StashId stash) {
     pieces_.erase(piece);
 }
 
+std::vector<Stashes::Kept> Stashes::all() const {
+    std::vector<Kept> kept;
+    for (const Piece& piece : pieces_)
+        kept.push_back({.stash = piece.id, .text = piece.text, .first = piece.first});
+    return kept;
+}
+
 void Stashes::give_up_uses() {
     for (Piece& piece : pieces_) piece.uses = 0;
 }

@@ -69,6 +69,14 @@ public:
     void use(base::StashId stash);
     void used(base::StashId stash, bool is_ok);
 
+    struct Kept {
+        base::StashId stash;
+        std::span<const base::Token> text;
+        int32_t first;
+    };
+    /// All pieces, least recently used first; valid until the next call.
+    std::vector<Kept> all() const;
+
     /// Nothing is about to be copied back any more.
     void give_up_uses();
 

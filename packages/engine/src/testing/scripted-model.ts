@@ -88,6 +88,8 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     speculation: "off",
     draftTokens: 4,
     cacheRamBytes: 0,
+    stateFile: "",
+    stateKey: new Uint8Array(32),
   });
   return { model, log };
 }

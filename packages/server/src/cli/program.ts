@@ -86,6 +86,7 @@ function addServerFlags(command: Command): Command {
     .option("--waiting-max <number>", "requests that may wait in line", wholeNumber)
     .addOption(contextOverflow())
     .addOption(speculation())
+    .option("--cache-dir <folder>", "keep conversations' state there over restarts")
     .option("--draft-model <path>", "a smaller model that guesses tokens for this one")
     .option("--draft-tokens <number>", "most tokens that it guesses at a time", wholeNumber)
     .option("--api-key <key...>", "ask every request for one of these keys")

@@ -1,0 +1,190 @@
+#include "engine/state_file.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <utility>
+
+namespace engine {
+
+using base::Token;
+
+namespace {
+
+constexpr std::array<char, 8> kMagic{'I', 'N', 'G', 'L', 'E', 'S', 'T', '1'};
+
+/// What a piece begins with.
+struct Lengths {
+    uint32_t tokens;
+    uint32_t first;
+    uint32_t checkpoints;
+    uint32_t unused;
+    uint64_t state;
+};
+
+/// What a checkpoint begins with.
+struct CheckpointLengths {
+    uint64_t length;
+    uint64_t bytes;
+};
+
+std::filesystem::path path_of(const std::string& utf8) {
+    return {std::u8string(utf8.begin(), utf8.end())};
+}
+
+/// FNV-1a over words of 64 bits: finds damage, and costs little beside the disk.
+class Checksum {
+public:
+    void add(const void* data, size_t size) {
+        const auto* bytes = static_cast<const uint8_t*>(data);
+        for (; size >= sizeof(uint64_t); bytes += sizeof(uint64_t), size -= sizeof(uint64_t)) {
+            uint64_t word = 0;
+            std::memcpy(&word, bytes, sizeof(word));
+            mix(word);
+        }
+        for (; size > 0; ++bytes, --size) mix(*bytes);
+    }
+    uint64_t value() const { return value_; }
+
+private:
+    void mix(uint64_t word) { value_ = (value_ ^ word) * 0x100000001b3; }
+
+    uint64_t value_ = 0xcbf29ce484222325;
+};
+
+class Writer {
+public:
+    explicit Writer(const std::filesystem::path& path) : stream_(path, std::ios::binary | std::ios::trunc) {}
+
+    void write(const void* data, size_t size) {
+        sum_.add(data, size);
+        stream_.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+    }
+    void piece(const PieceView& view) {
+        const auto& [state, checkpoints, is_whole] = *view.piece;
+        sum_ = {};
+        const Lengths lengths{.tokens = static_cast<uint32_t>(view.text.size()),
+                              .first = static_cast<uint32_t>(view.first),
+                              .checkpoints = static_cast<uint32_t>(checkpoints.size()),
+                              .unused = 0,
+                              .state = state.size};
+        write(&lengths, sizeof(lengths));
+        write(view.text.data(), view.text.size_bytes());
+        for (const auto& [length, bytes] : checkpoints) {
+            const CheckpointLengths of{.length = static_cast<uint64_t>(length), .bytes = bytes.size()};
+            write(&of, sizeof(of));
+            write(bytes.data(), bytes.size());
+        }
+        write(state.bytes.get(), state.size);
+        const uint64_t sum = sum_.value();
+        stream_.write(reinterpret_cast<const char*>(&sum), sizeof(sum));
+    }
+    bool close() {
+        stream_.close();
+        return !stream_.fail();
+    }
+
+private:
+    std::ofstream stream_;
+    Checksum sum_;
+};
+
+/// Every length is compared with what is left of the file before anything is made of that length.
+class Reader {
+public:
+    Reader(const std::filesystem::path& path, uint64_t size) : stream_(path, std::ios::binary), left_(size) {}
+
+    bool read(void* data, uint64_t size) {
+        if (size > left_) return false;
+        left_ -= size;
+        stream_.read(static_cast<char*>(data), static_cast<std::streamsize>(size));
+        sum_.add(data, size);
+        return stream_.good();
+    }
+    template <class T>
+    bool read(std::vector<T>& items, uint64_t count) {
+        if (count > left_ / sizeof(T)) return false;
+        items.resize(count);
+        return read(items.data(), count * sizeof(T));
+    }
+    /// False at the end of the file, and where it is damaged.
+    bool read(SavedPiece& saved, uint64_t bytes_max) {
+        sum_ = {};
+        Lengths lengths{};
+        if (!read(&lengths, sizeof(lengths)) || lengths.state > bytes_max || lengths.state > left_)
+            return false;
+        if (lengths.tokens > INT32_MAX || lengths.first >= lengths.tokens) return false;
+        saved.first = static_cast<int32_t>(lengths.first);
+        if (!read(saved.text, lengths.tokens) || !read_checkpoints(saved, lengths)) return false;
+        llama_rt::State& state = saved.piece.state;
+        state.size = lengths.state;
+        state.bytes = std::make_unique_for_overwrite<uint8_t[]>(state.size);
+        if (!read(state.bytes.get(), state.size)) return false;
+        const uint64_t sum = sum_.value();
+        uint64_t told = 0;
+        return read(&told, sizeof(told)) && told == sum;
+    }
+
+private:
+    bool read_checkpoints(SavedPiece& saved, const Lengths& lengths) {
+        for (uint32_t i = 0; i < lengths.checkpoints; ++i) {
+            CheckpointLengths of{};
+            if (!read(&of, sizeof(of)) || of.length <= lengths.first || of.length >= lengths.tokens)
+                return false;
+            std::vector<uint8_t> bytes;
+            if (!read(bytes, of.bytes)) return false;
+            saved.piece.checkpoints.emplace(static_cast<int32_t>(of.length), std::move(bytes));
+        }
+        return true;
+    }
+
+    std::ifstream stream_;
+    uint64_t left_;
+    Checksum sum_;
+};
+
+} // namespace
+
+bool write_state_file(const StateFile& file, std::span<const PieceView> pieces) {
+    const std::filesystem::path path = path_of(file.path);
+    const std::filesystem::path part = path_of(file.path + ".part");
+    Writer writer(part);
+    std::error_code error;
+    // Before anything is in it: these are people's conversations.
+    std::filesystem::permissions(
+        part, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
+    writer.write(kMagic.data(), kMagic.size());
+    writer.write(file.key.data(), file.key.size());
+    for (const PieceView& piece : pieces) writer.piece(piece);
+    if (writer.close() && !error) std::filesystem::rename(part, path, error);
+    else error = std::make_error_code(std::errc::io_error);
+    if (!error) return true;
+    std::filesystem::remove(part, error);
+    return false;
+}
+
+std::vector<SavedPiece> read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text) {
+    std::vector<SavedPiece> pieces;
+    std::error_code error;
+    const std::filesystem::path path = path_of(file.path);
+    const uint64_t size = std::filesystem::file_size(path, error);
+    if (error) return pieces;
+    Reader reader(path, size);
+    std::array<char, kMagic.size()> magic{};
+    StateKey key{};
+    if (!reader.read(magic.data(), magic.size()) || magic != kMagic) return pieces;
+    if (!reader.read(key.data(), key.size()) || key != file.key) return pieces;
+    try {
+        for (SavedPiece saved; reader.read(saved, bytes_max); saved = {}) {
+            if (!is_text(saved.text)) break;
+            bytes_max -= saved.piece.state.size;
+            pieces.push_back(std::move(saved));
+        }
+    } catch (const std::bad_alloc&) {
+        // What there is memory for is of use.
+    }
+    return pieces;
+}
+
+} // namespace engine

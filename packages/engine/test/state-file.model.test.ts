@@ -1,0 +1,92 @@
+// `cacheDir`: conversations outlive the process that computed them, and a file that is not what it was is not believed.
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { GenerationResult, LoadedModel, LoadOptions } from "@ingle/engine";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadTiny } from "./tiny.ts";
+
+const options: LoadOptions = { flashAttention: "off", contextLength: 1024, cells: 1024, parallel: 2 };
+const turnEnd = "</s>";
+const opening = `${"The river is quiet tonight, and nobody asks why. ".repeat(20)}${turnEnd}What of the river?${turnEnd}`;
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-state-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function ask({ model }: LoadedModel, prompt: string, extra: object = {}): Promise<GenerationResult> {
+  return await model.generate({ prompt, temperature: 0, maxTokens: 16, ...extra });
+}
+
+/** A process that answers once and ends. */
+async function live(
+  fixture: Parameters<typeof loadTiny>[1],
+  extra: LoadOptions = {},
+): Promise<GenerationResult> {
+  await using loaded = await loadTiny({ ...options, cacheDir: folder, ...extra }, fixture);
+  return await ask(loaded, opening);
+}
+
+async function stateFile(): Promise<string> {
+  const names = await readdir(folder);
+  expect(names).toHaveLength(1);
+  return path.join(folder, names[0] ?? "");
+}
+
+describe.each([
+  { name: "a llama", fixture: { weights: "f32" } },
+  { name: "an lfm2", fixture: { architecture: "lfm2" } },
+] as const)("kept state, $name", ({ fixture }) => {
+  it("is there again after a restart, and changes no text", async () => {
+    await using uncached = await loadTiny(options, fixture);
+    const truth = await ask(uncached, opening, { cachePrompt: false });
+    const first = await live(fixture);
+    const second = await live(fixture);
+    const third = await live(fixture);
+    expect([first.text, second.text, third.text]).toEqual([truth.text, truth.text, truth.text]);
+    expect(first.usage.cachedTokens).toBe(0);
+    expect(second.usage.cachedTokens).toBeGreaterThan(second.usage.promptTokens * 0.8);
+    expect(third.usage.cachedTokens).toBeGreaterThanOrEqual(second.usage.cachedTokens);
+  });
+});
+
+describe("kept state", () => {
+  it("is readable for its owner only", async () => {
+    await live({});
+    expect((await stat(await stateFile())).mode & 0o777).toBe(0o600);
+  });
+
+  it("is not used with another model or another type of cache", async () => {
+    await live({ seed: 1 });
+    expect((await live({ seed: 2 })).usage.cachedTokens).toBe(0);
+    expect((await live({ seed: 1 }, { kvTypeK: "q8_0" })).usage.cachedTokens).toBe(0);
+    expect(await readdir(folder)).toHaveLength(3);
+  });
+
+  it("is ignored from where it was cut or changed on, with the text that the model gives anyway", async () => {
+    const truth = (await live({})).text;
+    const file = await stateFile();
+    const whole = await readFile(file);
+    for (let part = 0; part < 12; part += 1) {
+      await writeFile(file, whole);
+      await truncate(file, Math.floor((whole.length * part) / 12));
+      expect((await live({})).text).toBe(truth);
+    }
+    for (let part = 0; part < 24; part += 1) {
+      const damaged = Buffer.from(whole);
+      const at = Math.floor((whole.length * part) / 24);
+      damaged[at] = (damaged[at] ?? 0) ^ 0x41;
+      await writeFile(file, damaged);
+      expect((await live({})).text).toBe(truth);
+    }
+  });
+
+  it("needs memory to come from", async () => {
+    await expect(loadTiny({ ...options, cacheDir: folder, cacheRamMiB: 0 })).rejects.toMatchObject({
+      code: "invalid_request",
+      details: { param: "cacheDir" },
+    });
+  });
+});
