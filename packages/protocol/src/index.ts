@@ -16,6 +16,7 @@ export {
   ToolCall,
   toolCallsMax,
 } from "./messages.ts";
+export { Liveness, Readiness } from "./health.ts";
 export { ModelEntry, ModelList } from "./models.ts";
 export { firstProblem } from "./problem.ts";
 export type { RequestProblem } from "./problem.ts";

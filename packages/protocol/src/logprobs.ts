@@ -10,8 +10,13 @@ const topRule = `top_logprobs must be an integer from 0 to ${topLogprobsMax}`;
 
 /** The fields by their wire names. */
 export const logprobFields = {
-  logprobs: optionalField(z.boolean("logprobs must be true or false")),
-  top_logprobs: optionalField(z.int(topRule).min(0, topRule).max(topLogprobsMax, topRule)),
+  logprobs: optionalField(z.boolean("logprobs must be true or false"), {
+    description: "Tells how likely each token of the reply was.",
+    default: false,
+  }),
+  top_logprobs: optionalField(z.int(topRule).min(0, topRule).max(topLogprobsMax, topRule), {
+    description: "Tells so many of the likeliest tokens beside each; needs logprobs.",
+  }),
 };
 
 /** Adds an issue for `top_logprobs` without `logprobs`. */

@@ -119,11 +119,11 @@ const AssistantMessage = z
   .looseObject({
     role: z.literal("assistant"),
     content: optionalField(textContent),
-    /** What the model thought before it answered, as an answer's message has it. */
     reasoning_content: optionalField(
       z
         .string("reasoning_content must be a string")
         .max(textLengthMax, `reasoning_content must be at most ${textLengthMax} characters`),
+      { description: "What the model thought before it answered, as an answer's message has it." },
     ),
     name: optionalField(name),
     tool_calls: optionalField(

@@ -21,8 +21,11 @@ export const ResponseFormat = z
           {
             name: optionalField(z.string("name must be a string")),
             schema: z.record(z.string(), z.unknown(), schemaRule),
-            /** Refuses schemas with keywords that cannot be enforced, which are passed over otherwise. */
-            strict: optionalField(z.boolean("strict must be true or false")),
+            strict: optionalField(z.boolean("strict must be true or false"), {
+              description:
+                "Refuses keywords of the schema that cannot be enforced, which are passed over otherwise.",
+              default: false,
+            }),
           },
           "json_schema must be an object with a schema",
         ),
@@ -35,12 +38,15 @@ export type ResponseFormat = z.infer<typeof ResponseFormat>;
 
 /** The fields by their wire names. */
 export const formatFields = {
-  response_format: optionalField(ResponseFormat),
-  /** GBNF; the empty text is none. */
+  response_format: optionalField(ResponseFormat, {
+    description: "The form of the reply: text, JSON, or JSON of a schema.",
+    default: { type: "text" },
+  }),
   grammar: optionalField(
     z
       .string("grammar must be a string")
       .max(grammarLengthMax, `grammar must be at most ${grammarLengthMax} characters`),
+    { description: "A GBNF grammar of the whole reply; the empty text is none. Not with response_format." },
   ),
 };
 

@@ -39,11 +39,16 @@ const kwargs = z
 
 /** The fields by their wire names. */
 export const thinkingFields = {
-  reasoning_effort: optionalField(z.enum(efforts, `reasoning_effort must be one of ${efforts.join(", ")}`)),
-  /** Variables for the model's chat template, such as `enable_thinking`. */
-  chat_template_kwargs: optionalField(kwargs),
-  /** The last message is the assistant's, and the reply goes on with it. */
-  continue_final_message: optionalField(z.boolean("continue_final_message must be true or false")),
+  reasoning_effort: optionalField(z.enum(efforts, `reasoning_effort must be one of ${efforts.join(", ")}`), {
+    description: "How much the model thinks before it answers; the chat template has the default.",
+  }),
+  chat_template_kwargs: optionalField(kwargs, {
+    description: "Variables for the model's chat template, such as enable_thinking.",
+  }),
+  continue_final_message: optionalField(z.boolean("continue_final_message must be true or false"), {
+    description: "Goes on with the last message, which is the assistant's; the reply is what comes after it.",
+    default: false,
+  }),
 };
 
 /** Adds an issue when there is no message of the assistant to go on with. */

@@ -25,10 +25,12 @@ export const Tool = z
               .string("description must be a string")
               .max(descriptionLengthMax, `description must be at most ${descriptionLengthMax} characters`),
           ),
-          /** A JSON schema of type object; without it the function takes nothing. */
-          parameters: optionalField(z.record(z.string(), z.unknown(), parametersRule)),
-          /** Accepted: calls are held to their schema with and without it. */
-          strict: optionalField(z.boolean("strict must be true or false")),
+          parameters: optionalField(z.record(z.string(), z.unknown(), parametersRule), {
+            description: "A JSON schema of type object; without it the function takes nothing.",
+          }),
+          strict: optionalField(z.boolean("strict must be true or false"), {
+            description: "Accepted: calls are held to their schema with and without it.",
+          }),
         },
         "function must be an object with a name",
       ),
@@ -52,9 +54,16 @@ const NamedTool = z.looseObject(
 export const toolFields = {
   tools: optionalField(
     z.array(Tool, "tools must be an array").max(toolsMax, `tools must have at most ${toolsMax} entries`),
+    { description: "Functions that the model may call." },
   ),
-  tool_choice: optionalField(z.union([z.enum(["auto", "none", "required"]), NamedTool], toolChoiceRule)),
-  parallel_tool_calls: optionalField(z.boolean("parallel_tool_calls must be true or false")),
+  tool_choice: optionalField(z.union([z.enum(["auto", "none", "required"]), NamedTool], toolChoiceRule), {
+    description: "Whether the reply calls: as the model likes, never, at least once, or this function.",
+    default: "auto",
+  }),
+  parallel_tool_calls: optionalField(z.boolean("parallel_tool_calls must be true or false"), {
+    description: "Whether one reply may call several.",
+    default: true,
+  }),
 };
 
 export type ToolFields = z.infer<z.ZodObject<typeof toolFields>>;
