@@ -21,8 +21,10 @@ import { metrics } from "./plugins/metrics.ts";
 import { rateLimit } from "./plugins/rate-limit.ts";
 import { replyEnd } from "./plugins/reply-end.ts";
 import { requestId, requestLog } from "./plugins/request-log.ts";
+import { routeList } from "./plugins/route-list.ts";
 import { stalledReaders } from "./plugins/stalled-readers.ts";
 import { unknownPaths } from "./plugins/unknown-paths.ts";
+import { apiDescriptionRoutes } from "./routes/api-description.ts";
 import { chatRoutes } from "./routes/chat-completions.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
@@ -71,6 +73,7 @@ export async function buildApp(
   }
   await app.register(errors);
   await app.register(unknownPaths);
+  await app.register(routeList);
   await app.register(drain);
   await app.register(stalledReaders, { timeoutMs: config.limits.stalledReaderTimeoutMs });
   await app.register(hosts, { allowHosts: config.allowHosts, allowOrigins: config.allowOrigins });
@@ -90,6 +93,11 @@ export async function buildApp(
     newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
   };
   await app.register(chatRoutes, answering);
+  await app.register(apiDescriptionRoutes, {
+    registry,
+    hasKeys: config.keyDigests.length > 0,
+    isRateLimited: config.rateLimit > 0,
+  });
   return app;
 }
 
