@@ -7,6 +7,9 @@ import { ChatCompletionRequest } from "./chat.ts";
 import { Timings, Usage } from "./usage.ts";
 import { wireErrors } from "./errors.ts";
 import { ModelEntry } from "./models.ts";
+import { ResponsesAnswer, ResponsesUsage } from "./responses/answer.ts";
+import { ResponsesEvent } from "./responses/events.ts";
+import { ResponsesRequest } from "./responses/request.ts";
 
 const page = (name: string) => readFile(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
 
@@ -31,8 +34,18 @@ test.each([
   ["usage", Usage],
   ["timings", Timings],
   ["a model entry", ModelEntry],
+  ["the request for a response", ResponsesRequest],
+  ["a response", ResponsesAnswer],
+  ["a response's usage", ResponsesUsage],
 ])("docs/http-api.md names every field of %s", async (_, schema) => {
   const text = await page("http-api.md");
   const missing = Object.keys(schema.shape).filter((field) => !text.includes(`\`${field}\``));
   expect(missing).toEqual([]);
+});
+
+test("docs/http-api.md names every event of a streamed response", async () => {
+  const text = await page("http-api.md");
+  const types = ResponsesEvent.options.map((event) => event.shape.type.value);
+  expect(types).toContain("response.completed");
+  expect(types.filter((type) => !text.includes(`\`${type}\``))).toEqual([]);
 });

@@ -36,7 +36,8 @@ function penaltyOffset(name: string) {
   return optionalField(z.number(rule).min(-2, rule).max(2, rule));
 }
 
-function tokenLimit(name: string) {
+/** A limit of tokens by its wire name; -1 is no limit. */
+export function tokenLimit(name: string) {
   const rule = `${name} must be an integer of at least 1, or -1 for no limit`;
   return optionalField(
     z

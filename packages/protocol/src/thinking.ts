@@ -1,4 +1,4 @@
-// What a chat request says of thinking and to the chat template. Used by chat.ts.
+// What a request says of thinking and to the chat template. Used by chat.ts and responses/request.ts.
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
@@ -6,7 +6,13 @@ import { optionalField } from "./absent.ts";
 /** Most entries of `chat_template_kwargs`. */
 export const templateKwargsMax = 32;
 
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+/** How much to think, by its wire name. */
+export function effortField(name: string) {
+  return optionalField(z.enum(efforts, `${name} must be one of ${efforts.join(", ")}`));
+}
+export type ReasoningEffort = (typeof efforts)[number];
 
 /** Variables that the server itself gives to the template: whoever could set them could write another prompt. */
 const reserved = new Set([
@@ -39,7 +45,7 @@ const kwargs = z
 
 /** The fields by their wire names. */
 export const thinkingFields = {
-  reasoning_effort: optionalField(z.enum(efforts, `reasoning_effort must be one of ${efforts.join(", ")}`)),
+  reasoning_effort: effortField("reasoning_effort"),
   /** Variables for the model's chat template, such as `enable_thinking`. */
   chat_template_kwargs: optionalField(kwargs),
   /** The last message is the assistant's, and the reply goes on with it. */

@@ -27,6 +27,7 @@ import { chatRoutes } from "./routes/chat-completions.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { responsesRoutes } from "./routes/responses.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Longest silence of a stream: proxies commonly close one after 30 to 60 seconds. */
@@ -90,6 +91,7 @@ export async function buildApp(
     newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
   };
   await app.register(chatRoutes, answering);
+  await app.register(responsesRoutes, answering);
   return app;
 }
 
