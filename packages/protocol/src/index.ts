@@ -11,6 +11,7 @@ export {
   messagesMax,
   nameLengthMax,
   partsMax,
+  partsOfAllMax,
   TextPart,
   textLengthMax,
   ToolCall,

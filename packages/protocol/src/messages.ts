@@ -3,12 +3,16 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
+import { inBounds } from "./in-bounds.ts";
 
 /** Most messages of one request: longer than any context holds as a conversation. */
 export const messagesMax = 10_000;
 
 /** Most content parts of one message. */
 export const partsMax = 1_000;
+
+/** Most content parts of all messages together: each wrong one is an issue, and one body has room for millions. */
+export const partsOfAllMax = 20_000;
 
 /** Most UTF-16 units of one text: about two million tokens of English, more than any context holds. */
 export const textLengthMax = 8 * 1024 * 1024;
@@ -158,11 +162,29 @@ export const ChatMessage = z
   .meta({ id: "ChatMessage" });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
+/** Messages or items, whose parts are counted before they are looked at. */
+export function boundedParts<Messages extends z.ZodType>(messages: Messages, field: string) {
+  const rule = `${field} must have at most ${partsOfAllMax} content parts in all`;
+  const isInBounds = (value: unknown) =>
+    !Array.isArray(value) || value.length > messagesMax || partsOf(value) <= partsOfAllMax;
+  return inBounds(messages, isInBounds, rule);
+}
+
+/** Whatever the field is called that they stand in, and whatever they are. */
+function partsOf(messages: readonly unknown[]): number {
+  let count = 0;
+  for (const message of messages) {
+    if (typeof message !== "object" || message === null) continue;
+    for (const value of Object.values(message)) count += Array.isArray(value) ? value.length : 0;
+  }
+  return count;
+}
+
 const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;
 
 /** The conversation of a request: at least one message. */
-export const ChatMessages = z
-  .array(ChatMessage, messagesRule)
-  .min(1, messagesRule)
-  .max(messagesMax, messagesRule);
+export const ChatMessages = boundedParts(
+  z.array(ChatMessage, messagesRule).min(1, messagesRule).max(messagesMax, messagesRule),
+  "messages",
+);
 export type ChatMessages = z.infer<typeof ChatMessages>;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
+import { hasAtMost, inBounds } from "./in-bounds.ts";
 
 /** Most tokens that the repetition penalty may look back on: the window is walked for each token. */
 export const repeatLastNMax = 4_096;
@@ -74,13 +75,15 @@ export const samplingFields = {
   stop: optionalField(z.union([stopString, z.array(stopString).max(stopsMax, rules.stop)], rules.stop)),
   seed: optionalField(z.int(rules.seed)),
   logit_bias: optionalField(
-    z
-      .record(
+    inBounds(
+      z.record(
         tokenIdKey,
         z.number(rules.logit_bias).min(-100, rules.logit_bias).max(100, rules.logit_bias),
         rules.logit_bias,
-      )
-      .refine((bias) => Object.keys(bias).length <= logitBiasMax, rules.logit_bias),
+      ),
+      hasAtMost(logitBiasMax),
+      rules.logit_bias,
+    ),
   ),
 };
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
+import { hasAtMost, inBounds } from "./in-bounds.ts";
 
 /** Most entries of `chat_template_kwargs`. */
 export const templateKwargsMax = 32;
@@ -28,20 +29,23 @@ const reserved = new Set([
 
 const kwargsRule = `chat_template_kwargs must be an object of at most ${templateKwargsMax} strings, numbers or booleans`;
 
-const kwargs = z
-  .record(
-    z.string().regex(/^[A-Za-z_]\w{0,63}$/, kwargsRule),
-    z.union(
-      [z.string(kwargsRule).max(1_024, kwargsRule), z.number(kwargsRule), z.boolean(kwargsRule)],
+const kwargs = inBounds(
+  z
+    .record(
+      z.string().regex(/^[A-Za-z_]\w{0,63}$/, kwargsRule),
+      z.union(
+        [z.string(kwargsRule).max(1_024, kwargsRule), z.number(kwargsRule), z.boolean(kwargsRule)],
+        kwargsRule,
+      ),
       kwargsRule,
+    )
+    .refine(
+      (values) => !Object.keys(values).some((name) => reserved.has(name)),
+      `chat_template_kwargs must not have ${[...reserved].join(", ")}`,
     ),
-    kwargsRule,
-  )
-  .refine((values) => Object.keys(values).length <= templateKwargsMax, kwargsRule)
-  .refine(
-    (values) => !Object.keys(values).some((name) => reserved.has(name)),
-    `chat_template_kwargs must not have ${[...reserved].join(", ")}`,
-  );
+  hasAtMost(templateKwargsMax),
+  kwargsRule,
+);
 
 /** The fields by their wire names. */
 export const thinkingFields = {

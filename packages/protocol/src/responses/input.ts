@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { optionalField } from "../absent.ts";
 import {
+  boundedParts,
   callArgumentsField,
   contentOf,
   imageUrlField,
@@ -89,11 +90,14 @@ export type ResponsesInputItem = z.infer<typeof ResponsesInputItem>;
 const inputRule = `input must be a string of at most ${textLengthMax} characters, or an array of 1 to ${messagesMax} items`;
 
 /** The whole input. */
-export const ResponsesInput = z.union(
-  [
-    z.string(inputRule).max(textLengthMax, inputRule),
-    z.array(ResponsesInputItem, inputRule).min(1, inputRule).max(messagesMax, inputRule),
-  ],
-  inputRule,
+export const ResponsesInput = boundedParts(
+  z.union(
+    [
+      z.string(inputRule).max(textLengthMax, inputRule),
+      z.array(ResponsesInputItem, inputRule).min(1, inputRule).max(messagesMax, inputRule),
+    ],
+    inputRule,
+  ),
+  "input",
 );
 export type ResponsesInput = z.infer<typeof ResponsesInput>;

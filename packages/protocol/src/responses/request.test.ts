@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { messagesMax, nameLengthMax, partsMax } from "../messages.ts";
+import { messagesMax, nameLengthMax, partsMax, partsOfAllMax } from "../messages.ts";
 import { firstProblem } from "../problem.ts";
 import { userLengthMax } from "../request-fields.ts";
 import { toolsMax } from "../tools.ts";
@@ -201,6 +201,19 @@ describe("what the server does not have", () => {
       expect(problemOf({ input: [{ type }] })?.message.length).toBeLessThan(600);
     }
   });
+});
+
+test("millions of parts are one problem, told at once", () => {
+  const part = (count: number) => ({ role: "user", content: Array.from({ length: count }, () => 0) });
+  const wrong = Array.from({ length: messagesMax }, () => part(partsMax));
+  const begin = performance.now();
+  const issues = ResponsesRequest.safeParse({ ...minimal, input: wrong }).error?.issues;
+  expect(issues).toMatchObject([{ path: ["input"], message: expect.stringContaining(`${partsOfAllMax}`) }]);
+  expect(performance.now() - begin).toBeLessThan(2_000);
+  const content = Array.from({ length: partsMax }, () => text);
+  const most = Array.from({ length: partsOfAllMax / partsMax }, () => ({ role: "user", content }));
+  expect(problemOf({ input: most })).toBeUndefined();
+  expect(problemOf({ input: [...most, { role: "user", content: [text] }] })?.param).toBe("input");
 });
 
 test("a name in metadata may have only so many characters", () => {

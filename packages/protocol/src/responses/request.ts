@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import { optionalField } from "../absent.ts";
+import { hasAtMost, inBounds } from "../in-bounds.ts";
 import { topLogprobsField } from "../logprobs.ts";
 import { textField } from "../messages.ts";
 import { flag, modelField, userField, userLengthMax } from "../request-fields.ts";
@@ -35,13 +36,15 @@ function echoField(name: string) {
 
 const { max_tokens: _max, max_completion_tokens: _maxCompletion, ...samplingOfReply } = samplingFields;
 
-const metadata = z
-  .record(
+const metadata = inBounds(
+  z.record(
     z.string().max(metadataNameMax, metadataRule),
     z.string(metadataRule).max(metadataValueMax, metadataRule),
     metadataRule,
-  )
-  .refine((pairs) => Object.keys(pairs).length <= metadataMax, metadataRule);
+  ),
+  hasAtMost(metadataMax),
+  metadataRule,
+);
 
 /** What a model may think. Its words are told whole, so there is no summary of them. */
 const reasoning = z.looseObject(
