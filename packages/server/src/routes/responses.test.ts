@@ -1,5 +1,4 @@
 import { ErrorBody, ResponsesAnswer, ResponsesEvent } from "@ingle/protocol";
-import fc from "fast-check";
 import type { InjectOptions } from "fastify";
 import { describe, expect, it } from "vitest";
 import { scriptedApp, scriptedId, scriptedServer, type ScriptedOptions } from "../testing/scripted-server.ts";
@@ -242,70 +241,5 @@ describe("a client's turn", () => {
     const [both, user, identifier] = house.log.requests.map(({ client }) => client);
     expect(both).toBe(user);
     expect(identifier).not.toBe(user);
-  });
-});
-
-describe("bodies that are malformed or on the border", () => {
-  const words = (text: string) => fc.constantFrom(...text.trim().split(/\s+/));
-  const field = words(`
-    model input instructions max_output_tokens temperature top_p top_k include top_logprobs text tools tool_choice
-    reasoning stream store metadata user previous_response_id background truncation chat_template_kwargs stop logit_bias
-  `);
-  const type = words(`
-    message function_call function_call_output reasoning item_reference input_text output_text input_image function
-    web_search json_schema json_object allowed_tools
-  `);
-  const known = fc.record(
-    {
-      type,
-      role: fc.constantFrom("user", "assistant", "system", "developer", "tool"),
-      content: fc.oneof(
-        fc.string(),
-        fc.jsonValue(),
-        fc.array(fc.record({ type, text: fc.string() }), { maxLength: 3 }),
-      ),
-      call_id: fc.string(),
-      name: fc.string(),
-      arguments: fc.oneof(fc.constant("{}"), fc.string()),
-      output: fc.string(),
-      schema: fc.jsonValue(),
-      format: fc.record({ type, schema: fc.jsonValue() }),
-      effort: fc.string(),
-    },
-    { requiredKeys: [] },
-  );
-  const value = fc.oneof(
-    known,
-    fc.array(known, { maxLength: 4 }),
-    fc.jsonValue(),
-    fc.double(),
-    fc.integer(),
-    fc.constantFrom(null, "", -1, 0, 1e300, true),
-  );
-  const fields = fc.array(fc.tuple(field, value), { maxLength: 6 });
-
-  it("are answered, or refused with a sentence, and the server goes on", async () => {
-    await using house = await scriptedApp({ script: { pieces: ["a"] } });
-    await fc.assert(
-      fc.asyncProperty(fields, async (entries) => {
-        const response = await house.app.inject(asked(Object.fromEntries(entries)));
-        if (response.statusCode === 200) {
-          const isStream = String(response.headers["content-type"]) === "text/event-stream";
-          if (isStream) expect(eventsOf(response.body).at(-1)?.type).toBe("response.completed");
-          else expect(ResponsesAnswer.parse(response.json()).status).toBe("completed");
-          return;
-        }
-        const { error } = ErrorBody.parse(response.json());
-        expect([response.statusCode, error.code]).toEqual(
-          response.statusCode === 404
-            ? [404, "model_not_found"]
-            : [400, expect.stringMatching(/^(invalid|image)_/)],
-        );
-        expect(error.message).not.toBe("");
-      }),
-      { numRuns: 300 },
-    );
-    expect((await house.app.inject(asked({}))).statusCode).toBe(200);
-    expect(house.log.running.size).toBe(0);
   });
 });
