@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 
 import { wireErrors } from "./errors.ts";
+import { ResponsesEvent } from "./responses/events.ts";
 
 const page = (name: string) => readFile(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
 
@@ -22,4 +23,11 @@ test("docs/errors.md has one row for every error code with its status and type",
     `\`${type}\``,
   ]);
   expect(new Set(written)).toEqual(new Set(expected));
+});
+
+test("docs/http-api.md names every event of a streamed response", async () => {
+  const text = await page("http-api.md");
+  const types = ResponsesEvent.options.map((event) => event.shape.type.value);
+  expect(types).toContain("response.completed");
+  expect(types.filter((type) => !text.includes(`\`${type}\``))).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
+import { hasAtMost, inBounds } from "./in-bounds.ts";
 
 /** Most tokens that the repetition penalty may look back on: the window is walked for each token. */
 export const repeatLastNMax = 4_096;
@@ -36,7 +37,8 @@ function penaltyOffset(name: string, description: string) {
   return optionalField(z.number(rule).min(-2, rule).max(2, rule), { description, default: 0 });
 }
 
-function tokenLimit(name: string, description: string) {
+/** A limit of tokens by its wire name; -1 is no limit. */
+export function tokenLimit(name: string, description: string) {
   const rule = `${name} must be an integer of at least 1, or -1 for no limit`;
   return optionalField(
     z
@@ -106,13 +108,15 @@ export const samplingFields = {
     description: "The same seed and request give the same reply; random where it is absent.",
   }),
   logit_bias: optionalField(
-    z
-      .record(
+    inBounds(
+      z.record(
         tokenIdKey,
         z.number(rules.logit_bias).min(-100, rules.logit_bias).max(100, rules.logit_bias),
         rules.logit_bias,
-      )
-      .refine((bias) => Object.keys(bias).length <= logitBiasMax, rules.logit_bias),
+      ),
+      hasAtMost(logitBiasMax),
+      rules.logit_bias,
+    ),
     { description: `Up to ${logitBiasMax} token ids, each with a number that is added to its logit.` },
   ),
 };

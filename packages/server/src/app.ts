@@ -29,6 +29,7 @@ import { chatRoutes } from "./routes/chat-completions.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { responsesRoutes } from "./routes/responses.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Longest silence of a stream: proxies commonly close one after 30 to 60 seconds. */
@@ -93,6 +94,7 @@ export async function buildApp(
     newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
   };
   await app.register(chatRoutes, answering);
+  await app.register(responsesRoutes, answering);
   await app.register(apiDescriptionRoutes, {
     registry,
     hasKeys: config.keyDigests.length > 0,
