@@ -73,8 +73,17 @@ export interface NativeModelInfo {
   chatTemplate: { writesTools: boolean; writesToolCalls: boolean; isLfm2: boolean };
   /** Its state cannot be cut in the middle (convolution or state-space layers). */
   isRecurrent: boolean;
-  /** Ids of special tokens; -1 where the vocabulary has none. */
-  tokens: { bos: number; eos: number; eot: number };
+  /** Ids of special tokens; -1 where the vocabulary has none. The last three stand around a text with a gap in it. */
+  tokens: {
+    bos: number;
+    eos: number;
+    eot: number;
+    infillPrefix: number;
+    infillSuffix: number;
+    infillMiddle: number;
+  };
+  /** Whether texts begin with `bos`. */
+  addsBos: boolean;
 }
 
 /** What is not there is an empty string or array. */
@@ -152,14 +161,23 @@ export interface NativeConstraint {
   readonly nativeConstraint: never;
 }
 
+/** Bytes of tokens in one piece; `ends` says for each where it ends. */
+export interface NativePieces {
+  bytes: Uint8Array;
+  ends: Int32Array;
+}
+
 /** Immutable after loading. Its calls run on libuv's worker threads. */
 export interface NativeModel {
   readonly info: NativeModelInfo;
+  /** With `addSpecial`, a text that begins with the beginning token has it once. */
   tokenize(text: string, options: { addSpecial: boolean; parseSpecial: boolean }): Promise<Int32Array>;
   detokenize(
     tokens: Int32Array,
     options: { removeSpecial: boolean; unparseSpecial: boolean },
   ): Promise<string>;
+  /** The bytes of each token, special ones written out; a token may be a part of a character. */
+  pieces(tokens: Int32Array): Promise<NativePieces>;
   applyChatTemplate(chat: NativeChat): Promise<NativeTemplateResult>;
   /** Template and tokenization in one crossing: the way of every chat request. */
   prepareChat(chat: NativeChat): Promise<NativePrompt>;

@@ -35,6 +35,11 @@ const Prompt = z.union([
   z.object({
     /** Text (tokenized with the model's special tokens), or token ids taken as they are. */
     prompt: z.union([z.string().min(1), z.array(z.int().min(0)).min(1), z.instanceof(Int32Array)]),
+    /**
+     * What comes after the reply: a model with tokens for it writes what is missing between a text as prompt and this.
+     * Both are taken as they are, without special tokens in them. Default: nothing.
+     */
+    suffix: z.string().default(""),
     messages: z.undefined().optional(),
   }),
 ]);

@@ -20,6 +20,7 @@ import {
   type NativeModelInfo,
   type NativeStats,
 } from "./native.ts";
+import { promptTokens } from "./prompt-tokens.ts";
 import type { ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
 import { Tokenizer } from "./tokenizer.ts";
@@ -104,6 +105,19 @@ export class Model implements AsyncDisposable {
     );
   }
 
+  /** The tokens that `generate` would compute for a request before its reply. Throws what that generation would. */
+  async promptTokens(
+    request: GenerationRequest,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<Int32Array> {
+    const checked = checkGenerationRequest(request);
+    signal?.throwIfAborted();
+    this.#assertUsable();
+    const { tokens } = await this.#prepare(checked);
+    signal?.throwIfAborted();
+    return tokens;
+  }
+
   /** Counters of the engine: what runs, what waits, how full the cache is. */
   stats(): NativeStats {
     this.#assertUsable();
@@ -138,23 +152,13 @@ export class Model implements AsyncDisposable {
 
   async #prepare(request: CheckedGenerationRequest): Promise<PreparedPrompt> {
     if (request.messages === undefined) {
-      const tokens = await this.#tokensOf(request.prompt);
+      const tokens = await promptTokens(request, this.tokenizer, this.#native.info);
       return { tokens, stops: [], constraint: await this.#constraintOf(request) };
     }
     const { chat, read } = prepareForTemplate(request, this.#native.info.chatTemplate);
     const { parser, ...prompt } = await ofParam(request, this.#native.prepareChat(chat));
     if (parser === null) return { ...prompt, read };
     return { ...prompt, read: (text, isPartial) => this.#native.parseReply(parser, text, isPartial) };
-  }
-
-  async #tokensOf(prompt: string | readonly number[] | Int32Array): Promise<Int32Array> {
-    if (typeof prompt === "string") return this.tokenizer.encode(prompt);
-    const tokens = Int32Array.from(prompt);
-    const outside = tokens.find((token) => token >= this.#native.info.vocabularySize);
-    if (outside === undefined) return tokens;
-    throw new EngineError("invalid_request", `prompt: token ${outside} is outside this model's vocabulary.`, {
-      details: { param: "prompt" },
-    });
   }
 
   async #constraintOf(request: CheckedGenerationRequest): Promise<NativeConstraint | null> {

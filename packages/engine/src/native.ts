@@ -15,6 +15,7 @@ export type {
   NativeMessage,
   NativeModel,
   NativeModelInfo,
+  NativePieces,
   NativeReply,
   NativeReplyParser,
   NativeRequest,

@@ -16,7 +16,10 @@ export const ChatTemplateOptions = z
 export type ChatTemplateOptions = z.input<typeof ChatTemplateOptions>;
 
 export interface EncodeOptions {
-  /** Adds the tokens that the model wants at the start (and end) of a text. Default true. */
+  /**
+   * Adds the tokens that the model wants at the start (and end) of a text. One that begins with the beginning token
+   * itself has it once. Default true.
+   */
   addSpecial?: boolean;
   /** Reads texts such as `<|im_start|>` as the special tokens they name. Default true. */
   parseSpecial?: boolean;
@@ -35,11 +38,24 @@ export class Tokenizer {
     return fromNative(this.#model.tokenize(text, { addSpecial, parseSpecial }));
   }
 
-  /** Text of token ids; special tokens are written out when `specials` is true. */
+  /**
+   * Text of token ids; special tokens are written out when `specials` is true. Throws `invalid_request` for an id
+   * outside the vocabulary.
+   */
   async decode(tokens: Iterable<number>, options: { specials?: boolean } = {}): Promise<string> {
-    const ids = tokens instanceof Int32Array ? tokens : Int32Array.from(tokens);
+    const ids = toIds(tokens, this.#model.info.vocabularySize, "tokens");
     const unparseSpecial = options.specials ?? false;
     return fromNative(this.#model.detokenize(ids, { removeSpecial: !unparseSpecial, unparseSpecial }));
+  }
+
+  /**
+   * The bytes of each token, which may be a part of a character; special tokens are written out. Throws
+   * `invalid_request` for an id outside the vocabulary.
+   */
+  async pieces(tokens: Iterable<number>): Promise<Uint8Array[]> {
+    const ids = toIds(tokens, this.#model.info.vocabularySize, "tokens");
+    const { bytes, ends } = await fromNative(this.#model.pieces(ids));
+    return Array.from(ends, (end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
   }
 
   /** The prompt that the model's chat template makes of a conversation. Throws `template_failed`. */
@@ -56,4 +72,16 @@ export class Tokenizer {
     );
     return result.prompt;
   }
+}
+
+/** Ids as the engine takes them. Throws `invalid_request`, for the field `param`, when one is outside the vocabulary. */
+export function toIds(tokens: Iterable<number>, vocabularySize: number, param: string): Int32Array {
+  const given = tokens instanceof Int32Array ? tokens : [...tokens];
+  for (const token of given) {
+    if (Number.isInteger(token) && token >= 0 && token < vocabularySize) continue;
+    throw new EngineError("invalid_request", `${param}: token ${token} is outside this model's vocabulary.`, {
+      details: { param },
+    });
+  }
+  return given instanceof Int32Array ? given : Int32Array.from(given);
 }

@@ -211,6 +211,42 @@ describe("generating text", () => {
     await expect(loaded.tokenizer.decode([99_999])).rejects.toMatchObject({ code: "invalid_request" });
   });
 
+  it("tells the bytes of each token, special ones written out", async () => {
+    const tokens = await loaded.tokenizer.encode("漢字 and 🧭");
+    const pieces = await loaded.tokenizer.pieces(tokens);
+    expect(pieces).toHaveLength(tokens.length);
+    expect(Buffer.concat(pieces).toString()).toBe("<s> 漢字 and 🧭");
+    expect(await loaded.tokenizer.pieces([])).toEqual([]);
+    for (const outside of [99_999, -1, 2 ** 32 + 1, 0.5, NaN]) {
+      const refused = { code: "invalid_request", details: { param: "tokens" } };
+      await expect(loaded.tokenizer.pieces([1, outside])).rejects.toMatchObject(refused);
+      await expect(loaded.tokenizer.decode([outside])).rejects.toMatchObject(refused);
+    }
+  });
+
+  it("tells the tokens of a prompt without computing it", async () => {
+    const { model, tokenizer } = loaded;
+    const messages = [{ role: "user", content: "Hello" }];
+    const { usage } = await model.generate({ messages, maxTokens: 1 });
+    expect(await model.promptTokens({ messages })).toHaveLength(usage.promptTokens);
+    expect(await model.promptTokens({ prompt: "One two" })).toEqual(await tokenizer.encode("One two"));
+    await expect(model.promptTokens({ prompt: [99_999] })).rejects.toMatchObject({
+      details: { param: "prompt" },
+    });
+    const signal = AbortSignal.abort(new Error("not now"));
+    await expect(model.promptTokens({ prompt: "One" }, { signal })).rejects.toThrow("not now");
+  });
+
+  it("refuses a suffix where the vocabulary has no tokens for it, or the prompt is no text", async () => {
+    for (const prompt of ["One", [5]]) {
+      const generation = loaded.model.generate({ prompt, suffix: "two" });
+      await expect(Promise.resolve(generation)).rejects.toMatchObject({
+        code: "invalid_request",
+        details: { param: "suffix" },
+      });
+    }
+  });
+
   it("offers the plain functions of the library interface", async () => {
     const { model, tokenizer } = loaded;
     const whole = await generate(model, tokenizer, { prompt: "Once", temperature: 0, maxTokens: 12 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { ChoiceLogprobs, logprobFields, refineLogprobs } from "./logprobs.ts";
 import { ChatMessages, ToolCall } from "./messages.ts";
-import { choicesField, flag, modelField, streamFields, userField } from "./request-fields.ts";
+import { choicesField, engineFields, modelField, streamFields, userField } from "./request-fields.ts";
 import { formatFields, refineFormat } from "./response-format.ts";
 import { refinePenalties, samplingFields } from "./sampling.ts";
 import { refineContinuation, thinkingFields } from "./thinking.ts";
@@ -27,19 +27,7 @@ export const ChatCompletionRequest = z
       ...toolFields,
       ...thinkingFields,
       ...streamFields,
-      cache_prompt: flag("cache_prompt", {
-        description:
-          "Starts with what requests that begin alike have computed, and leaves this one to later ones.",
-        default: true,
-      }),
-      timings_per_token: flag("timings_per_token", {
-        description: "Adds the timings so far to every streamed event with text.",
-        default: false,
-      }),
-      ignore_eos: flag("ignore_eos", {
-        description: "Goes on past the model's own end; for benchmarks.",
-        default: false,
-      }),
+      ...engineFields,
       user: userField,
     },
     "the body must be a JSON object",

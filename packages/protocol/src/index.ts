@@ -1,6 +1,16 @@
 // The public names of @ingle/protocol.
 export { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, FinishReason } from "./chat.ts";
 export type { ChatCompletionBody } from "./chat.ts";
+export {
+  Completion,
+  CompletionChunk,
+  completionLogprobsMax,
+  CompletionFinishReason,
+  CompletionLogprobs,
+  CompletionRequest,
+  completionTokensDefault,
+} from "./completions.ts";
+export type { CompletionBody } from "./completions.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
 export type { ErrorBodyDetails, WireErrorCode, WireErrorType } from "./errors.ts";
 export {
@@ -21,6 +31,7 @@ export { Liveness, Readiness } from "./health.ts";
 export { ModelEntry, ModelList } from "./models.ts";
 export { firstProblem } from "./problem.ts";
 export type { RequestProblem } from "./problem.ts";
+export { CompletionPrompt, completionsMax, promptsOf, tokensMax } from "./prompts.ts";
 export { logitBiasMax, repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
 export type { SamplingRequest } from "./sampling.ts";
 export { choicesMax, modelLengthMax, userLengthMax } from "./request-fields.ts";
@@ -47,5 +58,7 @@ export type { ResponsesBody } from "./responses/request.ts";
 export { ResponsesTextFormat, ResponsesTool, ResponsesToolChoice } from "./responses/tools.ts";
 export { templateKwargsMax } from "./thinking.ts";
 export type { ReasoningEffort } from "./thinking.ts";
+export { Detokenization, DetokenizeRequest, Tokenization, TokenizeRequest, TokenPiece } from "./tokenize.ts";
+export type { DetokenizeBody, TokenizeBody } from "./tokenize.ts";
 export { Tool, toolsMax } from "./tools.ts";
 export { Timings, Usage } from "./usage.ts";

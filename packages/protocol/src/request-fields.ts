@@ -54,3 +54,20 @@ export const streamFields = {
     { description: "Read only when stream is true." },
   ),
 };
+
+/** What the engine is asked for beside sampling, by llama.cpp's names. */
+export const engineFields = {
+  cache_prompt: flag("cache_prompt", {
+    description:
+      "Starts with what requests that begin alike have computed, and leaves this one to later ones.",
+    default: true,
+  }),
+  timings_per_token: flag("timings_per_token", {
+    description: "Adds the timings so far to every streamed event with text.",
+    default: false,
+  }),
+  ignore_eos: flag("ignore_eos", {
+    description: "Goes on past the model's own end; for benchmarks.",
+    default: false,
+  }),
+};

@@ -26,10 +26,12 @@ import { stalledReaders } from "./plugins/stalled-readers.ts";
 import { unknownPaths } from "./plugins/unknown-paths.ts";
 import { apiDescriptionRoutes } from "./routes/api-description.ts";
 import { chatRoutes } from "./routes/chat-completions.ts";
+import { completionRoutes } from "./routes/completions.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { responsesRoutes } from "./routes/responses.ts";
+import { tokenizeRoutes } from "./routes/tokenize.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Longest silence of a stream: proxies commonly close one after 30 to 60 seconds. */
@@ -94,6 +96,8 @@ export async function buildApp(
     newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
   };
   await app.register(chatRoutes, answering);
+  await app.register(completionRoutes, answering);
+  await app.register(tokenizeRoutes, answering);
   await app.register(responsesRoutes, answering);
   await app.register(apiDescriptionRoutes, {
     registry,

@@ -45,6 +45,31 @@ describe("the openai client", () => {
     expect(usage?.completion_tokens).toBe(3);
   });
 
+  it("completes a text, in one piece and as a stream", async () => {
+    await using house = await scriptedServer({ script: { pieces } });
+    const { completions } = clientOf(house);
+    const prompt = "The capital of France is ";
+    const whole = await completions.create({ model: scriptedId, prompt, echo: true, max_tokens: 8 });
+    expect(whole.choices).toEqual([
+      { index: 0, text: `${prompt}Paris.`, finish_reason: "stop", logprobs: null },
+    ]);
+    expect(whole.usage?.completion_tokens).toBe(3);
+    const stream = await completions.create({
+      model: scriptedId,
+      prompt: [prompt, prompt],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const texts = ["", ""];
+    let usage: OpenAI.CompletionUsage | null | undefined;
+    for await (const chunk of stream) {
+      for (const { index, text } of chunk.choices) texts[index] += text;
+      usage = chunk.usage ?? usage;
+    }
+    expect(texts).toEqual(["Paris.", "Paris."]);
+    expect(usage?.completion_tokens).toBe(6);
+  });
+
   it("accumulates the chunks with its own helper", async () => {
     await using house = await scriptedServer({ script: { pieces } });
     const runner = clientOf(house).chat.completions.stream(request);

@@ -235,15 +235,6 @@ base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat) {
     }
 }
 
-base::Result<std::vector<base::Token>> tokenize_chat(const Model& model, const PreparedChat& chat) {
-    base::Result<std::vector<base::Token>> tokens = model.tokenize(chat.text, true, true);
-    // A template that writes the beginning token itself would give it twice.
-    const base::Token bos = model.info().bos;
-    if (tokens && tokens->size() > 1 && bos >= 0 && (*tokens)[0] == bos && (*tokens)[1] == bos)
-        tokens->erase(tokens->begin());
-    return tokens;
-}
-
 TemplateSkills skills_of(const Model& model) {
     const std::map<std::string, bool> caps = common_chat_templates_get_caps(model.templates());
     const std::string source = common_chat_templates_source(model.templates());

@@ -75,9 +75,6 @@ struct PreparedChat {
 /// `template_failed` when the template refuses the conversation, `invalid_argument` for a grammar.
 base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat);
 
-/// Tokens of a prompt that a template has written: its special tokens are in the text already.
-base::Result<std::vector<base::Token>> tokenize_chat(const Model& model, const PreparedChat& chat);
-
 /// What a model's template can do.
 struct TemplateSkills {
     /// It writes the tools into the prompt.

@@ -113,7 +113,11 @@ ModelInfo read_info(const llama_model* model) {
             .has_sliding_window = llama_model_n_swa(model) > 0,
             .bos = llama_vocab_bos(vocab),
             .eos = llama_vocab_eos(vocab),
-            .eot = llama_vocab_eot(vocab)};
+            .eot = llama_vocab_eot(vocab),
+            .infill_prefix = llama_vocab_fim_pre(vocab),
+            .infill_suffix = llama_vocab_fim_suf(vocab),
+            .infill_middle = llama_vocab_fim_mid(vocab),
+            .adds_bos = llama_vocab_get_add_bos(vocab)};
 }
 
 base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::string_view text,
@@ -196,7 +200,12 @@ base::Result<void> Model::make_templates(const std::string& path) {
 base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special,
                                                  bool parse_special) const {
     try {
-        return tokenize_with(vocab(), text, add_special, parse_special);
+        base::Result<std::vector<Token>> tokens = tokenize_with(vocab(), text, add_special, parse_special);
+        const bool is_begun = add_special && info_.adds_bos;
+        if (is_begun && tokens && tokens->size() > 1 && (*tokens)[0] == info_.bos &&
+            (*tokens)[1] == info_.bos)
+            tokens->erase(tokens->begin());
+        return tokens;
     } catch (const std::exception& error) {
         return base::fail(Code::invalid_argument,
                           std::string("The text could not be tokenized: ") + error.what());
@@ -228,17 +237,17 @@ std::shared_ptr<const Pieces> Model::make_pieces() const {
     return std::make_shared<const Pieces>(texts, end_tokens_);
 }
 
-void Model::append_piece(Token token, std::string& bytes) const {
+void Model::append_piece(Token token, std::string& bytes, bool writes_special) const {
     std::array<char, 256> piece; // NOLINT: llama_token_to_piece fills it
-    const int32_t length =
-        llama_token_to_piece(vocab(), token, piece.data(), static_cast<int32_t>(piece.size()), 0, false);
+    const int32_t length = llama_token_to_piece(vocab(), token, piece.data(),
+                                                static_cast<int32_t>(piece.size()), 0, writes_special);
     if (length >= 0) {
         bytes.append(piece.data(), static_cast<size_t>(length));
         return;
     }
     const size_t before = bytes.size();
     bytes.resize(before + static_cast<size_t>(-length));
-    llama_token_to_piece(vocab(), token, bytes.data() + before, -length, 0, false);
+    llama_token_to_piece(vocab(), token, bytes.data() + before, -length, 0, writes_special);
 }
 
 } // namespace llama_rt

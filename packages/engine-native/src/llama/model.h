@@ -43,6 +43,11 @@ struct ModelInfo {
     base::Token bos;
     base::Token eos;
     base::Token eot;
+    /// They stand around a text with a gap in it: before its beginning, before its end, before what fills the gap.
+    base::Token infill_prefix;
+    base::Token infill_suffix;
+    base::Token infill_middle;
+    bool adds_bos;
 };
 
 class Model {
@@ -61,6 +66,7 @@ public:
     const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
+    /// A text that begins with the beginning token itself has it once, also with `add_special`.
     base::Result<std::vector<base::Token>> tokenize(std::string_view text, bool add_special,
                                                     bool parse_special) const;
     std::string detokenize(const std::vector<base::Token>& tokens, bool remove_special,
@@ -76,8 +82,9 @@ public:
     /// Any thread.
     Grammars& grammars() const { return *grammars_; }
 
-    /// Appends the bytes of a token, which may be a part of a character. Control tokens have none.
-    void append_piece(base::Token token, std::string& bytes) const;
+    /// Appends the bytes of a token, which may be a part of a character. Control tokens have none unless they are
+    /// written out.
+    void append_piece(base::Token token, std::string& bytes, bool writes_special = false) const;
 
 private:
     struct TemplatesDeleter {

@@ -139,6 +139,15 @@ Napi::Value from_tokens(Napi::Env env, const std::vector<base::Token>& tokens) {
     return array;
 }
 
+Napi::Value from_pieces(Napi::Env env, const std::string& bytes, const std::vector<int32_t>& ends) {
+    Napi::Uint8Array all = Napi::Uint8Array::New(env, bytes.size());
+    std::ranges::copy(bytes, all.Data());
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("bytes", all);
+    object.Set("ends", from_tokens(env, ends));
+    return object;
+}
+
 Napi::Value from_strings(Napi::Env env, const std::vector<std::string>& strings) {
     Napi::Array array = Napi::Array::New(env, strings.size());
     for (size_t i = 0; i < strings.size(); ++i) array.Set(static_cast<uint32_t>(i), strings[i]);
@@ -151,6 +160,9 @@ Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
     tokens.Set("bos", info.bos);
     tokens.Set("eos", info.eos);
     tokens.Set("eot", info.eot);
+    tokens.Set("infillPrefix", info.infill_prefix);
+    tokens.Set("infillSuffix", info.infill_suffix);
+    tokens.Set("infillMiddle", info.infill_middle);
     Napi::Object object = Napi::Object::New(env);
     object.Set("architecture", info.architecture);
     object.Set("name", info.name);
@@ -169,6 +181,7 @@ Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
     object.Set("chatTemplate", tools);
     object.Set("isRecurrent", info.is_recurrent);
     object.Set("tokens", tokens);
+    object.Set("addsBos", info.adds_bos);
     return object;
 }
 

@@ -52,6 +52,16 @@ private:
     std::vector<base::Token> tokens_;
 };
 
+base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const std::vector<base::Token>& tokens) {
+    const base::Token size = model.info().vocabulary_size;
+    for (const base::Token token : tokens) {
+        if (token >= 0 && token < size) continue;
+        return base::fail(base::Code::invalid_argument,
+                          "Token " + std::to_string(token) + " is outside this model's vocabulary.");
+    }
+    return {};
+}
+
 class DetokenizeWorker final : public PromiseWorker {
 public:
     DetokenizeWorker(ModelPtr model, std::vector<base::Token> tokens, bool remove_special,
@@ -63,12 +73,7 @@ public:
 
 private:
     base::Result<void> execute() override {
-        const base::Token size = model_->info().vocabulary_size;
-        for (const base::Token token : tokens_) {
-            if (token >= 0 && token < size) continue;
-            return base::fail(base::Code::invalid_argument,
-                              "Token " + std::to_string(token) + " is outside this model's vocabulary.");
-        }
+        if (base::Result<void> checked = check_in_vocabulary(*model_, tokens_); !checked) return checked;
         text_ = model_->detokenize(tokens_, remove_special_, unparse_special_);
         return {};
     }
@@ -80,6 +85,30 @@ private:
     bool remove_special_;
     bool unparse_special_;
     std::string text_;
+};
+
+class PiecesWorker final : public PromiseWorker {
+public:
+    PiecesWorker(ModelPtr model, std::vector<base::Token> tokens)
+        : model_(std::move(model)), tokens_(std::move(tokens)) {}
+
+private:
+    base::Result<void> execute() override {
+        if (base::Result<void> checked = check_in_vocabulary(*model_, tokens_); !checked) return checked;
+        ends_.reserve(tokens_.size());
+        for (const base::Token token : tokens_) {
+            model_->append_piece(token, bytes_, true);
+            ends_.push_back(static_cast<int32_t>(bytes_.size()));
+        }
+        return {};
+    }
+
+    Napi::Value result(Napi::Env env) override { return from_pieces(env, bytes_, ends_); }
+
+    ModelPtr model_;
+    std::vector<base::Token> tokens_;
+    std::string bytes_;
+    std::vector<int32_t> ends_;
 };
 
 /// Writes a conversation out; with `tokenize`, its tokens too.
@@ -94,7 +123,7 @@ private:
         if (!prepared) return std::unexpected(prepared.error());
         prepared_ = std::move(*prepared);
         if (!is_tokenized_) return {};
-        base::Result<std::vector<base::Token>> tokens = llama_rt::tokenize_chat(*model_, prepared_);
+        base::Result<std::vector<base::Token>> tokens = model_->tokenize(prepared_.text, true, true);
         if (!tokens) return std::unexpected(tokens.error());
         tokens_ = std::move(*tokens);
         return {};
@@ -201,6 +230,7 @@ Napi::Function ModelObject::define(Napi::Env env) {
                        {InstanceAccessor<&ModelObject::info>("info"),
                         InstanceMethod<&ModelObject::tokenize>("tokenize"),
                         InstanceMethod<&ModelObject::detokenize>("detokenize"),
+                        InstanceMethod<&ModelObject::pieces>("pieces"),
                         InstanceMethod<&ModelObject::apply_chat_template>("applyChatTemplate"),
                         InstanceMethod<&ModelObject::prepare_chat>("prepareChat"),
                         InstanceMethod<&ModelObject::prepare_grammar>("prepareGrammar"),
@@ -253,6 +283,15 @@ Napi::Value ModelObject::detokenize(const Napi::CallbackInfo& info) {
                                 std::make_unique<DetokenizeWorker>(std::move(model), std::move(*tokens),
                                                                    option(info[1], "removeSpecial"),
                                                                    option(info[1], "unparseSpecial")));
+}
+
+Napi::Value ModelObject::pieces(const Napi::CallbackInfo& info) {
+    ModelPtr model = usable(info.Env());
+    if (model == nullptr) return info.Env().Undefined();
+    base::Result<std::vector<base::Token>> tokens = to_tokens(info[0]);
+    if (!tokens) return thrown(info.Env(), tokens.error());
+    return PromiseWorker::start(info.Env(),
+                                std::make_unique<PiecesWorker>(std::move(model), std::move(*tokens)));
 }
 
 Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {

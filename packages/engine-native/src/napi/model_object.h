@@ -23,6 +23,7 @@ private:
     Napi::Value info(const Napi::CallbackInfo& info);
     Napi::Value tokenize(const Napi::CallbackInfo& info);
     Napi::Value detokenize(const Napi::CallbackInfo& info);
+    Napi::Value pieces(const Napi::CallbackInfo& info);
     Napi::Value apply_chat_template(const Napi::CallbackInfo& info);
     Napi::Value prepare_chat(const Napi::CallbackInfo& info);
     Napi::Value prepare_grammar(const Napi::CallbackInfo& info);

@@ -65,7 +65,8 @@ const scriptedInfo: NativeModelInfo = {
   hasChatTemplate: true,
   chatTemplate: { writesTools: true, writesToolCalls: true, isLfm2: false },
   isRecurrent: false,
-  tokens: { bos: 1, eos: 2, eot: -1 },
+  tokens: { bos: 1, eos: 2, eot: -1, infillPrefix: -1, infillSuffix: -1, infillMiddle: -1 },
+  addsBos: false,
 };
 
 /** A Model over a script, and the log of what it was asked. */
@@ -108,7 +109,11 @@ function scriptedNative(script: Script, log: ScriptLog): NativeModel {
   return {
     info: { ...scriptedInfo, ...script.info },
     tokenize: async (text) => tokenize(text),
-    detokenize: async (tokens) => String.fromCodePoint(...tokens),
+    detokenize: async (tokens) => Array.from(tokens, (token) => String.fromCodePoint(token)).join(""),
+    pieces: async (tokens) => ({
+      bytes: Uint8Array.from(tokens),
+      ends: Int32Array.from(tokens, (_, index) => index + 1),
+    }),
     applyChatTemplate: async ({ messages }) => ({ prompt: write(messages), stops: [] }),
     prepareChat: async (chat) => {
       log.chats.push(chat);

@@ -17,27 +17,31 @@ export function fingerprintOf(model: Model): string {
   return `ingle-${architecture}-${quantization.toLowerCase()}-${parameters}`;
 }
 
-/** All replies have one prompt; what the first of them found computed is what the request did. */
-export function toUsage(results: readonly GenerationResult[]): Usage {
-  const [first] = results;
-  const promptTokens = first?.usage.promptTokens ?? 0;
+/**
+ * `repliesPerPrompt` results in a row have one prompt, and what the first of them found computed is what the request did
+ * with it. Default: all have the same prompt.
+ */
+export function toUsage(results: readonly GenerationResult[], repliesPerPrompt = results.length): Usage {
+  const firsts = firstOfEach(results, repliesPerPrompt);
+  const promptTokens = sumOf(firsts, ({ usage }) => usage.promptTokens);
   const completionTokens = sumOf(results, ({ usage }) => usage.completionTokens);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: { cached_tokens: first?.usage.cachedTokens ?? 0 },
+    prompt_tokens_details: { cached_tokens: sumOf(firsts, ({ usage }) => usage.cachedTokens) },
   };
 }
 
 /**
- * `prompt_n` counts what was computed: prompt tokens without the cached ones. Of several replies, which are computed side
- * by side, the longest counts. Without guesses there are no counts of them.
+ * `prompt_n` counts what was computed: prompt tokens without the cached ones. Of several replies or prompts, which are
+ * computed side by side, the longest time counts. Without guesses there are no counts of them.
  */
-export function toTimings(results: readonly GenerationResult[]): Timings {
-  const { prompt_tokens, completion_tokens, prompt_tokens_details } = toUsage(results);
+export function toTimings(results: readonly GenerationResult[], repliesPerPrompt = results.length): Timings {
+  const { prompt_tokens, completion_tokens, prompt_tokens_details } = toUsage(results, repliesPerPrompt);
   const computed = prompt_tokens - prompt_tokens_details.cached_tokens;
-  const promptMs = results[0]?.timings.promptMs ?? 0;
+  const firsts = firstOfEach(results, repliesPerPrompt);
+  const promptMs = Math.max(0, ...firsts.map(({ timings }) => timings.promptMs));
   const drafted = sumOf(results, ({ usage }) => usage.draftedTokens);
   const predictedMs = Math.max(0, ...results.map(({ timings }) => timings.predictedMs));
   return {
@@ -53,6 +57,11 @@ export function toTimings(results: readonly GenerationResult[]): Timings {
       ? { draft_n: drafted, draft_n_accepted: sumOf(results, ({ usage }) => usage.acceptedTokens) }
       : {}),
   };
+}
+
+/** The first result of each prompt. */
+function firstOfEach(results: readonly GenerationResult[], repliesPerPrompt: number): GenerationResult[] {
+  return results.filter((_, index) => index % repliesPerPrompt === 0);
 }
 
 function sumOf<T>(items: readonly T[], value: (item: T) => number): number {

@@ -3,6 +3,7 @@
 import type { Generation, GenerationRequest, GenerationResult } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
+import { fingerprintOf, type AnswerHead } from "./answer.ts";
 import { watchGenerations, type WatchedGeneration } from "../plugins/watch-generations.ts";
 import type { VariantName } from "../variants.ts";
 
@@ -18,13 +19,13 @@ export interface AnsweringOptions {
 }
 
 /**
- * The model that a request names, held until the reply is out or its client gone, with a place in the line for each
+ * The model that a request names, or the one that is served where it may name none, held until the reply is out or its client gone, with a place in the line for each
  * generation. Throws what the registry refuses with, and the client's leaving.
  */
 export async function leaseModel(
   request: FastifyRequest,
   { registry, variant }: Pick<AnsweringOptions, "registry" | "variant">,
-  { model, places = 1 }: { model: string; places?: number },
+  { model, places = 1 }: { model: string | undefined; places?: number },
 ): Promise<Lease> {
   const { clientSignal: signal } = request;
   signal.throwIfAborted();
@@ -36,6 +37,20 @@ export async function leaseModel(
 
 interface Asked extends Omit<WatchedGeneration, "model"> {
   user?: string | undefined;
+}
+
+/** What every chunk of an answer begins with; its id begins with `kind`. */
+export function answerHead(
+  kind: string,
+  lease: Lease,
+  { now, newId }: Pick<AnsweringOptions, "now" | "newId">,
+): AnswerHead {
+  return {
+    id: `${kind}-${newId()}`,
+    created: Math.floor(now().getTime() / 1000),
+    model: lease.id,
+    system_fingerprint: fingerprintOf(lease.model),
+  };
 }
 
 /** One generation for each of `requests`, in their order; they end when the client leaves. */
@@ -55,7 +70,7 @@ export function startGenerations(
 export function startGeneration(
   request: FastifyRequest,
   lease: Lease,
-  { user, ...watched }: Asked,
+  { user, ...watched }: Asked & { sampling: GenerationRequest },
 ): Generation {
   const generation = generate(request, lease, watched.sampling, user);
   void watchGenerations(request, [generation], { ...watched, model: lease.id }); // only watches

@@ -17,6 +17,12 @@ export function namedEvent(name: string, json: string): string {
   return `event: ${name}\n${dataEvent(json)}`;
 }
 
+/** Writes events of objects that begin alike: what all of them have is made into text once. Takes the rest as JSON. */
+export function eventsWithHead(head: object): (rest: string) => string {
+  const open = `data: ${JSON.stringify(head).slice(0, -1)},`;
+  return (rest) => `${open}${rest.slice(1)}\n\n`;
+}
+
 export interface EventStreamOptions {
   /** Longest silence before a comment is sent. */
   keepAliveMs: number;

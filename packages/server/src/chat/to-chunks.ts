@@ -2,10 +2,11 @@
 // Everything but the text of a chunk is the same for all of them, so it is written once, before the first token.
 import type { Generation, GenerationChunk, GenerationResult } from "@ingle/engine";
 import type { ChatCompletionChunk } from "@ingle/protocol";
-import { perSecond, toTimings, toUsage, type AnswerHead } from "../answering/answer.ts";
-import { toLogprobs, toToolCallDelta } from "./choices.ts";
+import { toTimings, toUsage, type AnswerHead } from "../answering/answer.ts";
 import { merged } from "../answering/merged.ts";
-import { dataEvent, doneEvent } from "../answering/sse.ts";
+import { speedometer, type Speed } from "../answering/speedometer.ts";
+import { doneEvent, eventsWithHead } from "../answering/sse.ts";
+import { toLogprobs, toToolCallDelta } from "./choices.ts";
 
 export interface ChunkOptions {
   /** Ends the stream with a chunk that has no choices but the usage. */
@@ -43,20 +44,20 @@ export async function* toChunks(
 type Choice = ChatCompletionChunk["choices"][number];
 
 function chunkWriter(head: AnswerHead) {
-  const fields = JSON.stringify({
+  const write = eventsWithHead({
     ...head,
     object: "chat.completion.chunk",
   } satisfies Partial<ChatCompletionChunk>);
-  const open = `${fields.slice(0, -1)},`;
-  const event = (rest: Partial<ChatCompletionChunk>): string =>
-    dataEvent(open + JSON.stringify(rest).slice(1));
+  const event = (rest: Partial<ChatCompletionChunk>): string => write(JSON.stringify(rest));
   const choice = (index: number, delta: Choice["delta"], reason: Choice["finish_reason"] = null): Choice => ({
     index,
     delta,
     finish_reason: reason,
   });
   const text = (index: number, content: string): string =>
-    `data: ${open}"choices":[{"index":${index},"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}]}\n\n`;
+    write(
+      `{"choices":[{"index":${index},"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}]}`,
+    );
   return {
     opening: (index: number): string =>
       event({ choices: [choice(index, { role: "assistant", content: null })] }),
@@ -83,23 +84,5 @@ function toDelta({ text, reasoning, toolCalls }: GenerationChunk): Choice["delta
     ...(text === "" && isOther ? {} : { content: text }),
     ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
     ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(toToolCallDelta) }),
-  };
-}
-
-/** What is known of the timings while the text still runs; the last chunk has all of them. */
-type Speed = Pick<
-  NonNullable<ChatCompletionChunk["timings"]>,
-  "predicted_n" | "predicted_ms" | "predicted_per_second"
->;
-
-/** Counts tokens from the first piece on: what came before it was the prompt's time. */
-function speedometer(now: () => number): (tokens: number) => Speed {
-  let startedAt: number | undefined;
-  let count = 0;
-  return (tokens) => {
-    startedAt ??= now();
-    count += tokens;
-    const elapsed = now() - startedAt;
-    return { predicted_n: count, predicted_ms: elapsed, predicted_per_second: perSecond(count, elapsed) };
   };
 }

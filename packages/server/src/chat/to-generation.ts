@@ -3,6 +3,7 @@
 import type { GenerationRequest } from "@ingle/engine";
 import type { ChatCompletionRequest } from "@ingle/protocol";
 import { toThinking } from "../answering/thinking.ts";
+import { toResponseFormat } from "../answering/to-response-format.ts";
 import { toSampling } from "../answering/to-sampling.ts";
 import type { VariantName } from "../variants.ts";
 import { toMessages } from "./to-messages.ts";
@@ -13,19 +14,40 @@ import { toMessages } from "./to-messages.ts";
  */
 export function toGenerationRequest(body: ChatCompletionRequest, variant: VariantName): GenerationRequest {
   return {
-    messages: toMessages(body.messages),
+    ...toConversation(body),
     ...toSampling(body, variant),
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
     logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
     responseFormat: toResponseFormat(body),
+  };
+}
+
+type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
+
+/** The part of a chat request that its prompt is made of. */
+export type Conversation = Pick<
+  ChatCompletionRequest,
+  | "messages"
+  | "tools"
+  | "tool_choice"
+  | "parallel_tool_calls"
+  | "reasoning_effort"
+  | "chat_template_kwargs"
+  | "continue_final_message"
+>;
+
+/** Throws `image_not_supported`, and `invalid_request` for calls whose arguments are no JSON. */
+export function toConversation(body: Conversation) {
+  return {
+    messages: toMessages(body.messages),
     tools: toTools(body.tools),
     toolChoice:
       typeof body.tool_choice === "object" ? { name: body.tool_choice.function.name } : body.tool_choice,
     parallelToolCalls: body.parallel_tool_calls,
     continueFinalMessage: body.continue_final_message,
     ...toThinking(body.reasoning_effort, body.chat_template_kwargs),
-  };
+  } satisfies GenerationRequest;
 }
 
 /** The wire's name of a field that the engine found wrong. */
@@ -38,19 +60,6 @@ const wireParams: Readonly<Record<string, string>> = {
   responseFormat: "response_format",
   toolChoice: "tool_choice",
 };
-
-function toResponseFormat({
-  grammar = "",
-  response_format: format,
-}: ChatCompletionRequest): GenerationRequest["responseFormat"] {
-  if (grammar !== "") return { type: "grammar", grammar };
-  if (format?.type === "json_object") return { type: "json" };
-  if (format?.type !== "json_schema") return undefined;
-  const { schema, strict } = format.json_schema;
-  return { type: "json_schema", schema, strict };
-}
-
-type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
 function toTools(tools: ChatCompletionRequest["tools"]): ChatRequest["tools"] {
   return tools?.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }));

@@ -5,12 +5,11 @@ import { WireError } from "../wire-error.ts";
 /** Seconds a client is asked to wait for a model that is loading, by how far it is. */
 const retryAfter = { min: 1, max: 5 };
 
-export function notFound(id: string): WireError {
-  return new WireError(
-    "model_not_found",
-    `The model ${JSON.stringify(id)} is not served here; GET /v1/models lists what is.`,
-    { param: "model" },
-  );
+/** `id` is what the request asked for, where it did. */
+export function notFound(id: string | undefined): WireError {
+  const what =
+    id === undefined ? "No model is served here" : `The model ${JSON.stringify(id)} is not served here`;
+  return new WireError("model_not_found", `${what}; GET /v1/models lists what is.`, { param: "model" });
 }
 
 export function loadingStill(state: { id: string; progress: number }): WireError {

@@ -126,11 +126,11 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /**
-   * Takes a place and the model; waits while an idle one is loaded again. Throws `overloaded`, `model_not_found`,
+   * Takes a place and the model, the one that is served where no id is asked for; waits while an idle one is loaded again. Throws `overloaded`, `model_not_found`,
    * `model_loading` (with a time to try again), why loading failed, or the signal's reason.
    */
   async acquire(
-    requestedId: string,
+    requestedId: string | undefined,
     variant: VariantName,
     { signal, places = 1 }: { signal?: AbortSignal | undefined; places?: number } = {},
   ): Promise<Lease> {
@@ -208,11 +208,11 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /** The model that a request means. Throws why it cannot be had. */
-  #find(requestedId: string, variant: VariantName): Resident {
+  #find(requestedId: string | undefined, variant: VariantName): Resident {
     const state = this.#state;
     if (state.kind === "closed") throw shuttingDown();
     if (state.kind === "empty") throw notFound(requestedId);
-    const acceptsAny = variants[variant].modelRule === "any";
+    const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
     if (!acceptsAny && requestedId !== state.id && requestedId !== this.#resident?.alias)
       throw notFound(requestedId);
     if (this.#resident !== undefined) return this.#resident;

@@ -12,8 +12,11 @@ export interface GenerationNote {
   operation: "chat" | "text_completion";
   /** The id in the answer. */
   responseId: string;
-  /** As it was asked for; read for its numbers only. */
-  sampling: GenerationRequest;
+  /** As it was asked for. */
+  sampling: Pick<
+    GenerationRequest,
+    "maxTokens" | "temperature" | "topP" | "topK" | "seed" | "presencePenalty" | "frequencyPenalty"
+  >;
   /** On `performance.now()`'s clock. */
   startedAt: number;
   endedAt?: number;

@@ -9,20 +9,22 @@ import type { GenerationNote, RequestOutcome } from "./request-log.ts";
 export interface WatchedGeneration extends Omit<GenerationNote, "startedAt" | "endedAt"> {
   /** Id of the model in the house. */
   model: string;
+  /** How many of the generations in a row have one prompt. Default: all of them. */
+  repliesPerPrompt?: number;
 }
 
 /** Never rejects: what fails is told to the client by its reply, and to the log by the error handling. */
 export async function watchGenerations(
   request: FastifyRequest,
   generations: readonly Generation[],
-  { model, ...asked }: WatchedGeneration,
+  { model, repliesPerPrompt = generations.length, ...asked }: WatchedGeneration,
 ): Promise<void> {
   const outcome: RequestOutcome = request.outcome;
   const note: GenerationNote = { ...asked, startedAt: performance.now() };
   outcome.generation = note;
   try {
     const results = await Promise.all(generations.map((generation) => watch(request, generation, model)));
-    const { prompt_tokens, completion_tokens, prompt_tokens_details } = toUsage(results);
+    const { prompt_tokens, completion_tokens, prompt_tokens_details } = toUsage(results, repliesPerPrompt);
     outcome.promptTokens = prompt_tokens;
     outcome.cachedTokens = prompt_tokens_details.cached_tokens;
     outcome.completionTokens = completion_tokens;

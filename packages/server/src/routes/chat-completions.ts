@@ -2,9 +2,9 @@
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { fingerprintOf, type AnswerHead } from "../answering/answer.ts";
 import {
   allResults,
+  answerHead,
   leaseModel,
   repeated,
   startGenerations,
@@ -14,7 +14,6 @@ import { sendEvents } from "../answering/send-events.ts";
 import { toChunks } from "../chat/to-chunks.ts";
 import { toCompletion } from "../chat/to-completion.ts";
 import { toGenerationRequest } from "../chat/to-generation.ts";
-import type { Lease } from "../models/registry.ts";
 import { generationErrors, type Operation } from "../openapi/operation.ts";
 
 const operation: Operation = {
@@ -32,7 +31,7 @@ export async function chatRoutes(app: FastifyInstance, options: AnsweringOptions
     const { body } = request;
     const places = body.n ?? 1;
     const lease = await leaseModel(request, options, { model: body.model, places });
-    const head = headOf(lease, options);
+    const head = answerHead("chatcmpl", lease, options);
     const sampling = toGenerationRequest(body, options.variant);
     const generations = startGenerations(request, lease, repeated(sampling, places), {
       operation: "chat",
@@ -48,13 +47,4 @@ export async function chatRoutes(app: FastifyInstance, options: AnsweringOptions
     });
     return sendEvents(request, reply, chunks, options);
   });
-}
-
-function headOf(lease: Lease, { now, newId }: AnsweringOptions): AnswerHead {
-  return {
-    id: `chatcmpl-${newId()}`,
-    created: Math.floor(now().getTime() / 1000),
-    model: lease.id,
-    system_fingerprint: fingerprintOf(lease.model),
-  };
 }

@@ -1,0 +1,46 @@
+// The tokens of a prompt that is no conversation: a text, a text with a gap to be filled, or tokens. Used by Model.
+import { EngineError } from "./errors.ts";
+import type { NativeModelInfo } from "./native.ts";
+import { toIds, type Tokenizer } from "./tokenizer.ts";
+
+export interface PlainPrompt {
+  prompt: string | readonly number[] | Int32Array;
+  /** What comes after the reply; the empty text is nothing. */
+  suffix: string;
+}
+
+/** Throws `invalid_request`. */
+export async function promptTokens(
+  { prompt, suffix }: PlainPrompt,
+  tokenizer: Tokenizer,
+  info: NativeModelInfo,
+): Promise<Int32Array> {
+  if (typeof prompt !== "string") {
+    if (suffix !== "") throw refusedSuffix("it needs a prompt that is a text");
+    return toIds(prompt, info.vocabularySize, "prompt");
+  }
+  return suffix === "" ? tokenizer.encode(prompt) : infillTokens(prompt, suffix, tokenizer, info);
+}
+
+/** The texts around a gap are taken as they are: what looks like a special token in them is text. */
+async function infillTokens(
+  prefix: string,
+  suffix: string,
+  tokenizer: Tokenizer,
+  { tokens, addsBos }: NativeModelInfo,
+): Promise<Int32Array> {
+  const { bos, infillPrefix, infillSuffix, infillMiddle } = tokens;
+  if (infillPrefix < 0 || infillSuffix < 0 || infillMiddle < 0)
+    throw refusedSuffix("this model has no tokens for a text with a gap");
+  const asText = { addSpecial: false, parseSpecial: false };
+  const before = await tokenizer.encode(prefix, asText);
+  const after = await tokenizer.encode(suffix, asText);
+  const begin = addsBos ? [bos] : [];
+  return Int32Array.from([...begin, infillPrefix, ...before, infillSuffix, ...after, infillMiddle]);
+}
+
+function refusedSuffix(reason: string): EngineError {
+  return new EngineError("invalid_request", `suffix: ${reason}; leave it out.`, {
+    details: { param: "suffix" },
+  });
+}

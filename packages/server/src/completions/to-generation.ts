@@ -1,0 +1,24 @@
+// A checked text completion request in the engine's names. Used by routes/completions.ts.
+import type { GenerationRequest } from "@ingle/engine";
+import { completionTokensDefault, promptsOf, type CompletionRequest } from "@ingle/protocol";
+import { toResponseFormat } from "../answering/to-response-format.ts";
+import { toSampling } from "../answering/to-sampling.ts";
+import type { VariantName } from "../variants.ts";
+
+/** What the replies to all prompts have in common. Fields that are absent stay absent: their defaults are the engine's. */
+export function toCommon(body: CompletionRequest, variant: VariantName) {
+  const limited = { ...body, max_tokens: body.max_tokens ?? completionTokensDefault };
+  return {
+    ...toSampling(limited, variant),
+    suffix: body.suffix,
+    ignoreEos: body.ignore_eos,
+    cachePrompt: body.cache_prompt,
+    logprobs: body.logprobs,
+    responseFormat: toResponseFormat(body),
+  } satisfies Partial<GenerationRequest>;
+}
+
+/** Every prompt as the engine takes it, in their order. */
+export function toPrompts({ prompt }: CompletionRequest) {
+  return promptsOf(prompt).map((one) => (typeof one === "string" ? one : Int32Array.from(one)));
+}

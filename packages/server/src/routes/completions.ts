@@ -1,0 +1,64 @@
+// POST /v1/completions: replies to one text or several, streamed or not.
+import { Completion, CompletionChunk, CompletionRequest } from "@ingle/protocol";
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import {
+  allResults,
+  answerHead,
+  leaseModel,
+  repeated,
+  startGenerations,
+  type AnsweringOptions,
+} from "../answering/answering.ts";
+import { sendEvents } from "../answering/send-events.ts";
+import { promptText } from "../completions/prompt-text.ts";
+import { toChunks } from "../completions/to-chunks.ts";
+import { toCompletion } from "../completions/to-completion.ts";
+import { toCommon, toPrompts } from "../completions/to-generation.ts";
+import { generationErrors, type Operation } from "../openapi/operation.ts";
+
+const operation: Operation = {
+  summary: "Replies to one text or several, whole or streamed",
+  answers: { 200: Completion },
+  event: CompletionChunk,
+  errors: generationErrors,
+  example: { prompt: "The capital of France is", max_tokens: 8 },
+};
+
+export async function completionRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
+  const route = { schema: { body: CompletionRequest }, config: { operation } };
+
+  app.withTypeProvider<ZodTypeProvider>().post("/v1/completions", route, async (request, reply) => {
+    const { body } = request;
+    const { n: repliesPerPrompt = 1 } = body;
+    const prompts = toPrompts(body);
+    const common = toCommon(body, options.variant);
+    const lease = await leaseModel(request, options, {
+      model: body.model,
+      places: prompts.length * repliesPerPrompt,
+    });
+    const head = answerHead("cmpl", lease, options);
+    const requests = prompts.flatMap((prompt) => repeated({ ...common, prompt }, repliesPerPrompt));
+    const generations = startGenerations(request, lease, requests, {
+      operation: "text_completion",
+      responseId: head.id,
+      sampling: common,
+      repliesPerPrompt,
+      user: body.user,
+    });
+    const openingOf = async (index: number): Promise<string> => {
+      const prompt = prompts[Math.floor(index / repliesPerPrompt)];
+      return body.echo === true && prompt !== undefined ? promptText(prompt, lease.model) : "";
+    };
+    if (body.stream !== true) {
+      return toCompletion(head, await allResults(generations), { repliesPerPrompt, openingOf });
+    }
+    const chunks = toChunks(head, generations, {
+      repliesPerPrompt,
+      openingOf,
+      includeUsage: body.stream_options?.include_usage ?? false,
+      timingsPerToken: body.timings_per_token ?? false,
+    });
+    return sendEvents(request, reply, chunks, options);
+  });
+}

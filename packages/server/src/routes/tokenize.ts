@@ -1,0 +1,86 @@
+// POST /v1/tokenize and /v1/detokenize: what a text or a conversation is to the model, and the text of tokens.
+import type { Model } from "@ingle/engine";
+import {
+  Detokenization,
+  DetokenizeRequest,
+  Tokenization,
+  TokenizeRequest,
+  type TokenPiece,
+} from "@ingle/protocol";
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { leaseModel, type AnsweringOptions } from "../answering/answering.ts";
+import { toConversation } from "../chat/to-generation.ts";
+import { modelErrors, type Operation } from "../openapi/operation.ts";
+import { WireError } from "../wire-error.ts";
+
+/** Most tokens whose texts are told one by one: each is an object of its own, made while everybody else waits. */
+const piecesMax = 65_536;
+
+const tokenizing: Operation = {
+  summary: "The tokens of a text or a conversation",
+  answers: { 200: Tokenization },
+  errors: [...modelErrors, "image_invalid", "image_not_supported"],
+  example: { content: "The capital of France is" },
+};
+
+const detokenizing: Operation = {
+  summary: "The text of tokens",
+  answers: { 200: Detokenization },
+  errors: modelErrors,
+  example: { tokens: [1, 2] },
+};
+
+export async function tokenizeRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const tokenize = { schema: { body: TokenizeRequest }, config: { operation: tokenizing } };
+  const detokenize = { schema: { body: DetokenizeRequest }, config: { operation: detokenizing } };
+
+  typed.post("/v1/tokenize", tokenize, async (request): Promise<Tokenization> => {
+    const { body } = request;
+    const { model } = await leaseModel(request, options, { model: body.model });
+    const tokens = await tokensOf(model, body, request.clientSignal);
+    return {
+      tokens: body.with_pieces === true ? await withPieces(model, tokens) : Array.from(tokens),
+      count: tokens.length,
+      max_model_len: model.info.contextLength,
+    };
+  });
+
+  typed.post("/v1/detokenize", detokenize, async (request): Promise<Detokenization> => {
+    const { body } = request;
+    const { model } = await leaseModel(request, options, { model: body.model });
+    const text = await model.tokenizer.decode(body.tokens, { specials: true });
+    return { content: text, prompt: text };
+  });
+}
+
+/** A conversation's tokens are those that a chat request would be computed from. */
+async function tokensOf(model: Model, body: TokenizeRequest, signal: AbortSignal): Promise<Int32Array> {
+  const { messages } = body;
+  if (messages !== undefined) return model.promptTokens(toConversation({ ...body, messages }), { signal });
+  return model.tokenizer.encode(body.content ?? body.prompt ?? "", {
+    addSpecial: body.add_special ?? body.add_special_tokens,
+    parseSpecial: body.parse_special,
+  });
+}
+
+async function withPieces(model: Model, tokens: Int32Array): Promise<TokenPiece[]> {
+  if (tokens.length > piecesMax) {
+    const rule = `with_pieces is for at most ${piecesMax} tokens, and these are ${tokens.length}`;
+    throw new WireError("invalid_request", rule, { param: "with_pieces" });
+  }
+  const pieces = await model.tokenizer.pieces(tokens);
+  return pieces.map((bytes, index) => ({ id: tokens[index] ?? 0, piece: toPiece(bytes) }));
+}
+
+/** A part of a character is no text: its bytes are told instead. */
+function toPiece(bytes: Uint8Array): string | number[] {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return [...bytes];
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

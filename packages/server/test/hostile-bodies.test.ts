@@ -1,0 +1,128 @@
+// Whatever is sent to an endpoint that takes JSON, the answer is right or says what is wrong, and the server goes on.
+import {
+  ChatCompletion,
+  ChatCompletionChunk,
+  Completion,
+  CompletionChunk,
+  completionsMax,
+  Detokenization,
+  Tokenization,
+} from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
+import { expectSoundAnswers, type EndpointUnderTest } from "./hostile-bodies.ts";
+
+const sampling = {
+  temperature: 0.5,
+  top_p: 0.9,
+  top_k: 5,
+  min_p: 0.1,
+  repeat_penalty: 1.1,
+  repetition_penalty: 1.1,
+  repeat_last_n: 10,
+  presence_penalty: 0.5,
+  frequency_penalty: 0.5,
+  max_tokens: 4,
+  max_completion_tokens: 4,
+  stop: ["one", "two"],
+  seed: 7,
+  logit_bias: { "5": 1 },
+  n: 2,
+  stream: false,
+  stream_options: { include_usage: true },
+  cache_prompt: true,
+  timings_per_token: true,
+  ignore_eos: false,
+  user: "somebody",
+};
+
+const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+const manyKeys = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x${index}`, "a"]));
+const named = { type: "function", function: { name: "f", parameters: { type: "object" } } };
+const messages = [
+  { role: "system", content: "Be brief." },
+  { role: "user", content: [{ type: "text", text: "Hi" }], name: "me" },
+];
+
+const endpoints: EndpointUnderTest[] = [
+  {
+    path: "/v1/chat/completions",
+    body: {
+      model: scriptedId,
+      messages,
+      ...sampling,
+      logprobs: true,
+      top_logprobs: 2,
+      response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } },
+      tools: [named],
+      tool_choice: "none",
+      reasoning_effort: "low",
+      chat_template_kwargs: { enable_thinking: false },
+    },
+    answer: ChatCompletion,
+    event: ChatCompletionChunk,
+    border: {
+      stream: [true],
+      logit_bias: [manyKeys],
+      chat_template_kwargs: [manyKeys],
+      messages: [many(10_001, { role: "user", content: "" }), many(100_000, 1)],
+    },
+  },
+  {
+    path: "/v1/completions",
+    body: {
+      model: scriptedId,
+      prompt: ["Once", "Twice"],
+      suffix: "",
+      echo: true,
+      best_of: 2,
+      response_format: { type: "json_object" },
+      ...sampling,
+    },
+    answer: Completion,
+    event: CompletionChunk,
+    border: {
+      stream: [true],
+      echo: [false],
+      logprobs: [0, 5, 6],
+      best_of: [1, 16],
+      n: [16, 17],
+      suffix: ["end"],
+      prompt: [
+        "a",
+        [1, 2],
+        [[1], [2]],
+        [255, 256],
+        many(completionsMax, "a"),
+        many(completionsMax + 1, "a"),
+        many(100_000, "a"),
+        many(3_000, 1),
+      ],
+    },
+  },
+  {
+    path: "/v1/tokenize",
+    body: { model: scriptedId, content: "Hi", add_special: true, parse_special: true, with_pieces: true },
+    answer: Tokenization,
+    border: {
+      content: [null, "a".repeat(70_000)],
+      prompt: ["a"],
+      messages: [messages],
+      with_pieces: [false],
+    },
+  },
+  {
+    path: "/v1/detokenize",
+    body: { model: scriptedId, tokens: [1, 2, 255] },
+    answer: Detokenization,
+    border: { tokens: [[], [256], [2 ** 31 - 1], [2 ** 31], many(100_000, 1), many(100_000, "a")] },
+  },
+];
+
+describe.each(endpoints)("$path", (endpoint) => {
+  it("answers every body rightly or with an error of the table, and goes on", async () => {
+    await using house = await scriptedServer();
+    await expectSoundAnswers(house.server.url, endpoint);
+    await expect.poll(() => house.log.running.size).toBe(0);
+  });
+});
