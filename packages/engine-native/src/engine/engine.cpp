@@ -20,17 +20,34 @@ namespace {
 /// Longest client key that is kept; a longer one is cut, and shares its account with what begins alike.
 constexpr size_t kClientBytesMax = 128;
 
+/// Of a context that nothing is computed in.
+constexpr int32_t kIdleCells = 64;
+
 /// Room for every request to come in and to be cancelled, and for cancels of those whose end is not yet known outside.
 size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
+}
+
+/// A model that generates nothing needs no room for it.
+llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
+    if (model.info().is_causal) return options;
+    options.context_length = options.cells = options.batch_tokens = kIdleCells;
+    options.sequences = 1;
+    return options;
 }
 
 } // namespace
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
                                                     const EngineOptions& options, Listener listener) {
+    if (model->info().has_encoder_half) {
+        return base::fail(Code::model_unsupported,
+                          "A model that reads with one half and writes with the other (" +
+                              model->info().architecture + ") cannot be run here.");
+    }
+    const llama_rt::ContextOptions context_options = options_for(*model, options.context);
     base::Result<std::unique_ptr<llama_rt::Context>> context =
-        llama_rt::Context::create(model, options.context, slots_of(*model, options.context));
+        llama_rt::Context::create(model, context_options, slots_of(*model, context_options));
     if (!context) return std::unexpected(context.error());
     std::unique_ptr<DraftModel> draft_model;
     if (options.draft_model != nullptr) {
@@ -38,7 +55,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
         if (!made) return std::unexpected(made.error());
         draft_model = std::move(*made);
     }
-    const sched::Limits limits = limits_of(*model, **context, options.context, options.cache_ram_bytes);
+    const sched::Limits limits = limits_of(*model, **context, context_options, options.cache_ram_bytes);
     std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(*context), std::move(draft_model),
                                               options, limits, std::move(listener)));
     engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
@@ -51,19 +68,25 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
     : model_(std::move(model)),
       options_(options),
       listener_(std::move(listener)),
+      can_generate_(context->can_generate()),
       inbox_(inbox_size(options)),
       context_(std::move(context)),
       scheduler_(limits),
       pace_(options.context.batch_tokens),
       draft_model_(std::move(draft_model)),
       speculation_(draft_model_.get(), options.draft_tokens),
+      embeddings_(model_, options.context, context_->threadpool()),
       host_memory_(limits.stash_bytes) {
-    counted_.cells = options.context.cells;
+    counted_.cells = limits.cells;
     stats_ = counted_;
     load_state();
 }
 
 base::Result<base::RequestId> Engine::submit(Submission submission) {
+    if (!can_generate_) {
+        return base::fail(Code::generation_not_supported,
+                          "This model generates no text: it reads whole texts and gives embeddings of them.");
+    }
     if (submission.prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
     const base::Token vocabulary_size = model_->info().vocabulary_size;
     const auto is_foreign = [&](base::Token token) { return token < 0 || token >= vocabulary_size; };
@@ -89,6 +112,17 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
     const base::Result<void> fits =
         fit_context(*model_, options_.context.context_length, options_.drops_turns, request);
     if (!fits) return std::unexpected(fits.error());
+    return take_in(std::move(request));
+}
+
+base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>> texts) {
+    const base::Result<void> are_computable = embeddings_.check(texts);
+    if (!are_computable) return std::unexpected(are_computable.error());
+    return take_in(EmbeddingRequest{.id = 0, .texts = std::move(texts), .submitted = Clock::now()});
+}
+
+/// Puts a request in line, with an id.
+base::Result<base::RequestId> Engine::take_in(auto request) {
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
     if (in_house_.fetch_add(1) >= options_.context.sequences + options_.waiting_max) {
         in_house_.fetch_sub(1);
@@ -116,6 +150,7 @@ void Engine::stop() {
     is_stopped_.store(true);
     if (!thread_.joinable()) return;
     context_->abort();
+    embeddings_.abort();
     if (draft_model_ != nullptr) draft_model_->abort();
     thread_.request_stop();
     thread_.join();
@@ -124,7 +159,8 @@ void Engine::stop() {
 void Engine::run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         const sched::Counters counters = scheduler_.counters();
-        if (counters.running + counters.waiting == 0 && !inbox_.wait(stop)) break;
+        const bool is_idle = counters.running + counters.waiting == 0 && embeddings_.is_empty();
+        if (is_idle && !inbox_.wait(stop)) break;
         turn();
     }
     end_all();
@@ -147,8 +183,15 @@ void Engine::turn() {
         settle(plan);
     }
     if (is_torn_) start_over();
+    embed_some();
     publish();
     emit();
+}
+
+/// A batch of texts is like a piece of a prompt for those whose replies run: they wait no longer for it.
+void Engine::embed_some() {
+    const sched::Counters counters = scheduler_.counters();
+    embeddings_.turn(counters.running > 0 ? budget_busy(counters) : options_.context.batch_tokens, events_);
 }
 
 sched::TurnBudget Engine::budget() {
@@ -252,8 +295,7 @@ void Engine::drain_inbox() {
     owner_.check();
     inbox_.drain(messages_);
     for (Message& message : messages_) {
-        if (auto* request = std::get_if<GenerationRequest>(&message)) receive(std::move(*request));
-        else receive(std::get<Cancel>(message));
+        std::visit([this](auto& one) { receive(std::move(one)); }, message);
     }
 }
 
@@ -269,7 +311,12 @@ void Engine::receive(GenerationRequest&& request) {
     generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
 }
 
+void Engine::receive(EmbeddingRequest&& request) {
+    embeddings_.add(std::move(request));
+}
+
 void Engine::receive(const Cancel& cancel) {
+    if (const std::optional<FinishEvent> event = embeddings_.cancel(cancel.id)) events_.emplace_back(*event);
     if (!scheduler_.cancel(cancel.id)) return;
     events_.emplace_back(generations_.at(cancel.id)->cancelled(Clock::now()));
     forget(cancel.id);
@@ -354,8 +401,8 @@ void Engine::emit() {
 void Engine::publish() {
     const sched::Counters counters = scheduler_.counters();
     counted_.turns += 1;
-    counted_.running = counters.running;
-    counted_.waiting = counters.waiting;
+    counted_.running = counters.running + embeddings_.running();
+    counted_.waiting = counters.waiting + embeddings_.waiting();
     counted_.cells_used = counters.cells_reserved;
     counted_.cells_cached = counters.cells_cached;
     counted_.preemptions = counters.preemptions;
@@ -365,6 +412,7 @@ void Engine::publish() {
     counted_.cache_ram_hits = counters.stash_hits;
     std::lock_guard lock(stats_mutex_);
     stats_ = counted_;
+    stats_.prompt_tokens += embeddings_.tokens_computed();
 }
 
 void Engine::end_all() {
@@ -373,6 +421,7 @@ void Engine::end_all() {
         scheduler_.cancel(id);
         fail(id, {.code = Code::disposed, .message = "The engine was stopped."});
     }
+    embeddings_.end_all(events_);
     publish();
     emit();
 }
