@@ -1,8 +1,8 @@
 // Vectors of texts against llama.cpp's own pooling: whole texts, several in a batch, and texts in parts.
+#include "llama/embedder.h"
+
 #include "engine_house.h"
 #include "engine_questions.h"
-
-#include "llama/embedder.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +24,8 @@ namespace {
 /// F16 in the cache, and another order of additions in another batch.
 constexpr float kTolerance = 0.01F;
 
-std::unique_ptr<Embedder> embedder_for(const ModelPtr& model, int32_t length = 512, int32_t batch_tokens = 128) {
+std::unique_ptr<Embedder> embedder_for(const ModelPtr& model, int32_t length = 512,
+                                       int32_t batch_tokens = 128) {
     static const std::atomic<bool> is_aborted = false;
     ggml_threadpool_params pool = ggml_threadpool_params_default(1);
     auto made = Embedder::create(model,
@@ -42,7 +43,7 @@ Vector empty_vector(const ModelPtr& model) {
     return Vector(static_cast<size_t>(model->info().embedding_size));
 }
 
-llama_pooling_type pooling_in_llama_cpp(Pooling pooling) {
+enum llama_pooling_type pooling_in_llama_cpp(Pooling pooling) {
     if (pooling == Pooling::first) return LLAMA_POOLING_TYPE_CLS;
     return pooling == Pooling::last ? LLAMA_POOLING_TYPE_LAST : LLAMA_POOLING_TYPE_MEAN;
 }
@@ -57,7 +58,9 @@ Vector reference(const ModelPtr& model, const std::vector<Token>& text) {
     params.embeddings = true;
     const llama_context_ptr context(llama_init_from_model(model->raw(), params));
     std::vector<Token> tokens = text;
-    REQUIRE_EQ(llama_decode(context.get(), llama_batch_get_one(tokens.data(), static_cast<int32_t>(tokens.size()))), 0);
+    REQUIRE_EQ(
+        llama_decode(context.get(), llama_batch_get_one(tokens.data(), static_cast<int32_t>(tokens.size()))),
+        0);
     const float* vector = llama_get_embeddings_seq(context.get(), 0);
     REQUIRE(vector != nullptr);
     return {vector, vector + model->info().embedding_size};
@@ -143,8 +146,10 @@ TEST_CASE("embedder: what was computed before changes no vector") {
         std::vector<Vector> vectors;
         for (const int32_t length : {30, 5, 30}) {
             vectors.push_back(empty_vector(model));
-            const llama_rt::TextPart part{
-                .text = std::span(text).first(static_cast<size_t>(length)), .first = 0, .count = length, .vector = vectors.back()};
+            const llama_rt::TextPart part{.text = std::span(text).first(static_cast<size_t>(length)),
+                                          .first = 0,
+                                          .count = length,
+                                          .vector = vectors.back()};
             REQUIRE(embedder->compute(std::span(&part, 1)) == llama_rt::Decoded::ok);
         }
         CHECK(distance(vectors[0], vectors[2]) < kTolerance / 1000);

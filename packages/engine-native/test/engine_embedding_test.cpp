@@ -22,11 +22,14 @@ using Texts = std::vector<std::vector<Token>>;
 namespace {
 
 constexpr float kTolerance = 0.01F;
+/// In no other text.
+constexpr Token kBad = 1999;
 
 /// `count` texts, shorter and longer than a batch of few_places().
 Texts texts(int32_t number, int32_t count) {
     Texts all;
-    for (int32_t i = 0; i < count; ++i) all.push_back(test::words(100 * number + i, 1 + (7 * i + number) % 40));
+    for (int32_t i = 0; i < count; ++i)
+        all.push_back(test::words(100 * number + i, 1 + (7 * i + number) % 40));
     return all;
 }
 
@@ -109,7 +112,8 @@ TEST_CASE("embeddings: a batch that fails once costs nobody anything, whichever 
         CAPTURE(model->info().architecture);
         // Short ones: some of each batch are others'.
         const Texts few{test::words(1, 3), test::words(2, 4), test::words(3, 2)};
-        for (const Fault fault : {Fault::refused, Fault::no_memory_thrown, Fault::broken_midway, Fault::late}) {
+        for (const Fault fault :
+             {Fault::refused, Fault::no_memory_thrown, Fault::broken_midway, Fault::late}) {
             EngineHouse house(model);
             for (int failing = 1;; ++failing) {
                 CAPTURE(failing);
@@ -132,12 +136,11 @@ TEST_CASE("embeddings: a batch that fails once costs nobody anything, whichever 
 }
 
 TEST_CASE("embeddings: a text that cannot be computed fails its request, and no other") {
-    const Token bad = 1999;
     for (const ModelPtr& model : all_models()) {
         CAPTURE(model->info().architecture);
         EngineHouse house(model);
         const auto fail_bad = [](const llama_batch& batch) {
-            return std::find(batch.token, batch.token + batch.n_tokens, bad) == batch.token + batch.n_tokens
+            return std::find(batch.token, batch.token + batch.n_tokens, kBad) == batch.token + batch.n_tokens
                        ? Fault::none
                        : Fault::no_memory;
         };
@@ -145,13 +148,13 @@ TEST_CASE("embeddings: a text that cannot be computed fails its request, and no 
         std::vector<float> vectors;
         {
             const test::WithFaults with({.decode = fail_bad});
-            const RequestId one = house.embed({test::words(3, 2), {bad}, test::words(4, 2)});
+            const RequestId one = house.embed({test::words(3, 2), {kBad}, test::words(4, 2)});
             const RequestId other = house.embed(good);
             CHECK(house.wait(one).error == Code::out_of_memory);
             vectors = house.wait(other).vectors;
         }
         CHECK(are_alone(house, good, vectors));
-        CHECK(house.wait(house.embed({{bad}})).is_whole());
+        CHECK(house.wait(house.embed({{kBad}})).is_whole());
     }
 }
 

@@ -6,11 +6,14 @@ import type { NativeEvent } from "./native.ts";
 /** Most texts of one request, as the field's convention has it; the engine holds to it too. */
 const textsMax = 2048;
 
+/** Token ids are 32-bit; which of them the model has, the engine looks. */
+const tokenMax = 0x7fff_ffff;
+
 /** Text is tokenized with the model's special tokens; token ids are taken as they are. */
 const EmbeddingInput = z.union([
   z.string().min(1, "a text must not be empty"),
-  z.array(z.int().min(0)).min(1, "a text must not be empty"),
-  z.instanceof(Int32Array),
+  z.custom<Int32Array>((value) => value instanceof Int32Array),
+  z.array(z.int().min(0).max(tokenMax)).min(1, "a text must not be empty"),
 ]);
 export type EmbeddingInput = z.infer<typeof EmbeddingInput>;
 
@@ -106,17 +109,18 @@ async function computed(
 ): Promise<EmbeddingEvent> {
   let onAbort = (): void => {};
   try {
-    return await new Promise<EmbeddingEvent>((resolve, reject) => {
-      const { cancel } = source.start(texts, (event) => {
-        if (event.type === "embeddings") resolve(event);
-        else if (event.type === "error") reject(source.toError(event));
-      });
+    const event = await new Promise<NativeEvent | undefined>((resolve) => {
+      const { cancel } = source.start(texts, resolve);
       onAbort = () => {
         cancel();
-        reject(signal?.reason);
+        resolve(undefined);
       };
       signal?.addEventListener("abort", onAbort, { once: true });
     });
+    if (event?.type === "embeddings") return event;
+    if (event?.type === "error") throw source.toError(event);
+    signal?.throwIfAborted();
+    throw new EngineError("engine_failed", "The engine ended this request without a word.");
   } finally {
     signal?.removeEventListener("abort", onAbort);
   }

@@ -1,6 +1,15 @@
 // The public names of @ingle/protocol.
 export { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, FinishReason } from "./chat.ts";
 export type { ChatCompletionBody } from "./chat.ts";
+export {
+  Embedding,
+  embeddingInputsMax,
+  Embeddings,
+  EmbeddingsRequest,
+  embeddingTokensMax,
+  EmbeddingsUsage,
+} from "./embeddings.ts";
+export type { EmbeddingsBody } from "./embeddings.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
 export type { ErrorBodyDetails, WireErrorCode, WireErrorType } from "./errors.ts";
 export {

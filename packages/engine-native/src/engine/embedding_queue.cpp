@@ -86,9 +86,12 @@ void EmbeddingQueue::add(EmbeddingRequest&& request) {
 std::optional<FinishEvent> EmbeddingQueue::cancel(base::RequestId id) {
     const auto found = requests_.find(id);
     if (found == requests_.end()) return std::nullopt;
-    const int32_t tokens = tokens_in(found->second.texts);
+    FinishEvent event{};
+    event.id = id;
+    event.reason = FinishReason::cancelled;
+    event.prompt_tokens = tokens_in(found->second.texts);
     leave(id);
-    return FinishEvent{.id = id, .reason = FinishReason::cancelled, .prompt_tokens = tokens};
+    return event;
 }
 
 void EmbeddingQueue::turn(int32_t tokens_max, std::vector<Event>& events) {
@@ -201,12 +204,11 @@ void EmbeddingQueue::settle(std::vector<Event>& events) {
 
 void EmbeddingQueue::finish(base::RequestId id, std::vector<Event>& events) {
     Request& request = requests_.at(id);
-    events.emplace_back(
-        EmbeddingEvent{.id = id,
-                       .vectors = std::move(request.vectors),
-                       .prompt_tokens = tokens_in(request.texts),
-                       .queue_ms = milliseconds(request.submitted, *request.started),
-                       .compute_ms = milliseconds(*request.started, Clock::now())});
+    events.emplace_back(EmbeddingEvent{.id = id,
+                                       .vectors = std::move(request.vectors),
+                                       .prompt_tokens = tokens_in(request.texts),
+                                       .queue_ms = milliseconds(request.submitted, *request.started),
+                                       .compute_ms = milliseconds(*request.started, Clock::now())});
     leave(id);
 }
 
@@ -236,7 +238,8 @@ void EmbeddingQueue::leave(base::RequestId id) {
 
 void EmbeddingQueue::end_all(std::vector<Event>& events) {
     while (!requests_.empty())
-        fail(requests_.begin()->first, {.code = Code::disposed, .message = "The engine was stopped."}, events);
+        fail(requests_.begin()->first, {.code = Code::disposed, .message = "The engine was stopped."},
+             events);
 }
 
 } // namespace engine

@@ -20,20 +20,9 @@ namespace {
 /// Longest client key that is kept; a longer one is cut, and shares its account with what begins alike.
 constexpr size_t kClientBytesMax = 128;
 
-/// Of a context that nothing is computed in.
-constexpr int32_t kIdleCells = 64;
-
 /// Room for every request to come in and to be cancelled, and for cancels of those whose end is not yet known outside.
 size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
-}
-
-/// A model that generates nothing needs no room for it.
-llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
-    if (model.info().is_causal) return options;
-    options.context_length = options.cells = options.batch_tokens = kIdleCells;
-    options.sequences = 1;
-    return options;
 }
 
 } // namespace

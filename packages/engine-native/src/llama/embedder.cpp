@@ -48,8 +48,8 @@ bool has_sound_width(const Model& model) {
     return is_sound && width == model.info().embedding_size;
 }
 
-int32_t batch_tokens_of(const Model& model, const EmbedderOptions& options) {
-    if (!model.info().is_causal) return options.length;
+int32_t batch_tokens_of(const Model& model, const EmbedderOptions& options, bool takes_parts) {
+    if (!takes_parts) return options.length;
     const int64_t words = std::max(model.info().vocabulary_size, 1);
     const int64_t by_logits = kLogitBytesMax / (words * static_cast<int64_t>(sizeof(float)));
     const int64_t tokens = std::min<int64_t>({by_logits, options.batch_tokens, options.length});
@@ -84,8 +84,9 @@ llama_context_params to_params(const EmbedderOptions& options, int32_t batch_tok
 
 base::Error out_of_memory() {
     return {.code = Code::out_of_memory,
-            .message = "There is not enough memory for embeddings of texts of this length. Send shorter texts, or "
-                       "load the model with a shorter context."};
+            .message =
+                "There is not enough memory for embeddings of texts of this length. Send shorter texts, or "
+                "load the model with a shorter context."};
 }
 
 Decoded meaning_of(int32_t code, bool is_aborted) {
@@ -122,15 +123,14 @@ base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const M
     ErrorLines errors;
     try {
         std::unique_ptr<Embedder> embedder(
-            new Embedder(std::move(model), options, *pooling, std::move(threadpool), is_aborted));
-        if (embedder->context_ == nullptr) {
-            if (errors.text().find("alloc") != std::string::npos) return std::unexpected(out_of_memory());
-            return base::fail(Code::engine_failed, "Embeddings could not be begun: " + errors.text());
-        }
-        const bool has_memory = llama_get_memory(embedder->context_.get()) != nullptr;
-        if (embedder->takes_parts() && !has_memory)
-            return std::unexpected(not_supported("its file says that it is causal, and it is none."));
-        return embedder;
+            new Embedder(model, options, *pooling, model->info().is_causal, threadpool, is_aborted));
+        // Some encoders are known as such by their architecture alone: they keep nothing between two batches.
+        if (embedder->takes_parts() && embedder->context_ != nullptr &&
+            llama_get_memory(embedder->context_.get()) == nullptr)
+            embedder.reset(new Embedder(model, options, *pooling, false, threadpool, is_aborted)); // NOLINT
+        if (embedder->context_ != nullptr) return embedder;
+        if (errors.text().find("alloc") != std::string::npos) return std::unexpected(out_of_memory());
+        return base::fail(Code::engine_failed, "Embeddings could not be begun: " + errors.text());
     } catch (const std::bad_alloc&) {
         return std::unexpected(out_of_memory());
     } catch (const std::exception& error) {
@@ -139,14 +139,15 @@ base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const M
 }
 
 Embedder::Embedder(std::shared_ptr<const Model> model, const EmbedderOptions& options, Pooling pooling,
-                   ThreadpoolPtr threadpool, const std::atomic<bool>& is_aborted)
+                   bool takes_parts, ThreadpoolPtr threadpool, const std::atomic<bool>& is_aborted)
     : is_aborted_(is_aborted),
       model_(std::move(model)),
       pooling_(pooling),
+      takes_parts_(takes_parts),
       length_max_(options.length),
-      threadpool_(std::move(threadpool)),
-      batch_tokens_(batch_tokens_of(*model_, options)),
-      batch_texts_(batch_texts_of(*model_, batch_tokens_)) {
+      batch_tokens_(batch_tokens_of(*model_, options, takes_parts)),
+      batch_texts_(batch_texts_of(*model_, batch_tokens_)),
+      threadpool_(std::move(threadpool)) {
     context_.reset(llama_init_from_model(model_->raw(), to_params(options, batch_tokens_, batch_texts_)));
     if (context_ == nullptr) return;
     llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
@@ -198,7 +199,8 @@ bool Embedder::pool(std::span<const TextPart> parts) {
     for (const auto& [text, first, count, vector] : parts) {
         const auto length = static_cast<int32_t>(text.size());
         for (int32_t at = first; at < first + count; ++at, ++place) {
-            const bool is_asked = pooling_ == Pooling::mean || at == (pooling_ == Pooling::first ? 0 : length - 1);
+            const bool is_asked =
+                pooling_ == Pooling::mean || at == (pooling_ == Pooling::first ? 0 : length - 1);
             if (!is_asked) continue;
             const float* token = llama_get_embeddings_ith(context_.get(), place);
             if (token == nullptr) return false;

@@ -62,14 +62,14 @@ public:
     int32_t batch_tokens() const { return batch_tokens_; }
     int32_t batch_texts() const { return batch_texts_; }
     /// A text may be given in parts, alone, one after the other; else all of it must be in one batch.
-    bool takes_parts() const { return model_->info().is_causal; }
+    bool takes_parts() const { return takes_parts_; }
 
     /// Computes the parts in one batch. Either each of them begins a text, or one goes on where the last batch left off.
     Decoded compute(std::span<const TextPart> parts);
 
 private:
     Embedder(std::shared_ptr<const Model> model, const EmbedderOptions& options, Pooling pooling,
-             ThreadpoolPtr threadpool, const std::atomic<bool>& is_aborted);
+             bool takes_parts, ThreadpoolPtr threadpool, const std::atomic<bool>& is_aborted);
     void fill(std::span<const TextPart> parts);
     bool pool(std::span<const TextPart> parts);
 
@@ -77,14 +77,15 @@ private:
     const std::atomic<bool>& is_aborted_;
     const std::shared_ptr<const Model> model_;
     const Pooling pooling_;
+    const bool takes_parts_;
     const int32_t length_max_;
+    const int32_t batch_tokens_;
+    const int32_t batch_texts_;
 
     // Destroyed in reverse: the context lets go of the pool's threads first.
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     llama_batch batch_{};
-    int32_t batch_tokens_;
-    int32_t batch_texts_;
 };
 
 } // namespace llama_rt

@@ -8,8 +8,8 @@
 
 namespace llama_rt {
 
-/// Shared by the contexts of one engine: each pool's threads look for work for a while after their last, and two pools
-/// would take the cores from each other.
+/// Several contexts of one thread may share one: its threads look for work for a while after their last, and those of two
+/// pools would take the cores from each other.
 using ThreadpoolPtr = std::shared_ptr<ggml_threadpool>;
 
 } // namespace llama_rt

@@ -38,8 +38,8 @@ Napi::Function EngineObject::define(Napi::Env env) {
     return DefineClass(
         env, "NativeEngine",
         {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::embed>("embed"),
-         InstanceMethod<&EngineObject::cancel>("cancel"),
-         InstanceMethod<&EngineObject::stats>("stats"), InstanceMethod<&EngineObject::dispose>("dispose")});
+         InstanceMethod<&EngineObject::cancel>("cancel"), InstanceMethod<&EngineObject::stats>("stats"),
+         InstanceMethod<&EngineObject::dispose>("dispose")});
 }
 
 EngineObject::EngineObject(const Napi::CallbackInfo& info)

@@ -23,11 +23,7 @@ export interface Script {
   failure?: { code: "engine_failed" | "out_of_memory" | "disposed"; message: string };
   /** Refuse every submission with this. */
   refusal?: {
-    code:
-      | "overloaded"
-      | "context_length_exceeded"
-      | "generation_not_supported"
-      | "embeddings_not_supported";
+    code: "overloaded" | "context_length_exceeded" | "generation_not_supported" | "embeddings_not_supported";
     message: string;
     details?: Record<string, number>;
   };
@@ -76,7 +72,14 @@ const scriptedInfo: NativeModelInfo = {
 
 /** A Model over a script, and the log of what it was asked. */
 export async function scriptedModel(script: Script = {}): Promise<{ model: Model; log: ScriptLog }> {
-  const log: ScriptLog = { prompts: [], chats: [], requests: [], embedded: [], cancelled: [], running: new Set() };
+  const log: ScriptLog = {
+    prompts: [],
+    chats: [],
+    requests: [],
+    embedded: [],
+    cancelled: [],
+    running: new Set(),
+  };
   const contextLength = script.contextLength ?? 2048;
   const model = await Model.start(scriptedNative(script, log), {
     contextLength,

@@ -9,11 +9,11 @@ import fp from "fastify-plugin";
 /** What a request asked a model for: for traces, never for the log. */
 export interface GenerationNote {
   /** By the GenAI conventions. */
-  operation: "chat" | "text_completion";
-  /** The id in the answer. */
-  responseId: string;
-  /** As it was asked for; read for its numbers only. */
-  sampling: GenerationRequest;
+  operation: "chat" | "text_completion" | "embeddings";
+  /** The id in the answer; embeddings have none. */
+  responseId?: string;
+  /** As it was asked for; read for its numbers only. Absent where nothing is generated. */
+  sampling?: GenerationRequest;
   /** On `performance.now()`'s clock. */
   startedAt: number;
   endedAt?: number;
