@@ -145,9 +145,12 @@ public:
         std::vector<RequestId> ids;
         {
             // The listener of the first one's first turn waits until all are in.
-            std::unique_lock gate(gate_);
-            ids.push_back(submit(questions[0]));
             std::unique_lock lock(mutex_);
+            heard_.wait_for(lock, std::chrono::minutes(2), [&] { return !is_hearing_; });
+            std::unique_lock gate(gate_);
+            lock.unlock();
+            ids.push_back(submit(questions[0]));
+            lock.lock();
             heard_.wait_for(lock, std::chrono::minutes(2), [&] { return answers_.contains(ids[0]); });
             lock.unlock();
             for (size_t i = 1; i < questions.size(); ++i) ids.push_back(submit(questions[i]));
@@ -164,9 +167,15 @@ private:
         {
             std::lock_guard lock(mutex_);
             for (const engine::Event& event : events) note(event);
+            is_hearing_ = true;
             heard_.notify_all();
         }
-        std::lock_guard gate(gate_); // see ask_all()
+        {
+            std::lock_guard gate(gate_);
+        } // see ask_all()
+        std::lock_guard lock(mutex_);
+        is_hearing_ = false;
+        heard_.notify_all();
     }
 
     void note(const engine::Event& event) {
@@ -192,6 +201,8 @@ private:
     // Guarded by mutex_.
     std::map<RequestId, Answer> answers_;
     int32_t ended_ = 0;
+    /// The listener is still in a call that it has told of.
+    bool is_hearing_ = false;
 
 public:
     /// Last, so that its thread has ended when the rest goes.

@@ -29,6 +29,7 @@ describe.each([
   ["an encoder", { architecture: "bert" }],
   ["a model that generates", {}],
   ["a hybrid model", { architecture: "lfm2" }],
+  ["a model with a sliding window", { architecture: "gemma3" }],
 ] as const)("embeddings of %s", (_, fixture) => {
   let loaded: LoadedModel;
   beforeAll(async () => {
