@@ -183,6 +183,8 @@ describe("models that cannot", () => {
   it.each([
     ["a reranker", { pooling: "rank" }],
     ["an encoder whose file names no pooling", { architecture: "bert", pooling: "none" }],
+    ["one whose file claims wider vectors than it has", { architecture: "bert", vectorLength: 1_000_000 }],
+    ["one whose file claims narrower ones", { architecture: "bert", vectorLength: 8 }],
   ] as const)("say so: %s embeds nothing", async (_, fixture) => {
     await using loaded = await loadTiny({}, fixture);
     expect(await codeOf(loaded.model.embed(["Hello"]))).toBe("embeddings_not_supported");

@@ -25,6 +25,10 @@ size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
 }
 
+double milliseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
 } // namespace
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
@@ -62,6 +66,7 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       context_(std::move(context)),
       scheduler_(limits),
       pace_(options.context.batch_tokens),
+      embedding_pace_(options.context.batch_tokens),
       draft_model_(std::move(draft_model)),
       speculation_(draft_model_.get(), options.draft_tokens),
       embeddings_(model_, options.context, context_->threadpool()),
@@ -168,7 +173,7 @@ void Engine::turn() {
     if (!plan.steps.empty()) {
         outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::skipped});
         decode(plan.steps, outcomes_);
-        if (!is_torn_) observe(plan, Clock::now() - begin);
+        if (!is_torn_) observe(plan, milliseconds_since(begin));
         settle(plan);
     }
     if (is_torn_) start_over();
@@ -179,8 +184,17 @@ void Engine::turn() {
 
 /// A batch of texts is like a piece of a prompt for those whose replies run: they wait no longer for it.
 void Engine::embed_some() {
-    const sched::Counters counters = scheduler_.counters();
-    embeddings_.turn(counters.running > 0 ? budget_busy(counters) : options_.context.batch_tokens, events_);
+    const int32_t decoding = scheduler_.counters().decoding;
+    int32_t tokens_max = options_.context.batch_tokens;
+    if (decoding > 0) {
+        const int32_t busy = options_.batch_tokens_busy;
+        tokens_max = busy > 0 ? busy : embedding_pace_.budget_busy(decoding, 0);
+    }
+    const uint64_t before = embeddings_.tokens_computed();
+    const Clock::time_point begin = Clock::now();
+    embeddings_.turn(tokens_max, events_);
+    const auto tokens = static_cast<int32_t>(embeddings_.tokens_computed() - before);
+    if (tokens > 0) embedding_pace_.observe(0, tokens, milliseconds_since(begin));
 }
 
 sched::TurnBudget Engine::budget() {
@@ -264,7 +278,7 @@ void Engine::restore(const sched::Plan& plan) {
 }
 
 /// Lets pace and speculation know how long the turn took for how many tokens.
-void Engine::observe(const sched::Plan& plan, Clock::duration duration) {
+void Engine::observe(const sched::Plan& plan, double ms) {
     int32_t decoding = 0;
     int32_t prompt = 0;
     int32_t drafts = 0;
@@ -275,8 +289,8 @@ void Engine::observe(const sched::Plan& plan, Clock::duration duration) {
         drafts += static_cast<int32_t>(step.drafts.size());
     }
     for (const Outcome& outcome : outcomes_) given += outcome.accepted + 1;
-    const double ms = std::chrono::duration<double, std::milli>(duration).count();
     if (drafts == 0) pace_.observe(decoding, prompt, ms);
+    if (drafts == 0 && prompt == 0) embedding_pace_.observe(decoding, 0, ms);
     if (prompt == 0) speculation_.observe(decoding + drafts, given, ms);
 }
 

@@ -149,7 +149,7 @@ private:
     void save(const sched::CellOp& op);
     void stash(const sched::CellOp& op);
     void restore(const sched::Plan& plan);
-    void observe(const sched::Plan& plan, Clock::duration duration);
+    void observe(const sched::Plan& plan, double ms);
     void decode(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     void decode_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     void decode_failed(base::Code code, std::span<const sched::Step> steps,
@@ -186,6 +186,8 @@ private:
     std::unique_ptr<llama_rt::Context> context_;
     sched::Scheduler scheduler_;
     Pace pace_;
+    /// The same for tokens of texts: an embedding's token costs more or less than one of a prompt.
+    Pace embedding_pace_;
     /// Null without one.
     std::unique_ptr<DraftModel> draft_model_;
     Speculation speculation_;
