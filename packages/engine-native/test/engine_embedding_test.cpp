@@ -4,8 +4,10 @@
 #include "llama_faults.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -104,6 +106,29 @@ TEST_CASE("embeddings: what is cancelled ends at once, begun or in line, and the
         CHECK(are_alone(house, texts(1, 60), house.wait(ids[1]).vectors));
         CHECK(house.engine->stats().running == 0);
         CHECK(house.engine->stats().waiting == 0);
+    }
+}
+
+TEST_CASE("embeddings: a long text can be cancelled between its parts, and the next one begins anew") {
+    for (const ModelPtr& model : {test::tiny_llama(), test::tiny_lfm2()}) {
+        CAPTURE(model->info().architecture);
+        EngineHouse house(model);
+        std::atomic<RequestId> leaving = 0;
+        int32_t parts = 0;
+        const auto cancel_at_first = [&](const llama_batch&) {
+            parts += 1;
+            while (leaving == 0) std::this_thread::yield();
+            house.engine->cancel(leaving);
+            return Fault::none;
+        };
+        {
+            const test::WithFaults with({.decode = cancel_at_first});
+            leaving = house.embed({test::words(1, 120)});
+            CHECK(house.wait(leaving).reason == engine::FinishReason::cancelled);
+        }
+        CHECK(parts == 1);
+        const Texts next{test::words(2, 100), test::words(3, 5)};
+        CHECK(are_alone(house, next, house.wait(house.embed(next)).vectors));
     }
 }
 
