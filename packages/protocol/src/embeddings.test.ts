@@ -30,7 +30,7 @@ describe("an embeddings request", () => {
     ["half a token", [[1.5]]],
     ["texts and tokens", ["one", [1]]],
     ["a list of lists of lists", [[[1]]]],
-    ["a fraction", 1.5],
+    ["a number", 5],
     ["more texts than there may be", Array.from({ length: embeddingInputsMax + 1 }, () => "a")],
   ])("may not have %s", (_, input) => {
     const problem = problemOf({ input });

@@ -28,7 +28,9 @@ const rules = {
 };
 
 const text = z.string(rules.input).min(1, rules.input).max(textLengthMax, rules.input);
-const tokens = z.array(z.int(rules.input).min(0, rules.input).max(tokenIdMax, rules.input)).min(1, rules.input);
+const tokens = z
+  .array(z.int(rules.input).min(0, rules.input).max(tokenIdMax, rules.input))
+  .min(1, rules.input);
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
   return z.array(schema, rules.input).min(1, rules.input).max(embeddingInputsMax, rules.input);
@@ -36,7 +38,8 @@ function listOf<Schema extends z.ZodType>(schema: Schema) {
 
 /** What the schema below takes, but the first mistake is the last that is looked for. */
 function isInput(value: unknown): boolean {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (!Array.isArray(value)) return isText(value);
+  const list: readonly unknown[] = value;
   if (list.length === 0 || list.length > embeddingTokensMax) return false;
   if (list.every(isToken)) return true;
   if (list.length > embeddingInputsMax) return false;

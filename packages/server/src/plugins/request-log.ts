@@ -9,14 +9,19 @@ import fp from "fastify-plugin";
 /** What a request asked a model for: for traces, never for the log. */
 export interface GenerationNote {
   /** By the GenAI conventions. */
-  operation: "chat" | "text_completion" | "embeddings";
-  /** The id in the answer; embeddings have none. */
-  responseId?: string;
-  /** As it was asked for; read for its numbers only. Absent where nothing is generated. */
-  sampling?: GenerationRequest;
+  operation: "chat" | "text_completion";
+  /** The id in the answer. */
+  responseId: string;
+  /** As it was asked for; read for its numbers only. */
+  sampling: GenerationRequest;
   /** On `performance.now()`'s clock. */
   startedAt: number;
   endedAt?: number;
+}
+
+/** The same where nothing is generated. */
+export interface EmbeddingNote extends Pick<GenerationNote, "startedAt" | "endedAt"> {
+  operation: "embeddings";
 }
 
 /** What a request came to, filled in by whoever learns it. */
@@ -31,7 +36,7 @@ export interface RequestOutcome {
   /** From the engine's line to the first token, in milliseconds. */
   ttftMs?: number;
   finishReason?: FinishReason;
-  generation?: GenerationNote;
+  generation?: GenerationNote | EmbeddingNote;
   /** Set when the request failed, also inside a stream that began as a 200. */
   code?: WireErrorCode;
   /** The client had stopped reading its reply and was hung up on. */

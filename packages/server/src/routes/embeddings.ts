@@ -8,7 +8,7 @@ import { leaseModel, type AnsweringOptions } from "../answering/answering.ts";
 import { toAnswer, toInputs } from "../embeddings/to-answer.ts";
 import type { Lease } from "../models/registry.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
-import type { GenerationNote } from "../plugins/request-log.ts";
+import type { EmbeddingNote } from "../plugins/request-log.ts";
 
 const operation: Operation = {
   summary: "The vectors of texts",
@@ -39,7 +39,7 @@ async function embed(
   lease: Lease,
   { input, dimensions }: EmbeddingsRequest,
 ): Promise<EmbeddingResult> {
-  const note: GenerationNote = { operation: "embeddings", startedAt: performance.now() };
+  const note: EmbeddingNote = { operation: "embeddings", startedAt: performance.now() };
   outcome.generation = note;
   try {
     const result = await lease.model.embed(toInputs(input), { signal, dimensions });
