@@ -1,5 +1,5 @@
-// One end-to-end run of an addon that was built with a sanitizer: loads a tiny model, streams eight generations at once,
-// cancels some, is disposed in the middle of others. A child process of sanitize.ts, which says what it printed.
+// One end-to-end run of an addon that was built with a sanitizer: loads a tiny model, streams eight generations at once
+// with embeddings beside them, cancels some, is disposed in the middle of others. A child process of sanitize.ts, which says what it printed.
 import { createRequire } from "node:module";
 
 import type { NativeEngine, NativeEvent, NativeRequest } from "@ingle/engine-native";
@@ -18,6 +18,11 @@ const tokens = 48;
 /** A sanitizer on a busy machine takes ten times as long as the seconds that this is. */
 const msMax = 4 * 60_000;
 
+function endOf(event: Exclude<NativeEvent, { type: "text" }>): string {
+  if (event.type === "finish") return event.reason;
+  return event.type === "error" ? event.code : "embedded";
+}
+
 /** Who waits for what of which request. */
 class Requests {
   readonly #texts = new Map<number, string>();
@@ -27,7 +32,7 @@ class Requests {
   readonly onEvents = (events: NativeEvent[]): void => {
     for (const event of events) {
       if (event.type === "text") this.#texts.set(event.id, (this.#texts.get(event.id) ?? "") + event.text);
-      else this.#ends.set(event.id, event.type === "finish" ? event.reason : event.code);
+      else this.#ends.set(event.id, endOf(event));
     }
     for (const look of this.#waiting.splice(0)) look();
   };
@@ -123,14 +128,20 @@ async function run(addon: Addon, file: string): Promise<void> {
       }),
     ),
   );
+  const embeddings = [prompts, prompts.slice(3), prompts].map((texts) => engine.embed(texts));
   const ends = await stream(engine, requests, prompts);
+  engine.cancel(embeddings[2] ?? 0); // it may have ended
+  const embedded = await Promise.all(embeddings.slice(0, 2).map((id) => requests.end(id)));
+  if (embedded.join() !== "embedded,embedded") throw new Error(`Embeddings ended with ${embedded.join()}.`);
   const expected = prompts.map((_, index) => (cancelled.has(index) ? "cancelled" : "length"));
   if (ends.join() !== expected.join()) throw new Error(`Generations ended with ${ends.join()}.`);
 
   const left = prompts.map((prompt) => engine.submit(request(prompt, "leaving")));
+  const leftTexts = engine.embed(Array.from({ length: 200 }, () => prompts[0] ?? new Int32Array()));
   await requests.text(left[0] ?? 0);
   await engine.dispose();
   const last = await Promise.all(left.map((id) => requests.end(id)));
+  last.push(await requests.end(leftTexts));
   if (!last.includes("disposed")) throw new Error(`Generations ended with ${last.join()} at disposal.`);
   model.dispose();
 }

@@ -12,6 +12,8 @@ export type NativeErrorCode =
   | "template_failed"
   | "context_length_exceeded"
   | "overloaded"
+  | "generation_not_supported"
+  | "embeddings_not_supported"
   | "engine_failed"
   | "disposed";
 
@@ -63,6 +65,7 @@ export interface NativeModelInfo {
   /** Tokens of context that the model was trained for. */
   contextLengthTrain: number;
   vocabularySize: number;
+  /** Numbers in the vector of a text. */
   embeddingSize: number;
   layers: number;
   parameters: number;
@@ -265,8 +268,16 @@ export interface NativeRequest {
 
 /** Owns the context and the one thread that may touch it. Its calls return at once. */
 export interface NativeEngine {
-  /** Puts a request in line and returns its id. Throws `overloaded`, `context_length_exceeded`, `disposed`. */
+  /**
+   * Puts a request in line and returns its id. Throws `overloaded`, `context_length_exceeded`,
+   * `generation_not_supported`, `disposed`.
+   */
   submit(request: NativeRequest): number;
+  /**
+   * The same for the vectors of 1 to 2,048 texts: the last event has all of them. Throws `overloaded`,
+   * `context_length_exceeded`, `embeddings_not_supported`, `disposed`.
+   */
+  embed(texts: readonly Int32Array[]): number;
   /** Ends a request in whatever state it is: its last event is a finish with reason "cancelled". Unknown ids are ignored. */
   cancel(id: number): void;
   stats(): NativeStats;
@@ -298,7 +309,7 @@ export interface NativeStats {
   cacheRamHits: number;
 }
 
-export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeErrorEvent;
+export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeEmbeddingEvent | NativeErrorEvent;
 
 /** Some text of a generation: whole characters, no part of a stop string. `tokens` counts the tokens behind it. */
 export interface NativeTextEvent {
@@ -338,6 +349,18 @@ export interface NativeFinishEvent {
   queueMs: number;
   promptMs: number;
   predictedMs: number;
+}
+
+/** The last event of a request for embeddings. */
+export interface NativeEmbeddingEvent {
+  id: number;
+  type: "embeddings";
+  /** One vector of `embeddingSize` numbers after the other. As the model gives them: not normalized. */
+  vectors: Float32Array;
+  promptTokens: number;
+  /** From submission until the first text was begun, and from then to the last one's end. */
+  queueMs: number;
+  computeMs: number;
 }
 
 /** The last event of a request that failed. */

@@ -6,14 +6,17 @@ endif()
 
 add_executable(
     ingle_engine_tests EXCLUDE_FROM_ALL
+    test/embedder_test.cpp
     test/engine_cancel_test.cpp
+    test/engine_embedding_test.cpp
     test/engine_fault_test.cpp
     test/engine_memory_test.cpp
     test/engine_speculation_test.cpp
     test/faulty_context.cpp # in place of src/llama/context.cpp
+    test/faulty_embedder.cpp # in place of src/llama/embedder.cpp
     test/main.cpp
     test/state_file_test.cpp
-    $<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>
+    $<FILTER:$<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>,EXCLUDE,/embedder\\.cpp>
     $<TARGET_OBJECTS:ingle_engine>
     $<TARGET_OBJECTS:ingle_sched>
 )

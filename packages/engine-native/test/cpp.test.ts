@@ -44,6 +44,10 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
   const models = {
     INGLE_TINY_LLAMA: await tinyModel(),
     INGLE_TINY_LFM2: await tinyModel({ architecture: "lfm2" }),
+    INGLE_TINY_BERT: await tinyModel({ architecture: "bert" }),
+    INGLE_TINY_BERT_FIRST: await tinyModel({ architecture: "bert", pooling: "first" }),
+    INGLE_TINY_LLAMA_LAST: await tinyModel({ pooling: "last" }),
+    INGLE_TINY_LLAMA_RANK: await tinyModel({ pooling: "rank" }),
   };
   const output = run(path.join(buildDir, "tests", file), [], runMsMax, models);
   const cases = /test cases:\s*(\d+)/.exec(output)?.[1];

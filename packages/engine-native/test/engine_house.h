@@ -26,7 +26,7 @@ using base::RequestId;
 using base::Token;
 using ModelPtr = std::shared_ptr<const llama_rt::Model>;
 
-/// The tiny model that INGLE_TINY_LLAMA or INGLE_TINY_LFM2 names: cpp.test.ts has made it.
+/// The tiny model that a variable such as INGLE_TINY_LLAMA names: cpp.test.ts has made it.
 inline ModelPtr tiny_model(const char* variable) {
     static std::map<std::string, ModelPtr> models;
     ModelPtr& model = models[variable];
@@ -46,6 +46,10 @@ inline ModelPtr tiny_llama() {
 }
 inline ModelPtr tiny_lfm2() {
     return tiny_model("INGLE_TINY_LFM2");
+}
+
+inline ModelPtr tiny_bert() {
+    return tiny_model("INGLE_TINY_BERT");
 }
 
 /// Few places and small turns, so that requests wait, share and are computed in parts. In exact arithmetic a text does
@@ -78,8 +82,12 @@ struct Answer {
     std::optional<engine::FinishReason> reason;
     std::optional<base::Code> error;
     int32_t cached = 0;
+    /// Of texts, where it was asked for these.
+    std::vector<float> vectors = {};
+    /// Which of all answers was whole first, second, …; 0 while it is not.
+    int32_t place = 0;
 
-    bool is_whole() const { return reason == engine::FinishReason::length; }
+    bool is_whole() const { return reason == engine::FinishReason::length || !vectors.empty(); }
 };
 
 class EngineHouse {
@@ -114,10 +122,16 @@ public:
         return *id;
     }
 
+    RequestId embed(const std::vector<std::vector<Token>>& texts) {
+        const auto id = engine->embed(texts);
+        if (!id) throw std::runtime_error(id.error().message);
+        return *id;
+    }
+
     /// Waits for a request's end.
     Answer wait(RequestId id) {
         std::unique_lock lock(mutex_);
-        const auto has_ended = [&] { return answers_[id].reason || answers_[id].error; };
+        const auto has_ended = [&] { return answers_[id].place > 0; };
         // A sanitizer on a busy machine takes long; what hangs takes for ever.
         if (!heard_.wait_for(lock, std::chrono::minutes(2), has_ended))
             throw std::runtime_error("request " + std::to_string(id) + " has not ended");
@@ -131,9 +145,12 @@ public:
         std::vector<RequestId> ids;
         {
             // The listener of the first one's first turn waits until all are in.
-            std::unique_lock gate(gate_);
-            ids.push_back(submit(questions[0]));
             std::unique_lock lock(mutex_);
+            heard_.wait_for(lock, std::chrono::minutes(2), [&] { return !is_hearing_; });
+            std::unique_lock gate(gate_);
+            lock.unlock();
+            ids.push_back(submit(questions[0]));
+            lock.lock();
             heard_.wait_for(lock, std::chrono::minutes(2), [&] { return answers_.contains(ids[0]); });
             lock.unlock();
             for (size_t i = 1; i < questions.size(); ++i) ids.push_back(submit(questions[i]));
@@ -150,20 +167,31 @@ private:
         {
             std::lock_guard lock(mutex_);
             for (const engine::Event& event : events) note(event);
+            is_hearing_ = true;
             heard_.notify_all();
         }
-        std::lock_guard gate(gate_); // see ask_all()
+        {
+            std::lock_guard gate(gate_);
+        } // see ask_all()
+        std::lock_guard lock(mutex_);
+        is_hearing_ = false;
+        heard_.notify_all();
     }
 
     void note(const engine::Event& event) {
         if (const auto* text = std::get_if<engine::TextEvent>(&event)) {
             answers_[text->id].text += text->text;
+            return;
+        }
+        Answer& answer = answers_[std::visit([](const auto& one) { return one.id; }, event)];
+        answer.place = ++ended_;
+        if (const auto* embeddings = std::get_if<engine::EmbeddingEvent>(&event)) {
+            answer.vectors = embeddings->vectors;
         } else if (const auto* finish = std::get_if<engine::FinishEvent>(&event)) {
-            answers_[finish->id].reason = finish->reason;
-            answers_[finish->id].cached = finish->cached_tokens;
+            answer.reason = finish->reason;
+            answer.cached = finish->cached_tokens;
         } else {
-            const auto& failure = std::get<engine::FailureEvent>(event);
-            answers_[failure.id].error = failure.error.code;
+            answer.error = std::get<engine::FailureEvent>(event).error.code;
         }
     }
 
@@ -172,6 +200,9 @@ private:
     std::condition_variable heard_;
     // Guarded by mutex_.
     std::map<RequestId, Answer> answers_;
+    int32_t ended_ = 0;
+    /// The listener is still in a call that it has told of.
+    bool is_hearing_ = false;
 
 public:
     /// Last, so that its thread has ended when the rest goes.

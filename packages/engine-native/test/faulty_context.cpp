@@ -34,10 +34,14 @@ std::map<llama_context*, Abort>& aborts() {
     return instance;
 }
 
+} // namespace
+
 void set_abort_callback(llama_context* context, ggml_abort_callback callback, void* data) {
     aborts()[context] = {.callback = callback, .data = data};
     llama_set_abort_callback(context, callback, data);
 }
+
+namespace {
 
 int32_t decode_broken_off(llama_context* context, const llama_batch& batch, int nodes) {
     llama_set_abort_callback(context, [](void* left) { return (*static_cast<int*>(left))-- <= 0; }, &nodes);
@@ -69,6 +73,8 @@ void count_misplaced(llama_context* context, const llama_batch& batch) {
     }
 }
 
+} // namespace
+
 int32_t decode(llama_context* context, const llama_batch& batch) {
     count_misplaced(context, batch);
     const Fault fault = faults().decode ? faults().decode(batch) : Fault::none;
@@ -86,6 +92,8 @@ int32_t decode(llama_context* context, const llama_batch& batch) {
     if (fault == Fault::late_thrown) throw std::runtime_error("a fault");
     return fault == Fault::late_no_memory ? -2 : -3;
 }
+
+namespace {
 
 /// Makes a call, or throws before or after it.
 auto call_or_throw(const Call& call, const auto& make) {

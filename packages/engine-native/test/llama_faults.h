@@ -1,5 +1,5 @@
-// Makes llama.cpp fail as a test wants it to. ingle_engine_tests is linked with faulty_context.cpp in place of
-// src/llama/context.cpp: the same code over the same llama.cpp, but for the calls named here, which ask before they pass
+// Makes llama.cpp fail as a test wants it to. ingle_engine_tests is linked with faulty_context.cpp and faulty_embedder.cpp
+// in place of src/llama/context.cpp and embedder.cpp: the same code over the same llama.cpp, but for the calls named here, which ask before they pass
 // the call on. The addon is built without any of it.
 #pragma once
 
@@ -52,6 +52,10 @@ struct Faults {
 };
 
 Faults& faults();
+
+// What the code under test calls in place of llama.cpp's functions of these names.
+int32_t decode(llama_context* context, const llama_batch& batch);
+void set_abort_callback(llama_context* context, ggml_abort_callback callback, void* data);
 
 /// While one lives, these are the faults.
 class WithFaults {

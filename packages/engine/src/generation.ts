@@ -193,7 +193,7 @@ export class Generation
       else this.#reader.push(event.text);
     } else if (event.type === "error") {
       this.#settle({ kind: "failed", error: this.#toError(event) });
-    } else if (event.reason !== "cancelled") {
+    } else if (event.type === "finish" && event.reason !== "cancelled") {
       void this.#finish(event, event.reason); // its own failures end in #fail
     }
   }

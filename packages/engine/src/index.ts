@@ -1,5 +1,6 @@
 // The public names of @ingle/engine.
 export { ChatSession, type ChatSessionOptions } from "./chat-session.ts";
+export type { EmbeddingInput, EmbeddingResult, EmbedOptions } from "./embeddings.ts";
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 export { generate, streamGenerate, type GenerateParameters } from "./generate.ts";
 export {

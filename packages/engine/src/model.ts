@@ -3,6 +3,13 @@
 import { randomInt } from "node:crypto";
 import { EngineError } from "./errors.ts";
 import { prepareForTemplate } from "./chat-preparation.ts";
+import {
+  checkEmbeddingRequest,
+  embed,
+  type EmbeddingInput,
+  type EmbeddingResult,
+  type EmbedOptions,
+} from "./embeddings.ts";
 import { Generation, type StartedGeneration } from "./generation.ts";
 import {
   checkGenerationRequest,
@@ -94,13 +101,12 @@ export class Model implements AsyncDisposable {
         start: async (onEvent) => {
           const prompt = await this.#prepare(checked);
           options.signal?.throwIfAborted();
-          this.#assertUsable();
           return this.#submit(checked, prompt, options.client ?? "", onEvent);
         },
       },
       {
         signal: options.signal,
-        toError: ({ code, message }) => toEngineError(Object.assign(new Error(message), { code })),
+        toError: errorOf,
       },
     );
   }
@@ -116,6 +122,29 @@ export class Model implements AsyncDisposable {
     const { tokens } = await this.#prepare(checked);
     signal?.throwIfAborted();
     return tokens;
+  }
+
+  /**
+   * Vectors of texts: what is near in meaning is near in direction, so that the dot product of two normalized vectors
+   * says how alike their texts are. At most 2,048 texts; a text is never cut.
+   *
+   * Rejects with `invalid_request`, `context_length_exceeded` (a text is longer than the model takes),
+   * `embeddings_not_supported` (a reranker, for example), `overloaded`, `out_of_memory`, `engine_failed`, `disposed`, or
+   * the signal's reason.
+   */
+  async embed(inputs: readonly EmbeddingInput[], options: EmbedOptions = {}): Promise<EmbeddingResult> {
+    const { embeddingSize } = this.info;
+    const checked = checkEmbeddingRequest(inputs, options, embeddingSize);
+    const source = {
+      size: embeddingSize,
+      tokensOf: async (input: EmbeddingInput) =>
+        typeof input === "string" ? this.tokenizer.encode(input) : Int32Array.from(input),
+      start: (texts: Int32Array[], onEvent: (event: NativeEvent) => void) =>
+        this.#inLine((engine) => engine.embed(texts), onEvent),
+      toError: errorOf,
+    };
+    this.#assertUsable();
+    return embed(checked, source, options.signal);
   }
 
   /** Counters of the engine: what runs, what waits, how full the cache is. */
@@ -172,9 +201,8 @@ export class Model implements AsyncDisposable {
     client: string,
     onEvent: (event: NativeEvent) => void,
   ): StartedGeneration {
-    const engine = this.#engine;
-    try {
-      const id = engine.submit({
+    const submit = (engine: NativeEngine): number =>
+      engine.submit({
         tokens: prompt.tokens,
         sampling: {
           temperature: request.temperature,
@@ -196,12 +224,28 @@ export class Model implements AsyncDisposable {
         logprobs: request.logprobs ?? -1,
         client,
       });
+    return { ...this.#inLine(submit, onEvent), read: prompt.read };
+  }
+
+  /** Puts a request in the engine's line and listens to what comes of it. */
+  #inLine(
+    submit: (engine: NativeEngine) => number,
+    onEvent: (event: NativeEvent) => void,
+  ): { cancel: () => void } {
+    this.#assertUsable();
+    const engine = this.#engine;
+    try {
+      const id = submit(engine);
       this.#listeners.set(id, onEvent);
-      return { cancel: () => engine.cancel(id), read: prompt.read };
+      return { cancel: () => engine.cancel(id) };
     } catch (thrown) {
       throw toEngineError(thrown);
     }
   }
+}
+
+function errorOf({ code, message }: Extract<NativeEvent, { type: "error" }>): unknown {
+  return toEngineError(Object.assign(new Error(message), { code }));
 }
 
 /** Awaits a native promise. What is wrong with a grammar is wrong with the field that it comes from. */

@@ -68,6 +68,8 @@ const codeOfNative: Record<string, EngineErrorCode> = {
   template_failed: "template_failed",
   context_length_exceeded: "context_length_exceeded",
   overloaded: "overloaded",
+  generation_not_supported: "generation_not_supported",
+  embeddings_not_supported: "embeddings_not_supported",
   engine_failed: "engine_failed",
   disposed: "disposed",
 };

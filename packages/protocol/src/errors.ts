@@ -12,6 +12,8 @@ export const wireErrors = {
   context_length_exceeded: { status: 400, type: "invalid_request_error" },
   image_invalid: { status: 400, type: "invalid_request_error" },
   image_not_supported: { status: 400, type: "invalid_request_error" },
+  generation_not_supported: { status: 400, type: "invalid_request_error" },
+  embeddings_not_supported: { status: 400, type: "invalid_request_error" },
   unauthorized: { status: 401, type: "authentication_error" },
   forbidden: { status: 403, type: "permission_error" },
   not_found: { status: 404, type: "not_found_error" },

@@ -11,6 +11,15 @@ export {
   completionTokensDefault,
 } from "./completions.ts";
 export type { CompletionBody } from "./completions.ts";
+export {
+  Embedding,
+  embeddingInputsMax,
+  Embeddings,
+  EmbeddingsRequest,
+  embeddingTokensMax,
+  EmbeddingsUsage,
+} from "./embeddings.ts";
+export type { EmbeddingsBody } from "./embeddings.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
 export type { ErrorBodyDetails, WireErrorCode, WireErrorType } from "./errors.ts";
 export {

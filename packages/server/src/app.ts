@@ -27,6 +27,7 @@ import { unknownPaths } from "./plugins/unknown-paths.ts";
 import { apiDescriptionRoutes } from "./routes/api-description.ts";
 import { chatRoutes } from "./routes/chat-completions.ts";
 import { completionRoutes } from "./routes/completions.ts";
+import { embeddingRoutes } from "./routes/embeddings.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -98,6 +99,7 @@ export async function buildApp(
   await app.register(chatRoutes, answering);
   await app.register(completionRoutes, answering);
   await app.register(tokenizeRoutes, answering);
+  await app.register(embeddingRoutes, answering);
   await app.register(responsesRoutes, answering);
   await app.register(apiDescriptionRoutes, {
     registry,

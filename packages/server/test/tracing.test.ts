@@ -52,13 +52,14 @@ async function traced(
   env: Record<string, string>,
   bodies: readonly object[],
   headers: Record<string, string> = {},
+  path = "chat/completions",
 ): Promise<Response[]> {
   const config = resolveConfig({ flags: { port: 0 }, env });
   const { registry } = await scriptedRegistry({ pieces: ["secret", "reply"] }, config);
   await using server = await serve(config, { logger: false, registry });
   const answers: Response[] = [];
   for (const body of bodies) {
-    const answer = await fetch(`${server.url}/v1/chat/completions`, {
+    const answer = await fetch(`${server.url}/v1/${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ messages: [{ role: "user", content: "secret prompt" }], ...body }),
@@ -121,6 +122,17 @@ describe("a trace", () => {
     expect(Math.abs(Number(nanoseconds(server?.endTimeUnixNano) / 1_000_000n) - Date.now())).toBeLessThan(
       60_000,
     );
+  });
+
+  it("has the work for embeddings in it, with the tokens and no text", async () => {
+    await using place = await collector();
+    const body = { model: scriptedId, input: ["secret", "text"] };
+    await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [body], {}, "embeddings");
+    const [server, embeddings] = place.spans();
+    expect(embeddings).toMatchObject({ parentSpanId: server?.spanId, name: `embeddings ${scriptedId}` });
+    expect(attribute(embeddings, "gen_ai.operation.name")).toEqual({ stringValue: "embeddings" });
+    expect(attribute(embeddings, "gen_ai.usage.input_tokens")).toEqual({ intValue: "10" });
+    expect(place.requests[0]?.text).not.toContain("secret");
   });
 
   it("of a refusal names its code", async () => {

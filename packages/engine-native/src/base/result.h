@@ -22,6 +22,8 @@ enum class Code {
     template_failed,
     context_length_exceeded,
     overloaded,
+    generation_not_supported,
+    embeddings_not_supported,
     engine_failed,
     disposed,
 };
@@ -38,6 +40,8 @@ constexpr const char* code_name(Code code) {
         case Code::template_failed: return "template_failed";
         case Code::context_length_exceeded: return "context_length_exceeded";
         case Code::overloaded: return "overloaded";
+        case Code::generation_not_supported: return "generation_not_supported";
+        case Code::embeddings_not_supported: return "embeddings_not_supported";
         case Code::engine_failed: return "engine_failed";
         case Code::disposed: return "disposed";
     }

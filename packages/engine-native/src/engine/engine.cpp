@@ -25,12 +25,22 @@ size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
 }
 
+double milliseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
 } // namespace
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
                                                     const EngineOptions& options, Listener listener) {
+    if (model->info().has_encoder_half) {
+        return base::fail(Code::model_unsupported,
+                          "A model that reads with one half and writes with the other (" +
+                              model->info().architecture + ") cannot be run here.");
+    }
+    const llama_rt::ContextOptions context_options = options_for(*model, options.context);
     base::Result<std::unique_ptr<llama_rt::Context>> context =
-        llama_rt::Context::create(model, options.context, slots_of(*model, options.context));
+        llama_rt::Context::create(model, context_options, slots_of(*model, context_options));
     if (!context) return std::unexpected(context.error());
     std::unique_ptr<DraftModel> draft_model;
     if (options.draft_model != nullptr) {
@@ -38,7 +48,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
         if (!made) return std::unexpected(made.error());
         draft_model = std::move(*made);
     }
-    const sched::Limits limits = limits_of(*model, **context, options.context, options.cache_ram_bytes);
+    const sched::Limits limits = limits_of(*model, **context, context_options, options.cache_ram_bytes);
     std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(*context), std::move(draft_model),
                                               options, limits, std::move(listener)));
     engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
@@ -51,19 +61,26 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
     : model_(std::move(model)),
       options_(options),
       listener_(std::move(listener)),
+      can_generate_(context->can_generate()),
       inbox_(inbox_size(options)),
       context_(std::move(context)),
       scheduler_(limits),
       pace_(options.context.batch_tokens),
+      embedding_pace_(options.context.batch_tokens),
       draft_model_(std::move(draft_model)),
       speculation_(draft_model_.get(), options.draft_tokens),
+      embeddings_(model_, options.context, context_->threadpool()),
       host_memory_(limits.stash_bytes) {
-    counted_.cells = options.context.cells;
+    counted_.cells = limits.cells;
     stats_ = counted_;
     load_state();
 }
 
 base::Result<base::RequestId> Engine::submit(Submission submission) {
+    if (!can_generate_) {
+        return base::fail(Code::generation_not_supported,
+                          "This model generates no text: it reads whole texts and gives embeddings of them.");
+    }
     if (submission.prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
     const base::Token vocabulary_size = model_->info().vocabulary_size;
     const auto is_foreign = [&](base::Token token) { return token < 0 || token >= vocabulary_size; };
@@ -89,6 +106,17 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
     const base::Result<void> fits =
         fit_context(*model_, options_.context.context_length, options_.drops_turns, request);
     if (!fits) return std::unexpected(fits.error());
+    return take_in(std::move(request));
+}
+
+base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>> texts) {
+    const base::Result<void> are_computable = embeddings_.check(texts);
+    if (!are_computable) return std::unexpected(are_computable.error());
+    return take_in(EmbeddingRequest{.id = 0, .texts = std::move(texts), .submitted = Clock::now()});
+}
+
+/// Puts a request in line, with an id.
+base::Result<base::RequestId> Engine::take_in(auto request) {
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
     if (in_house_.fetch_add(1) >= options_.context.sequences + options_.waiting_max) {
         in_house_.fetch_sub(1);
@@ -116,6 +144,7 @@ void Engine::stop() {
     is_stopped_.store(true);
     if (!thread_.joinable()) return;
     context_->abort();
+    embeddings_.abort();
     if (draft_model_ != nullptr) draft_model_->abort();
     thread_.request_stop();
     thread_.join();
@@ -124,7 +153,8 @@ void Engine::stop() {
 void Engine::run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         const sched::Counters counters = scheduler_.counters();
-        if (counters.running + counters.waiting == 0 && !inbox_.wait(stop)) break;
+        const bool is_idle = counters.running + counters.waiting == 0 && embeddings_.is_empty();
+        if (is_idle && !inbox_.wait(stop)) break;
         turn();
     }
     end_all();
@@ -143,12 +173,28 @@ void Engine::turn() {
     if (!plan.steps.empty()) {
         outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::skipped});
         decode(plan.steps, outcomes_);
-        if (!is_torn_) observe(plan, Clock::now() - begin);
+        if (!is_torn_) observe(plan, milliseconds_since(begin));
         settle(plan);
     }
     if (is_torn_) start_over();
+    embed_some();
     publish();
     emit();
+}
+
+/// A batch of texts is like a piece of a prompt for those whose replies run: they wait no longer for it.
+void Engine::embed_some() {
+    const int32_t decoding = scheduler_.counters().decoding;
+    int32_t tokens_max = options_.context.batch_tokens;
+    if (decoding > 0) {
+        const int32_t busy = options_.batch_tokens_busy;
+        tokens_max = busy > 0 ? busy : embedding_pace_.budget_busy(decoding, 0);
+    }
+    const uint64_t before = embeddings_.tokens_computed();
+    const Clock::time_point begin = Clock::now();
+    embeddings_.turn(tokens_max, events_);
+    const auto tokens = static_cast<int32_t>(embeddings_.tokens_computed() - before);
+    if (tokens > 0) embedding_pace_.observe(0, tokens, milliseconds_since(begin));
 }
 
 sched::TurnBudget Engine::budget() {
@@ -232,7 +278,7 @@ void Engine::restore(const sched::Plan& plan) {
 }
 
 /// Lets pace and speculation know how long the turn took for how many tokens.
-void Engine::observe(const sched::Plan& plan, Clock::duration duration) {
+void Engine::observe(const sched::Plan& plan, double ms) {
     int32_t decoding = 0;
     int32_t prompt = 0;
     int32_t drafts = 0;
@@ -243,8 +289,8 @@ void Engine::observe(const sched::Plan& plan, Clock::duration duration) {
         drafts += static_cast<int32_t>(step.drafts.size());
     }
     for (const Outcome& outcome : outcomes_) given += outcome.accepted + 1;
-    const double ms = std::chrono::duration<double, std::milli>(duration).count();
     if (drafts == 0) pace_.observe(decoding, prompt, ms);
+    if (drafts == 0 && prompt == 0) embedding_pace_.observe(decoding, 0, ms);
     if (prompt == 0) speculation_.observe(decoding + drafts, given, ms);
 }
 
@@ -252,8 +298,7 @@ void Engine::drain_inbox() {
     owner_.check();
     inbox_.drain(messages_);
     for (Message& message : messages_) {
-        if (auto* request = std::get_if<GenerationRequest>(&message)) receive(std::move(*request));
-        else receive(std::get<Cancel>(message));
+        std::visit([this](auto& one) { receive(std::move(one)); }, message);
     }
 }
 
@@ -269,7 +314,12 @@ void Engine::receive(GenerationRequest&& request) {
     generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
 }
 
+void Engine::receive(EmbeddingRequest&& request) {
+    embeddings_.add(std::move(request));
+}
+
 void Engine::receive(const Cancel& cancel) {
+    if (const std::optional<FinishEvent> event = embeddings_.cancel(cancel.id)) events_.emplace_back(*event);
     if (!scheduler_.cancel(cancel.id)) return;
     events_.emplace_back(generations_.at(cancel.id)->cancelled(Clock::now()));
     forget(cancel.id);
@@ -354,8 +404,8 @@ void Engine::emit() {
 void Engine::publish() {
     const sched::Counters counters = scheduler_.counters();
     counted_.turns += 1;
-    counted_.running = counters.running;
-    counted_.waiting = counters.waiting;
+    counted_.running = counters.running + embeddings_.running();
+    counted_.waiting = counters.waiting + embeddings_.waiting();
     counted_.cells_used = counters.cells_reserved;
     counted_.cells_cached = counters.cells_cached;
     counted_.preemptions = counters.preemptions;
@@ -365,6 +415,7 @@ void Engine::publish() {
     counted_.cache_ram_hits = counters.stash_hits;
     std::lock_guard lock(stats_mutex_);
     stats_ = counted_;
+    stats_.prompt_tokens += embeddings_.tokens_computed();
 }
 
 void Engine::end_all() {
@@ -373,6 +424,7 @@ void Engine::end_all() {
         scheduler_.cancel(id);
         fail(id, {.code = Code::disposed, .message = "The engine was stopped."});
     }
+    embeddings_.end_all(events_);
     publish();
     emit();
 }

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/thread_checker.h"
 #include "engine/draft_model.h"
+#include "engine/embedding_queue.h"
 #include "engine/events.h"
 #include "engine/exit_guard.h"
 #include "engine/generation.h"
@@ -98,8 +99,12 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// Any thread. `overloaded`, `context_length_exceeded`, `invalid_argument` or `disposed`; else the new id.
+    /// Any thread. `overloaded`, `context_length_exceeded`, `generation_not_supported`, `invalid_argument` or `disposed`;
+    /// else the new id.
     base::Result<base::RequestId> submit(Submission submission);
+
+    /// Any thread: the same for the vectors of texts, with `embeddings_not_supported`.
+    base::Result<base::RequestId> embed(std::vector<std::vector<base::Token>> texts);
 
     /// Any thread. An id that is not there (any more) is ignored.
     void cancel(base::RequestId id);
@@ -118,11 +123,13 @@ private:
     struct Cancel {
         base::RequestId id;
     };
-    using Message = std::variant<GenerationRequest, Cancel>;
+    using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel>;
 
     Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
            std::unique_ptr<DraftModel> draft_model, const EngineOptions& options, const sched::Limits& limits,
            Listener listener);
+
+    base::Result<base::RequestId> take_in(auto request);
 
     // Engine thread.
     void load_state();
@@ -131,7 +138,9 @@ private:
     void turn();
     void drain_inbox();
     void receive(GenerationRequest&& request);
+    void receive(EmbeddingRequest&& request);
     void receive(const Cancel& cancel);
+    void embed_some();
     void note_shifts(const sched::Plan& plan);
     sched::TurnBudget budget();
     int32_t budget_busy(const sched::Counters& counters) const;
@@ -140,7 +149,7 @@ private:
     void save(const sched::CellOp& op);
     void stash(const sched::CellOp& op);
     void restore(const sched::Plan& plan);
-    void observe(const sched::Plan& plan, Clock::duration duration);
+    void observe(const sched::Plan& plan, double ms);
     void decode(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     void decode_in_halves(std::span<const sched::Step> steps, std::span<sched::Outcome> outcomes);
     void decode_failed(base::Code code, std::span<const sched::Step> steps,
@@ -160,6 +169,7 @@ private:
     const std::shared_ptr<const llama_rt::Model> model_;
     const EngineOptions options_;
     const Listener listener_;
+    const bool can_generate_;
 
     // Have their own locks.
     base::BoundedQueue<Message> inbox_;
@@ -176,9 +186,12 @@ private:
     std::unique_ptr<llama_rt::Context> context_;
     sched::Scheduler scheduler_;
     Pace pace_;
+    /// The same for tokens of texts: an embedding's token costs more or less than one of a prompt.
+    Pace embedding_pace_;
     /// Null without one.
     std::unique_ptr<DraftModel> draft_model_;
     Speculation speculation_;
+    EmbeddingQueue embeddings_;
     std::unordered_map<base::RequestId, std::unique_ptr<Generation>> generations_;
     std::unordered_map<base::CheckpointId, std::vector<uint8_t>> checkpoints_;
     /// Nobody knows any more whose state lies where: the turn ends, and everybody begins anew.

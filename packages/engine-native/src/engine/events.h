@@ -1,4 +1,5 @@
-// What the engine tells the world about a request, in order: text, text, …, then one finish or one failure.
+// What the engine tells the world about a request, in order: text, text, …, then one finish or one failure. Of a request
+// for embeddings: one event with all of them, or one failure.
 #pragma once
 
 #include "base/result.h"
@@ -49,11 +50,21 @@ struct FinishEvent {
     double predicted_ms;
 };
 
+struct EmbeddingEvent {
+    base::RequestId id;
+    /// One after the other, in the order of the texts. As the model gives them: not normalized.
+    std::vector<float> vectors;
+    int32_t prompt_tokens;
+    double queue_ms;
+    /// From then until the last text was computed, with the turns of others between.
+    double compute_ms;
+};
+
 struct FailureEvent {
     base::RequestId id;
     base::Error error;
 };
 
-using Event = std::variant<TextEvent, FinishEvent, FailureEvent>;
+using Event = std::variant<TextEvent, FinishEvent, EmbeddingEvent, FailureEvent>;
 
 } // namespace engine

@@ -14,6 +14,9 @@ constexpr int32_t kReserveAhead = 64;
 /// nobody needs them.
 constexpr int32_t kDonors = 32;
 
+/// Of a context that nothing is computed in.
+constexpr int32_t kIdleCells = 64;
+
 /// Recurrent states take memory for every slot, used or not.
 constexpr int32_t kDonorsRecurrent = 8;
 
@@ -31,6 +34,13 @@ int32_t donors_of(const llama_rt::Model& model, const llama_rt::ContextOptions& 
 }
 
 } // namespace
+
+llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
+    if (model.info().is_causal) return options;
+    options.context_length = options.cells = options.batch_tokens = kIdleCells;
+    options.sequences = 1;
+    return options;
+}
 
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
     return options.sequences + donors_of(model, options);

@@ -11,6 +11,9 @@
 
 namespace engine {
 
+/// These options, or as little as a context can have: a model that generates nothing needs no room for it.
+llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options);
+
 /// Sequences that the context must be able to tell apart: the running ones and the donors.
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 

@@ -143,7 +143,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     // Without a pool of its own, ggml would start and end its threads for every token.
     ggml_threadpool_params pool =
         ggml_threadpool_params_default(std::max(options.threads, options.threads_batch));
-    threadpool_.reset(ggml_threadpool_new(&pool));
+    threadpool_ = ThreadpoolPtr(ggml_threadpool_new(&pool), ggml_threadpool_free);
     llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
     llama_set_abort_callback(
         context_.get(), [](void* data) { return static_cast<Context*>(data)->is_aborted_.load(); }, this);
@@ -212,6 +212,10 @@ float* Context::logits(size_t part, size_t drafts) {
 
 int32_t Context::outputs_max() const {
     return static_cast<int32_t>(llama_n_seq_max(context_.get()));
+}
+
+bool Context::can_generate() const {
+    return llama_get_memory(context_.get()) != nullptr && model_->info().is_causal;
 }
 
 bool Context::remove(base::Slot slot, int32_t from) {

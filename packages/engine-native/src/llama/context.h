@@ -73,6 +73,12 @@ public:
     /// Logits of a part that wanted them, those after its first `drafts` guesses; valid until the next decode().
     float* logits(size_t part, size_t drafts = 0);
 
+    /// Whether the model has something to go on from: an encoder keeps nothing between two batches.
+    bool can_generate() const;
+
+    /// What computes; for further contexts of the same thread.
+    const ThreadpoolPtr& threadpool() const { return threadpool_; }
+
     /// Tokens of one batch that may want logits: there is room for one of every slot.
     int32_t outputs_max() const;
 

@@ -8,10 +8,8 @@
 
 namespace llama_rt {
 
-struct ThreadpoolDeleter {
-    void operator()(ggml_threadpool* pool) { ggml_threadpool_free(pool); }
-};
-
-using ThreadpoolPtr = std::unique_ptr<ggml_threadpool, ThreadpoolDeleter>;
+/// Several contexts of one thread may share one: its threads look for work for a while after their last, and those of two
+/// pools would take the cores from each other.
+using ThreadpoolPtr = std::shared_ptr<ggml_threadpool>;
 
 } // namespace llama_rt

@@ -96,6 +96,21 @@ bool has_plain_positions(const llama_model* model) {
     return !is_scaled && (kind.empty() || kind == "none" || kind == "linear");
 }
 
+Pooling pooling_of(const llama_model* model) {
+    const std::string key = metadata(model, "general.architecture") + ".pooling_type";
+    const std::string number = metadata(model, key.c_str());
+    if (number.empty() || number == "0") return Pooling::none;
+    if (number == "1") return Pooling::mean;
+    if (number == "2") return Pooling::first;
+    if (number == "3") return Pooling::last;
+    return number == "4" ? Pooling::rank : Pooling::unknown;
+}
+
+bool is_causal(const llama_model* model) {
+    const std::string key = metadata(model, "general.architecture") + ".attention.causal";
+    return metadata(model, key.c_str()) != "false";
+}
+
 ModelInfo read_info(const llama_model* model) {
     const llama_vocab* vocab = llama_model_get_vocab(model);
     return {.architecture = metadata(model, "general.architecture"),
@@ -103,12 +118,15 @@ ModelInfo read_info(const llama_model* model) {
             .quantization = quantization_name(llama_model_ftype(model)),
             .context_length_train = llama_model_n_ctx_train(model),
             .vocabulary_size = llama_vocab_n_tokens(vocab),
-            .embedding_size = llama_model_n_embd(model),
+            .embedding_size = llama_model_n_embd_out(model),
             .layers = llama_model_n_layer(model),
             .parameters = llama_model_n_params(model),
             .size_bytes = llama_model_size(model),
             .has_chat_template = llama_model_chat_template(model, nullptr) != nullptr,
             .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
+            .is_causal = is_causal(model),
+            .has_encoder_half = llama_model_has_encoder(model),
+            .pooling = pooling_of(model),
             .has_plain_positions = has_plain_positions(model),
             .has_sliding_window = llama_model_n_swa(model) > 0,
             .bos = llama_vocab_bos(vocab),

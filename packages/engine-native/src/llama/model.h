@@ -25,18 +25,27 @@ struct ModelOptions {
     bool mlock;
 };
 
+/// How the vectors of a text's tokens become the vector of the text, as the model's file says.
+enum class Pooling { none, mean, first, last, rank, unknown };
+
 struct ModelInfo {
     std::string architecture;
     std::string name;
     std::string quantization;
     int32_t context_length_train;
     int32_t vocabulary_size;
+    /// Of a text's vector; a token's inner state may be narrower or wider.
     int32_t embedding_size;
     int32_t layers;
     uint64_t parameters;
     uint64_t size_bytes;
     bool has_chat_template;
     bool is_recurrent;
+    /// Each token sees those before it alone. A model that is not causal generates nothing.
+    bool is_causal;
+    /// Reads with one half and writes with another; nothing here runs such a model.
+    bool has_encoder_half;
+    Pooling pooling;
     /// A position is in a key as a rotation and nothing else.
     bool has_plain_positions;
     bool has_sliding_window;

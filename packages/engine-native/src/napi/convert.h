@@ -22,6 +22,7 @@ base::Result<engine::Submission> to_submission(Napi::Value value);
 
 base::Result<llama_rt::Chat> to_chat(Napi::Value value);
 base::Result<std::vector<base::Token>> to_tokens(Napi::Value value);
+base::Result<std::vector<std::vector<base::Token>>> to_texts(Napi::Value value);
 
 /// What prepareGrammar() and prepareChat() gave out, or null.
 base::Result<std::shared_ptr<const llama_rt::Constraint>> to_constraint(Napi::Value value);

@@ -127,4 +127,16 @@ base::Result<std::vector<base::Token>> to_tokens(Napi::Value value) {
     return std::vector<base::Token>(array.Data(), array.Data() + array.ElementLength());
 }
 
+base::Result<std::vector<std::vector<base::Token>>> to_texts(Napi::Value value) {
+    if (!value.IsArray()) return std::unexpected(wrong("texts"));
+    const auto array = value.As<Napi::Array>();
+    std::vector<std::vector<base::Token>> texts;
+    for (uint32_t i = 0; i < array.Length(); ++i) {
+        base::Result<std::vector<base::Token>> tokens = to_tokens(array.Get(i));
+        if (!tokens) return std::unexpected(tokens.error());
+        texts.push_back(std::move(*tokens));
+    }
+    return texts;
+}
+
 } // namespace binding

@@ -2,6 +2,7 @@
 #include "napi/convert.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -121,6 +122,28 @@ napi_value write(napi_env env, const engine::FinishEvent& event) {
     writer.number("queueMs", event.queue_ms);
     writer.number("promptMs", event.prompt_ms);
     writer.number("predictedMs", event.predicted_ms);
+    return writer.done();
+}
+
+/// A Float32Array of its own memory; null when the environment is going away.
+napi_value write(napi_env env, const std::vector<float>& numbers) {
+    void* data = nullptr;
+    napi_value buffer = nullptr;
+    napi_value array = nullptr;
+    const size_t bytes = numbers.size() * sizeof(float);
+    if (napi_create_arraybuffer(env, bytes, &data, &buffer) != napi_ok) return nullptr;
+    std::memcpy(data, numbers.data(), bytes);
+    const bool is_made =
+        napi_create_typedarray(env, napi_float32_array, numbers.size(), buffer, 0, &array) == napi_ok;
+    return is_made ? array : nullptr;
+}
+
+napi_value write(napi_env env, const engine::EmbeddingEvent& event) {
+    EventWriter writer(env, event.id, "embeddings");
+    writer.value("vectors", write(env, event.vectors));
+    writer.number("promptTokens", event.prompt_tokens);
+    writer.number("queueMs", event.queue_ms);
+    writer.number("computeMs", event.compute_ms);
     return writer.done();
 }
 

@@ -5,6 +5,7 @@
 #include "napi/promise_worker.h"
 
 #include <utility>
+#include <vector>
 
 namespace binding {
 
@@ -36,8 +37,9 @@ private:
 Napi::Function EngineObject::define(Napi::Env env) {
     return DefineClass(
         env, "NativeEngine",
-        {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::cancel>("cancel"),
-         InstanceMethod<&EngineObject::stats>("stats"), InstanceMethod<&EngineObject::dispose>("dispose")});
+        {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::embed>("embed"),
+         InstanceMethod<&EngineObject::cancel>("cancel"), InstanceMethod<&EngineObject::stats>("stats"),
+         InstanceMethod<&EngineObject::dispose>("dispose")});
 }
 
 EngineObject::EngineObject(const Napi::CallbackInfo& info)
@@ -78,9 +80,19 @@ Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
     base::Result<base::RequestId> id =
         submission ? engine_->submit(std::move(*submission))
                    : base::Result<base::RequestId>(std::unexpected(submission.error()));
+    return taken_in(id);
+}
+
+Napi::Value EngineObject::embed(const Napi::CallbackInfo& info) {
+    if (!is_usable()) return info.Env().Undefined();
+    base::Result<std::vector<std::vector<base::Token>>> texts = to_texts(info[0]);
+    return taken_in(texts ? engine_->embed(std::move(*texts)) : std::unexpected(texts.error()));
+}
+
+Napi::Value EngineObject::taken_in(const base::Result<base::RequestId>& id) {
     if (!id) {
         throw_error(env_, id.error());
-        return info.Env().Undefined();
+        return Napi::Env(env_).Undefined();
     }
     bridge_->request_started();
     return Napi::Number::New(env_, static_cast<double>(*id));

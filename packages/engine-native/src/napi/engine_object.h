@@ -26,6 +26,8 @@ public:
 
 private:
     Napi::Value submit(const Napi::CallbackInfo& info);
+    Napi::Value embed(const Napi::CallbackInfo& info);
+    Napi::Value taken_in(const base::Result<base::RequestId>& id);
     void cancel(const Napi::CallbackInfo& info);
     Napi::Value stats(const Napi::CallbackInfo& info);
     Napi::Value dispose(const Napi::CallbackInfo& info);

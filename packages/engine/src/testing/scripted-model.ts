@@ -23,7 +23,7 @@ export interface Script {
   failure?: { code: "engine_failed" | "out_of_memory" | "disposed"; message: string };
   /** Refuse every submission with this. */
   refusal?: {
-    code: "overloaded" | "context_length_exceeded";
+    code: "overloaded" | "context_length_exceeded" | "generation_not_supported" | "embeddings_not_supported";
     message: string;
     details?: Record<string, number>;
   };
@@ -42,6 +42,8 @@ export interface ScriptLog {
   prompts: string[];
   chats: NativeChat[];
   requests: NativeRequest[];
+  /** The texts of every request for embeddings. */
+  embedded: Int32Array[][];
   cancelled: number[];
   running: Set<number>;
 }
@@ -71,7 +73,14 @@ const scriptedInfo: NativeModelInfo = {
 
 /** A Model over a script, and the log of what it was asked. */
 export async function scriptedModel(script: Script = {}): Promise<{ model: Model; log: ScriptLog }> {
-  const log: ScriptLog = { prompts: [], chats: [], requests: [], cancelled: [], running: new Set() };
+  const log: ScriptLog = {
+    prompts: [],
+    chats: [],
+    requests: [],
+    embedded: [],
+    cancelled: [],
+    running: new Set(),
+  };
   const contextLength = script.contextLength ?? 2048;
   const model = await Model.start(scriptedNative(script, log), {
     contextLength,
@@ -143,17 +152,27 @@ function scriptedEngine(
     }
     onEvents(events);
   };
+  const takeIn = (): number => {
+    if (script.refusal) {
+      const { code, message, details } = script.refusal;
+      throw Object.assign(new Error(message), { code, details });
+    }
+    const id = nextId++;
+    log.running.add(id);
+    return id;
+  };
   return {
     submit: (request) => {
-      if (script.refusal) {
-        const { code, message, details } = script.refusal;
-        throw Object.assign(new Error(message), { code, details });
-      }
-      const id = nextId++;
+      const id = takeIn();
       log.requests.push(request);
-      log.running.add(id);
       counted.promptTokens += request.tokens.length;
       void play(id, request, script, log, count); // ends by itself: every path emits a last event
+      return id;
+    },
+    embed: (texts) => {
+      const id = takeIn();
+      log.embedded.push([...texts]);
+      void playEmbeddings(id, texts, script, log, onEvents); // ends by itself
       return id;
     },
     cancel: (id) => {
@@ -198,6 +217,29 @@ async function play(
   await new Promise((resolve) => setImmediate(resolve));
   if (!log.running.delete(id)) return;
   onEvents([lastEvent(id, request, script, most, pieces.length)]);
+}
+
+/** The vector of a text is how often each of eight kinds of tokens is in it. */
+async function playEmbeddings(
+  id: number,
+  texts: readonly Int32Array[],
+  script: Script,
+  log: ScriptLog,
+  onEvents: (events: NativeEvent[]) => void,
+): Promise<void> {
+  await pause(script.delayMs ?? 0);
+  if (!log.running.delete(id)) return;
+  if (script.failure) return onEvents([{ id, type: "error", ...script.failure }]);
+  const size = script.info?.embeddingSize ?? scriptedInfo.embeddingSize;
+  const vectors = new Float32Array(texts.length * size);
+  for (const [index, text] of texts.entries()) {
+    for (const token of text) {
+      const at = index * size + (token % size);
+      vectors[at] = (vectors[at] ?? 0) + 1;
+    }
+  }
+  const promptTokens = texts.reduce((sum, text) => sum + text.length, 0);
+  onEvents([{ id, type: "embeddings", vectors, promptTokens, queueMs: 0, computeMs: 1 }]);
 }
 
 function lastEvent(

@@ -30,7 +30,11 @@ const gauges: readonly (readonly [GaugeName, string, string])[] = [
 
 const totals: readonly (readonly [EngineCounter, string, string])[] = [
   ["turns", "ingle_engine_turns_total", "Turns of the engine: one batch each."],
-  ["promptTokens", "ingle_prompt_tokens_total", "Tokens of prompts that were computed."],
+  [
+    "promptTokens",
+    "ingle_prompt_tokens_total",
+    "Tokens of prompts, and of texts for embeddings, that were computed.",
+  ],
   [
     "generatedTokens",
     "ingle_generated_tokens_total",

@@ -55,4 +55,5 @@ export const modelErrors = [
 export const generationErrors = [
   ...modelErrors,
   "context_length_exceeded",
+  "generation_not_supported",
 ] as const satisfies readonly WireErrorCode[];

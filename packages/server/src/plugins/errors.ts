@@ -20,6 +20,8 @@ const codeOfEngine = {
   template_failed: "invalid_request",
   context_length_exceeded: "context_length_exceeded",
   overloaded: "overloaded",
+  generation_not_supported: "generation_not_supported",
+  embeddings_not_supported: "embeddings_not_supported",
   out_of_memory: "out_of_memory",
   disposed: "shutting_down",
   model_not_found: "model_not_found",

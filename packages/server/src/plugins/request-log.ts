@@ -22,6 +22,11 @@ export interface GenerationNote {
   endedAt?: number;
 }
 
+/** The same where nothing is generated. */
+export interface EmbeddingNote extends Pick<GenerationNote, "startedAt" | "endedAt"> {
+  operation: "embeddings";
+}
+
 /** What a request came to, filled in by whoever learns it. */
 export interface RequestOutcome {
   /** On `performance.now()`'s clock. */
@@ -34,7 +39,7 @@ export interface RequestOutcome {
   /** From the engine's line to the first token, in milliseconds. */
   ttftMs?: number;
   finishReason?: FinishReason;
-  generation?: GenerationNote;
+  generation?: GenerationNote | EmbeddingNote;
   /** Set when the request failed, also inside a stream that began as a 200. */
   code?: WireErrorCode;
   /** The client had stopped reading its reply and was hung up on. */

@@ -78,19 +78,20 @@ function generationSpans(outcome: RequestOutcome, server: Span): Span[] {
 
 function generationAttributes(outcome: RequestOutcome): Attributes {
   const { generation, model } = outcome;
+  const asked = generation?.operation === "embeddings" ? undefined : generation;
   return {
     "gen_ai.operation.name": generation?.operation,
     "gen_ai.provider.name": "ingle",
     "gen_ai.request.model": model,
-    "gen_ai.request.max_tokens": generation?.sampling.maxTokens,
-    "gen_ai.request.temperature": generation?.sampling.temperature,
-    "gen_ai.request.top_p": generation?.sampling.topP,
-    "gen_ai.request.top_k": generation?.sampling.topK,
-    "gen_ai.request.seed": generation?.sampling.seed,
-    "gen_ai.request.presence_penalty": generation?.sampling.presencePenalty,
-    "gen_ai.request.frequency_penalty": generation?.sampling.frequencyPenalty,
+    "gen_ai.request.max_tokens": asked?.sampling.maxTokens,
+    "gen_ai.request.temperature": asked?.sampling.temperature,
+    "gen_ai.request.top_p": asked?.sampling.topP,
+    "gen_ai.request.top_k": asked?.sampling.topK,
+    "gen_ai.request.seed": asked?.sampling.seed,
+    "gen_ai.request.presence_penalty": asked?.sampling.presencePenalty,
+    "gen_ai.request.frequency_penalty": asked?.sampling.frequencyPenalty,
     "gen_ai.response.model": model,
-    "gen_ai.response.id": generation?.responseId,
+    "gen_ai.response.id": asked?.responseId,
     "gen_ai.response.finish_reasons": outcome.finishReason === undefined ? undefined : [outcome.finishReason],
     "gen_ai.usage.input_tokens": outcome.promptTokens,
     "gen_ai.usage.output_tokens": outcome.completionTokens,

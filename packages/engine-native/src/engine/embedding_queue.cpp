@@ -1,0 +1,245 @@
+#include "engine/embedding_queue.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+namespace engine {
+
+using base::Code;
+using llama_rt::Decoded;
+using llama_rt::Embedder;
+
+namespace {
+
+/// Texts of one request, as the field's convention has it. It bounds the room for their vectors.
+constexpr size_t kTextsMax = 2048;
+
+/// Room that is made at first: most texts are no longer.
+constexpr size_t kLengthFirst = 512;
+
+base::Error not_computed(Code code) {
+    const bool is_memory = code == Code::out_of_memory;
+    return {.code = code,
+            .message = is_memory ? "There is not enough memory to compute the vector of a text now."
+                                 : "The model could not compute the vector of a text."};
+}
+
+base::Error too_long(size_t index, size_t length, int32_t length_max) {
+    const auto tokens = static_cast<int64_t>(length);
+    return {.code = Code::context_length_exceeded,
+            .message = "Text " + std::to_string(index) + " has " + std::to_string(length) +
+                       " tokens, and this model takes " + std::to_string(length_max) +
+                       " for one embedding. Split the text.",
+            .lengths = base::Error::Lengths{.prompt_tokens = tokens, .context_length = length_max}};
+}
+
+double milliseconds(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+int32_t tokens_in(const std::vector<std::vector<base::Token>>& texts) {
+    size_t tokens = 0;
+    for (const std::vector<base::Token>& text : texts) tokens += text.size();
+    return static_cast<int32_t>(tokens);
+}
+
+} // namespace
+
+EmbeddingQueue::EmbeddingQueue(std::shared_ptr<const llama_rt::Model> model,
+                               const llama_rt::ContextOptions& options, llama_rt::ThreadpoolPtr threadpool)
+    : model_(std::move(model)),
+      options_(options),
+      threadpool_(std::move(threadpool)),
+      pooling_(Embedder::pooling_of(*model_)),
+      length_max_(
+          std::min({options.context_length, model_->info().context_length_train, Embedder::kLengthMax})) {}
+
+base::Result<void> EmbeddingQueue::check(const std::vector<std::vector<base::Token>>& texts) const {
+    if (!pooling_) return std::unexpected(pooling_.error());
+    if (texts.empty() || texts.size() > kTextsMax) {
+        return base::fail(Code::invalid_argument,
+                          "A request has 1 to " + std::to_string(kTextsMax) + " texts.");
+    }
+    const auto is_foreign = [size = model_->info().vocabulary_size](base::Token token) {
+        return token < 0 || token >= size;
+    };
+    for (size_t i = 0; i < texts.size(); ++i) {
+        if (texts[i].empty())
+            return base::fail(Code::invalid_argument, "Text " + std::to_string(i) + " has no tokens.");
+        if (std::ranges::any_of(texts[i], is_foreign)) {
+            return base::fail(Code::invalid_argument,
+                              "Text " + std::to_string(i) + " has a token outside this model's vocabulary.");
+        }
+        if (std::ssize(texts[i]) > length_max_)
+            return std::unexpected(too_long(i, texts[i].size(), length_max_));
+    }
+    return {};
+}
+
+void EmbeddingQueue::add(EmbeddingRequest&& request) {
+    line_.push_back(request.id);
+    requests_.emplace(request.id, Request{.texts = std::move(request.texts), .submitted = request.submitted});
+}
+
+std::optional<FinishEvent> EmbeddingQueue::cancel(base::RequestId id) {
+    const auto found = requests_.find(id);
+    if (found == requests_.end()) return std::nullopt;
+    FinishEvent event{};
+    event.id = id;
+    event.reason = FinishReason::cancelled;
+    event.prompt_tokens = tokens_in(found->second.texts);
+    leave(id);
+    return event;
+}
+
+void EmbeddingQueue::turn(int32_t tokens_max, std::vector<Event>& events) {
+    if (is_empty()) return;
+    admit();
+    if (batch_.empty()) {
+        const Text first = first_text();
+        const base::Result<void> made = make_room(tokens_of(first).size());
+        if (!made) return fail(first.id, made.error(), events);
+        choose(tokens_max);
+    }
+    switch (compute(tokens_max)) {
+        case Decoded::ok: return settle(events);
+        case Decoded::aborted: return; // the engine is being stopped: end_all() tells everybody
+        case Decoded::failed: return batch_failed(Code::engine_failed, events);
+        case Decoded::out_of_memory: return batch_failed(Code::out_of_memory, events);
+    }
+}
+
+/// Only requests that run have room for their vectors: the line may be long.
+void EmbeddingQueue::admit() {
+    while (running_ < options_.sequences && !line_.empty()) {
+        const base::RequestId id = line_.front();
+        line_.pop_front();
+        Request& request = requests_.at(id);
+        request.started = Clock::now();
+        request.vectors.assign(request.texts.size() * static_cast<size_t>(model_->info().embedding_size), 0);
+        running_ += 1;
+        turns_.push_back(id);
+    }
+}
+
+EmbeddingQueue::Text EmbeddingQueue::first_text() const {
+    if (!again_.empty()) return again_.front();
+    return {.id = turns_.front(), .index = requests_.at(turns_.front()).next};
+}
+
+const std::vector<base::Token>& EmbeddingQueue::tokens_of(const Text& text) const {
+    return requests_.at(text.id).texts[text.index];
+}
+
+std::span<float> EmbeddingQueue::vector_of(const Text& text) {
+    const auto size = static_cast<size_t>(model_->info().embedding_size);
+    return std::span(requests_.at(text.id).vectors).subspan(text.index * size, size);
+}
+
+/// A context for texts of this length, by powers of two: a long one takes memory that most never need.
+base::Result<void> EmbeddingQueue::make_room(size_t length) {
+    if (embedder_ != nullptr && static_cast<size_t>(embedder_->length_max()) >= length) return {};
+    embedder_.reset(); // before the next one, so that there is room for it
+    const auto wanted = static_cast<int32_t>(std::bit_ceil(std::max(length, kLengthFirst)));
+    auto made = Embedder::create(model_,
+                                 {.length = std::min(wanted, length_max_),
+                                  .batch_tokens = options_.batch_tokens,
+                                  .threads = options_.threads,
+                                  .threads_batch = options_.threads_batch,
+                                  .flash_attention = options_.flash_attention},
+                                 threadpool_, is_aborted_);
+    if (!made) return std::unexpected(made.error());
+    embedder_ = std::move(*made);
+    return {};
+}
+
+/// One text of each request after the other, as many as are whole in a batch; the first in any case.
+void EmbeddingQueue::choose(int32_t tokens_max) {
+    if (!again_.empty()) {
+        batch_.push_back(again_.front());
+        again_.pop_front();
+        return;
+    }
+    const int32_t room = std::min(tokens_max, embedder_->batch_tokens());
+    int32_t tokens = 0;
+    while (!turns_.empty() && std::ssize(batch_) < embedder_->batch_texts()) {
+        const Text text = first_text();
+        tokens += static_cast<int32_t>(tokens_of(text).size());
+        if (!batch_.empty() && tokens > room) return;
+        batch_.push_back(text);
+        turns_.pop_front();
+        Request& request = requests_.at(text.id);
+        if (++request.next < request.texts.size()) turns_.push_back(text.id);
+    }
+}
+
+Decoded EmbeddingQueue::compute(int32_t tokens_max) {
+    parts_.clear();
+    int32_t tokens = 0;
+    for (const Text& text : batch_) {
+        const std::vector<base::Token>& all = tokens_of(text);
+        int32_t count = static_cast<int32_t>(all.size()) - text.computed;
+        if (batch_.size() == 1 && embedder_->takes_parts())
+            count = std::min({count, std::max(tokens_max, 1), embedder_->batch_tokens()});
+        parts_.push_back({.text = all, .first = text.computed, .count = count, .vector = vector_of(text)});
+        tokens += count;
+    }
+    const Decoded decoded = embedder_->compute(parts_);
+    if (decoded == Decoded::ok) tokens_computed_ += static_cast<uint64_t>(tokens);
+    return decoded;
+}
+
+void EmbeddingQueue::settle(std::vector<Event>& events) {
+    const std::vector<Text> computed = std::exchange(batch_, {});
+    for (size_t i = 0; i < computed.size(); ++i) {
+        Text text = computed[i];
+        text.computed += parts_[i].count;
+        Request& request = requests_.at(text.id);
+        if (text.computed < std::ssize(request.texts[text.index])) batch_.push_back(text);
+        else if (++request.done == request.texts.size()) finish(text.id, events);
+    }
+}
+
+void EmbeddingQueue::finish(base::RequestId id, std::vector<Event>& events) {
+    Request& request = requests_.at(id);
+    events.emplace_back(EmbeddingEvent{.id = id,
+                                       .vectors = std::move(request.vectors),
+                                       .prompt_tokens = tokens_in(request.texts),
+                                       .queue_ms = milliseconds(request.submitted, *request.started),
+                                       .compute_ms = milliseconds(*request.started, Clock::now())});
+    leave(id);
+}
+
+void EmbeddingQueue::batch_failed(Code code, std::vector<Event>& events) {
+    const std::vector<Text> texts = std::exchange(batch_, {});
+    if (texts.size() == 1) return fail(texts[0].id, not_computed(code), events);
+    for (const Text& text : texts) {
+        std::ranges::fill(vector_of(text), 0.0F);
+        again_.push_back({.id = text.id, .index = text.index});
+    }
+}
+
+void EmbeddingQueue::fail(base::RequestId id, base::Error error, std::vector<Event>& events) {
+    events.emplace_back(FailureEvent{.id = id, .error = std::move(error)});
+    leave(id);
+}
+
+void EmbeddingQueue::leave(base::RequestId id) {
+    const auto is_its = [id](const Text& text) { return text.id == id; };
+    if (requests_.at(id).started) running_ -= 1;
+    std::erase(line_, id);
+    std::erase(turns_, id);
+    std::erase_if(again_, is_its);
+    std::erase_if(batch_, is_its);
+    requests_.erase(id);
+}
+
+void EmbeddingQueue::end_all(std::vector<Event>& events) {
+    while (!requests_.empty())
+        fail(requests_.begin()->first, {.code = Code::disposed, .message = "The engine was stopped."},
+             events);
+}
+
+} // namespace engine

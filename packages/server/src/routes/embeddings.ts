@@ -1,0 +1,51 @@
+// POST /v1/embeddings: the vectors of one text or of many.
+import { Readable } from "node:stream";
+import type { EmbeddingResult } from "@ingle/engine";
+import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { leaseModel, type AnsweringOptions } from "../answering/answering.ts";
+import { toAnswer, toInputs } from "../embeddings/to-answer.ts";
+import type { Lease } from "../models/registry.ts";
+import { modelErrors, type Operation } from "../openapi/operation.ts";
+import type { EmbeddingNote } from "../plugins/request-log.ts";
+
+const operation: Operation = {
+  summary: "The vectors of texts",
+  answers: { 200: Embeddings },
+  errors: [...modelErrors, "context_length_exceeded", "embeddings_not_supported"],
+  example: { input: ["The sky is blue.", "What colour has the sky?"] },
+};
+
+export async function embeddingRoutes(
+  app: FastifyInstance,
+  options: Pick<AnsweringOptions, "registry" | "variant">,
+): Promise<void> {
+  const route = { schema: { body: EmbeddingsRequest }, config: { operation } };
+
+  app.withTypeProvider<ZodTypeProvider>().post("/v1/embeddings", route, async (request, reply) => {
+    const { model, encoding_format: format } = request.body;
+    const lease = await leaseModel(request, options, { model });
+    const result = await embed(request, lease, request.body);
+    return reply
+      .header("content-type", "application/json; charset=utf-8")
+      .send(Readable.from(toAnswer({ model: lease.id, result, format })));
+  });
+}
+
+/** The engine's work, noted for the log line and the traces. */
+async function embed(
+  { clientSignal: signal, outcome }: FastifyRequest,
+  lease: Lease,
+  { input, dimensions }: EmbeddingsRequest,
+): Promise<EmbeddingResult> {
+  const note: EmbeddingNote = { operation: "embeddings", startedAt: performance.now() };
+  outcome.generation = note;
+  try {
+    const result = await lease.model.embed(toInputs(input), { signal, dimensions });
+    outcome.promptTokens = result.usage.promptTokens;
+    return result;
+  } finally {
+    note.endedAt = performance.now();
+  }
+}
