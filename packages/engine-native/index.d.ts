@@ -337,6 +337,8 @@ export interface NativeFinishEvent {
   id: number;
   type: "finish";
   reason: "stop" | "length" | "cancelled";
+  /** The stop string that ended the reply; empty when none did. */
+  stop: string;
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;

@@ -94,6 +94,15 @@ TEST_CASE("text: of two stops that end together, the longer is cut off") {
     CHECK_EQ(shown({"b", "ab"}, {"xa", "b"}), "x||$");
 }
 
+TEST_CASE("text: tells which stop ended it, and none while none did") {
+    std::string text;
+    TextStream stream({"", "never", "y", "xy"});
+    CHECK_FALSE(stream.push("ax", text));
+    CHECK_EQ(stream.stop(), "");
+    CHECK(stream.push("y", text));
+    CHECK_EQ(stream.stop(), "xy");
+}
+
 TEST_CASE("text: a stop inside a longer one ends it first, however the tokens cut the text") {
     CHECK_EQ(shown({"abc", "b"}, {"xa", "b", "c"}), "x|a|$");
     CHECK_EQ(shown({"abc", "b"}, {"xabc"}), "xa|$");

@@ -113,6 +113,14 @@ describe("a generation", () => {
   });
 });
 
+describe("the stop text that ended a reply", () => {
+  it("is told when the caller gave it, and not when the model's template did", async () => {
+    const { model } = await scriptedModel({ stop: "END" });
+    expect((await model.generate({ prompt: "x", stop: ["never", "END"] })).stop).toBe("END");
+    expect(await model.generate({ prompt: "x", stop: ["never"] })).not.toHaveProperty("stop");
+  });
+});
+
 describe("what a generation is asked", () => {
   it("folds seeds of any size, and bans what is biased by -100", async () => {
     const { model, log } = await scriptedModel();

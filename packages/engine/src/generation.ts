@@ -39,6 +39,8 @@ export interface GenerationResult {
   /** Of every token of the reply, where the request asked for them. */
   logprobs?: readonly TokenLogprobs[];
   finishReason: FinishReason;
+  /** The one of the request's `stop` texts that ended the reply; absent when none did. */
+  stop?: string;
   usage: Usage;
   timings: GenerationTimings;
 }
@@ -67,6 +69,8 @@ export interface GenerationSource {
 
 export interface StartedGeneration {
   cancel: () => void;
+  /** Tokens of the prompt. */
+  promptTokens: number;
   /** Tells content from reasoning and calls; absent when a reply is nothing but content. */
   read?: ReadReply | undefined;
 }
@@ -93,11 +97,13 @@ export class Generation
   readonly #chunks: GenerationChunk[] = [];
   #waiting: (() => void)[] = [];
   #cancelNative: (() => void) | undefined;
+  #promptTokens: number | undefined;
   readonly #result: Promise<GenerationResult>;
   #resolve!: (result: GenerationResult) => void;
   #reject!: (error: unknown) => void;
   readonly #toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
   readonly #newCallId: () => string;
+  readonly #stops: readonly string[];
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#fail(this.#signal?.reason);
 
@@ -108,10 +114,13 @@ export class Generation
       toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
       /** Names a call. Default: `call_` and random characters. */
       newCallId?: () => string;
+      /** The stop texts that the caller gave. The model's template may have more, which nobody is told of. */
+      stops?: readonly string[];
     },
   ) {
     this.#toError = options.toError;
     this.#newCallId = options.newCallId ?? (() => `call_${randomUUID().replaceAll("-", "").slice(0, 24)}`);
+    this.#stops = options.stops ?? [];
     this.#signal = options.signal;
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -129,6 +138,14 @@ export class Generation
   /** True once a result or an error is there. */
   get done(): boolean {
     return this.#state.kind !== "running";
+  }
+
+  /**
+   * Tokens of the prompt as it was handed to the engine, known before the first piece. Undefined until then. The result's
+   * `usage` also tells how many of them were found computed, or dropped.
+   */
+  get promptTokens(): number | undefined {
+    return this.#promptTokens;
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- a generation is awaitable by design: one handle for both uses
@@ -168,8 +185,9 @@ export class Generation
 
   async #run(source: GenerationSource): Promise<void> {
     try {
-      const { cancel, read } = await source.start((event) => this.#deliver(event));
+      const { cancel, promptTokens, read } = await source.start((event) => this.#deliver(event));
       this.#cancelNative = cancel;
+      this.#promptTokens = promptTokens;
       // Cancelled while it was being prepared: the engine has only now heard of it.
       if (this.#state.kind === "failed") cancel();
       else if (read !== undefined) {
@@ -237,6 +255,7 @@ export class Generation
       toolCalls: [...toolCalls],
       ...(logprobs.length === 0 ? {} : { logprobs }),
       finishReason: reason === "stop" && toolCalls.length > 0 ? "tool_calls" : reason,
+      ...(this.#stops.includes(event.stop) ? { stop: event.stop } : {}),
       usage: { promptTokens, completionTokens, cachedTokens, droppedTokens, draftedTokens, acceptedTokens },
       timings: { queueMs, promptMs, predictedMs },
     };

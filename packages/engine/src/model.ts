@@ -106,6 +106,7 @@ export class Model implements AsyncDisposable {
       },
       {
         signal: options.signal,
+        stops: checked.stop,
         toError: errorOf,
       },
     );
@@ -224,7 +225,7 @@ export class Model implements AsyncDisposable {
         logprobs: request.logprobs ?? -1,
         client,
       });
-    return { ...this.#inLine(submit, onEvent), read: prompt.read };
+    return { ...this.#inLine(submit, onEvent), promptTokens: prompt.tokens.length, read: prompt.read };
   }
 
   /** Puts a request in the engine's line and listens to what comes of it. */

@@ -70,6 +70,19 @@ describe("generating text", () => {
     expect(timings.predictedMs).toBeGreaterThan(0);
   });
 
+  it("counts a prompt's tokens without computing it, and knows them before the first piece", async () => {
+    const chat = { messages: [{ role: "user", content: "One two" }], maxTokens: 1 };
+    for (const request of [{ prompt: "One two", maxTokens: 1 }, chat]) {
+      const { promptTokens, turns } = loaded.model.stats();
+      const counted = (await loaded.model.promptTokens(request)).length;
+      expect(loaded.model.stats()).toMatchObject({ promptTokens, turns });
+      const generation = loaded.model.generate(request);
+      expect(generation.promptTokens).toBeUndefined();
+      for await (const _ of generation) expect(generation.promptTokens).toBe(counted);
+      expect((await generation).usage.promptTokens).toBe(counted);
+    }
+  });
+
   it("finishes with `length` at the context's end", async () => {
     const tokens = await loaded.tokenizer.encode("word ".repeat(600));
     const prompt = tokens.slice(0, 500);
@@ -101,7 +114,7 @@ describe("generating text", () => {
       const result = await generation;
       expect(result.text).toBe(text.slice(0, text.indexOf(stop)));
       expect(shown.join("")).toBe(result.text);
-      expect(result.finishReason).toBe("stop");
+      expect(result).toMatchObject({ finishReason: "stop", stop });
     }
   });
 

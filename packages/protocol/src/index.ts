@@ -1,4 +1,17 @@
 // The public names of @ingle/protocol.
+export {
+  AnswerBlock,
+  AnthropicMessage,
+  MessageStreamEvent,
+  MessageUsage,
+  StopReason,
+  TokenCount,
+} from "./anthropic/answer.ts";
+export type { ContentDelta } from "./anthropic/answer.ts";
+export { MessageParam } from "./anthropic/blocks.ts";
+export type { ToolResultBlock } from "./anthropic/blocks.ts";
+export { CountTokensRequest, MessagesRequest } from "./anthropic/request.ts";
+export { AnthropicErrorBody, anthropicErrorBody, anthropicErrorTypes } from "./anthropic-errors.ts";
 export { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, FinishReason } from "./chat.ts";
 export type { ChatCompletionBody } from "./chat.ts";
 export {

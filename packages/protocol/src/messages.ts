@@ -171,14 +171,19 @@ export function boundedParts<Messages extends z.ZodType>(messages: Messages, fie
   return inBounds(messages, isInBounds, rule);
 }
 
-/** Whatever the field is called that they stand in, and whatever they are. */
+/** Whatever the field is called that they stand in, and whatever they are. Those that a part holds count, too. */
 function partsOf(messages: readonly unknown[]): number {
-  let count = 0;
-  for (const message of messages) {
-    if (typeof message !== "object" || message === null) continue;
-    for (const value of Object.values(message)) count += Array.isArray(value) ? value.length : 0;
-  }
-  return count;
+  const parts = messages.flatMap(arraysOf);
+  return sumOfLengths(parts) + sumOfLengths(parts.flatMap((those) => those.flatMap(arraysOf)));
+}
+
+function sumOfLengths(arrays: readonly (readonly unknown[])[]): number {
+  return arrays.reduce((sum, { length }) => sum + length, 0);
+}
+
+function arraysOf(holder: unknown): unknown[][] {
+  if (typeof holder !== "object" || holder === null) return [];
+  return Object.values(holder).filter((value) => Array.isArray(value));
 }
 
 const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;

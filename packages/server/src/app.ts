@@ -29,6 +29,7 @@ import { chatRoutes } from "./routes/chat-completions.ts";
 import { completionRoutes } from "./routes/completions.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { responsesRoutes } from "./routes/responses.ts";
@@ -100,6 +101,7 @@ export async function buildApp(
   await app.register(completionRoutes, answering);
   await app.register(tokenizeRoutes, answering);
   await app.register(embeddingRoutes, answering);
+  await app.register(messagesRoutes, answering);
   await app.register(responsesRoutes, answering);
   await app.register(apiDescriptionRoutes, {
     registry,

@@ -37,6 +37,8 @@ enum class FinishReason { stop, length, cancelled };
 struct FinishEvent {
     base::RequestId id;
     FinishReason reason;
+    /// The stop string that ended the reply; empty when none did.
+    std::string stop;
     int32_t prompt_tokens;
     int32_t cached_tokens;
     int32_t completion_tokens;

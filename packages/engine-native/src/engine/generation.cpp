@@ -115,6 +115,7 @@ FinishEvent Generation::record(FinishReason reason, Clock::time_point now) const
     const bool has_token = generated_ > 0;
     return {.id = request_.id,
             .reason = reason,
+            .stop = stream_.stop(),
             .prompt_tokens = static_cast<int32_t>(request_.prompt.size()),
             .cached_tokens = cached_,
             .completion_tokens = generated_,

@@ -96,6 +96,7 @@ bool TextStream::push(std::string_view bytes, std::string& text) {
     // depend on how tokens cut it.
     size_t first = std::string::npos;
     size_t end = std::string::npos;
+    const std::string* ending = nullptr;
     for (const std::string& stop : stops_) {
         const size_t found = held_.find(stop, from);
         if (found == std::string::npos) continue;
@@ -103,10 +104,12 @@ bool TextStream::push(std::string_view bytes, std::string& text) {
         if (found_end > end || (found_end == end && found > first)) continue;
         first = found;
         end = found_end;
+        ending = &stop;
     }
-    if (first != std::string::npos) {
+    if (ending != nullptr) {
         release(first, text);
         held_.clear();
+        stop_ = *ending;
         return true;
     }
     release(safe_length(), text);

@@ -22,6 +22,9 @@ public:
     /// The generation is over without a stop string: what was held back is shown.
     void finish(std::string& text);
 
+    /// The stop string that ended the text; empty while none did.
+    const std::string& stop() const { return stop_; }
+
 private:
     /// How much of what is held may be shown.
     size_t safe_length() const;
@@ -31,6 +34,7 @@ private:
     /// Longest stop string less one: no earlier byte can be part of a match that ends with the next byte.
     size_t lookback_ = 0;
     std::string held_;
+    std::string stop_;
 };
 
 /// Length of the longest prefix of `bytes` that ends between characters. A tail that may become a character with more

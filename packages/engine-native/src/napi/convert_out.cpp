@@ -113,6 +113,7 @@ napi_value write(napi_env env, const engine::TextEvent& event) {
 napi_value write(napi_env env, const engine::FinishEvent& event) {
     EventWriter writer(env, event.id, "finish");
     writer.string("reason", reason_name(event.reason));
+    writer.string("stop", event.stop);
     writer.number("promptTokens", event.prompt_tokens);
     writer.number("cachedTokens", event.cached_tokens);
     writer.number("completionTokens", event.completion_tokens);

@@ -19,6 +19,8 @@ export interface Script {
   /** Milliseconds before each piece. 0 (the default) gives each piece in its own turn of the event loop. */
   delayMs?: number;
   finishReason?: "stop" | "length";
+  /** The stop string that is said to have ended every reply. Default none. */
+  stop?: string;
   /** After the pieces, fail with this instead of finishing. */
   failure?: { code: "engine_failed" | "out_of_memory" | "disposed"; message: string };
   /** Refuse every submission with this. */
@@ -254,6 +256,7 @@ function lastEvent(
     id,
     type: "finish",
     reason: said < all ? "length" : (script.finishReason ?? "stop"),
+    stop: script.stop ?? "",
     promptTokens: request.tokens.length,
     cachedTokens: 0,
     droppedTokens: 0,

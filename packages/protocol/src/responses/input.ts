@@ -13,7 +13,7 @@ import {
   textField,
   textLengthMax,
 } from "../messages.ts";
-import { typeRule } from "./type-rule.ts";
+import { typeRule } from "../type-rule.ts";
 
 const InputText = z.looseObject({ type: z.literal("input_text"), text: textField("text") });
 const OutputText = z.looseObject({ type: z.literal("output_text"), text: textField("text") });

@@ -6,7 +6,7 @@ import { optionalField } from "../absent.ts";
 import { flag } from "../request-fields.ts";
 import { formOrToolsRule, mayCall, schemaFields } from "../response-format.ts";
 import { functionFields, refineToolChoice, toolsMax, toolsOf } from "../tools.ts";
-import { typeRule } from "./type-rule.ts";
+import { typeRule } from "../type-rule.ts";
 
 /** A function that the model may call. */
 export const ResponsesTool = z

@@ -2,8 +2,12 @@ import { describe, expect, it } from "vitest";
 import { scriptedApp } from "../testing/scripted-server.ts";
 
 async function ask(authorization: string | undefined, apiKey: string[], url = "/v1/models") {
+  return askWith(authorization === undefined ? {} : { authorization }, apiKey, url);
+}
+
+async function askWith(headers: Record<string, string>, apiKey: string[], url = "/v1/models") {
   await using house = await scriptedApp({ flags: { apiKey } });
-  return house.app.inject({ url, ...(authorization === undefined ? {} : { headers: { authorization } }) });
+  return house.app.inject({ url, headers });
 }
 
 describe("without keys", () => {
@@ -31,6 +35,17 @@ describe("with keys", () => {
       expect(response.json().error).toMatchObject({ code: "unauthorized", type: "authentication_error" });
     },
   );
+
+  it.each<[Record<string, string>, number]>([
+    [{ "x-api-key": "second-key" }, 200],
+    [{ "x-api-key": "first-key", authorization: "Bearer wrong" }, 200],
+    [{ "x-api-key": "wrong", authorization: "Bearer first-key" }, 200],
+    [{ "x-api-key": "wrong" }, 401],
+    [{ "x-api-key": "" }, 401],
+    [{ "x-api-key": "Bearer first-key" }, 401],
+  ])("of the header x-api-key count as well: %j is a %i", async (headers, status) => {
+    expect((await askWith(headers, keys)).statusCode).toBe(status);
+  });
 
   it.each(["/livez", "/readyz", "/health"])("%s needs none", async (url) => {
     expect((await ask(undefined, keys, url)).statusCode).toBe(200);

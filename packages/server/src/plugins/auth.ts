@@ -24,22 +24,29 @@ export const auth = fp(
 
     app.addHook("onRequest", async (request) => {
       if (request.routeOptions.config.isPublic === true) return;
-      const token = bearerToken(request);
-      const candidate = token === undefined ? undefined : digestOfKey(token);
-      if (candidate !== undefined && isKnown(Buffer.from(candidate, "hex"), digests)) {
-        request.setDecorator<string | null>("keyDigest", candidate);
+      const candidates = keysOf(request).map(digestOfKey);
+      const known = candidates.find((candidate) => isKnown(Buffer.from(candidate, "hex"), digests));
+      if (known !== undefined) {
+        request.setDecorator<string | null>("keyDigest", known);
         return;
       }
       const message =
-        token === undefined ? "This server needs an API key." : "This API key is not known here.";
-      throw new WireError("unauthorized", `${message} Send it as "Authorization: Bearer <key>".`);
+        candidates.length === 0 ? "This server needs an API key." : "This API key is not known here.";
+      throw new WireError(
+        "unauthorized",
+        `${message} Send it as "Authorization: Bearer <key>" or "x-api-key: <key>".`,
+      );
     });
   },
   { name: "auth" },
 );
 
-function bearerToken(request: FastifyRequest): string | undefined {
-  return /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+/** The bearer token, and the header that Anthropic's clients send in its place. One that is known is enough. */
+function keysOf({ headers }: FastifyRequest): string[] {
+  const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
+  return [bearer, headers["x-api-key"]]
+    .flat()
+    .flatMap((key) => (key === undefined || key === "" ? [] : [key]));
 }
 
 /** Looks at every key, however early one fits: the time taken tells nothing. */

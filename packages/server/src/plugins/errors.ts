@@ -11,6 +11,11 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The route's names of the engine's fields, where they are not those of a chat request. */
     paramNames?: Readonly<Record<string, string>>;
+    /**
+     * Makes the whole body of an error, for a protocol that has a form of its own. What goes wrong before the route's
+     * handler has it, too.
+     */
+    errorForm?: (body: ErrorBody, requestId: string) => object;
   }
 }
 
@@ -69,10 +74,11 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
   if (error.code === "unauthorized") reply.header("www-authenticate", "Bearer");
   // A stream that fails before its first event has already said that it would be one.
   reply.removeHeader("cache-control").header("content-type", "application/json; charset=utf-8");
-  return reply.code(status).send(toBody(error));
+  const body = toBody(error);
+  return reply.code(status).send(request.routeOptions.config.errorForm?.(body, request.id) ?? body);
 }
 
-/** What the event says that ends a stream early. */
+/** What the event says that ends a stream early; a route whose protocol has a form of its own puts it into that. */
 export function lateErrorBody(thrown: unknown, request: FastifyRequest): ErrorBody {
   return toBody(noteError(thrown, request));
 }

@@ -1,4 +1,4 @@
-// What is said of a `type` that is not known here. Used by input.ts and tools.ts.
+// What is said of a `type` that is not known here. Used by the requests of responses/ and anthropic/.
 
 /** Most characters of an unknown type that an error repeats: it may be anything. */
 const shownMax = 64;

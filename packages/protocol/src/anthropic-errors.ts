@@ -1,0 +1,49 @@
+// Errors in Anthropic's shape: the body of errors.ts with what its clients look for around and in it. Used by the server
+// for the routes that speak it.
+import { z } from "zod";
+
+import { ErrorBody, isWireErrorCode, type WireErrorCode } from "./errors.ts";
+
+/** The `type` of each code. Where its clients know none for a status, it is the one that they treat alike. */
+export const anthropicErrorTypes = {
+  invalid_request: "invalid_request_error",
+  invalid_json: "invalid_request_error",
+  context_length_exceeded: "invalid_request_error",
+  image_invalid: "invalid_request_error",
+  image_not_supported: "invalid_request_error",
+  generation_not_supported: "invalid_request_error",
+  embeddings_not_supported: "invalid_request_error",
+  unauthorized: "authentication_error",
+  forbidden: "permission_error",
+  not_found: "not_found_error",
+  model_not_found: "not_found_error",
+  method_not_allowed: "invalid_request_error",
+  payload_too_large: "request_too_large",
+  unsupported_media_type: "invalid_request_error",
+  overloaded: "overloaded_error",
+  rate_limited: "rate_limit_error",
+  client_closed: "api_error",
+  internal: "api_error",
+  engine_failed: "api_error",
+  model_loading: "overloaded_error",
+  out_of_memory: "overloaded_error",
+  shutting_down: "overloaded_error",
+  timeout: "timeout_error",
+} as const satisfies Record<WireErrorCode, string>;
+
+/** The body of an answer that is an error, and the data of an `error` event. */
+export const AnthropicErrorBody = z
+  .object({
+    type: z.literal("error"),
+    error: ErrorBody.shape.error,
+    request_id: z.string().meta({ description: "The same as the header x-request-id." }),
+  })
+  .meta({ id: "AnthropicErrorBody" });
+export type AnthropicErrorBody = z.infer<typeof AnthropicErrorBody>;
+
+/** Keeps everything of the body but the type. */
+export function anthropicErrorBody({ error }: ErrorBody, requestId: string): AnthropicErrorBody {
+  const { code } = error;
+  const type = isWireErrorCode(code) ? anthropicErrorTypes[code] : error.type;
+  return { type: "error", error: { ...error, type }, request_id: requestId };
+}

@@ -1,0 +1,84 @@
+// What /v1/messages answers, in Anthropic's shape: a message, whole or as events, and the count of a prompt's tokens.
+// Used by the server's routes.
+import { z } from "zod";
+
+/** Why a reply ended; null in the first event of a stream, when it has not. */
+export const StopReason = z.enum(["end_turn", "max_tokens", "stop_sequence", "tool_use"]).nullable();
+export type StopReason = z.infer<typeof StopReason>;
+
+/** Tokens of a request and its reply. The prompt's are the first three together. */
+export const MessageUsage = z
+  .object({
+    input_tokens: z.int().meta({ description: "Tokens of the prompt that were computed." }),
+    cache_creation_input_tokens: z
+      .int()
+      .meta({ description: "Always 0: what is computed is kept by itself." }),
+    cache_read_input_tokens: z.int().meta({ description: "Tokens of the prompt that were found computed." }),
+    output_tokens: z.int(),
+  })
+  .meta({ id: "MessageUsage" });
+export type MessageUsage = z.infer<typeof MessageUsage>;
+
+const TextBlock = z.object({ type: z.literal("text"), text: z.string() });
+const ThinkingBlock = z.object({
+  type: z.literal("thinking"),
+  thinking: z.string(),
+  signature: z.string().meta({ description: "Empty: nothing is signed here." }),
+});
+const ToolUseBlock = z.object({
+  type: z.literal("tool_use"),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+});
+
+/** A piece of a reply of one kind. */
+export const AnswerBlock = z
+  .discriminatedUnion("type", [TextBlock, ThinkingBlock, ToolUseBlock])
+  .meta({ id: "AnswerBlock" });
+export type AnswerBlock = z.infer<typeof AnswerBlock>;
+
+/** The whole reply, when `stream` is not true. */
+export const AnthropicMessage = z
+  .object({
+    id: z.string().meta({ description: "msg_…" }),
+    type: z.literal("message"),
+    role: z.literal("assistant"),
+    model: z.string(),
+    content: z.array(AnswerBlock),
+    stop_reason: StopReason,
+    stop_sequence: z.string().nullable(),
+    usage: MessageUsage,
+  })
+  .meta({ id: "AnthropicMessage" });
+export type AnthropicMessage = z.infer<typeof AnthropicMessage>;
+
+const ContentDelta = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text_delta"), text: z.string() }),
+  z.object({ type: z.literal("thinking_delta"), thinking: z.string() }),
+  z.object({ type: z.literal("signature_delta"), signature: z.string() }),
+  z.object({ type: z.literal("input_json_delta"), partial_json: z.string() }),
+]);
+export type ContentDelta = z.infer<typeof ContentDelta>;
+
+/** One event of a streamed reply; its `type` is also the name of the event. */
+export const MessageStreamEvent = z
+  .discriminatedUnion("type", [
+    /** The message as it begins: without content, and with the prompt's tokens as far as they are known. */
+    z.object({ type: z.literal("message_start"), message: AnthropicMessage }),
+    z.object({ type: z.literal("content_block_start"), index: z.int(), content_block: AnswerBlock }),
+    z.object({ type: z.literal("content_block_delta"), index: z.int(), delta: ContentDelta }),
+    z.object({ type: z.literal("content_block_stop"), index: z.int() }),
+    z.object({
+      type: z.literal("message_delta"),
+      delta: z.object({ stop_reason: StopReason, stop_sequence: z.string().nullable() }),
+      usage: MessageUsage,
+    }),
+    z.object({ type: z.literal("message_stop") }),
+  ])
+  .meta({ id: "MessageStreamEvent" });
+export type MessageStreamEvent = z.infer<typeof MessageStreamEvent>;
+
+/** The answer of `POST /v1/messages/count_tokens`. */
+export const TokenCount = z.object({ input_tokens: z.int() }).meta({ id: "TokenCount" });
+export type TokenCount = z.infer<typeof TokenCount>;

@@ -1,0 +1,143 @@
+// Messages in Anthropic's shape as a request holds them: turns of a conversation, and content as a string or as blocks.
+// Used by request.ts.
+import { z } from "zod";
+
+import { optionalField } from "../absent.ts";
+import {
+  boundedParts,
+  imageUrlLengthMax,
+  messagesMax,
+  nameField,
+  partsMax,
+  textField,
+  TextPart,
+} from "../messages.ts";
+import { flag } from "../request-fields.ts";
+import { typeRule } from "../type-rule.ts";
+
+const contentRule = `content must be a string or an array of at most ${partsMax} content blocks`;
+const sourceRule =
+  "source must be an object whose type is base64 (with media_type and data) or url (with url)";
+const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;
+
+/** The blocks of a reply that had nothing to say are none, so there may be none. */
+function contentOf<Block extends z.ZodType>(block: Block) {
+  return z.union([textField("content"), z.array(block, contentRule).max(partsMax, contentRule)], contentRule);
+}
+
+const imageData = z.string(sourceRule).min(1, sourceRule).max(imageUrlLengthMax, "the image is too long");
+
+/** An image inside a user's message or a tool's result. */
+const ImageBlock = z
+  .looseObject({
+    type: z.literal("image"),
+    source: z.discriminatedUnion(
+      "type",
+      [
+        z.looseObject({ type: z.literal("base64"), media_type: z.string(sourceRule), data: imageData }),
+        z.looseObject({ type: z.literal("url"), url: imageData }),
+      ],
+      sourceRule,
+    ),
+  })
+  .meta({ id: "ImageBlock" });
+
+/** Text, as a string or as blocks. */
+export const TextContent = contentOf(
+  z.discriminatedUnion(
+    "type",
+    [TextPart],
+    typeRule("a content block here must be an object whose type is text"),
+  ),
+);
+
+/** What a call gave. */
+const ToolResultBlock = z
+  .looseObject({
+    type: z.literal("tool_result"),
+    tool_use_id: nameField("tool_use_id"),
+    content: optionalField(
+      contentOf(
+        z.discriminatedUnion(
+          "type",
+          [TextPart, ImageBlock],
+          typeRule("a content block of a tool_result must be an object whose type is text or image"),
+        ),
+      ),
+    ),
+    is_error: flag("is_error", {
+      description: "Puts `Error: ` before the text, for templates have no other way to tell it.",
+      default: false,
+    }),
+  })
+  .meta({ id: "ToolResultBlock" });
+export type ToolResultBlock = z.infer<typeof ToolResultBlock>;
+
+/** A call that an earlier reply made. */
+const ToolUseBlock = z
+  .looseObject({
+    type: z.literal("tool_use"),
+    id: nameField("id"),
+    name: nameField("name"),
+    input: z.record(z.string(), z.unknown(), "input must be an object"),
+  })
+  .meta({ id: "ToolUseBlock" });
+
+/** What an earlier reply thought. */
+const ThinkingBlock = z
+  .looseObject({
+    type: z.literal("thinking"),
+    thinking: textField("thinking"),
+    signature: optionalField(textField("signature"), {
+      description: "Not looked at: nothing here is signed.",
+    }),
+  })
+  .meta({ id: "ThinkingBlock" });
+
+/** Thoughts that only another service could read. */
+const RedactedThinkingBlock = z
+  .looseObject({ type: z.literal("redacted_thinking") })
+  .meta({ id: "RedactedThinkingBlock" });
+
+const UserTurn = z.looseObject({
+  role: z.literal("user"),
+  content: contentOf(
+    z.discriminatedUnion(
+      "type",
+      [TextPart, ImageBlock, ToolResultBlock],
+      typeRule("a content block of a user must be an object whose type is text, image or tool_result"),
+    ),
+  ),
+});
+
+const assistantRule =
+  "a content block of an assistant must be an object whose type is text, thinking, redacted_thinking or tool_use";
+const AssistantTurn = z.looseObject({
+  role: z.literal("assistant"),
+  content: contentOf(
+    z.discriminatedUnion(
+      "type",
+      [TextPart, ThinkingBlock, RedactedThinkingBlock, ToolUseBlock],
+      typeRule(assistantRule),
+    ),
+  ),
+});
+
+const SystemTurn = z.looseObject({ role: z.literal("system"), content: TextContent });
+
+/** One turn of a conversation; several of one role in a row are one turn. */
+export const MessageParam = z
+  .discriminatedUnion(
+    "role",
+    [UserTurn, AssistantTurn, SystemTurn],
+    "a message must be an object whose role is user, assistant or system",
+  )
+  .meta({ id: "MessageParam" });
+export type MessageParam = z.infer<typeof MessageParam>;
+
+/** The conversation of a request: at least one message. */
+export const MessageParams = boundedParts(
+  z.array(MessageParam, messagesRule).min(1, messagesRule).max(messagesMax, messagesRule),
+  "messages",
+);
+export type MessageParams = z.infer<typeof MessageParams>;

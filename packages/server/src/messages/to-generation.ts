@@ -1,0 +1,66 @@
+// A checked request in Anthropic's shape in the engine's names. Used by routes/messages.ts.
+import type { GenerationRequest, Message } from "@ingle/engine";
+import type { CountTokensRequest, MessagesRequest } from "@ingle/protocol";
+import { toThinking } from "../answering/thinking.ts";
+import { toSampling } from "../answering/to-sampling.ts";
+import type { VariantName } from "../variants.ts";
+import { WireError } from "../wire-error.ts";
+import { toMessages } from "./to-messages.ts";
+
+type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
+
+/** The request's names of fields that the engine may find wrong. */
+export const paramNames: Readonly<Record<string, string>> = { responseFormat: "output_config.format" };
+
+/** Fields that are absent stay absent: their defaults are the engine's. Throws what `toPromptRequest` throws. */
+export function toGenerationRequest(body: MessagesRequest, variant: VariantName): ChatRequest {
+  const sampling = { ...body, max_completion_tokens: undefined, stop: body.stop_sequences };
+  return { ...toPromptRequest(body), ...toSampling(sampling, variant) };
+}
+
+/**
+ * What decides the prompt and the reply's form: all that counting tokens needs. Throws `image_not_supported`, and
+ * `invalid_request` for what has nothing to answer or is nested too deeply.
+ */
+export function toPromptRequest(body: CountTokensRequest): ChatRequest {
+  return {
+    ...withBeginning(toMessages(body)),
+    tools: body.tools?.map(({ name, description, input_schema: parameters }) => ({
+      name,
+      description,
+      parameters,
+    })),
+    ...toToolChoice(body.tool_choice),
+    responseFormat: toResponseFormat(body),
+    ...toThinking(body.output_config?.effort),
+    // Without having asked for them, these clients expect no thoughts before the text.
+    thinking: body.thinking !== undefined && body.thinking.type !== "disabled",
+  };
+}
+
+/** A last turn of the assistant is the reply's beginning, to go on with. An empty one begins nothing. */
+function withBeginning(messages: Message[]): Pick<ChatRequest, "messages" | "continueFinalMessage"> {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant") return { messages };
+  if (last.content !== "" || last.reasoning !== undefined) return { messages, continueFinalMessage: true };
+  if (messages.length > 1) return { messages: messages.slice(0, -1) };
+  throw new WireError("invalid_request", "messages must hold more than an empty turn of the assistant", {
+    param: "messages",
+  });
+}
+
+function toToolChoice(
+  choice: CountTokensRequest["tool_choice"],
+): Pick<ChatRequest, "toolChoice" | "parallelToolCalls"> {
+  if (choice === undefined) return {};
+  if (choice.type === "none") return { toolChoice: "none" };
+  const parallelToolCalls = choice.disable_parallel_tool_use !== true;
+  if (choice.type === "tool") return { toolChoice: { name: choice.name }, parallelToolCalls };
+  return { toolChoice: choice.type === "any" ? "required" : "auto", parallelToolCalls };
+}
+
+/** Strict, as its clients know it: a schema that cannot be kept is refused. */
+function toResponseFormat(body: CountTokensRequest): GenerationRequest["responseFormat"] {
+  const format = body.output_config?.format ?? body.output_format;
+  return format === undefined ? undefined : { type: "json_schema", schema: format.schema, strict: true };
+}

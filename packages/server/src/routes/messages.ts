@@ -1,0 +1,81 @@
+// POST /v1/messages and /v1/messages/count_tokens: a reply in Anthropic's shape, streamed or not, and what its prompt counts.
+import {
+  AnthropicErrorBody,
+  anthropicErrorBody,
+  AnthropicMessage,
+  CountTokensRequest,
+  MessagesRequest,
+  MessageStreamEvent,
+  TokenCount,
+} from "@ingle/protocol";
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { leaseModel, startGeneration, type AnsweringOptions } from "../answering/answering.ts";
+import { sendEvents } from "../answering/send-events.ts";
+import { namedEvent } from "../answering/sse.ts";
+import { toEvents } from "../messages/to-events.ts";
+import { paramNames, toGenerationRequest, toPromptRequest } from "../messages/to-generation.ts";
+import { toMessage } from "../messages/to-message.ts";
+import { generationErrors, modelErrors, type Operation } from "../openapi/operation.ts";
+
+const messages = [{ role: "user", content: "What is the capital of France?" }];
+
+const messageOperation: Operation = {
+  summary: "A reply to a conversation in the shape of Anthropic's clients, whole or as events",
+  answers: { 200: AnthropicMessage },
+  event: MessageStreamEvent,
+  errors: [...generationErrors, "image_not_supported"],
+  errorBody: AnthropicErrorBody,
+  example: { max_tokens: 16, messages },
+};
+
+const countOperation: Operation = {
+  summary: "How many tokens the prompt of such a request has",
+  answers: { 200: TokenCount },
+  errors: [...modelErrors, "image_not_supported"],
+  errorBody: AnthropicErrorBody,
+  example: { messages },
+};
+
+const messageRoute = {
+  schema: { body: MessagesRequest },
+  config: { operation: messageOperation, errorForm: anthropicErrorBody, paramNames },
+};
+const countRoute = {
+  schema: { body: CountTokensRequest },
+  config: { operation: countOperation, errorForm: anthropicErrorBody, paramNames },
+};
+
+export async function messagesRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
+  const { variant, newId, keepAliveMs } = options;
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  // The name under which these clients look for it.
+  app.addHook("onSend", async (request, reply) => {
+    reply.header("request-id", request.id);
+  });
+
+  routes.post("/v1/messages", messageRoute, async (request, reply) => {
+    const { body } = request;
+    const lease = await leaseModel(request, options, { model: body.model });
+    const head = { id: `msg_${newId()}`, model: lease.id };
+    const generation = startGeneration(request, lease, {
+      operation: "chat",
+      responseId: head.id,
+      sampling: toGenerationRequest(body, variant),
+      user: body.metadata?.user_id,
+    });
+    if (body.stream !== true) return toMessage(head, await generation);
+    return sendEvents(request, reply, toEvents(head, generation), {
+      keepAliveMs,
+      toErrorEvent: (error) => namedEvent("error", JSON.stringify(anthropicErrorBody(error, request.id))),
+    });
+  });
+
+  routes.post("/v1/messages/count_tokens", countRoute, async (request): Promise<TokenCount> => {
+    const { body, clientSignal: signal } = request;
+    const { model } = await leaseModel(request, options, { model: body.model });
+    const { length } = await model.promptTokens(toPromptRequest(body), { signal });
+    return { input_tokens: length };
+  });
+}

@@ -1,0 +1,92 @@
+// Whatever is sent to the endpoints in Anthropic's shape, the answer is right or says what is wrong, and the server goes on.
+import { AnthropicMessage, anthropicErrorTypes, MessageStreamEvent, TokenCount } from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
+import { expectSoundAnswers, type EndpointUnderTest } from "./hostile-bodies.ts";
+
+const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+const cache_control = { type: "ephemeral" };
+const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+const hello = { role: "user", content: [{ type: "text", text: "Hi", cache_control }] };
+const tool = { name: "f", description: "Does it.", input_schema: { type: "object" }, cache_control };
+
+const prompt = {
+  model: scriptedId,
+  system: [{ type: "text", text: "Be brief.", cache_control }],
+  messages: [
+    hello,
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "Hm.", signature: "" },
+        { type: "redacted_thinking", data: "x" },
+        { type: "tool_use", id: "a", name: "f", input: { b: [1] } },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "a", content: [{ type: "text", text: "c" }], is_error: true },
+      ],
+    },
+    { role: "assistant", content: "So" },
+  ],
+  tools: [tool],
+  tool_choice: { type: "none" },
+  thinking: { type: "enabled", budget_tokens: 5 },
+  output_config: { effort: "low", format: { type: "json_schema", schema: { type: "object" } } },
+  output_format: { type: "json_schema", schema: { type: "string" } },
+};
+
+const border = {
+  stream: [true],
+  tool_choice: [{ type: "auto" }, { type: "any" }, { type: "tool", name: "f" }, { type: "tool", name: "g" }],
+  tools: [[], [tool, tool], many(512, tool), many(513, tool), [{ type: "bash_20250124", name: "bash" }]],
+  messages: [
+    [hello],
+    [{ role: "user", content: [image] }],
+    [{ role: "assistant", content: [] }],
+    many(10_000, hello),
+    many(10_001, hello),
+    many(1_000_000, 1),
+  ],
+};
+
+const endpoints: EndpointUnderTest[] = [
+  {
+    path: "/v1/messages",
+    body: {
+      ...prompt,
+      max_tokens: 4,
+      stop_sequences: ["one", "two"],
+      temperature: 0.5,
+      top_p: 0.9,
+      top_k: 5,
+      min_p: 0.1,
+      seed: 7,
+      logit_bias: { "5": 1 },
+      repeat_penalty: 1.1,
+      stream: false,
+      metadata: { user_id: "somebody" },
+    },
+    answer: AnthropicMessage,
+    event: MessageStreamEvent,
+    errorTypes: anthropicErrorTypes,
+    border,
+  },
+  {
+    path: "/v1/messages/count_tokens",
+    body: prompt,
+    answer: TokenCount,
+    errorTypes: anthropicErrorTypes,
+    border,
+  },
+];
+
+describe.each(endpoints)("$path", (endpoint) => {
+  it("answers every body rightly or with an error of the table, and goes on", async () => {
+    await using house = await scriptedServer();
+    await expectSoundAnswers(house.server.url, endpoint);
+    await expect.poll(() => house.log.running.size).toBe(0);
+  });
+});
