@@ -90,7 +90,7 @@ async function send(url: string, body: string, signal: AbortSignal): Promise<Inc
 }
 
 function requestBody(model: string, request: StreamRequest): string {
-  const { sampling } = request;
+  const { sampling, schema } = request;
   return JSON.stringify({
     model,
     messages: request.messages,
@@ -99,6 +99,9 @@ function requestBody(model: string, request: StreamRequest): string {
     stream: true,
     stream_options: { include_usage: true },
     temperature: sampling?.temperature ?? 0,
+    ...(schema === undefined
+      ? {}
+      : { response_format: { type: "json_schema", json_schema: { name: "answer", schema, strict: true } } }),
     ...(sampling === undefined ? {} : { top_k: sampling.topK, top_p: sampling.topP, seed: sampling.seed }),
   });
 }

@@ -12,6 +12,8 @@ export interface StreamRequest {
   messages: readonly ChatMessage[];
   /** Exactly so many tokens are generated: the model's own end is ignored. */
   maxTokens: number;
+  /** A JSON schema that the answer follows; it is cut where it reaches `maxTokens`. Default: any text. */
+  schema?: object;
   /** Default: greedy. */
   sampling?: { temperature: number; topK: number; topP: number; seed: number };
 }

@@ -10,6 +10,7 @@ import { parallel } from "./parallel.ts";
 import { sampling } from "./sampling.ts";
 import { sharedPrefix } from "./shared-prefix.ts";
 import { single } from "./single.ts";
+import { structured } from "./structured.ts";
 
 export const scenarios: readonly Scenario[] = [
   single,
@@ -21,5 +22,6 @@ export const scenarios: readonly Scenario[] = [
   cold,
   bridge,
   sampling,
+  structured,
   busy,
 ];

@@ -58,7 +58,7 @@ const good = {
   tools: fc.array(tool, { maxLength: 2 }),
   tool_choice: fc.constantFrom("auto", "none", "required", named("f")),
   parallel_tool_calls: fc.boolean(),
-  reasoning_effort: fc.constantFrom("none", "minimal", "low", "medium", "high", "xhigh"),
+  reasoning_effort: fc.constantFrom("none", "minimal", "low", "medium", "high", "xhigh", "max"),
   chat_template_kwargs: fc.constantFrom({}, { enable_thinking: false, budget: 5, style: "brief" }),
   continue_final_message: fc.constant(false),
   stream: fc.boolean(),

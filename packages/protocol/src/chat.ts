@@ -27,9 +27,19 @@ export const ChatCompletionRequest = z
       ...toolFields,
       ...thinkingFields,
       ...streamFields,
-      cache_prompt: flag("cache_prompt"),
-      timings_per_token: flag("timings_per_token"),
-      ignore_eos: flag("ignore_eos"),
+      cache_prompt: flag("cache_prompt", {
+        description:
+          "Starts with what requests that begin alike have computed, and leaves this one to later ones.",
+        default: true,
+      }),
+      timings_per_token: flag("timings_per_token", {
+        description: "Adds the timings so far to every streamed event with text.",
+        default: false,
+      }),
+      ignore_eos: flag("ignore_eos", {
+        description: "Goes on past the model's own end; for benchmarks.",
+        default: false,
+      }),
       user: userField,
     },
     "the body must be a JSON object",
@@ -46,14 +56,18 @@ export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 export type ChatCompletionBody = z.input<typeof ChatCompletionRequest>;
 
 /** Why a reply ended: by itself or at a stop string; at a token limit; to have tools called. */
-export const FinishReason = z.enum(["stop", "length", "tool_calls"]).meta({ id: "FinishReason" });
+export const FinishReason = z.enum(["stop", "length", "tool_calls"]).meta({
+  id: "FinishReason",
+  description:
+    "stop: by itself or at a stop string; length: at a limit of tokens; tool_calls: to have tools called.",
+});
 export type FinishReason = z.infer<typeof FinishReason>;
 
 const answerFields = {
   id: z.string().meta({ description: "chatcmpl-…, the same in every chunk of a reply." }),
   created: z.int().meta({ description: "Unix seconds." }),
   model: z.string(),
-  system_fingerprint: z.string(),
+  system_fingerprint: z.string().meta({ description: "The same from the same weights and arithmetic." }),
 };
 
 /** The whole reply, when `stream` is not true. */
@@ -107,8 +121,10 @@ export const ChatCompletionChunk = z
       }),
     ),
     usage: Usage.nullable().optional(),
-    /** Whole in the chunk with the finish reason; before it, on `timings_per_token`, what is known so far. */
-    timings: Timings.partial().optional(),
+    timings: Timings.partial().optional().meta({
+      description:
+        "Whole in the chunk with the finish reason; before it, on timings_per_token, what is known so far.",
+    }),
   })
   .meta({ id: "ChatCompletionChunk" });
 export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;

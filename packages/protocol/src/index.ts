@@ -11,19 +11,41 @@ export {
   messagesMax,
   nameLengthMax,
   partsMax,
+  partsOfAllMax,
   TextPart,
   textLengthMax,
   ToolCall,
   toolCallsMax,
 } from "./messages.ts";
+export { Liveness, Readiness } from "./health.ts";
 export { ModelEntry, ModelList } from "./models.ts";
 export { firstProblem } from "./problem.ts";
 export type { RequestProblem } from "./problem.ts";
 export { logitBiasMax, repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
 export type { SamplingRequest } from "./sampling.ts";
 export { choicesMax, modelLengthMax, userLengthMax } from "./request-fields.ts";
-export { ChoiceLogprobs, topLogprobsMax } from "./logprobs.ts";
+export { ChoiceLogprobs, TokenLogprob, topLogprobsMax } from "./logprobs.ts";
 export { grammarLengthMax, ResponseFormat } from "./response-format.ts";
+export {
+  ResponsesAnswer,
+  ResponsesOutputItem,
+  ResponsesOutputText,
+  ResponsesReasoningText,
+  ResponsesUsage,
+} from "./responses/answer.ts";
+export { ResponsesEvent } from "./responses/events.ts";
+export { ResponsesContentPart, ResponsesInput, ResponsesInputItem } from "./responses/input.ts";
+export {
+  includeMax,
+  logprobsIncludable,
+  metadataMax,
+  metadataNameMax,
+  metadataValueMax,
+  ResponsesRequest,
+} from "./responses/request.ts";
+export type { ResponsesBody } from "./responses/request.ts";
+export { ResponsesTextFormat, ResponsesTool, ResponsesToolChoice } from "./responses/tools.ts";
 export { templateKwargsMax } from "./thinking.ts";
+export type { ReasoningEffort } from "./thinking.ts";
 export { Tool, toolsMax } from "./tools.ts";
 export { Timings, Usage } from "./usage.ts";

@@ -1,4 +1,4 @@
-// Probabilities of tokens in a chat completion: how they are asked for, and their form in the answer. Used by chat.ts.
+// Probabilities of tokens: how a chat asks for them, and their form in an answer. Used by chat.ts and responses/.
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
@@ -8,10 +8,18 @@ export const topLogprobsMax = 20;
 
 const topRule = `top_logprobs must be an integer from 0 to ${topLogprobsMax}`;
 
+/** How many of the likeliest tokens to tell beside each. */
+export const topLogprobsField = optionalField(z.int(topRule).min(0, topRule).max(topLogprobsMax, topRule), {
+  description: "Tells so many of the likeliest tokens beside each; needs that probabilities are asked for.",
+});
+
 /** The fields by their wire names. */
 export const logprobFields = {
-  logprobs: optionalField(z.boolean("logprobs must be true or false")),
-  top_logprobs: optionalField(z.int(topRule).min(0, topRule).max(topLogprobsMax, topRule)),
+  logprobs: optionalField(z.boolean("logprobs must be true or false"), {
+    description: "Tells how likely each token of the reply was.",
+    default: false,
+  }),
+  top_logprobs: topLogprobsField,
 };
 
 /** Adds an issue for `top_logprobs` without `logprobs`. */
@@ -33,10 +41,14 @@ const tokenFields = {
   bytes: z.array(z.int()).nullable().meta({ description: "The token's bytes in UTF-8." }),
 };
 
-const TokenLogprob = z.object({
-  ...tokenFields,
-  top_logprobs: z.array(z.object(tokenFields)).meta({ description: "The likeliest tokens in its place." }),
-});
+/** How likely a token was. */
+export const TokenLogprob = z
+  .object({
+    ...tokenFields,
+    top_logprobs: z.array(z.object(tokenFields)).meta({ description: "The likeliest tokens in its place." }),
+  })
+  .meta({ id: "TokenLogprob" });
+export type TokenLogprob = z.infer<typeof TokenLogprob>;
 
 /** Of every token of a choice, or of a chunk of it. */
 export const ChoiceLogprobs = z

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { ChatCompletionRequest } from "./chat.ts";
-import { ChatMessages, messagesMax, partsMax } from "./messages.ts";
+import { ChatMessages, messagesMax, partsMax, partsOfAllMax } from "./messages.ts";
 import { firstProblem } from "./problem.ts";
 
 const textPart = fc.record({ type: fc.constant("text"), text: fc.string() });
@@ -100,4 +100,17 @@ test("a conversation longer than the limit is refused", () => {
 
 test("an assistant message with empty text passes: empty is a value", () => {
   expect(problemOf({ role: "assistant", content: "" }, { role: "user", content: "go on" })).toBeUndefined();
+});
+
+test("millions of wrong parts are one problem, told at once", () => {
+  const content = Array.from({ length: partsMax }, () => 0);
+  const messages = Array.from({ length: messagesMax }, () => ({ role: "user", content }));
+  const begin = performance.now();
+  const problem = problemOf(...messages);
+  expect(performance.now() - begin).toBeLessThan(2_000);
+  const rule = `messages must have at most ${partsOfAllMax} content parts in all`;
+  expect(problem).toEqual({ param: "messages", message: rule });
+  // What looks at the last message is not asked either.
+  const body = { model: "tiny", messages, continue_final_message: true };
+  expect(ChatCompletionRequest.safeParse(body).error?.issues).toMatchObject([{ message: rule }]);
 });

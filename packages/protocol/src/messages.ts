@@ -1,13 +1,18 @@
-// The messages of a chat request: roles, and content as a string or as parts. Used by chat.ts.
+// The messages of a chat request: roles, and content as a string or as parts. Used by chat.ts, and for what messages
+// are made of everywhere by responses/input.ts.
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
+import { inBounds } from "./in-bounds.ts";
 
 /** Most messages of one request: longer than any context holds as a conversation. */
 export const messagesMax = 10_000;
 
 /** Most content parts of one message. */
 export const partsMax = 1_000;
+
+/** Most content parts of all messages together: each wrong one is an issue, and one body has room for millions. */
+export const partsOfAllMax = 20_000;
 
 /** Most UTF-16 units of one text: about two million tokens of English, more than any context holds. */
 export const textLengthMax = 8 * 1024 * 1024;
@@ -21,32 +26,54 @@ export const toolCallsMax = 128;
 /** Most UTF-16 units of a name or an id inside a message. */
 export const nameLengthMax = 256;
 
-const textRule = `text must be a string of at most ${textLengthMax} characters`;
-const urlRule = "url must be a data URL of the form data:<mime type>;base64,<data>";
-const contentRule = `content must be a string or an array of 1 to ${partsMax} content parts`;
 const nameRule = `must be a string of 1 to ${nameLengthMax} characters`;
 
-const name = z.string(`name ${nameRule}`).min(1, `name ${nameRule}`).max(nameLengthMax, `name ${nameRule}`);
-const callId = (field: string) =>
-  z.string(`${field} ${nameRule}`).min(1, `${field} ${nameRule}`).max(nameLengthMax, `${field} ${nameRule}`);
+/** A name or an id. */
+export function nameField(field: string) {
+  const rule = `${field} ${nameRule}`;
+  return z.string(rule).min(1, rule).max(nameLengthMax, rule);
+}
+
+/** A text, by its wire name. */
+export function textField(field: string) {
+  const rule = `${field} must be a string of at most ${textLengthMax} characters`;
+  return z.string(rule).max(textLengthMax, rule);
+}
+
+/** An image's URL, by its wire name. What stands behind it is checked where the image is read, not here. */
+export function imageUrlField(field: string) {
+  const rule = `${field} must be a data URL of the form data:<mime type>;base64,<data>`;
+  return z.string(rule).min(1, rule).max(imageUrlLengthMax, rule);
+}
+
+/** A text or several parts, by its wire name. */
+export function contentOf<Part extends z.ZodType>(part: Part, field = "content") {
+  const rule = `${field} must be a string or an array of 1 to ${partsMax} content parts`;
+  const text = z.string(rule).max(textLengthMax, `${field} must be at most ${textLengthMax} characters`);
+  return z.union([text, z.array(part, rule).min(1, rule).max(partsMax, rule)], rule);
+}
+
+/** The arguments of a call: JSON, which is read by whoever needs it. */
+export const callArgumentsField = z
+  .string("arguments must be a string that holds JSON")
+  .max(textLengthMax, "arguments is too long");
+
+const name = nameField("name");
 
 /** A piece of text inside a message. */
 export const TextPart = z
   .looseObject({
     type: z.literal("text", 'type must be "text"'),
-    text: z.string(textRule).max(textLengthMax, textRule),
+    text: textField("text"),
   })
   .meta({ id: "TextPart" });
 export type TextPart = z.infer<typeof TextPart>;
 
-/** An image inside a user's message. What stands behind the URL is checked where the image is read, not here. */
+/** An image inside a user's message. */
 export const ImagePart = z
   .looseObject({
     type: z.literal("image_url", 'type must be "image_url"'),
-    image_url: z.looseObject(
-      { url: z.string(urlRule).min(1, urlRule).max(imageUrlLengthMax, urlRule) },
-      "image_url must be an object with a url",
-    ),
+    image_url: z.looseObject({ url: imageUrlField("url") }, "image_url must be an object with a url"),
   })
   .meta({ id: "ImagePart" });
 export type ImagePart = z.infer<typeof ImagePart>;
@@ -65,14 +92,12 @@ export type ContentPart = z.infer<typeof ContentPart>;
 export const ToolCall = z
   .looseObject(
     {
-      id: callId("id"),
+      id: nameField("id"),
       type: z.literal("function", 'type must be "function"'),
       function: z.looseObject(
         {
           name,
-          arguments: z
-            .string("arguments must be a string that holds JSON")
-            .max(textLengthMax, "arguments is too long"),
+          arguments: callArgumentsField,
         },
         "function must be an object with a name and arguments",
       ),
@@ -81,16 +106,6 @@ export const ToolCall = z
   )
   .meta({ id: "ToolCall" });
 export type ToolCall = z.infer<typeof ToolCall>;
-
-function contentOf<Part extends z.ZodType>(part: Part) {
-  const text = z
-    .string(contentRule)
-    .max(textLengthMax, `content must be at most ${textLengthMax} characters`);
-  return z.union(
-    [text, z.array(part, contentRule).min(1, contentRule).max(partsMax, contentRule)],
-    contentRule,
-  );
-}
 
 const textContent = contentOf(TextPart);
 
@@ -112,19 +127,16 @@ const UserMessage = z.looseObject({
 const ToolMessage = z.looseObject({
   role: z.literal("tool"),
   content: textContent,
-  tool_call_id: callId("tool_call_id"),
+  tool_call_id: nameField("tool_call_id"),
   name: optionalField(name),
 });
 const AssistantMessage = z
   .looseObject({
     role: z.literal("assistant"),
     content: optionalField(textContent),
-    /** What the model thought before it answered, as an answer's message has it. */
-    reasoning_content: optionalField(
-      z
-        .string("reasoning_content must be a string")
-        .max(textLengthMax, `reasoning_content must be at most ${textLengthMax} characters`),
-    ),
+    reasoning_content: optionalField(textField("reasoning_content"), {
+      description: "What the model thought before it answered, as an answer's message has it.",
+    }),
     name: optionalField(name),
     tool_calls: optionalField(
       z
@@ -151,11 +163,29 @@ export const ChatMessage = z
   .meta({ id: "ChatMessage" });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
+/** Messages or items, whose parts are counted before they are looked at. */
+export function boundedParts<Messages extends z.ZodType>(messages: Messages, field: string) {
+  const rule = `${field} must have at most ${partsOfAllMax} content parts in all`;
+  const isInBounds = (value: unknown) =>
+    !Array.isArray(value) || value.length > messagesMax || partsOf(value) <= partsOfAllMax;
+  return inBounds(messages, isInBounds, rule);
+}
+
+/** Whatever the field is called that they stand in, and whatever they are. */
+function partsOf(messages: readonly unknown[]): number {
+  let count = 0;
+  for (const message of messages) {
+    if (typeof message !== "object" || message === null) continue;
+    for (const value of Object.values(message)) count += Array.isArray(value) ? value.length : 0;
+  }
+  return count;
+}
+
 const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;
 
 /** The conversation of a request: at least one message. */
-export const ChatMessages = z
-  .array(ChatMessage, messagesRule)
-  .min(1, messagesRule)
-  .max(messagesMax, messagesRule);
+export const ChatMessages = boundedParts(
+  z.array(ChatMessage, messagesRule).min(1, messagesRule).max(messagesMax, messagesRule),
+  "messages",
+);
 export type ChatMessages = z.infer<typeof ChatMessages>;

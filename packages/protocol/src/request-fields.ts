@@ -1,7 +1,7 @@
 // Fields that requests of several endpoints have in common, and their rules. Used by the schemas of those endpoints.
 import { z } from "zod";
 
-import { optionalField } from "./absent.ts";
+import { optionalField, type FieldMeaning } from "./absent.ts";
 
 /** Most UTF-16 units of a model's id. */
 export const modelLengthMax = 512;
@@ -16,23 +16,41 @@ const modelRule = `model must be a string of at most ${modelLengthMax} character
 const userRule = `user must be a string of at most ${userLengthMax} characters`;
 const choicesRule = `n must be an integer from 1 to ${choicesMax}`;
 
-export function flag(name: string) {
-  return optionalField(z.boolean(`${name} must be true or false`));
+export function flag(name: string, meaning: FieldMeaning = {}) {
+  return optionalField(z.boolean(`${name} must be true or false`), meaning);
 }
 
-export const modelField = z.string(modelRule).max(modelLengthMax, modelRule);
+export const modelField = z
+  .string(modelRule)
+  .max(modelLengthMax, modelRule)
+  .meta({ description: "An id of GET /v1/models." });
 
 /** For whom the client asks; the server shares its work among users. The empty string says nothing. */
-export const userField = optionalField(z.string(userRule).max(userLengthMax, userRule));
+export const userField = optionalField(z.string(userRule).max(userLengthMax, userRule), {
+  description:
+    "For whom the client asks: the server shares its work among users where no key tells them apart.",
+});
 
 export const choicesField = optionalField(
   z.int(choicesRule).min(1, choicesRule).max(choicesMax, choicesRule),
+  { description: "How many replies to the same prompt.", default: 1 },
 );
 
 export const streamFields = {
-  stream: flag("stream"),
-  /** Read only when `stream` is true. */
+  stream: flag("stream", {
+    description: "Sends the reply as it grows, as server-sent events.",
+    default: false,
+  }),
   stream_options: optionalField(
-    z.looseObject({ include_usage: flag("include_usage") }, "stream_options must be an object"),
+    z.looseObject(
+      {
+        include_usage: flag("include_usage", {
+          description: "Adds a last event with the usage.",
+          default: false,
+        }),
+      },
+      "stream_options must be an object",
+    ),
+    { description: "Read only when stream is true." },
   ),
 };

@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
+import { hasAtMost, inBounds } from "./in-bounds.ts";
 
 /** Most tokens that the repetition penalty may look back on: the window is walked for each token. */
 export const repeatLastNMax = 4_096;
@@ -26,23 +27,25 @@ const rules = {
   stop: `stop must be a non-empty string or an array of at most ${stopsMax} of them, each of at most ${stopLengthMax} characters`,
 };
 
-function penaltyFactor(name: string) {
+function penaltyFactor(name: string, description: string) {
   const rule = `${name} must be a number above 0`;
-  return optionalField(z.number(rule).gt(0, rule));
+  return optionalField(z.number(rule).gt(0, rule), { description, default: 1 });
 }
 
-function penaltyOffset(name: string) {
+function penaltyOffset(name: string, description: string) {
   const rule = `${name} must be a number from -2 to 2`;
-  return optionalField(z.number(rule).min(-2, rule).max(2, rule));
+  return optionalField(z.number(rule).min(-2, rule).max(2, rule), { description, default: 0 });
 }
 
-function tokenLimit(name: string) {
+/** A limit of tokens by its wire name; -1 is no limit. */
+export function tokenLimit(name: string, description: string) {
   const rule = `${name} must be an integer of at least 1, or -1 for no limit`;
   return optionalField(
     z
       .int(rule)
       .min(-1, rule)
       .refine((value) => value !== 0, rule),
+    { description },
   );
 }
 
@@ -57,29 +60,64 @@ const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
  * `max_completion_tokens` wins over `max_tokens`.
  */
 export const samplingFields = {
-  temperature: optionalField(z.number(rules.temperature).min(0, rules.temperature)),
-  top_p: optionalField(z.number(rules.top_p).gt(0, rules.top_p).max(1, rules.top_p)),
-  top_k: optionalField(z.int(rules.top_k).min(-1, rules.top_k)),
-  min_p: optionalField(z.number(rules.min_p).min(0, rules.min_p).max(1, rules.min_p)),
-  repeat_penalty: penaltyFactor("repeat_penalty"),
-  repetition_penalty: penaltyFactor("repetition_penalty"),
+  temperature: optionalField(z.number(rules.temperature).min(0, rules.temperature), {
+    description: "Higher is more random; 0 always takes the likeliest token.",
+    default: 1,
+  }),
+  top_p: optionalField(z.number(rules.top_p).gt(0, rules.top_p).max(1, rules.top_p), {
+    description: "Keeps the likeliest tokens whose probabilities add up to this; 1 keeps all.",
+    default: 1,
+  }),
+  top_k: optionalField(z.int(rules.top_k).min(-1, rules.top_k), {
+    description:
+      "Keeps so many of the likeliest tokens; 0 and -1 keep all. The server's variant has the default.",
+  }),
+  min_p: optionalField(z.number(rules.min_p).min(0, rules.min_p).max(1, rules.min_p), {
+    description: "Drops tokens less likely than this share of the likeliest one; 0 keeps all.",
+    default: 0,
+  }),
+  repeat_penalty: penaltyFactor(
+    "repeat_penalty",
+    "Above 1 discourages the tokens that were used last; 1 is off.",
+  ),
+  repetition_penalty: penaltyFactor("repetition_penalty", "Another name of repeat_penalty."),
   repeat_last_n: optionalField(
     z.int(rules.repeat_last_n).min(0, rules.repeat_last_n).max(repeatLastNMax, rules.repeat_last_n),
+    { description: "How many tokens the penalties look back on.", default: 64 },
   ),
-  presence_penalty: penaltyOffset("presence_penalty"),
-  frequency_penalty: penaltyOffset("frequency_penalty"),
-  max_tokens: tokenLimit("max_tokens"),
-  max_completion_tokens: tokenLimit("max_completion_tokens"),
-  stop: optionalField(z.union([stopString, z.array(stopString).max(stopsMax, rules.stop)], rules.stop)),
-  seed: optionalField(z.int(rules.seed)),
+  presence_penalty: penaltyOffset(
+    "presence_penalty",
+    "Taken once from the logit of every token that was used.",
+  ),
+  frequency_penalty: penaltyOffset(
+    "frequency_penalty",
+    "Taken from a token's logit for each time it was used.",
+  ),
+  max_tokens: tokenLimit(
+    "max_tokens",
+    "Most tokens of a reply, at least 1; -1 is no limit, which is the default.",
+  ),
+  max_completion_tokens: tokenLimit(
+    "max_completion_tokens",
+    "Another name of max_tokens, which wins over it.",
+  ),
+  stop: optionalField(z.union([stopString, z.array(stopString).max(stopsMax, rules.stop)], rules.stop), {
+    description: "A reply ends before the first of these texts.",
+  }),
+  seed: optionalField(z.int(rules.seed), {
+    description: "The same seed and request give the same reply; random where it is absent.",
+  }),
   logit_bias: optionalField(
-    z
-      .record(
+    inBounds(
+      z.record(
         tokenIdKey,
         z.number(rules.logit_bias).min(-100, rules.logit_bias).max(100, rules.logit_bias),
         rules.logit_bias,
-      )
-      .refine((bias) => Object.keys(bias).length <= logitBiasMax, rules.logit_bias),
+      ),
+      hasAtMost(logitBiasMax),
+      rules.logit_bias,
+    ),
+    { description: `Up to ${logitBiasMax} token ids, each with a number that is added to its logit.` },
   ),
 };
 

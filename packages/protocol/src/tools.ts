@@ -1,4 +1,5 @@
-// The tools of a chat request, and how they may be called. Used by chat.ts.
+// The tools of a chat request, and how they may be called. Used by chat.ts, and for what tools are everywhere by
+// responses/tools.ts.
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
@@ -12,26 +13,34 @@ export const descriptionLengthMax = 16 * 1024;
 const toolNameRule = "name must have 1 to 128 letters, digits, dots, dashes or underscores";
 const parametersRule = "parameters must be a JSON schema: an object";
 
+/** What a tool is called. */
+export const toolNameField = z.string(toolNameRule).regex(/^[\w.-]{1,128}$/, toolNameRule);
+
+/** What a tool does, in words for the model. */
+export const toolDescriptionField = optionalField(
+  z
+    .string("description must be a string")
+    .max(descriptionLengthMax, `description must be at most ${descriptionLengthMax} characters`),
+);
+
+/** What a function is called, what it does and takes. */
+export const functionFields = {
+  name: toolNameField,
+  description: toolDescriptionField,
+  parameters: optionalField(z.record(z.string(), z.unknown(), parametersRule), {
+    description: "A JSON schema of type object; without it the function takes nothing.",
+  }),
+  strict: optionalField(z.boolean("strict must be true or false"), {
+    description: "Accepted: calls are held to their schema with and without it.",
+  }),
+};
+
 /** A function that the model may call. */
 export const Tool = z
   .looseObject(
     {
       type: z.literal("function", 'type must be "function"'),
-      function: z.looseObject(
-        {
-          name: z.string(toolNameRule).regex(/^[\w.-]{1,128}$/, toolNameRule),
-          description: optionalField(
-            z
-              .string("description must be a string")
-              .max(descriptionLengthMax, `description must be at most ${descriptionLengthMax} characters`),
-          ),
-          /** A JSON schema of type object; without it the function takes nothing. */
-          parameters: optionalField(z.record(z.string(), z.unknown(), parametersRule)),
-          /** Accepted: calls are held to their schema with and without it. */
-          strict: optionalField(z.boolean("strict must be true or false")),
-        },
-        "function must be an object with a name",
-      ),
+      function: z.looseObject(functionFields, "function must be an object with a name"),
     },
     "a tool must be an object",
   )
@@ -48,13 +57,22 @@ const NamedTool = z.looseObject(
   toolChoiceRule,
 );
 
+/** The tools of a request. */
+export function toolsOf<Schema extends z.ZodType>(tool: Schema) {
+  return z.array(tool, "tools must be an array").max(toolsMax, `tools must have at most ${toolsMax} entries`);
+}
+
 /** The fields by their wire names. */
 export const toolFields = {
-  tools: optionalField(
-    z.array(Tool, "tools must be an array").max(toolsMax, `tools must have at most ${toolsMax} entries`),
-  ),
-  tool_choice: optionalField(z.union([z.enum(["auto", "none", "required"]), NamedTool], toolChoiceRule)),
-  parallel_tool_calls: optionalField(z.boolean("parallel_tool_calls must be true or false")),
+  tools: optionalField(toolsOf(Tool), { description: "Functions that the model may call." }),
+  tool_choice: optionalField(z.union([z.enum(["auto", "none", "required"]), NamedTool], toolChoiceRule), {
+    description: "Whether the reply calls: as the model likes, never, at least once, or this function.",
+    default: "auto",
+  }),
+  parallel_tool_calls: optionalField(z.boolean("parallel_tool_calls must be true or false"), {
+    description: "Whether one reply may call several.",
+    default: true,
+  }),
 };
 
 export type ToolFields = z.infer<z.ZodObject<typeof toolFields>>;
@@ -62,13 +80,19 @@ export type ToolFields = z.infer<z.ZodObject<typeof toolFields>>;
 /** Adds issues for choices among tools that are not there. */
 export function refineTools(request: ToolFields, context: z.RefinementCtx): void {
   const { tools = [], tool_choice: choice = "none" } = request;
-  const refuse = (message: string) => context.addIssue({ code: "custom", path: ["tool_choice"], message });
   if (choice === "none" || choice === "auto") return;
-  if (choice === "required") {
-    if (tools.length === 0) refuse("tool_choice needs tools");
-    return;
-  }
-  const { name } = choice.function;
-  if (!tools.some((tool) => tool.function.name === name))
+  const names = tools.map((tool) => tool.function.name);
+  refineToolChoice(choice === "required" ? undefined : choice.function.name, names, context);
+}
+
+/** The same for a choice that is a call, of the tool `name` or of any, however a request writes it. */
+export function refineToolChoice(
+  name: string | undefined,
+  names: readonly string[],
+  context: z.RefinementCtx,
+): void {
+  const refuse = (message: string) => context.addIssue({ code: "custom", path: ["tool_choice"], message });
+  if (name === undefined && names.length === 0) refuse("tool_choice needs tools");
+  if (name !== undefined && !names.includes(name))
     refuse("tool_choice names a function that tools do not have");
 }

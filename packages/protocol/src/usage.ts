@@ -7,7 +7,11 @@ export const Usage = z
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
     total_tokens: z.int(),
-    prompt_tokens_details: z.object({ cached_tokens: z.int() }),
+    prompt_tokens_details: z.object({
+      cached_tokens: z
+        .int()
+        .meta({ description: "Tokens of the prompt that did not have to be computed again." }),
+    }),
   })
   .meta({ id: "Usage" });
 export type Usage = z.infer<typeof Usage>;
@@ -15,17 +19,20 @@ export type Usage = z.infer<typeof Usage>;
 /** How long the engine worked: tokens, milliseconds and tokens per second of the prompt and of the reply. */
 export const Timings = z
   .object({
-    prompt_n: z.int(),
-    prompt_ms: z.number(),
+    prompt_n: z.int().meta({ description: "Tokens of the prompt that were computed." }),
+    prompt_ms: z.number().meta({ description: "Milliseconds that took." }),
     prompt_per_second: z.number(),
-    predicted_n: z.int(),
-    predicted_ms: z.number(),
+    predicted_n: z.int().meta({ description: "Tokens of the reply." }),
+    predicted_ms: z.number().meta({ description: "Milliseconds they took." }),
     predicted_per_second: z.number(),
-    cache_n: z.int(),
-    dropped_n: z.int(),
-    /** Tokens of the reply that speculation guessed, and those of them that were right. Absent where nothing was guessed. */
-    draft_n: z.int().optional(),
-    draft_n_accepted: z.int().optional(),
+    cache_n: z.int().meta({ description: "Tokens of the prompt that came from the cache." }),
+    dropped_n: z
+      .int()
+      .meta({ description: "Tokens of a chat's oldest turns that were dropped to make room." }),
+    draft_n: z.int().optional().meta({
+      description: "Tokens of the reply that speculation guessed; absent where it guessed none.",
+    }),
+    draft_n_accepted: z.int().optional().meta({ description: "Those of them that were right." }),
   })
   .meta({ id: "Timings" });
 export type Timings = z.infer<typeof Timings>;

@@ -21,12 +21,15 @@ import { metrics } from "./plugins/metrics.ts";
 import { rateLimit } from "./plugins/rate-limit.ts";
 import { replyEnd } from "./plugins/reply-end.ts";
 import { requestId, requestLog } from "./plugins/request-log.ts";
+import { routeList } from "./plugins/route-list.ts";
 import { stalledReaders } from "./plugins/stalled-readers.ts";
 import { unknownPaths } from "./plugins/unknown-paths.ts";
+import { apiDescriptionRoutes } from "./routes/api-description.ts";
 import { chatRoutes } from "./routes/chat-completions.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { responsesRoutes } from "./routes/responses.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Longest silence of a stream: proxies commonly close one after 30 to 60 seconds. */
@@ -71,6 +74,7 @@ export async function buildApp(
   }
   await app.register(errors);
   await app.register(unknownPaths);
+  await app.register(routeList);
   await app.register(drain);
   await app.register(stalledReaders, { timeoutMs: config.limits.stalledReaderTimeoutMs });
   await app.register(hosts, { allowHosts: config.allowHosts, allowOrigins: config.allowOrigins });
@@ -90,6 +94,12 @@ export async function buildApp(
     newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
   };
   await app.register(chatRoutes, answering);
+  await app.register(responsesRoutes, answering);
+  await app.register(apiDescriptionRoutes, {
+    registry,
+    hasKeys: config.keyDigests.length > 0,
+    isRateLimited: config.rateLimit > 0,
+  });
   return app;
 }
 

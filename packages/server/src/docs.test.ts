@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
+import { documentOf } from "../test/documented.ts";
 import { ingleProgram } from "./cli/program.ts";
 import { settingsTable } from "./settings.ts";
 import { scriptedApp } from "./testing/scripted-server.ts";
@@ -30,13 +31,57 @@ function routesOf(tree: string): string[] {
   });
 }
 
-it("docs/http-api.md names every route, and no other one", async () => {
+/** The names of a schema's fields, and of those of the schemas inside it. */
+function fieldsOf(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries(schema).flatMap(([keyword, part]) => [
+    ...(keyword === "properties" ? Object.keys(part) : []),
+    ...(keyword === "default" ? [] : fieldsOf(part)),
+  ]);
+}
+
+it("docs/http-api.md and /openapi.json name every route, and no other one", async () => {
   await using house = await scriptedApp();
   const routes = routesOf(house.app.printRoutes());
   expect(routes).toContain("GET /v1/models/{id}");
   const codes = codeOf(await page("http-api.md"));
   const written = [...codes].filter((code) => /^(GET|POST|DELETE) \//.test(code));
   expect(new Set(written)).toEqual(new Set(routes));
+  const { paths } = await documentOf(house.app);
+  const documented = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(new Set(documented)).toEqual(new Set(routes));
+});
+
+it("docs/http-api.md has a row or a sentence for every field of every request", async () => {
+  await using house = await scriptedApp();
+  const { paths, components } = await documentOf(house.app);
+  const codes = codeOf(await page("http-api.md"));
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const { requestBody } of Object.values(methods)) {
+      const name = requestBody?.content["application/json"]?.schema.$ref?.split("/").at(-1) ?? "";
+      const fields = Object.keys(components.schemas[name]?.properties ?? {});
+      if (requestBody !== undefined) expect(fields, path).not.toEqual([]);
+      expect(
+        fields.filter((field) => !codes.has(field)),
+        path,
+      ).toEqual([]);
+    }
+  }
+});
+
+it("docs/http-api.md and docs/errors.md name every field inside requests and answers", async () => {
+  await using house = await scriptedApp();
+  const text = (await page("http-api.md")) + (await page("errors.md"));
+  const examples = [...text.matchAll(/```[^]*?```/g)].map(([block]) => block);
+  const words = new Set([...codeOf(text), ...examples].flatMap((code) => code.match(/\w+/g) ?? []));
+  const { components } = await documentOf(house.app);
+  for (const [name, schema] of Object.entries(components.schemas))
+    expect(
+      fieldsOf(schema).filter((field) => !words.has(field)),
+      name,
+    ).toEqual([]);
 });
 
 it("docs/cli.md names every flag of every command, and no other one", async () => {

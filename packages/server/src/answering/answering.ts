@@ -34,19 +34,41 @@ export async function leaseModel(
   return lease;
 }
 
+interface Asked extends Omit<WatchedGeneration, "model"> {
+  user?: string | undefined;
+}
+
 /** One generation for each of `requests`, in their order; they end when the client leaves. */
 export function startGenerations(
   request: FastifyRequest,
   lease: Lease,
   requests: readonly GenerationRequest[],
-  asked: Omit<WatchedGeneration, "model"> & { user?: string | undefined },
+  { user, ...watched }: Asked,
 ): Generation[] {
-  const { user, ...watched } = asked;
-  const options = { signal: request.clientSignal, client: request.clientKey(user) };
-  const generations = requests.map((each) => lease.model.generate(each, options));
+  const generations = requests.map((each) => generate(request, lease, each, user));
   // Never rejects: it only watches.
   void watchGenerations(request, generations, { ...watched, model: lease.id });
   return generations;
+}
+
+/** The same for a protocol with one reply to a request. */
+export function startGeneration(
+  request: FastifyRequest,
+  lease: Lease,
+  { user, ...watched }: Asked,
+): Generation {
+  const generation = generate(request, lease, watched.sampling, user);
+  void watchGenerations(request, [generation], { ...watched, model: lease.id }); // only watches
+  return generation;
+}
+
+function generate(
+  request: FastifyRequest,
+  { model }: Lease,
+  sampling: GenerationRequest,
+  user: string | undefined,
+): Generation {
+  return model.generate(sampling, { signal: request.clientSignal, client: request.clientKey(user) });
 }
 
 /** As many requests as replies are wanted: each has a seed of its own, all of them follow from the one given. */

@@ -12,6 +12,11 @@ export function dataEvent(json: string): string {
   return `data: ${json}\n\n`;
 }
 
+/** For the protocols whose events have names. */
+export function namedEvent(name: string, json: string): string {
+  return `event: ${name}\n${dataEvent(json)}`;
+}
+
 export interface EventStreamOptions {
   /** Longest silence before a comment is sent. */
   keepAliveMs: number;

@@ -2,6 +2,7 @@
 // to-completion.ts and to-chunks.ts.
 import type { TokenLogprobs, ToolCall, ToolCallDelta } from "@ingle/engine";
 import type { ChatCompletionChunk, ChoiceLogprobs, ToolCall as WireToolCall } from "@ingle/protocol";
+import { toTokenLogprobs } from "../answering/logprobs.ts";
 
 type WireDelta = NonNullable<ChatCompletionChunk["choices"][number]["delta"]["tool_calls"]>[number];
 
@@ -16,18 +17,5 @@ export function toToolCallDelta({ index, id, name, arguments: fragment }: ToolCa
 }
 
 export function toLogprobs(tokens: readonly TokenLogprobs[]): ChoiceLogprobs {
-  return {
-    content: tokens.map(({ top, ...chosen }) => ({ ...toToken(chosen), top_logprobs: top.map(toToken) })),
-    refusal: null,
-  };
+  return { content: toTokenLogprobs(tokens), refusal: null };
 }
-
-function toToken({ bytes, logprob }: Omit<TokenLogprobs, "top">): {
-  token: string;
-  logprob: number;
-  bytes: number[];
-} {
-  return { token: decoder.decode(bytes), logprob, bytes: [...bytes] };
-}
-
-const decoder = new TextDecoder();

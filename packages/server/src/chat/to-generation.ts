@@ -2,6 +2,7 @@
 // plugins/errors.ts.
 import type { GenerationRequest } from "@ingle/engine";
 import type { ChatCompletionRequest } from "@ingle/protocol";
+import { toThinking } from "../answering/thinking.ts";
 import { toSampling } from "../answering/to-sampling.ts";
 import type { VariantName } from "../variants.ts";
 import { toMessages } from "./to-messages.ts";
@@ -23,7 +24,7 @@ export function toGenerationRequest(body: ChatCompletionRequest, variant: Varian
       typeof body.tool_choice === "object" ? { name: body.tool_choice.function.name } : body.tool_choice,
     parallelToolCalls: body.parallel_tool_calls,
     continueFinalMessage: body.continue_final_message,
-    ...toThinking(body),
+    ...toThinking(body.reasoning_effort, body.chat_template_kwargs),
   };
 }
 
@@ -53,26 +54,4 @@ type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
 function toTools(tools: ChatCompletionRequest["tools"]): ChatRequest["tools"] {
   return tools?.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }));
-}
-
-/** Templates know three efforts; those beyond them mean the nearest. */
-const efforts = {
-  none: undefined,
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "high",
-} as const;
-
-/** No effort is no thinking. `enable_thinking` is what most templates call it, and wins where both are given. */
-function toThinking(body: ChatCompletionRequest): Pick<ChatRequest, "thinking" | "templateArguments"> {
-  const { enable_thinking: isEnabled, ...kwargs } = body.chat_template_kwargs ?? {};
-  const effort = body.reasoning_effort;
-  const named = effort === undefined ? undefined : efforts[effort];
-  return {
-    thinking:
-      typeof isEnabled === "boolean" ? isEnabled : effort === undefined ? undefined : effort !== "none",
-    templateArguments: named === undefined ? kwargs : { reasoning_effort: named, ...kwargs },
-  };
 }

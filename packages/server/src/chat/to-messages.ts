@@ -1,8 +1,8 @@
 // The messages of a checked chat request in the engine's names. Used by to-generation.ts.
 import type { Message, ToolCall } from "@ingle/engine";
-import type { ChatMessage } from "@ingle/protocol";
+import type { ChatMessage, ContentPart } from "@ingle/protocol";
 import { toCallArguments } from "../answering/call-arguments.ts";
-import { WireError } from "../wire-error.ts";
+import { contentText } from "../answering/content-text.ts";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 
@@ -14,7 +14,7 @@ export function toMessages(messages: readonly ChatMessage[]): Message[] {
 /** `developer` is the newer name of `system`; the templates of local models know the older one. */
 function toMessage(message: ChatMessage, index: number): Message {
   const param = `messages[${index}]`;
-  const content = toText(message.content, `${param}.content`);
+  const content = contentText(message.content ?? "", `${param}.content`, textOf);
   if (message.role === "developer") return { role: "system", content };
   if (message.role === "tool") {
     return { role: "tool", content, toolCallId: message.tool_call_id, name: message.name };
@@ -37,14 +37,6 @@ function toToolCalls({ tool_calls: calls = [] }: AssistantMessage, param: string
   }));
 }
 
-/** Parts are separate paragraphs to their sender: a line break keeps their words apart. */
-function toText(content: ChatMessage["content"], param: string): string {
-  if (content === undefined || typeof content === "string") return content ?? "";
-  const texts = content.map((part, index) => {
-    if (part.type === "text") return part.text;
-    throw new WireError("image_not_supported", "This model reads text only; leave the image out.", {
-      param: `${param}[${index}]`,
-    });
-  });
-  return texts.join("\n");
+function textOf(part: ContentPart): string | undefined {
+  return part.type === "text" ? part.text : undefined;
 }

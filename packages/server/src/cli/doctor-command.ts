@@ -6,7 +6,7 @@ import type { BuildInfo, DeviceInfo } from "@ingle/engine";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext, Engine } from "./context.ts";
 import { formatBytes, formatColumns } from "./print.ts";
-import { ingleVersion } from "./version.ts";
+import { ingleVersion } from "../version.ts";
 
 type Row = readonly [name: string, value: string];
 

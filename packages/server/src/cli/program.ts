@@ -5,7 +5,7 @@ import type { ServerFlags } from "../config.ts";
 import type { VariantName } from "../variants.ts";
 import type { CommandContext } from "./context.ts";
 import type { GenerationFlags } from "./generation-flags.ts";
-import { ingleVersion } from "./version.ts";
+import { ingleVersion } from "../version.ts";
 
 /** Takes the exit code of the command that ran. */
 type OnExit = (exitCode: number) => void;

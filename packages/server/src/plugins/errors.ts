@@ -2,10 +2,17 @@
 // The statuses stand in the protocol's table; docs/errors.md explains the codes.
 import { EngineError, type EngineErrorCode } from "@ingle/engine";
 import { errorBody, wireErrors, type ErrorBody, type WireErrorCode } from "@ingle/protocol";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { toWireParam } from "../chat/to-generation.ts";
 import { WireError } from "../wire-error.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route's names of the engine's fields, where they are not those of a chat request. */
+    paramNames?: Readonly<Record<string, string>>;
+  }
+}
 
 /** A new code of the engine does not compile until it has its place here. */
 const codeOfEngine = {
@@ -68,10 +75,13 @@ export function lateErrorBody(thrown: unknown, request: FastifyRequest): ErrorBo
   return toBody(noteError(thrown, request));
 }
 
-/** Gives any thrown value its wire code. What nobody foresaw keeps its words to the log. */
-export function toWireError(thrown: unknown): WireError {
+/**
+ * Gives any thrown value its wire code. What nobody foresaw keeps its words to the log. `paramNames` are the route's
+ * names of the engine's fields, before those of a chat request.
+ */
+export function toWireError(thrown: unknown, paramNames: FastifyContextConfig["paramNames"] = {}): WireError {
   if (thrown instanceof WireError) return thrown;
-  if (EngineError.is(thrown)) return fromEngine(thrown);
+  if (EngineError.is(thrown)) return fromEngine(thrown, paramNames);
   if (thrown instanceof Error) {
     const known = fastifyErrors[textOf(thrown, "code")];
     if (known !== undefined) return new WireError(known.code, known.message, { cause: thrown });
@@ -88,10 +98,10 @@ export function toWireError(thrown: unknown): WireError {
   });
 }
 
-function fromEngine(error: EngineError): WireError {
+function fromEngine(error: EngineError, paramNames: Readonly<Record<string, string>>): WireError {
   const { param, promptTokens, contextLength } = error.details;
   return new WireError(codeOfEngine[error.code], error.message, {
-    param: typeof param === "string" && param !== "" ? toWireParam(param) : undefined,
+    param: typeof param === "string" && param !== "" ? (paramNames[param] ?? toWireParam(param)) : undefined,
     n_prompt_tokens: typeof promptTokens === "number" ? promptTokens : undefined,
     n_ctx: typeof contextLength === "number" ? contextLength : undefined,
     cause: error,
@@ -100,7 +110,7 @@ function fromEngine(error: EngineError): WireError {
 
 /** Keeps what happened for the request's log line; the cause only where it is our fault. */
 function noteError(thrown: unknown, request: FastifyRequest): WireError {
-  const error = toWireError(thrown);
+  const error = toWireError(thrown, request.routeOptions.config.paramNames);
   request.outcome.code = error.code;
   if (wireErrors[error.code].status >= wireErrors.internal.status)
     request.outcome.error = error.cause ?? error;

@@ -1,5 +1,5 @@
 // POST /v1/chat/completions: one chat request, streamed or not.
-import { ChatCompletionRequest } from "@ingle/protocol";
+import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { fingerprintOf, type AnswerHead } from "../answering/answer.ts";
@@ -15,11 +15,20 @@ import { toChunks } from "../chat/to-chunks.ts";
 import { toCompletion } from "../chat/to-completion.ts";
 import { toGenerationRequest } from "../chat/to-generation.ts";
 import type { Lease } from "../models/registry.ts";
+import { generationErrors, type Operation } from "../openapi/operation.ts";
+
+const operation: Operation = {
+  summary: "A reply to a conversation, whole or streamed",
+  answers: { 200: ChatCompletion },
+  event: ChatCompletionChunk,
+  errors: [...generationErrors, "image_invalid", "image_not_supported"],
+  example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
+};
 
 export async function chatRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
-  const schema = { body: ChatCompletionRequest };
+  const route = { schema: { body: ChatCompletionRequest }, config: { operation } };
 
-  app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", { schema }, async (request, reply) => {
+  app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", route, async (request, reply) => {
     const { body } = request;
     const places = body.n ?? 1;
     const lease = await leaseModel(request, options, { model: body.model, places });

@@ -1,19 +1,15 @@
 // Probes. /livez: the process runs. /readyz and /health: requests are answered, and the server is not stopping.
-import { wireErrors } from "@ingle/protocol";
+import { Liveness, Readiness, wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { secondsLeft } from "../models/refusals.ts";
 import type { ModelRegistry, RegistryState } from "../models/registry.ts";
+import type { Operation } from "../openapi/operation.ts";
 
-/** What a readiness probe answers. */
-export interface Readiness {
-  status: "ok" | "idle" | "empty" | "loading" | "failed" | "shutting_down";
-  model?: string;
-  /** 0 … 1 while the model loads. */
-  progress?: number;
-}
-
-/** Probes carry no key. */
-const config = { isPublic: true };
+const live: Operation = { summary: "Whether the process runs", answers: { 200: Liveness } };
+const readiness: Operation = {
+  summary: "Whether requests are taken",
+  answers: { 200: Readiness, [wireErrors.model_loading.status]: Readiness },
+};
 
 export async function healthRoutes(
   app: FastifyInstance,
@@ -28,9 +24,12 @@ export async function healthRoutes(
     return toReadiness(state);
   };
 
-  app.get("/livez", { config }, async () => ({ status: "ok" }));
-  app.get("/readyz", { config }, ready);
-  app.get("/health", { config }, ready);
+  // Probes carry no key.
+  app.get("/livez", { config: { isPublic: true, operation: live } }, async (): Promise<Liveness> => ({
+    status: "ok",
+  }));
+  app.get("/readyz", { config: { isPublic: true, operation: readiness } }, ready);
+  app.get("/health", { config: { isPublic: true, operation: readiness } }, ready);
 }
 
 function toReadiness(state: RegistryState): Readiness {

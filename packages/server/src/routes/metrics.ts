@@ -1,8 +1,14 @@
 // GET /metrics: for Prometheus and what speaks its text form. Needs a key where keys are configured.
 import type { FastifyInstance } from "fastify";
+import type { Operation } from "../openapi/operation.ts";
+
+const operation: Operation = {
+  summary: "Counters and histograms in the text form of Prometheus",
+  answers: { 200: "text/plain" },
+};
 
 export async function metricsRoutes(app: FastifyInstance): Promise<void> {
-  app.get("/metrics", async (_request, reply) => {
+  app.get("/metrics", { config: { operation } }, async (_request, reply) => {
     const { metrics } = app;
     return reply.header("content-type", metrics.contentType).send(await metrics.text());
   });

@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const common = { prompt: question, temperature: 0.5, seed: 1, maxRetries: 0 };
+// Greedy: not every protocol has a seed.
+const common = { prompt: question, temperature: 0, maxRetries: 0 };
 
 function weather(asked: string[]) {
   return tool({
@@ -71,10 +72,10 @@ describe.each([
       ...common,
       model: model(),
       schema: Forecast,
-      maxOutputTokens: 200,
+      maxOutputTokens: 400,
     });
     expect(Forecast.parse(object)).toEqual(object);
-    const stream = streamObject({ ...common, model: model(), schema: Forecast, maxOutputTokens: 200 });
+    const stream = streamObject({ ...common, model: model(), schema: Forecast, maxOutputTokens: 400 });
     for await (const partial of stream.partialObjectStream) expect(partial).toBeTypeOf("object");
     expect(await stream.object).toEqual(object);
   });
@@ -87,7 +88,7 @@ describe.each([
       tools: { get_weather: weather(asked) },
       prepareStep: ({ stepNumber }) => ({ toolChoice: stepNumber === 0 ? "required" : "none" }),
       stopWhen: stepCountIs(2),
-      maxOutputTokens: 200,
+      maxOutputTokens: 400,
     });
     expect(result.steps).toHaveLength(2);
     expect(asked.length).toBeGreaterThan(0);
@@ -106,7 +107,7 @@ describe.each([
       model: model(),
       tools: { get_weather: weather(asked) },
       toolChoice: "required",
-      maxOutputTokens: 200,
+      maxOutputTokens: 400,
     });
     const calls = await result.toolCalls;
     expect(calls[0]).toMatchObject({ toolName: "get_weather", input: { city: asked[0] } });

@@ -1,0 +1,94 @@
+// `structured`: what a token costs more when the answer has to follow a JSON schema.
+import { tinyModel } from "@ingle/fixtures";
+import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import { median } from "../statistics.ts";
+import { decodeSpeed, type StreamRecord } from "../stream-record.ts";
+
+const promptTokens = 60;
+const answerTokens = 128;
+/** Pairs of a free and a constrained answer; the medians of each count. */
+const pairs = 4;
+/** The head over the vocabulary is nearly all that there is to compute. */
+const shape = { layers: 1, embedding: 32, heads: 2, kvHeads: 1, feedForward: 64, vocabulary: "qwen2" };
+
+/** What programs ask for: objects with texts, numbers, choices and lists. More of them than the answer has room for. */
+const schema = {
+  type: "object",
+  properties: {
+    people: {
+      type: "array",
+      minItems: 100,
+      items: {
+        type: "object",
+        properties: {
+          name: { type: "string" },
+          age: { type: "integer" },
+          height: { type: "number" },
+          isMember: { type: "boolean" },
+          role: { enum: ["author", "editor", "reader"] },
+          address: {
+            type: "object",
+            properties: { street: { type: "string" }, city: { type: "string" } },
+            required: ["street", "city"],
+            additionalProperties: false,
+          },
+          tags: { type: "array", items: { type: "string" } },
+        },
+        required: ["name", "age", "height", "isMember", "role", "address", "tags"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["people"],
+  additionalProperties: false,
+};
+
+async function run({ subject, prompts }: CaseContext): Promise<Measured> {
+  const answer = async (constraint: { schema?: object }): Promise<StreamRecord> =>
+    await subject.stream({
+      messages: [{ role: "user", content: prompts.text(promptTokens) }],
+      maxTokens: answerTokens,
+      ...constraint,
+    });
+  // The first answer with a schema also compiles it.
+  await answer({ schema });
+  const free: StreamRecord[] = [];
+  const constrained: StreamRecord[] = [];
+  for (let pair = 0; pair < pairs; pair += 1) {
+    free.push(await answer({}));
+    constrained.push(await answer({ schema }));
+  }
+  const freeMicros = median(free.map(microsPerToken));
+  const constrainedMicros = median(constrained.map(microsPerToken));
+  const values = { ratio: constrainedMicros / freeMicros, freeMicros, constrainedMicros };
+  return { values, requests: [...free, ...constrained] };
+}
+
+function microsPerToken(record: StreamRecord): number {
+  return 1e6 / decodeSpeed(record);
+}
+
+export const structured: Scenario = {
+  name: "structured",
+  meaning: "What a token of an answer that follows a JSON schema costs, beside one of a free answer.",
+  subjects: servers,
+  measures: [
+    {
+      key: "ratio",
+      title: "a constrained token, in free ones",
+      unit: "×",
+      better: "lower",
+      isDrawn: true,
+    },
+    { key: "freeMicros", title: "a free token", unit: "µs", better: "lower" },
+    { key: "constrainedMicros", title: "a constrained token", unit: "µs", better: "lower" },
+  ],
+  cases: [
+    { name: "the model of the run", run },
+    {
+      name: "152,000 tokens, hardly any weights",
+      model: async ({ signal }) => await tinyModel(shape, { signal }),
+      run,
+    },
+  ],
+};

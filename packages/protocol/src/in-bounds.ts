@@ -1,0 +1,22 @@
+// A look at a value before zod goes through it: it makes an issue for each wrong entry, and one body may hold millions.
+// Used where the limits let many entries pass, or where zod would count them too late.
+import { z } from "zod";
+
+/** `schema`, for values that `isInBounds` accepts; any other is one issue that says `rule`. */
+export function inBounds<Schema extends z.ZodType>(
+  schema: Schema,
+  isInBounds: (value: unknown) => boolean,
+  rule: string,
+) {
+  return z.preprocess((value: z.input<Schema>, context) => {
+    if (isInBounds(value)) return value;
+    // What looks at several fields would meet no value here.
+    context.addIssue({ code: "custom", message: rule, input: value, continue: false });
+    return z.NEVER;
+  }, schema);
+}
+
+/** An object with more than `max` entries is out of bounds; what else is none is said by its schema. */
+export function hasAtMost(max: number): (value: unknown) => boolean {
+  return (value) => typeof value !== "object" || value === null || Object.keys(value).length <= max;
+}

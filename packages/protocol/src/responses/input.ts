@@ -1,0 +1,103 @@
+// What a request to /v1/responses is about: one text, or the items of a conversation. Used by request.ts.
+import { z } from "zod";
+
+import { optionalField } from "../absent.ts";
+import {
+  boundedParts,
+  callArgumentsField,
+  contentOf,
+  imageUrlField,
+  messagesMax,
+  nameField,
+  partsMax,
+  textField,
+  textLengthMax,
+} from "../messages.ts";
+import { typeRule } from "./type-rule.ts";
+
+const InputText = z.looseObject({ type: z.literal("input_text"), text: textField("text") });
+const OutputText = z.looseObject({ type: z.literal("output_text"), text: textField("text") });
+const Refusal = z.looseObject({ type: z.literal("refusal"), refusal: textField("refusal") });
+const InputImage = z.looseObject({ type: z.literal("input_image"), image_url: imageUrlField("image_url") });
+
+/** A part of a message, or of what a call gave. */
+export const ResponsesContentPart = z
+  .discriminatedUnion(
+    "type",
+    [InputText, OutputText, Refusal, InputImage],
+    typeRule("a content part must be an object of type input_text, output_text, refusal or input_image"),
+  )
+  .meta({ id: "ResponsesContentPart" });
+export type ResponsesContentPart = z.infer<typeof ResponsesContentPart>;
+
+/** A message; what has no type is one, too. */
+const MessageItem = z.looseObject({
+  type: optionalField(z.literal("message")),
+  role: z.enum(
+    ["user", "assistant", "system", "developer"],
+    "an item without a type is a message, whose role must be user, assistant, system or developer",
+  ),
+  content: contentOf(ResponsesContentPart),
+});
+
+/** A call that an earlier reply made. */
+const FunctionCallItem = z.looseObject({
+  type: z.literal("function_call"),
+  call_id: nameField("call_id"),
+  name: nameField("name"),
+  arguments: callArgumentsField,
+});
+
+/** What a call gave. */
+const FunctionCallOutputItem = z.looseObject({
+  type: z.literal("function_call_output"),
+  call_id: nameField("call_id"),
+  output: contentOf(ResponsesContentPart, "output"),
+});
+
+function texts<Type extends string>(field: string, type: Type) {
+  const rule = `${field} must be an array of at most ${partsMax} objects of type ${type}`;
+  const part = z.looseObject({ type: z.literal(type, rule), text: textField("text") }, rule);
+  return optionalField(z.array(part, rule).max(partsMax, rule));
+}
+
+/** What an earlier reply thought, as it was answered. */
+const ReasoningItem = z.looseObject({
+  type: z.literal("reasoning"),
+  content: texts("content", "reasoning_text"),
+  /** Read where there is no content. */
+  summary: texts("summary", "summary_text"),
+});
+
+/** One item of a conversation; its `type` decides what else it holds. */
+export const ResponsesInputItem = z
+  .discriminatedUnion(
+    "type",
+    [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem],
+    typeRule(
+      "an item must be an object of type message, function_call, function_call_output or reasoning",
+      new Map([
+        [
+          "item_reference",
+          "this server keeps nothing between requests: send the item itself, no item_reference",
+        ],
+      ]),
+    ),
+  )
+  .meta({ id: "ResponsesInputItem" });
+export type ResponsesInputItem = z.infer<typeof ResponsesInputItem>;
+
+const inputRule = `input must be a string of at most ${textLengthMax} characters, or an array of 1 to ${messagesMax} items`;
+
+/** The whole input. */
+export const ResponsesInput = boundedParts(
+  z.union(
+    [
+      z.string(inputRule).max(textLengthMax, inputRule),
+      z.array(ResponsesInputItem, inputRule).min(1, inputRule).max(messagesMax, inputRule),
+    ],
+    inputRule,
+  ),
+  "input",
+);
+export type ResponsesInput = z.infer<typeof ResponsesInput>;

@@ -1,0 +1,242 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+
+import { messagesMax, nameLengthMax, partsMax, partsOfAllMax } from "../messages.ts";
+import { firstProblem } from "../problem.ts";
+import { userLengthMax } from "../request-fields.ts";
+import { toolsMax } from "../tools.ts";
+import { ResponsesAnswer } from "./answer.ts";
+import { ResponsesEvent } from "./events.ts";
+import { includeMax, metadataMax, metadataNameMax, metadataValueMax, ResponsesRequest } from "./request.ts";
+
+const minimal = { model: "tiny", input: "Hello" };
+const f = { type: "function", name: "f" };
+const format = { type: "json_object" };
+
+function problemOf(body: object): { message: string; param: string | null } | undefined {
+  const { error } = ResponsesRequest.safeParse({ ...minimal, ...body });
+  return error && firstProblem(error);
+}
+
+const text = { type: "input_text", text: "Hi" };
+const item = fc.oneof(
+  fc.record({
+    role: fc.constantFrom("user", "assistant", "system", "developer"),
+    content: fc.oneof(
+      fc.string(),
+      fc.constant([text, { type: "output_text", text: "Yes", annotations: [] }]),
+    ),
+  }),
+  fc.constant({
+    type: "message",
+    role: "assistant",
+    id: "msg_1",
+    content: [{ type: "refusal", refusal: "No" }],
+  }),
+  fc.constant({ type: null, role: "user", content: [{ type: "input_image", image_url: "data:," }] }),
+  fc.constant({
+    type: "function_call",
+    id: "fc_1",
+    call_id: "c",
+    name: "f",
+    arguments: "{}",
+    status: "completed",
+  }),
+  fc.constant({ type: "function_call_output", call_id: "c", output: "Sunny." }),
+  fc.constant({ type: "function_call_output", call_id: "c", output: [text] }),
+  fc.constant({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: null }),
+  fc.constant({ type: "reasoning", summary: [{ type: "summary_text", text: "So" }], content: null }),
+  fc.constant({ type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: "Hm" }] }),
+);
+
+test("any conversation of known items passes", () => {
+  fc.assert(
+    fc.property(fc.array(item, { minLength: 1, maxLength: 10 }), (input) => {
+      expect(problemOf({ input })).toBeUndefined();
+    }),
+  );
+});
+
+test.each<[string, object]>([
+  ["instructions", { instructions: "Be brief." }],
+  ["limits", { max_output_tokens: 5, temperature: 0, top_p: 0.5, top_k: 3, repeat_penalty: 1.1, seed: 1 }],
+  [
+    "probabilities",
+    { include: ["message.output_text.logprobs", "reasoning.encrypted_content"], top_logprobs: 5 },
+  ],
+  ["a form", { text: { format, verbosity: "low" } }],
+  [
+    "a schema",
+    { text: { format: { type: "json_schema", name: "a", schema: { type: "object" }, strict: true } } },
+  ],
+  [
+    "tools",
+    { tools: [{ ...f, description: null, parameters: null, strict: true }], tool_choice: "required" },
+  ],
+  ["a chosen tool", { tools: [f], tool_choice: f, parallel_tool_calls: false }],
+  ["allowed tools", { tools: [f], tool_choice: { type: "allowed_tools", mode: "auto", tools: [f] } }],
+  ["a form beside tools that are not called", { tools: [f], tool_choice: "none", text: { format } }],
+  ["thinking", { reasoning: { effort: "high", summary: "auto", generate_summary: null } }],
+  ["what is given back", { metadata: { a: "b" }, user: "me", safety_identifier: "x", prompt_cache_key: "y" }],
+  ["what changes nothing", { store: true, truncation: "auto", background: false, service_tier: "flex" }],
+])("takes %s", (_name, body) => {
+  expect(problemOf(body)).toBeUndefined();
+});
+
+const optionalFields = Object.keys(ResponsesRequest.shape).filter(
+  (field) => field !== "model" && field !== "input",
+);
+
+test.each(optionalFields)("null for %s means the same as leaving it out", (field) => {
+  const parsed: Record<string, unknown> = ResponsesRequest.parse({ ...minimal, [field]: null });
+  expect(parsed[field]).toBeUndefined();
+  expect(parsed).toEqual(ResponsesRequest.parse(minimal));
+});
+
+const bad: [param: string, body: object][] = [
+  ["model", { model: undefined }],
+  ["input", { input: undefined }],
+  ["input", { input: null }],
+  ["input", { input: [] }],
+  ["input", { input: 5 }],
+  ["input", { input: Array.from({ length: messagesMax + 1 }, () => ({ role: "user", content: "" })) }],
+  ["input[0]", { input: ["Hello"] }],
+  ["input[0].role", { input: [{ role: "king", content: "Hello" }] }],
+  ["input[0].role", { input: [{ id: "msg_1" }] }],
+  ["input[0].content", { input: [{ role: "user" }] }],
+  ["input[0].content", { input: [{ role: "user", content: [] }] }],
+  [
+    "input[0].content",
+    { input: [{ role: "user", content: Array.from({ length: partsMax + 1 }, () => text) }] },
+  ],
+  ["input[0].content[1].type", { input: [{ role: "user", content: [text, { type: "input_file" }] }] }],
+  ["input[0].content[0].text", { input: [{ role: "user", content: [{ type: "input_text" }] }] }],
+  ["input[0].content[0].image_url", { input: [{ role: "user", content: [{ type: "input_image" }] }] }],
+  ["input[1].type", { input: [{ role: "user", content: "" }, { type: "web_search_call" }] }],
+  ["input[0].type", { input: [{ type: "item_reference", id: "msg_1" }] }],
+  ["input[0].call_id", { input: [{ type: "function_call", name: "f", arguments: "{}" }] }],
+  ["input[0].arguments", { input: [{ type: "function_call", call_id: "c", name: "f", arguments: {} }] }],
+  [
+    "input[0].call_id",
+    { input: [{ type: "function_call_output", call_id: "x".repeat(nameLengthMax + 1), output: "" }] },
+  ],
+  ["input[0].output", { input: [{ type: "function_call_output", call_id: "c" }] }],
+  ["input[0].content", { input: [{ type: "reasoning", content: "Hm" }] }],
+  ["input[0].content[0].text", { input: [{ type: "reasoning", content: [{ type: "reasoning_text" }] }] }],
+  ["instructions", { instructions: ["Be brief."] }],
+  ["max_output_tokens", { max_output_tokens: 0 }],
+  ["temperature", { temperature: -1 }],
+  ["top_p", { top_p: 0 }],
+  ["repetition_penalty", { repetition_penalty: 1.1, repeat_penalty: 1.2 }],
+  ["include", { include: "message.output_text.logprobs" }],
+  ["include", { include: Array.from({ length: includeMax + 1 }, () => "a") }],
+  ["top_logprobs", { top_logprobs: 21 }],
+  ["text", { text: "json" }],
+  ["text.format", { text: { format: "json" } }],
+  ["text.format.type", { text: { format: { type: "xml" } } }],
+  ["text.format.schema", { text: { format: { type: "json_schema", name: "a" } } }],
+  ["text.format", { tools: [f], text: { format } }],
+  ["tools", { tools: {} }],
+  ["tools", { tools: Array.from({ length: toolsMax + 1 }, () => f) }],
+  ["tools[0].type", { tools: [{ type: "web_search" }] }],
+  ["tools[0].type", { tools: [{ name: "f" }] }],
+  ["tools[1].name", { tools: [f, { type: "function", name: "two words" }] }],
+  ["tools[0].parameters", { tools: [{ ...f, parameters: "{}" }] }],
+  ["tool_choice", { tool_choice: "always" }],
+  ["tool_choice", { tool_choice: "required" }],
+  ["tool_choice", { tool_choice: f }],
+  ["tool_choice", { tools: [f], tool_choice: { type: "function", name: "g" } }],
+  [
+    "tool_choice",
+    { tools: [f], tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ ...f, name: "g" }] } },
+  ],
+  ["tool_choice.type", { tools: [f], tool_choice: { type: "web_search" } }],
+  ["tool_choice.mode", { tools: [f], tool_choice: { type: "allowed_tools", tools: [f] } }],
+  ["tool_choice.tools", { tools: [f], tool_choice: { type: "allowed_tools", mode: "auto", tools: [] } }],
+  ["parallel_tool_calls", { parallel_tool_calls: "yes" }],
+  ["reasoning", { reasoning: "high" }],
+  ["reasoning.effort", { reasoning: { effort: "enormous" } }],
+  ["reasoning.summary", { reasoning: { summary: "short" } }],
+  ["chat_template_kwargs", { chat_template_kwargs: { messages: "x" } }],
+  ["stream", { stream: "true" }],
+  ["store", { store: 1 }],
+  ["metadata", { metadata: [] }],
+  ["metadata.a", { metadata: { a: 1 } }],
+  ["metadata.a", { metadata: { a: "x".repeat(metadataValueMax + 1) } }],
+  [
+    "metadata",
+    { metadata: Object.fromEntries(Array.from({ length: metadataMax + 1 }, (_, i) => [`a${i}`, ""])) },
+  ],
+  ["user", { user: 5 }],
+  ["safety_identifier", { safety_identifier: "x".repeat(userLengthMax + 1) }],
+  ["prompt_cache_key", { prompt_cache_key: {} }],
+  ["truncation", { truncation: "middle" }],
+  ["previous_response_id", { previous_response_id: "resp_1" }],
+  ["conversation", { conversation: { id: "conv_1" } }],
+  ["prompt", { prompt: { id: "pmpt_1" } }],
+  ["background", { background: true }],
+];
+
+test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (param, body) => {
+  const problem = problemOf(body);
+  expect(problem?.param).toBe(param);
+  expect(problem?.message).not.toMatch(/^(?:Invalid|Too|Unrecognized)/); // That is how the schema library speaks.
+});
+
+describe("what the server does not have", () => {
+  test.each([
+    [{ tools: [{ type: "web_search" }] }, /no tools of its own.*"web_search"/],
+    [{ input: [{ type: "item_reference", id: "msg_1" }] }, /keeps nothing.*the item itself/],
+    [{ input: [{ type: "web_search_call", id: "ws_1" }] }, /not "web_search_call"/],
+    [{ previous_response_id: "resp_1" }, /keeps nothing.*earlier items/],
+    [{ background: true }, /keeps nothing/],
+  ])("is refused with a reason: %j", (body, reason) => {
+    expect(problemOf(body)?.message).toMatch(reason);
+  });
+
+  test("is named with a bounded part of what was sent, whatever that was", () => {
+    for (const type of ["x".repeat(1_000_000), "__proto__", "constructor", "\u0000"]) {
+      expect(problemOf({ tools: [{ type }] })?.message.length).toBeLessThan(600);
+      expect(problemOf({ input: [{ type }] })?.message.length).toBeLessThan(600);
+    }
+  });
+});
+
+test("millions of parts are one problem, told at once", () => {
+  const part = (count: number) => ({ role: "user", content: Array.from({ length: count }, () => 0) });
+  const wrong = Array.from({ length: messagesMax }, () => part(partsMax));
+  const begin = performance.now();
+  const issues = ResponsesRequest.safeParse({ ...minimal, input: wrong }).error?.issues;
+  expect(issues).toMatchObject([{ path: ["input"], message: expect.stringContaining(`${partsOfAllMax}`) }]);
+  expect(performance.now() - begin).toBeLessThan(2_000);
+  const content = Array.from({ length: partsMax }, () => text);
+  const most = Array.from({ length: partsOfAllMax / partsMax }, () => ({ role: "user", content }));
+  expect(problemOf({ input: most })).toBeUndefined();
+  expect(problemOf({ input: [...most, { role: "user", content: [text] }] })?.param).toBe("input");
+});
+
+test("a name in metadata may have only so many characters", () => {
+  expect(problemOf({ metadata: { ["x".repeat(metadataNameMax)]: "" } })).toBeUndefined();
+  expect(problemOf({ metadata: { ["x".repeat(metadataNameMax + 1)]: "" } })?.message).toMatch(
+    /^metadata must/,
+  );
+});
+
+test("any JSON value at all either parses or gives a problem that can be told", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (body, input) => {
+      for (const each of [body, { ...minimal, input }, { ...minimal, input: [input] }]) {
+        const { error } = ResponsesRequest.safeParse(each);
+        expect(error === undefined || firstProblem(error).message !== "").toBe(true);
+      }
+    }),
+  );
+});
+
+test("requests, answers and events can be described as JSON Schema", () => {
+  const request = z.toJSONSchema(ResponsesRequest, { io: "input" });
+  expect(request.$defs?.["ResponsesRequest"]).toMatchObject({ type: "object", required: ["model", "input"] });
+  expect(z.toJSONSchema(ResponsesAnswer).$defs).toHaveProperty("ResponsesOutputItem");
+  expect(z.toJSONSchema(ResponsesEvent).$defs).toHaveProperty("ResponsesAnswer");
+});

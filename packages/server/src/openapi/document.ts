@@ -1,0 +1,224 @@
+// The server's description of its own API in OpenAPI 3.1, made from the routes that are registered and their schemas.
+// Used by description.ts.
+import { STATUS_CODES } from "node:http";
+import { ErrorBody, wireErrors, type WireErrorCode } from "@ingle/protocol";
+import { ingleVersion } from "../version.ts";
+import type { ListedRoute, Operation } from "./operation.ts";
+import { schemaComponents, type JsonSchema, type SchemaComponents } from "./schema-components.ts";
+
+/** What the server's settings change in its description. */
+export interface DocumentOptions {
+  /** Requests need one of the configured keys. */
+  hasKeys: boolean;
+  /** Requests a minute are counted. */
+  isRateLimited: boolean;
+}
+
+/** The parts of OpenAPI that we use. */
+export interface OpenApiDocument {
+  openapi: string;
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
+  servers: { url: string }[];
+  security?: Record<string, string[]>[];
+  /** By path and by method in lower case. */
+  paths: Record<string, Record<string, OperationObject>>;
+  components: { schemas: Record<string, JsonSchema>; securitySchemes?: Record<string, object> };
+}
+
+export interface OperationObject {
+  operationId: string;
+  summary: string;
+  description?: string;
+  /** Empty: no key is needed, whatever holds elsewhere. */
+  security?: Record<string, string[]>[];
+  parameters?: { name: string; in: "path"; required: true; description: string; schema: JsonSchema }[];
+  requestBody?: { required: true; content: Record<string, MediaTypeObject> };
+  /** By status. */
+  responses: Record<string, ResponseObject>;
+}
+
+export interface ResponseObject {
+  description: string;
+  headers?: Record<string, object>;
+  /** By media type. */
+  content: Record<string, MediaTypeObject>;
+}
+
+export interface MediaTypeObject {
+  schema: JsonSchema;
+  example?: unknown;
+}
+
+/** In an example, the place of an id that `GET /v1/models` lists. */
+export const modelPlaceholder = "<id>";
+
+const info = {
+  title: "Ingle",
+  description:
+    "Language models on your own machine. In a request, null means that a field is absent, and unknown fields are " +
+    "ignored. Every answer has an x-request-id, which is the request's own where it has one.",
+  license: { name: "MIT", identifier: "MIT" },
+};
+
+/** What any route may answer with: a path or a Host that cannot be, a Host or Origin that may not, a mistake of ours. */
+const errorsOfAll = ["invalid_request", "forbidden", "internal"] as const satisfies readonly WireErrorCode[];
+
+const errorsOfBodies = [
+  "invalid_json",
+  "payload_too_large",
+  "unsupported_media_type",
+  "overloaded",
+] as const satisfies readonly WireErrorCode[];
+
+/** Throws when a schema cannot be described: a mistake of ours. */
+export function openApiDocument(
+  routes: readonly ListedRoute[],
+  { hasKeys, isRateLimited }: DocumentOptions,
+): OpenApiDocument {
+  const components = schemaComponents();
+  const paths: OpenApiDocument["paths"] = {};
+  for (const route of routes.toSorted(byImportance)) {
+    const path = route.path.replace("*", "{id}");
+    const errors = errorsOf(route, { hasKeys, isRateLimited });
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: {
+        ...toOperationObject(route, path, { components, errors }),
+        ...(hasKeys && route.isPublic ? { security: [] } : {}),
+      },
+    };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { ...info, version: ingleVersion() },
+    servers: [{ url: "/" }],
+    ...(hasKeys ? { security: [{ bearer: [] }] } : {}),
+    paths,
+    components: {
+      schemas: components.schemas,
+      ...(hasKeys ? { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } } : {}),
+    },
+  };
+}
+
+/** What answers comes before what is asked about the server. */
+function byImportance(one: ListedRoute, other: ListedRoute): number {
+  return Number(other.path.startsWith("/v1/")) - Number(one.path.startsWith("/v1/"));
+}
+
+interface Parts {
+  components: SchemaComponents;
+  errors: readonly WireErrorCode[];
+}
+
+function toOperationObject(route: ListedRoute, path: string, { components, errors }: Parts): OperationObject {
+  const { method, body, operation } = route;
+  return {
+    operationId: operationId(method, path),
+    summary: operation?.summary ?? `${method} ${path}`,
+    ...(operation?.description === undefined ? {} : { description: operation.description }),
+    ...(path.includes("{id}") ? { parameters: [idParameter(operation?.id ?? "An id.")] } : {}),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: components.write(body), ...example(operation) } },
+          },
+        }),
+    responses: {
+      ...errorResponses(operation, { components, errors }),
+      ...goodResponses(operation, components),
+    },
+  };
+}
+
+/** `POST /v1/chat/completions` is `postV1ChatCompletions`. */
+function operationId(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+function idParameter(description: string) {
+  return { name: "id", in: "path", required: true, description, schema: { type: "string" } } as const;
+}
+
+function example(operation: Operation | undefined): { example?: unknown } {
+  const body = operation?.example;
+  return body === undefined ? {} : { example: { model: modelPlaceholder, ...body } };
+}
+
+function goodResponses(
+  operation: Operation | undefined,
+  { write }: SchemaComponents,
+): Record<string, ResponseObject> {
+  const responses = Object.entries(operation?.answers ?? {}).map(([status, answer]) => {
+    const isText = typeof answer === "string";
+    const type = isText ? answer : "application/json";
+    const schema: JsonSchema = isText ? { type: "string" } : write(answer);
+    const response: ResponseObject = {
+      description: `${STATUS_CODES[status]}.`,
+      content: { [type]: { schema } },
+    };
+    return [status, response] as const;
+  });
+  const [first] = responses;
+  if (operation?.event !== undefined && first !== undefined) {
+    const events = [operation.event, operation.errorBody ?? ErrorBody].map((each) => write(each));
+    const [, { content }] = first;
+    content["text/event-stream"] = { schema: { description: "The data of one event.", anyOf: events } };
+  }
+  return Object.fromEntries(responses);
+}
+
+function errorsOf(
+  { isPublic, body, operation }: ListedRoute,
+  { hasKeys, isRateLimited }: DocumentOptions,
+): WireErrorCode[] {
+  const codes: WireErrorCode[] = [...errorsOfAll];
+  if (hasKeys && !isPublic) codes.push("unauthorized");
+  if (isRateLimited && !isPublic) codes.push("rate_limited");
+  if (body !== undefined) codes.push(...errorsOfBodies);
+  return [...new Set([...codes, ...(operation?.errors ?? [])])];
+}
+
+/** One response for each status, with the codes that have it. */
+function errorResponses(
+  operation: Operation | undefined,
+  { components: { write }, errors }: Parts,
+): Record<string, ResponseObject> {
+  const body = write(operation?.errorBody ?? ErrorBody);
+  const responses = [...new Set(errors.map(statusOf))].map((status) => {
+    const codes = errors.filter((code) => statusOf(code) === status);
+    const response: ResponseObject = {
+      description: `${STATUS_CODES[status]}: ${codes.join(", ")}.`,
+      ...(mayBeTriedAgain(status) ? { headers: retryAfter } : {}),
+      content: { "application/json": { schema: withCodes(body, codes) } },
+    };
+    return [status, response] as const;
+  });
+  return Object.fromEntries(responses);
+}
+
+function statusOf(code: WireErrorCode): number {
+  return wireErrors[code].status;
+}
+
+/** An error body that has no name is told as it is. */
+function withCodes(body: JsonSchema, codes: WireErrorCode[]): JsonSchema {
+  if (body.$ref === undefined) return body;
+  return { ...body, properties: { error: { properties: { code: { enum: codes } } } } };
+}
+
+const retryAfter = {
+  "retry-after": { description: "Seconds after which to try again.", schema: { type: "integer" } },
+};
+
+function mayBeTriedAgain(status: number): boolean {
+  return status === wireErrors.overloaded.status || status === wireErrors.shutting_down.status;
+}

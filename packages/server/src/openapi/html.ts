@@ -1,0 +1,34 @@
+// HTML as values: what is put into a template is text and is escaped, unless it is HTML already. Used by the API's page.
+
+export interface Html {
+  readonly html: string;
+}
+
+export type HtmlPart = string | number | Html | readonly Html[];
+
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  const texts = strings.map((text, index) => text + (index < parts.length ? textOf(parts[index] ?? "") : ""));
+  return { html: texts.join("") };
+}
+
+/** What stands between two of them is text. */
+export function joined(parts: readonly Html[], separator: string): Html {
+  return { html: parts.map((part) => part.html).join(escaped(separator)) };
+}
+
+function textOf(part: HtmlPart): string {
+  if (typeof part === "string" || typeof part === "number") return escaped(String(part));
+  return "html" in part ? part.html : part.map((each) => each.html).join("");
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}

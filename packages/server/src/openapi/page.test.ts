@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { documentOf } from "../../test/documented.ts";
+import type { ServerFlags } from "../config.ts";
+import { scriptedApp, scriptedId } from "../testing/scripted-server.ts";
+import { openApiDocument } from "./document.ts";
+import { docsPage, pagePolicy } from "./page.ts";
+
+async function pageWith(flags: ServerFlags = {}) {
+  await using house = await scriptedApp({ flags });
+  const { body } = await house.app.inject("/docs");
+  return { html: body, document: await documentOf(house.app) };
+}
+
+const textOf = (html: string): string => html.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
+
+describe("the page", () => {
+  it("shows every operation, every named type and every field of them", async () => {
+    const { html, document } = await pageWith();
+    for (const path of Object.keys(document.paths)) expect(html).toContain(` ${path}</h2>`);
+    const codes = new Set([...html.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = ""]) => code));
+    const shown = new Set([...codes].map((code) => code.split(".").at(-1)?.replaceAll("[]", "")));
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      const fields = Object.keys(schema.properties ?? {});
+      expect(
+        fields.filter((field) => !shown.has(field)),
+        name,
+      ).toEqual([]);
+    }
+    expect([...codes]).toContain("choices[].message.content");
+  });
+
+  it("has an end for each of its links", async () => {
+    const { html } = await pageWith();
+    const targets = [...html.matchAll(/href="#([^"]*)"/g)].map(([, target = ""]) => target);
+    expect(targets.length).toBeGreaterThan(10);
+    expect(targets.filter((target) => !html.includes(` id="${target}"`))).toEqual([]);
+  });
+
+  it("tells types, bounds and defaults in words, and null only of answers", async () => {
+    const { html } = await pageWith();
+    const rowOf = (field: string): string =>
+      new RegExp(`<td><code>${field}</code></td>[^]*?</tr>`).exec(html)?.[0] ?? "";
+    expect(rowOf("top_p")).toContain("<td>number (above 0, at most 1)</td>");
+    expect(rowOf("top_p")).toContain("<td><code>1</code></td>");
+    expect(rowOf("messages")).toContain("<td>required</td>");
+    expect(rowOf("stop")).toContain(
+      "string (1 to 1,024 characters) or array (at most 16 entries) of string (",
+    );
+    expect(rowOf("quantization")).toContain("<td>string or null</td>");
+  });
+
+  it("has lines for a shell with this server's address and model", async () => {
+    const { html } = await pageWith();
+    expect(textOf(html)).toContain(
+      'curl http://localhost:80/v1/chat/completions \\\n  -H "Content-Type: application/json" \\\n' +
+        `  -d '{"model":"${scriptedId}","messages":`,
+    );
+    expect(html).not.toContain("INGLE_API_KEY");
+    expect(html).toContain(`curl http://localhost:80/v1/models/${scriptedId}<`);
+  });
+
+  it("asks for a key in the lines of what needs one, where keys are configured", async () => {
+    const { html } = await pageWith({ apiKey: ["secret-key"] });
+    expect(html).toContain("curl http://localhost:80/health</code>");
+    expect(textOf(html)).toContain('/v1/models \\\n  -H "Authorization: Bearer $INGLE_API_KEY"');
+    expect(html).not.toContain("secret-key");
+  });
+
+  it("loads nothing and runs nothing, and its policy allows its own style alone", async () => {
+    const { html } = await pageWith();
+    expect(html).not.toMatch(/<script|<link|<img|\ssrc=|\sstyle=|\son\w+=|@import|url\(/);
+    expect(html).not.toMatch(/href="(?!#|openapi\.json")/);
+    const [, style = ""] = /<style>([^]*?)<\/style>/.exec(html) ?? [];
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(pagePolicy).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+  });
+
+  it("escapes what is put into it", () => {
+    const evil = `<script>alert("x" & 'y')</script>`;
+    const body = z.object({ [evil]: z.literal(evil) }).meta({ description: evil });
+    const operation = { summary: evil, answers: { 200: z.object({}) }, example: { [evil]: evil } };
+    const route = { method: "POST", path: "/v1/things", body, isPublic: false, operation };
+    const document = openApiDocument([route], { hasKeys: false, isRateLimited: false });
+    const page = docsPage(document, { address: evil, model: evil });
+    expect(page).not.toContain("<script");
+    expect(page).toContain("&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)");
+  });
+
+  it("is written in a few milliseconds", async () => {
+    const { document } = await pageWith();
+    const place = { address: "http://127.0.0.1:1337", model: "a" };
+    const took = Array.from({ length: 20 }, () => {
+      const start = performance.now();
+      docsPage(document, place);
+      return performance.now() - start;
+    });
+    expect(Math.min(...took)).toBeLessThan(25);
+  });
+});

@@ -1,0 +1,167 @@
+// The page at /docs: the server's description of its API for people, written here from the same document that programs
+// get. No script, nothing from elsewhere: it works offline and under the strictest policy. Used by description.ts.
+import { createHash } from "node:crypto";
+import {
+  modelPlaceholder,
+  type OpenApiDocument,
+  type OperationObject,
+  type ResponseObject,
+} from "./document.ts";
+import { html, joined, type Html } from "./html.ts";
+import { pageStyle } from "./page-style.ts";
+import { fields } from "./schema-fields.ts";
+import type { JsonSchema } from "./schema-components.ts";
+import { nameOf, words } from "./schema-words.ts";
+
+/** What the examples on the page say, so that they can be pasted and run. */
+export interface PagePlace {
+  /** Such as `http://127.0.0.1:1337`. */
+  address: string;
+  /** The id of a model that is served; absent when there is none. */
+  model?: string | undefined;
+}
+
+/** The page's own style is all that it may have. */
+export const pagePolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(pageStyle).digest("base64")}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** To the letter what the policy's hash is of. */
+const style: Html = { html: `<style>${pageStyle}</style>` };
+
+interface NamedOperation extends OperationObject {
+  method: string;
+  path: string;
+  /** It needs a key. */
+  isClosed: boolean;
+}
+
+/** The whole page. */
+export function docsPage(document: OpenApiDocument, place: PagePlace): string {
+  const { info, components } = document;
+  const operations = operationsOf(document);
+  const bodies = new Set(operations.flatMap((operation) => namesIn(bodyOf(operation))));
+  const requested = reachable([...bodies], components.schemas);
+  const shapes = Object.entries(components.schemas).filter(([name]) => !bodies.has(name));
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${info.title}: the HTTP API</title>
+        ${style}
+      </head>
+      <body>
+        <h1>${info.title} ${info.version}</h1>
+        <p>${info.description}</p>
+        <p>
+          This server is <code>${place.address}</code>. <a href="openapi.json">openapi.json</a> is this page
+          for programs.
+        </p>
+        ${document.security === undefined ? "" : keyNote}
+        <ul class="routes">
+          ${operations.map(entry)}
+        </ul>
+        ${operations.map((operation) => section(operation, { document, place }))}
+        <h2 id="shapes">Types</h2>
+        ${shapes.map(([name, schema]) => shape(name, schema, requested.has(name)))}
+      </body>
+    </html>`;
+  return page.html;
+}
+
+const keyNote = html`<p>
+  Requests need a key, as <code>Authorization: Bearer &lt;key&gt;</code>; the examples take it from
+  <code>INGLE_API_KEY</code>.
+</p>`;
+
+function operationsOf({ paths, security }: OpenApiDocument): NamedOperation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+      isClosed: (operation.security ?? security ?? []).length > 0,
+    })),
+  );
+}
+
+function entry({ operationId, method, path, summary }: NamedOperation): Html {
+  return html`<li>
+    <a href="#${operationId}"><b>${method}</b> ${path}</a> ${summary}
+  </li>`;
+}
+
+function section(
+  operation: NamedOperation,
+  { document, place }: { document: OpenApiDocument; place: PagePlace },
+): Html {
+  const { operationId, method, path, summary, description = "", responses } = operation;
+  const body = bodyOf(operation);
+  return html`<section id="${operationId}">
+    <h2><b>${method}</b> ${path}</h2>
+    <p>${summary}. ${description}</p>
+    <pre><code>${curl(operation, place)}</code></pre>
+    ${body === undefined ? "" : [html`<h3>Request</h3>`, fields(resolved(body, document), { isRequest: true })]}
+    <h3>Answers</h3>
+    <ul>
+      ${Object.entries(responses).map(([status, response]) => answer(status, response))}
+    </ul>
+  </section> `;
+}
+
+function answer(status: string, { description, content }: ResponseObject): Html {
+  const forms = Object.entries(content).map(([type, { schema }]) => {
+    const name = words(schema, { isRequest: false });
+    if (type === "application/json") return name;
+    return html`${type === "text/event-stream" ? "events of " : ""}${name} as <code>${type}</code>`;
+  });
+  return html`<li><b>${status}</b> ${description} ${joined(forms, "; ")}</li> `;
+}
+
+function shape(name: string, schema: JsonSchema, isRequest: boolean): Html {
+  return html`<section id="${name}">
+    <h3>${name}</h3>
+    <p>${schema.description ?? ""}</p>
+    ${fields(schema, { isRequest })}
+  </section> `;
+}
+
+/** Lines to paste into a shell. */
+function curl(operation: NamedOperation, { address, model = modelPlaceholder }: PagePlace): string {
+  const { path, requestBody, isClosed } = operation;
+  const example = requestBody?.content["application/json"]?.example;
+  const id = model.replace(/[^\w.~/<>-]/gu, encodeURIComponent);
+  const line = [`curl ${address}${path.replace("{id}", id)}`];
+  if (isClosed) line.push('-H "Authorization: Bearer $INGLE_API_KEY"');
+  if (typeof example === "object") {
+    const json = JSON.stringify({ ...example, model });
+    line.push('-H "Content-Type: application/json"', `-d '${json.replaceAll("'", "'\\''")}'`);
+  }
+  return line.join(" \\\n  ");
+}
+
+function bodyOf({ requestBody }: OperationObject): JsonSchema | undefined {
+  return requestBody?.content["application/json"]?.schema;
+}
+
+function resolved(schema: JsonSchema, { components }: OpenApiDocument): JsonSchema {
+  return schema.$ref === undefined ? schema : (components.schemas[nameOf(schema.$ref)] ?? {});
+}
+
+/** The names that a schema refers to. */
+function namesIn(schema: JsonSchema | undefined): string[] {
+  const references = JSON.stringify(schema ?? {}).matchAll(/"\$ref":"([^"]+)"/g);
+  return [...references].map(([, reference = ""]) => nameOf(reference));
+}
+
+/** The names, and all that they refer to in turn. */
+function reachable(names: readonly string[], schemas: Readonly<Record<string, JsonSchema>>): Set<string> {
+  const found = new Set(names);
+  for (const name of found) for (const inner of namesIn(schemas[name])) found.add(inner);
+  return found;
+}

@@ -1,0 +1,73 @@
+// A schema's fields as tables for people, those of objects inside it included. Used by page.ts.
+import { html, type Html } from "./html.ts";
+import type { JsonSchema } from "./schema-components.ts";
+import { asSchema, choicesOf, value, words, type WordsOptions } from "./schema-words.ts";
+
+interface Field {
+  /** `choices[].message.content` */
+  path: string;
+  isRequired: boolean;
+  schema: JsonSchema;
+}
+
+/** What a schema holds: a table for an object, one for each form where it has several, else its type in words. */
+export function fields(schema: JsonSchema, options: WordsOptions): Html {
+  if (schema.properties !== undefined) return table(fieldsOf(schema, "", options), options);
+  const choices = choicesOf(schema, options);
+  if (!choices.some((choice) => choice.properties !== undefined))
+    return html`<p>${words(schema, options)}</p>`;
+  return html`<p>One of these:</p>
+    ${choices.map((choice) => fields(choice, options))}`;
+}
+
+function table(rows: readonly Field[], options: WordsOptions): Html {
+  return html`<div class="wide">
+    <table>
+      <tr>
+        <th>field</th>
+        <th>type</th>
+        <th>default</th>
+        <th>meaning</th>
+      </tr>
+      ${rows.map((row) => line(row, options))}
+    </table>
+  </div>`;
+}
+
+function line({ path, isRequired, schema }: Field, options: WordsOptions): Html {
+  return html`<tr>
+    <td><code>${path}</code></td>
+    <td>${words(schema, options)}</td>
+    <td>${defaultOf(schema, isRequired)}</td>
+    <td>${schema.description ?? ""}</td>
+  </tr> `;
+}
+
+function defaultOf(schema: JsonSchema, isRequired: boolean): Html {
+  if (isRequired) return html`required`;
+  return schema.default === undefined ? html`` : value(schema.default);
+}
+
+function fieldsOf(schema: JsonSchema, prefix: string, options: WordsOptions): Field[] {
+  const found = Object.entries(schema.properties ?? {}).flatMap(([name, part]) => {
+    const own = asSchema(part);
+    const path = prefix + name;
+    const field = { path, isRequired: schema.required?.includes(name) === true, schema: own };
+    return [field, ...insideOf(own, path, options)];
+  });
+  // The forms of a union may share fields, such as the one that tells them apart.
+  return [...new Map(found.toReversed().map((field) => [field.path, field])).values()].toReversed();
+}
+
+/** The fields of the objects that stand in a field and have no name of their own. */
+function insideOf(schema: JsonSchema, path: string, options: WordsOptions): Field[] {
+  const forms = [schema, ...choicesOf(schema, options)];
+  return forms.flatMap((form) => {
+    const { items } = form;
+    const item = Array.isArray(items) ? undefined : items;
+    return [
+      ...fieldsOf(form, `${path}.`, options),
+      ...(item === undefined ? [] : fieldsOf(asSchema(item), `${path}[].`, options)),
+    ];
+  });
+}

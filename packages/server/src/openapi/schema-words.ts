@@ -1,0 +1,98 @@
+// JSON Schema in words for people: `number (above 0, at most 1)`. Used by page.ts.
+import { html, joined, type Html } from "./html.ts";
+import type { JsonSchema } from "./schema-components.ts";
+
+/** In a request, null means absent everywhere and is not told of each field. */
+export interface WordsOptions {
+  isRequest: boolean;
+}
+
+/** A type with its bounds, and links to the types that have a name. */
+export function words(schema: JsonSchema, options: WordsOptions): Html {
+  const choices = choicesOf(schema, options);
+  if (choices.length > 0) return joined(distinct(choices.map((choice) => words(choice, options))), " or ");
+  if (schema.$ref !== undefined) return linkTo(nameOf(schema.$ref));
+  if (schema.not !== undefined) return html`nothing`;
+  if (schema.const !== undefined) return value(schema.const);
+  if (schema.enum !== undefined) return joined(schema.enum.map(value), " or ");
+  return typeOf(schema, options);
+}
+
+/** The schemas of which one holds; none when there is nothing to choose. */
+export function choicesOf(schema: JsonSchema, { isRequest }: WordsOptions): JsonSchema[] {
+  const { type } = schema;
+  const choices = Array.isArray(type)
+    ? type.map((each) => ({ ...schema, type: each }))
+    : (schema.anyOf ?? schema.oneOf ?? []);
+  return isRequest ? choices.filter((choice) => choice.type !== "null") : choices;
+}
+
+/** The parts of a schema that may be true or false for "anything" and "nothing". */
+export function asSchema(part: JsonSchema | boolean | undefined): JsonSchema {
+  return typeof part === "object" ? part : {};
+}
+
+/** `ToolCall` of `#/components/schemas/ToolCall`. */
+export function nameOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf("/") + 1);
+}
+
+/** A value as it is written in JSON. */
+export function value(json: unknown): Html {
+  return html`<code>${JSON.stringify(json)}</code>`;
+}
+
+function linkTo(name: string): Html {
+  return html`<a href="#${name}">${name}</a>`;
+}
+
+function distinct(parts: readonly Html[]): Html[] {
+  return [...new Set(parts.map((part) => part.html))].map((text) => ({ html: text }));
+}
+
+function typeOf(schema: JsonSchema, options: WordsOptions): Html {
+  const { type, items, additionalProperties } = schema;
+  const own = html`${typeof type === "string" ? type : "any value"}`;
+  const bounds = boundsOf(schema);
+  const bounded = bounds === "" ? own : html`${own} (${bounds})`;
+  if (items !== undefined) return html`${bounded} of ${itemOf(items, options)}`;
+  if (typeof additionalProperties !== "object") return bounded;
+  return html`${bounded} of ${words(additionalProperties, options)}`;
+}
+
+/** The fields of an object without a name stand in rows of their own. */
+function itemOf(items: JsonSchema["items"], options: WordsOptions): Html {
+  const item = asSchema(Array.isArray(items) ? items[0] : items);
+  return item.properties === undefined ? words(item, options) : html`objects`;
+}
+
+function boundsOf(schema: JsonSchema): string {
+  const { minLength, maxLength, minItems, maxItems, pattern } = schema;
+  const bounds = [
+    numbersOf(schema),
+    range(minLength, maxLength, "characters"),
+    range(minItems, maxItems, "entries"),
+    pattern === undefined ? "" : `matching ${pattern}`,
+  ];
+  return bounds.filter((bound) => bound !== "").join(", ");
+}
+
+function numbersOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): string {
+  const edges = [
+    typeof exclusiveMinimum === "number" ? `above ${count(exclusiveMinimum)}` : "",
+    range(minimum, maximum, ""),
+    typeof exclusiveMaximum === "number" ? `below ${count(exclusiveMaximum)}` : "",
+  ];
+  return edges.filter((edge) => edge !== "").join(", ");
+}
+
+function range(min: number | undefined, max: number | undefined, unit: string): string {
+  if (min === undefined && max === undefined) return "";
+  if (min === undefined) return `at most ${count(max ?? 0)} ${unit}`.trimEnd();
+  if (max === undefined) return `at least ${count(min)} ${unit}`.trimEnd();
+  return `${count(min)} to ${count(max)} ${unit}`.trimEnd();
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-US");
+}

@@ -1,0 +1,38 @@
+// app.routeList: every route that is registered, with what it says of itself. Read by routes/api-description.ts.
+import type { FastifyInstance, RouteOptions } from "fastify";
+import fp from "fastify-plugin";
+import { z } from "zod";
+import type { ListedRoute, Operation } from "../openapi/operation.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+  interface FastifyInstance {
+    readonly routeList: readonly ListedRoute[];
+  }
+}
+
+export const routeList = fp(
+  async (app: FastifyInstance) => {
+    const routes: ListedRoute[] = [];
+    app.decorate("routeList", routes);
+    app.addHook("onRoute", (route) => {
+      for (const method of [route.method].flat()) {
+        // Every GET answers HEAD as well, which nobody has to be told.
+        if (method !== "HEAD") routes.push({ method, ...listed(route) });
+      }
+    });
+  },
+  { name: "route-list" },
+);
+
+function listed({ url, schema, config }: RouteOptions): Omit<ListedRoute, "method"> {
+  const body = schema?.body;
+  return {
+    path: url,
+    body: body instanceof z.ZodType ? body : undefined,
+    isPublic: config?.isPublic === true,
+    operation: config?.operation,
+  };
+}

@@ -1,0 +1,55 @@
+// A checked request to /v1/responses in the engine's names. Used by routes/responses.ts.
+import type { GenerationRequest } from "@ingle/engine";
+import { logprobsIncludable, type ResponsesRequest, type ResponsesTextFormat } from "@ingle/protocol";
+import { toThinking } from "../answering/thinking.ts";
+import { toSampling } from "../answering/to-sampling.ts";
+import type { VariantName } from "../variants.ts";
+import { toMessages } from "./to-messages.ts";
+
+type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
+
+/** The wire's names of fields that the engine may find wrong. */
+export const paramNames = { responseFormat: "text.format", toolChoice: "tool_choice" };
+
+/**
+ * Fields that are absent stay absent: their defaults are the engine's. Throws `image_not_supported`, and
+ * `invalid_request` for calls whose arguments are no JSON.
+ */
+export function toGenerationRequest(body: ResponsesRequest, variant: VariantName): GenerationRequest {
+  // The names that a chat has for this limit are unknown fields here, and were not checked.
+  const limits = { max_tokens: undefined, max_completion_tokens: body.max_output_tokens };
+  return {
+    messages: toMessages(body),
+    ...toSampling({ ...body, ...limits }, variant),
+    ignoreEos: body.ignore_eos,
+    cachePrompt: body.cache_prompt,
+    logprobs: toLogprobs(body),
+    responseFormat: toResponseFormat(body.text?.format),
+    ...toTools(body),
+    parallelToolCalls: body.parallel_tool_calls,
+    ...toThinking(body.reasoning?.effort, body.chat_template_kwargs),
+  };
+}
+
+/** They are asked for by name, or by how many of them. */
+function toLogprobs({ include = [], top_logprobs: count = 0 }: ResponsesRequest): number | undefined {
+  return count > 0 || include.includes(logprobsIncludable) ? count : undefined;
+}
+
+function toResponseFormat(format: ResponsesTextFormat | undefined): GenerationRequest["responseFormat"] {
+  if (format?.type === "json_object") return { type: "json" };
+  if (format?.type !== "json_schema") return undefined;
+  return { type: "json_schema", schema: format.schema, strict: format.strict };
+}
+
+/** The model is not told of tools that are not allowed. */
+function toTools({
+  tools: given,
+  tool_choice: choice,
+}: ResponsesRequest): Pick<ChatRequest, "tools" | "toolChoice"> {
+  const tools = given?.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  if (typeof choice !== "object") return { tools, toolChoice: choice };
+  if (choice.type === "function") return { tools, toolChoice: { name: choice.name } };
+  const allowed = new Set(choice.tools.map(({ name }) => name));
+  return { tools: tools?.filter(({ name }) => allowed.has(name)), toolChoice: choice.mode };
+}

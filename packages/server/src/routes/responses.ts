@@ -1,0 +1,44 @@
+// POST /v1/responses: one reply to a text or to the items of a conversation, streamed or not. Nothing is kept of it.
+import { ResponsesAnswer, ResponsesEvent, ResponsesRequest } from "@ingle/protocol";
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { leaseModel, startGeneration, type AnsweringOptions } from "../answering/answering.ts";
+import { sendEvents } from "../answering/send-events.ts";
+import { generationErrors, type Operation } from "../openapi/operation.ts";
+import { toEvents, toText, toUnixSeconds, wholeResponse, written } from "../responses/to-events.ts";
+import { paramNames, toGenerationRequest } from "../responses/to-generation.ts";
+import { toHead } from "../responses/to-response.ts";
+
+const operation: Operation = {
+  summary: "A reply as a list of items, whole or as events",
+  answers: { 200: ResponsesAnswer },
+  event: ResponsesEvent,
+  errors: [...generationErrors, "image_invalid", "image_not_supported"],
+  example: { input: "What is the capital of France?" },
+};
+
+export async function responsesRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
+  const route = { schema: { body: ResponsesRequest }, config: { paramNames, operation } };
+
+  app.withTypeProvider<ZodTypeProvider>().post("/v1/responses", route, async (request, reply) => {
+    const { body } = request;
+    const { now, newId, keepAliveMs } = options;
+    const sampling = toGenerationRequest(body, options.variant);
+    const lease = await leaseModel(request, options, { model: body.model });
+    const id = `resp_${newId()}`;
+    const generation = startGeneration(request, lease, {
+      operation: "chat",
+      responseId: id,
+      sampling,
+      user: body.user ?? body.safety_identifier,
+    });
+    const head = toHead(body, { id, created_at: toUnixSeconds(now()), model: lease.id });
+    const stream = toEvents(head, generation, { now, newId });
+    if (body.stream !== true) return wholeResponse(stream);
+
+    return sendEvents(request, reply, written(stream), {
+      keepAliveMs,
+      toErrorEvent: ({ error }) => stream.failure(error).map(toText).join(""),
+    });
+  });
+}

@@ -1,0 +1,181 @@
+// Every route, asked in every wrong way that works on any of them: each answer is one that /openapi.json knows.
+import type { FastifyInstance, InjectOptions } from "fastify";
+import type { Script } from "@ingle/engine/testing";
+import { describe, expect, it } from "vitest";
+import type { ServerFlags } from "../src/config.ts";
+import { scriptedApp, scriptedId } from "../src/testing/scripted-server.ts";
+import { documentOf, expectDocumented } from "./documented.ts";
+
+const key = { authorization: "Bearer k" };
+const json = { "content-type": "application/json", ...key };
+
+interface RightRequest {
+  /** Its name in the document. */
+  operation: string;
+  /** It needs no key. */
+  isPublic: boolean;
+  url: string;
+  headers: Record<string, string>;
+  /** Absent where the operation takes none. */
+  payload?: object;
+}
+
+/** A right request to each operation. */
+async function requestsTo(app: FastifyInstance): Promise<RightRequest[]> {
+  const { paths } = await documentOf(app);
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { requestBody, security }]) => {
+      const example = requestBody?.content["application/json"]?.example;
+      return {
+        operation: `${method.toUpperCase()} ${path}`,
+        isPublic: security?.length === 0,
+        url: path.replace("{id}", scriptedId),
+        headers: key,
+        ...(typeof example === "object" ? { payload: { ...example, model: scriptedId } } : {}),
+      };
+    }),
+  );
+}
+
+/** Sends it with what is changed of it, and expects a documented answer. */
+async function send(
+  app: FastifyInstance,
+  { operation, url, headers, payload }: RightRequest,
+  change: InjectOptions = {},
+): Promise<number> {
+  const method = payload === undefined ? "GET" : "POST";
+  const body = payload === undefined ? {} : { payload };
+  const answer = await app.inject({ method, url, headers, ...body, ...change });
+  await expectDocumented(app, operation, answer);
+  return answer.statusCode;
+}
+
+async function sendAll(app: FastifyInstance, requests: readonly RightRequest[]): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const request of requests) statuses.push(await send(app, request));
+  return statuses;
+}
+
+interface Wrong {
+  what: string;
+  status: number;
+  change: InjectOptions;
+  /** Bodies alone can be wrong like this. */
+  isBody?: boolean;
+  flags?: ServerFlags;
+}
+
+const wrongs: Wrong[] = [
+  { what: "a strange Host", status: 403, change: { headers: { ...json, host: "evil.example" } } },
+  { what: "a strange Origin", status: 403, change: { headers: { ...json, origin: "https://evil.example" } } },
+  { what: "no key", status: 401, change: { headers: { "content-type": "application/json" } } },
+  { what: "a broken body", status: 400, change: { headers: json, payload: "{" }, isBody: true },
+  { what: "an empty body", status: 400, change: { headers: json, payload: "" }, isBody: true },
+  { what: "an empty object", status: 400, change: { payload: {} }, isBody: true },
+  { what: "a wrong field", status: 400, change: { payload: { model: 5 } }, isBody: true },
+  {
+    what: "a body that is no JSON",
+    status: 415,
+    change: { headers: { ...key, "content-type": "text/plain" }, payload: "x" },
+    isBody: true,
+  },
+  {
+    what: "a body that is too large",
+    status: 413,
+    change: { headers: json, payload: `"${"x".repeat(4_000)}"` },
+    flags: { bodyBytesMax: 2_000 },
+    isBody: true,
+  },
+];
+
+describe("every route", () => {
+  it.each(wrongs)("answers $what with a documented $status", async ({ status, change, isBody, flags }) => {
+    await using house = await scriptedApp({ flags: { apiKey: ["k"], ...flags } });
+    const requests = (await requestsTo(house.app)).filter(
+      ({ payload, isPublic }) => !(isBody === true && payload === undefined) && !(isPublic && status === 401),
+    );
+    expect(requests).not.toEqual([]);
+    for (const request of requests)
+      expect([request.operation, await send(house.app, request, change)]).toEqual([
+        request.operation,
+        status,
+      ]);
+  });
+
+  it("answers too many requests with a documented 429", async () => {
+    await using house = await scriptedApp({ flags: { rateLimit: 1, apiKey: ["k"] } });
+    for (const request of await requestsTo(house.app)) {
+      await send(house.app, request);
+      expect([request.operation, await send(house.app, request)]).toEqual([
+        request.operation,
+        request.isPublic ? expect.any(Number) : 429,
+      ]);
+    }
+  });
+
+  it("answers for a model that is not there, and while the server stops, as documented", async () => {
+    await using house = await scriptedApp();
+    const requests = await requestsTo(house.app);
+    const strange = requests.map((request) => ({
+      ...request,
+      url: request.url.replace(scriptedId, "nobody"),
+      ...(request.payload && { payload: { ...request.payload, model: "nobody" } }),
+    }));
+    expect(await sendAll(house.app, strange)).toContain(404);
+    await house.registry[Symbol.asyncDispose]();
+    expect(await sendAll(house.app, requests)).toContain(503);
+  });
+});
+
+describe("a generation that fails", () => {
+  const tooLong = {
+    code: "context_length_exceeded",
+    message: "Too long.",
+    details: { promptTokens: 9, contextLength: 5 },
+  } as const;
+
+  it.each<[status: number, Script]>([
+    [500, { pieces: [], failure: { code: "engine_failed", message: "It did not work." } }],
+    [503, { pieces: [], failure: { code: "out_of_memory", message: "It did not fit." } }],
+    [400, { refusal: tooLong }],
+    [429, { refusal: { code: "overloaded", message: "Full." } }],
+  ])("before its first token is a documented %i, streamed or not", async (status, script) => {
+    await using house = await scriptedApp({ script });
+    const requests = (await requestsTo(house.app)).filter(({ payload }) => payload !== undefined);
+    expect(await sendAll(house.app, requests)).toContain(status);
+    const streamed = requests.map((request) => ({
+      ...request,
+      payload: { ...request.payload, stream: true },
+    }));
+    expect(await sendAll(house.app, streamed)).toContain(status);
+  });
+
+  it("after its first token is a documented event", async () => {
+    const failure = { code: "engine_failed", message: "It did not work." } as const;
+    await using house = await scriptedApp({ script: { pieces: ["a"], failure } });
+    const payload = { model: scriptedId, messages: [{ role: "user", content: "Hi" }], stream: true };
+    const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+    const events = await expectDocumented(house.app, "POST /v1/chat/completions", response);
+    expect(events.at(-1)).toMatchObject({ error: { code: "engine_failed" } });
+  });
+});
+
+describe("expectDocumented", () => {
+  const operation = "GET /v1/models";
+
+  it.each([
+    ["a status that the document does not have", { statusCode: 418, body: "{}" }],
+    ["another media type", { statusCode: 200, body: "{}", headers: { "content-type": "text/plain" } }],
+    ["a field that is missing", { statusCode: 200, body: '{"object":"list"}' }],
+    ["a field that nobody knows", { statusCode: 200, body: '{"object":"list","data":[],"more":1}' }],
+    ["a code that the route does not give", { statusCode: 403, body: errorOf("rate_limited") }],
+  ])("refuses %s", async (_, answer) => {
+    await using house = await scriptedApp();
+    const headers = { "content-type": "application/json" };
+    await expect(expectDocumented(house.app, operation, { headers, ...answer })).rejects.toThrow();
+  });
+
+  function errorOf(code: string): string {
+    return JSON.stringify({ error: { message: "m", type: "t", param: null, code } });
+  }
+});

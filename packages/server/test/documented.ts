@@ -1,0 +1,81 @@
+// Holds an answer against /openapi.json of the server that gave it: for the tests of any route.
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import type { FastifyInstance } from "fastify";
+import { expect } from "vitest";
+import type { OpenApiDocument } from "../src/openapi/document.ts";
+
+/** Of `app.inject()`, or of `fetch()`. */
+export type Answer = Injected | Response;
+
+interface Injected {
+  statusCode: number;
+  headers: Readonly<Record<string, unknown>>;
+  body: string;
+}
+
+/**
+ * Fails unless the answer's status, media type and body, or each event of its stream, are what the server's document says
+ * of the operation, which is named like `POST /v1/chat/completions`. Fields that the document does not have are wrong, too.
+ * `server` is the app, or the address up to its port. Resolves to the JSON of the body, or of each event.
+ */
+export async function expectDocumented(
+  server: FastifyInstance | string,
+  operation: string,
+  answer: Answer,
+): Promise<unknown[]> {
+  const document = await documentOf(server);
+  const { status, type, text } = await readAnswer(answer);
+  const [method = "", path = ""] = operation.split(" ");
+  const response = document.paths[path]?.[method.toLowerCase()]?.responses[status];
+  expect(response, `${operation} may answer ${status}: ${text.slice(0, 200)}`).toBeDefined();
+  const media = response?.content[type];
+  expect(media, `${operation} may answer ${status} with ${type}`).toBeDefined();
+  const values =
+    type === "text/event-stream" ? eventsOf(text) : [type.endsWith("json") ? JSON.parse(text) : text];
+  expect(values, `the events of ${operation}`).not.toEqual([]);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  const isDocumented = ajv.compile(closed({ ...media?.schema, components: document.components }));
+  for (const value of values) {
+    const what = `${operation} ${status} ${JSON.stringify(value).slice(0, 400)}`;
+    expect(isDocumented(value) ? [] : (isDocumented.errors ?? []).map(toProblem), what).toEqual([]);
+  }
+  return values;
+}
+
+export async function documentOf(server: FastifyInstance | string): Promise<OpenApiDocument> {
+  const path = "/openapi.json";
+  const json =
+    typeof server === "string" ? await (await fetch(server + path)).text() : (await server.inject(path)).body;
+  return JSON.parse(json);
+}
+
+async function readAnswer(answer: Answer): Promise<{ status: number; type: string; text: string }> {
+  const [status, type, text] =
+    "statusCode" in answer
+      ? [answer.statusCode, String(answer.headers["content-type"]), answer.body]
+      : [answer.status, answer.headers.get("content-type") ?? "", await answer.text()];
+  return { status, type: type.split(";")[0] ?? "", text };
+}
+
+/** The JSON of every event; comments and the end's mark are none. */
+function eventsOf(stream: string): unknown[] {
+  return stream
+    .split("\n")
+    .filter((line) => line.startsWith("data: ") && line !== "data: [DONE]")
+    .map((line): unknown => JSON.parse(line.slice("data: ".length)));
+}
+
+function toProblem({ instancePath, message, params }: ErrorObject): string {
+  return `${instancePath} ${message} ${JSON.stringify(params)}`;
+}
+
+/** The same schemas, but for fields that they do not name: the document leaves room for them, this server has none. */
+function closed<Part>(part: Part): Part {
+  const isObjectSchema = (value: object): boolean =>
+    "type" in value && value.type === "object" && "properties" in value && !("additionalProperties" in value);
+  return JSON.parse(JSON.stringify(part), (_key, value: unknown) =>
+    typeof value === "object" && value !== null && isObjectSchema(value)
+      ? { ...value, additionalProperties: false }
+      : value,
+  );
+}

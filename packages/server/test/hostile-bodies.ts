@@ -1,0 +1,182 @@
+// Bodies as nobody should send them, thrown at an endpoint over its socket: every answer is right, or an error of the
+// table with its status, and the endpoint answers afterwards. Used by the tests of every endpoint that takes JSON.
+import { ErrorBody, isWireErrorCode, wireErrors } from "@ingle/protocol";
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { z } from "zod";
+
+/** Most that one answer may take. */
+const answerMs = 20_000;
+
+export interface EndpointUnderTest {
+  /** Such as "/v1/completions". */
+  path: string;
+  /** Is answered with 200. What is sent is made of it, so it should have every field that the endpoint knows. */
+  body: Readonly<Record<string, unknown>>;
+  /** What a 200 is, when it is JSON. */
+  answer: z.ZodType;
+  /** What each event's data is, where the endpoint streams. */
+  event?: z.ZodType;
+  /** Values at the border of a field's rule, beside those that are tried with every field. */
+  border?: Readonly<Record<string, readonly unknown[]>>;
+}
+
+/** Throws the property's counterexample: put its seed and path into `fc.assert` to see it again. */
+export async function expectSoundAnswers(
+  baseUrl: string,
+  endpoint: EndpointUnderTest,
+  { runs = 300 }: { runs?: number } = {},
+): Promise<void> {
+  const sent = fc.oneof({ weight: 5, arbitrary: changedBodies(endpoint) }, brokenTexts(endpoint));
+  await fc.assert(
+    fc.asyncProperty(sent, async (body) => expectSoundAnswer(await send(baseUrl, endpoint, body), endpoint)),
+    { numRuns: runs, endOnFailure: false },
+  );
+  const last = await send(baseUrl, endpoint, JSON.stringify(endpoint.body));
+  expect([last.status, last.text]).toEqual([200, expect.anything()]);
+  expectSoundAnswer(last, endpoint);
+}
+
+interface Answer {
+  status: number;
+  contentType: string;
+  text: string;
+}
+
+async function send(
+  baseUrl: string,
+  { path }: EndpointUnderTest,
+  body: string | Uint8Array,
+): Promise<Answer> {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: typeof body === "string" ? body : new Uint8Array(body),
+    signal: AbortSignal.timeout(answerMs),
+  });
+  const contentType = response.headers.get("content-type") ?? "";
+  return { status: response.status, contentType, text: await response.text() };
+}
+
+function expectSoundAnswer(
+  { status, contentType, text }: Answer,
+  { answer, event }: EndpointUnderTest,
+): void {
+  if (status !== 200) expectSoundError(text, status);
+  else if (contentType.startsWith("text/event-stream")) expectSoundStream(text, event);
+  else answer.parse(JSON.parse(text));
+}
+
+/** Whatever is sent, it is the sender's mistake or none. */
+function expectSoundError(text: string, status: number): void {
+  const { error } = ErrorBody.parse(JSON.parse(text));
+  expect(error.code).toSatisfy(isWireErrorCode);
+  if (!isWireErrorCode(error.code)) return;
+  expect({ status, type: error.type }).toEqual(wireErrors[error.code]);
+  expect(status, text).toBeLessThan(500);
+  expect(error.message).not.toMatch(/^\s+at |\n/m);
+}
+
+/** Whole events; `[DONE]` at the end, or an error instead of it. */
+function expectSoundStream(text: string, event: z.ZodType | undefined): void {
+  const events = text.split("\n\n");
+  expect(events.pop()).toBe("");
+  const data = events
+    .filter((one) => !one.startsWith(":"))
+    .map((one) => one.replace(/^(?:event: .*\n)?data: /, ""));
+  const last = data.pop() ?? "";
+  if (last !== "[DONE]" && last.startsWith('{"error"')) ErrorBody.parse(JSON.parse(last));
+  else if (last !== "[DONE]") data.push(last);
+  for (const one of data) event?.parse(JSON.parse(one));
+}
+
+/** Values that programs trip over, whatever the field. */
+const oddities: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(null, true, false, 0, -0, -1, 1, 2, 0.5, 1e-9, 1e308, -1e308),
+  fc.constantFrom<unknown>(2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 53, -(2 ** 53)),
+  fc.constantFrom<unknown>(
+    "",
+    " ",
+    "a",
+    "\n",
+    "\0",
+    "\u{1F9ED}",
+    "\uD800",
+    "\uFFFE",
+    "null",
+    "0",
+    "__proto__",
+  ),
+  fc.constantFrom<unknown>([], {}, [null], [[]], [{}], [""], { "": "" }, ["a", 1, null]),
+  fc.constantFrom("x", " ", "\u{1F9ED}", "\n").map((character) => character.repeat(100_000)),
+  fc.constantFrom<unknown>(0, "a", {}, []).map((item) => Array.from({ length: 20_000 }, () => item)),
+  fc.integer({ min: 2, max: 2_000 }).map((depth) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`)),
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.string({ unit: "binary", maxLength: 50 }),
+);
+
+type Path = readonly (string | number)[];
+
+interface Change {
+  path: Path;
+  /** Absent: what is there is taken away. */
+  value?: unknown;
+}
+
+/** The endpoint's own body with one change or a few, anywhere in it. */
+function changedBodies({ body, border = {} }: EndpointUnderTest): fc.Arbitrary<string> {
+  const path = fc.constantFrom<Path>(...pathsOf(body));
+  const removal = path.map((at): Change => ({ path: at }));
+  const odd = fc.record({ path, value: oddities });
+  const unknown = fc.record({ path: fc.string({ maxLength: 10 }).map((name) => [name]), value: oddities });
+  const atBorder = Object.entries(border).flatMap(([name, values]) =>
+    values.map((value): Change => ({ path: [name], value })),
+  );
+  const change = fc.oneof(
+    { weight: 1, arbitrary: removal },
+    { weight: 4, arbitrary: odd },
+    { weight: 1, arbitrary: unknown },
+    ...(atBorder.length === 0 ? [] : [{ weight: 4, arbitrary: fc.constantFrom(...atBorder) }]),
+  );
+  const changes = fc.array(change, { minLength: 1, maxLength: 3 });
+  return changes.map((all) => JSON.stringify(all.reduce(changed, body)));
+}
+
+/** Of every value inside `value`. */
+function pathsOf(value: unknown, at: Path = []): Path[] {
+  const inside = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const keyOf = (name: string) => (Array.isArray(value) ? Number(name) : name);
+  const deeper = inside.flatMap(([name, item]) => pathsOf(item, [...at, keyOf(name)]));
+  return at.length === 0 ? deeper : [at, ...deeper];
+}
+
+function changed(value: unknown, { path: [first, ...rest], value: next }: Change): unknown {
+  if (first === undefined) return next;
+  if (typeof value !== "object" || value === null) return value; // an earlier change has taken the place away
+  const inside: unknown = Reflect.get(value, first);
+  const replaced = rest.length === 0 ? next : changed(inside, { path: rest, value: next });
+  if (Array.isArray(value)) return value.map((item: unknown, index) => (index === first ? replaced : item));
+  return { ...value, [first]: replaced };
+}
+
+/** Texts that are no JSON object, or none of UTF-8. */
+function brokenTexts({ body }: EndpointUnderTest): fc.Arbitrary<string | Uint8Array> {
+  const whole = JSON.stringify(body);
+  return fc.oneof(
+    fc.nat(whole.length - 1).map((end) => whole.slice(0, end)),
+    fc.nat(whole.length - 1).map((at) => `${whole.slice(0, at)}${whole.slice(at + 1)}`),
+    fc.jsonValue().map((value) => JSON.stringify(value)),
+    fc.constantFrom(
+      "",
+      "{}",
+      "[]",
+      "null",
+      `\uFEFF${whole}`,
+      `${whole}${whole}`,
+      `[${whole}]`,
+      `{"__proto__":${whole}}`,
+    ),
+    fc.nat(whole.length - 1).map((at) => Buffer.from(whole).fill(0xff, at, at + 1)),
+    fc.uint8Array({ maxLength: 40 }),
+  );
+}

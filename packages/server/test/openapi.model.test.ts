@@ -1,0 +1,116 @@
+// Answers of a real (tiny) model over a socket, each held against the server's own /openapi.json.
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scriptedApp, scriptedId } from "../src/testing/scripted-server.ts";
+import { documentOf, expectDocumented } from "./documented.ts";
+import { modelId, realServer, user, type RealServer } from "./real-server.ts";
+
+const templates = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
+const chat = "POST /v1/chat/completions";
+
+const weather = {
+  type: "function",
+  function: {
+    name: "get_weather",
+    parameters: { type: "object", properties: { city: { enum: ["Rome", "Oslo"] } }, required: ["city"] },
+  },
+};
+
+describe("answers of a real model", () => {
+  let server: RealServer;
+  let url: string;
+  beforeAll(async () => {
+    const load = { contextLength: 1024, parallel: 4, speculation: "ngram" as const };
+    const chatTemplate = await readFile(path.join(templates, "Qwen-Qwen3-0.6B.jinja"), "utf8");
+    server = await realServer({ fixture: { vocabulary: "qwen2", chatTemplate }, load });
+    url = server.baseUrl.replace(/\/v1$/, "");
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const post = (route: string, body: object): Promise<Response> =>
+    fetch(url + route, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+
+  it("to every route's example are as documented, whole and streamed", async () => {
+    const { paths } = await documentOf(url);
+    for (const [route, methods] of Object.entries(paths)) {
+      for (const [method, { requestBody, responses }] of Object.entries(methods)) {
+        const operation = `${method.toUpperCase()} ${route}`;
+        const example = requestBody?.content["application/json"]?.example;
+        if (typeof example !== "object" || example === null) {
+          const answer = await fetch(url + route.replace("{id}", modelId), { method: method.toUpperCase() });
+          expect([operation, answer.status]).toEqual([operation, 200]);
+          await expectDocumented(url, operation, answer);
+          continue;
+        }
+        const body = { max_tokens: 8, ...example, model: modelId };
+        const whole = await post(route, body);
+        expect([operation, whole.status]).toEqual([operation, 200]);
+        await expectDocumented(url, operation, whole);
+        if (responses["200"]?.content["text/event-stream"] === undefined) continue;
+        const streamed = await post(route, { ...body, stream: true });
+        expect([operation, streamed.headers.get("content-type")]).toEqual([operation, "text/event-stream"]);
+        await expectDocumented(url, operation, streamed);
+      }
+    }
+  });
+
+  it.each<[what: string, field: string, options: object]>([
+    ["several replies", '"index":2', { n: 3 }],
+    ["a limit", '"finish_reason":"length"', { temperature: 0.7, top_k: 5, top_p: 0.9, seed: 3 }],
+    ["probabilities", '"logprob":', { logprobs: true, top_logprobs: 3 }],
+    ["a usage at the end", '"cached_tokens":', { stream_options: { include_usage: true } }],
+    ["timings on the way", '"predicted_per_second":', { timings_per_token: true }],
+    ["a JSON object", '"content":"{', { response_format: { type: "json_object" }, max_tokens: 60 }],
+    ["a call", '"tool_calls":[', { tools: [weather], tool_choice: "required", max_tokens: 300 }],
+    [
+      "guessed tokens",
+      '"draft_n":',
+      { logit_bias: { 400: 60, 500: 60, 600: 60, 700: 60 }, temperature: 0, max_tokens: 300 },
+    ],
+  ])("with %s are as documented, whole and streamed", async (_, field, options) => {
+    const body = { model: modelId, messages: user("Tell me of rivers."), max_tokens: 16, ...options };
+    for (const stream of [false, true]) {
+      const answer = await post("/v1/chat/completions", { ...body, stream });
+      expect(answer.status).toBe(200);
+      expect(JSON.stringify(await expectDocumented(url, chat, answer))).toContain(field);
+    }
+  });
+
+  it.each<[string, number, object]>([
+    ["a prompt that is too long", 400, { messages: user("word ".repeat(2_000)) }],
+    ["an image for a model that reads text", 400, { messages: [{ role: "user", content: [image()] }] }],
+    ["a grammar that is wrong", 400, { grammar: "root ::= (" }],
+    ["a model that is not there", 404, { model: "nobody" }],
+  ])("to %s are a documented %i, streamed or not", async (_, status, options) => {
+    for (const stream of [false, true]) {
+      const answer = await post("/v1/chat/completions", {
+        model: modelId,
+        messages: user("Hi"),
+        stream,
+        ...options,
+      });
+      expect(answer.status).toBe(status);
+      await expectDocumented(url, chat, answer);
+    }
+  });
+
+  it("with thoughts are as documented, by a scripted model, for a tiny one has none", async () => {
+    const reply = (text: string) => ({ content: text.slice(2), reasoning: text.slice(0, 2), calls: [] });
+    await using house = await scriptedApp({ script: { pieces: ["Hm", "Yes"], reply } });
+    for (const stream of [false, true]) {
+      const payload = { model: scriptedId, messages: user("Hi"), stream };
+      const answer = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+      const values = await expectDocumented(house.app, chat, answer);
+      expect(JSON.stringify(values)).toContain('"reasoning_content":"Hm"');
+    }
+  });
+
+  function image(): object {
+    return { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  }
+});

@@ -1,0 +1,166 @@
+// /v1/responses with the official openai client on a tiny model: every answer and every event is of its schema, a stream
+// says what the answer in one piece says, and forms and calls hold on a model with random weights.
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { ResponsesAnswer, ResponsesEvent } from "@ingle/protocol";
+import OpenAI from "openai";
+import { zodTextFormat } from "openai/helpers/zod";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { modelId, realServer, type RealServer } from "./real-server.ts";
+
+const templates = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
+
+const weather: OpenAI.Responses.FunctionTool = {
+  type: "function",
+  name: "get_weather",
+  description: "The weather of a city",
+  parameters: { type: "object", properties: { city: { enum: ["Rome", "Oslo"] } }, required: ["city"] },
+  strict: true,
+};
+const question = { role: "user" as const, content: "What is the weather in Rome?" };
+
+describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
+  "/v1/responses with the template of %s",
+  (template) => {
+    let server: RealServer;
+    let openai: OpenAI;
+    beforeAll(async () => {
+      const chatTemplate =
+        template === "chatml" ? undefined : await readFile(path.join(templates, `${template}.jinja`), "utf8");
+      const fixture = { vocabulary: "qwen2", ...(chatTemplate === undefined ? {} : { chatTemplate }) };
+      server = await realServer({ fixture, load: { contextLength: 2048, parallel: 2 } });
+      openai = new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
+    });
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    const request = { model: modelId, input: [question], temperature: 0.5, max_output_tokens: 40, seed: 1 };
+
+    /** The whole answer, and the last one of the stream; both of their schema, and every event. */
+    async function bothOf(
+      body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
+    ): Promise<{ whole: ResponsesAnswer; streamed: ResponsesAnswer; events: ResponsesEvent[] }> {
+      // What the client adds to a response is no part of it.
+      const { output_text: _added, ...answer } = await openai.responses.create(body);
+      const whole = ResponsesAnswer.strict().parse(answer);
+      const events: ResponsesEvent[] = [];
+      for await (const event of await openai.responses.create({ ...body, stream: true })) {
+        events.push(ResponsesEvent.parse(event));
+      }
+      expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
+      const last = events.at(-1);
+      if (last === undefined || !("response" in last)) throw new Error("no response at the end");
+      return { whole, streamed: last.response, events };
+    }
+
+    const textOf = (answer: ResponsesAnswer): string =>
+      answer.output
+        .flatMap((item) => (item.type === "message" ? item.content.map(({ text }) => text) : []))
+        .join("");
+
+    it("streams the text that it answers in one piece", async () => {
+      const { whole, streamed, events } = await bothOf(request);
+      expect(textOf(whole)).not.toBe("");
+      expect(textOf(streamed)).toBe(textOf(whole));
+      expect(streamed.status).toBe(whole.status);
+      expect(streamed.usage?.output_tokens).toBe(whole.usage?.output_tokens);
+      const deltas = events.map((event) => (event.type === "response.output_text.delta" ? event.delta : ""));
+      expect(deltas.join("")).toBe(textOf(whole));
+      const final = await openai.responses.stream(request).finalResponse();
+      expect(final.output_text).toBe(textOf(whole));
+    });
+
+    it("finds what it computed before", async () => {
+      const input = [{ role: "user" as const, content: "Tell me a long story. ".repeat(20) }];
+      await openai.responses.create({ ...request, input });
+      const again = await openai.responses.create({ ...request, input });
+      expect(again.usage?.input_tokens_details.cached_tokens).toBeGreaterThan(0);
+    });
+
+    it("tells how likely each token of its text was", async () => {
+      const body = { ...request, top_logprobs: 2, include: ["message.output_text.logprobs" as const] };
+      const { whole, streamed, events } = await bothOf(body);
+      const of = ({ output: [item] }: ResponsesAnswer) =>
+        item?.type === "message" ? item.content[0]?.logprobs : [];
+      expect(of(whole)?.length).toBe(whole.usage?.output_tokens);
+      expect(of(whole)?.every(({ top_logprobs }) => top_logprobs.length === 2)).toBe(true);
+      expect(of(streamed)?.length).toBe(of(whole)?.length);
+      const told = events.flatMap((event) =>
+        event.type === "response.output_text.delta" ? event.logprobs : [],
+      );
+      expect(told).toEqual(of(streamed));
+    });
+
+    it("writes JSON of a schema, which the client parses", async () => {
+      const shape = z.object({ city: z.enum(["Rome", "Oslo"]), warm: z.boolean() });
+      const body = { ...request, max_output_tokens: 200, text: { format: zodTextFormat(shape, "weather") } };
+      const parsed = await openai.responses.parse(body);
+      expect(shape.parse(parsed.output_parsed)).toEqual(parsed.output_parsed);
+      expect((await openai.responses.stream(body).finalResponse()).output_parsed).toEqual(
+        parsed.output_parsed,
+      );
+    });
+
+    it("calls a function, streamed as in one piece, and takes what it gave", async () => {
+      const body = {
+        ...request,
+        tools: [weather],
+        tool_choice: "required" as const,
+        parallel_tool_calls: false,
+        max_output_tokens: 400,
+      };
+      const { whole, streamed, events } = await bothOf(body);
+      const callOf = ({ output }: ResponsesAnswer) => output.find((item) => item.type === "function_call");
+      const call = callOf(whole);
+      if (call === undefined) throw new Error("no call");
+      expect(call.name).toBe("get_weather");
+      expect(["Rome", "Oslo"]).toContain(JSON.parse(call.arguments).city);
+      expect(JSON.parse(callOf(streamed)?.arguments ?? "")).toEqual(JSON.parse(call.arguments));
+      const deltas = events.map((event) =>
+        event.type === "response.function_call_arguments.delta" ? event.delta : "",
+      );
+      expect(deltas.join("")).toBe(callOf(streamed)?.arguments);
+
+      const answer = await openai.responses.create({
+        ...request,
+        max_output_tokens: 5,
+        tools: [weather],
+        input: [question, call, { type: "function_call_output", call_id: call.call_id, output: "Sunny." }],
+      });
+      expect(answer.status).toBe("incomplete");
+    });
+
+    it("calls only the tools that are allowed", async () => {
+      const other = { ...weather, name: "get_time" };
+      const allowed = { type: "allowed_tools" as const, mode: "required" as const, tools: [{ ...other }] };
+      const { output } = await openai.responses.create({
+        ...request,
+        tools: [weather, other],
+        tool_choice: allowed,
+        max_output_tokens: 400,
+      });
+      const names = output.flatMap((item) => (item.type === "function_call" ? [item.name] : []));
+      expect(new Set(names)).toEqual(new Set(["get_time"]));
+    });
+
+    it("refuses schemas that no form can be made of by their place, and goes on", async () => {
+      for (const schema of [{ type: "string", pattern: "^(a$" }, { $ref: "#/$defs/missing" }, { enum: [] }]) {
+        const format = { type: "json_schema" as const, name: "a", schema, strict: true };
+        await expect(openai.responses.create({ ...request, text: { format } })).rejects.toMatchObject({
+          constructor: OpenAI.BadRequestError,
+          param: "text.format",
+        });
+      }
+      expect((await openai.responses.create({ ...request, max_output_tokens: 2 })).status).toBe("incomplete");
+    });
+
+    it("refuses a conversation that is longer than the context, and says by how much", async () => {
+      const input = "word ".repeat(5_000);
+      await expect(openai.responses.create({ ...request, input })).rejects.toMatchObject({
+        constructor: OpenAI.BadRequestError,
+        code: "context_length_exceeded",
+        error: { n_ctx: 2048, n_prompt_tokens: expect.any(Number) },
+      });
+    });
+  },
+);
