@@ -1,0 +1,21 @@
+// What the tests with foreign clients ask: one question, one tool, one schema, on a tiny model with random weights that can
+// only ever answer in finite ways. Used by the tests in this folder.
+import { realServer, type RealServer } from "../real-server.ts";
+
+export const question = "What is the weather in Rome?";
+export const cities = ["Rome", "Oslo"] as const;
+/** The parameters of the one tool. */
+export const weatherParameters = {
+  type: "object" as const,
+  properties: { city: { type: "string" as const, enum: [...cities] } },
+  required: ["city"],
+  additionalProperties: false as const,
+};
+export const weatherText = "Sunny, 21 degrees";
+
+export function foreignServer(): Promise<RealServer> {
+  return realServer({
+    fixture: { vocabulary: "qwen2" },
+    load: { contextLength: 2048, parallel: 4 },
+  });
+}

@@ -1,0 +1,86 @@
+// LangChain's ChatOpenAI against a real server: messages, streams, tools, structured output.
+import { AIMessageChunk, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { ChatOpenAI } from "@langchain/openai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { modelId, type RealServer } from "../real-server.ts";
+import { cities, foreignServer, question, weatherText } from "./desk.ts";
+
+let server: RealServer;
+beforeAll(async () => {
+  server = await foreignServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+function chat(fields: { maxTokens?: number; temperature?: number } = {}): ChatOpenAI {
+  return new ChatOpenAI({
+    model: modelId,
+    apiKey: "anything",
+    temperature: 0.5,
+    maxTokens: 200,
+    maxRetries: 0,
+    ...fields,
+    configuration: { baseURL: server.baseUrl },
+    modelKwargs: { seed: 1 },
+  });
+}
+
+const weather = tool(async () => weatherText, {
+  name: "get_weather",
+  description: "The weather of a city",
+  schema: z.object({ city: z.enum(cities) }),
+});
+
+const messages = [new SystemMessage("Be brief."), new HumanMessage(question)];
+
+describe("LangChain's ChatOpenAI", () => {
+  it("invokes and counts tokens", async () => {
+    const answer = await chat({ maxTokens: 12 }).invoke(messages);
+    expect(answer.text).not.toBe("");
+    expect(answer.usage_metadata?.output_tokens).toBe(12);
+    expect(answer.response_metadata).toMatchObject({ finish_reason: "length" });
+  });
+
+  it("streams the same text", async () => {
+    const whole = await chat({ maxTokens: 12 }).invoke(messages);
+    let sum: AIMessageChunk | undefined;
+    for await (const chunk of await chat({ maxTokens: 12 }).stream(messages)) {
+      sum = sum === undefined ? chunk : sum.concat(chunk);
+    }
+    expect(sum?.text).toBe(whole.text);
+    expect(sum?.usage_metadata?.output_tokens).toBe(12);
+  });
+
+  it("batches", async () => {
+    const answers = await chat({ maxTokens: 5 }).batch([messages, messages, messages]);
+    expect(answers.map((answer) => answer.text)).toEqual(Array.from({ length: 3 }, () => answers[0]?.text));
+  });
+
+  it("binds tools, calls them and takes their results", async () => {
+    const answer = await chat().bindTools([weather], { tool_choice: "required" }).invoke(messages);
+    const [call] = answer.tool_calls ?? [];
+    expect(call).toMatchObject({
+      name: "get_weather",
+      args: { city: expect.stringMatching(/^(Rome|Oslo)$/) },
+    });
+    const result = await weather.invoke(call!);
+    expect(result).toBeInstanceOf(ToolMessage);
+    const next = await chat({ maxTokens: 5 }).invoke([...messages, answer, result]);
+    expect(next.text).not.toBe("");
+  });
+
+  it("gives structured output by schema and by function", async () => {
+    const Forecast = z.object({ city: z.enum(cities), isSunny: z.boolean() });
+    for (const method of ["jsonSchema", "functionCalling"] as const) {
+      const forecast = await chat()
+        .withStructuredOutput(Forecast, { method, name: "forecast" })
+        .invoke(messages);
+      expect(Forecast.parse(forecast)).toEqual(forecast);
+    }
+  });
+
+  it("learns of errors with their status", async () => {
+    await expect(chat({ temperature: -1 }).invoke(messages)).rejects.toMatchObject({ status: 400 });
+  });
+});

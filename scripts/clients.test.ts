@@ -1,0 +1,27 @@
+// docs/clients.md tells which versions of other people's clients are tested: they are those that are installed.
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+
+const root = path.join(import.meta.dirname, "..");
+const Manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });
+const clients = [
+  "openai",
+  "@anthropic-ai/sdk",
+  "ai",
+  "@ai-sdk/openai-compatible",
+  "@ai-sdk/openai",
+  "@langchain/openai",
+  "@huggingface/inference",
+];
+
+describe("docs/clients.md", () => {
+  it.each(clients)("has the version of %s that the tests run", async (client) => {
+    const manifest = Manifest.parse(JSON.parse(await readFile(path.join(root, "package.json"), "utf8")));
+    const page = await readFile(path.join(root, "docs/clients.md"), "utf8");
+    const version = manifest.devDependencies[client] ?? "not installed";
+    const row = page.split("\n").find((line) => line.includes(`[${client}](`));
+    expect(row).toContain(version);
+  });
+});
