@@ -294,6 +294,8 @@ bool Scheduler::grow(Sequence& sequence) {
 
 void Scheduler::preempt(Sequence& sequence) {
     requeue(sequence, Keep::yes);
+    // One that was cut, begun anew and had to give way, all in this turn, has not begun.
+    std::erase_if(plan_.starts, [&](const Start& start) { return start.id == sequence.id(); });
     preemptions_ += 1;
 }
 
