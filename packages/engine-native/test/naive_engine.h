@@ -195,6 +195,7 @@ private:
 
     void save(const sched::CellOp& op) {
         Tokens text;
+        expect(std::ssize(cells_of(op.slot)) == op.length, "a state is saved elsewhere than it stands");
         saved_.push_back(op.checkpoint);
         for (const Cell& cell : cells_of(op.slot)) text.push_back(cell.token);
         expect(checkpoints_.emplace(op.checkpoint, std::move(text)).second, "a checkpoint is saved twice");

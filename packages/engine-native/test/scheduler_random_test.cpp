@@ -44,7 +44,7 @@ struct World {
 World random_world(Random& random) {
     // Host memory is for long texts: some worlds have them.
     const bool is_long = random.chance(15);
-    const int32_t context_length = is_long ? random.between(300, 1500) : random.between(2, 160);
+    const int32_t context_length = is_long ? random.between(300, 1500) : random.between(3, 160);
     const int32_t sequences = random.between(1, 8);
     const int32_t checkpoints = random.chance(40) ? random.between(1, 12) : 0;
     const int32_t stash_tokens = random.chance(70) ? random.between(0, 12 * context_length) : 0;

@@ -345,6 +345,27 @@ TEST_CASE("host memory: a long state is copied in several turns, while others go
     CHECK_EQ(house.turn(), "2: 26+1*, 4: 4999+1*");
 }
 
+TEST_CASE("host memory: a state that is passed over on the way back is not saved as if it were there") {
+    House house(with(kStashing, [](Limits& limits) {
+        limits.checkpoints = 4;
+        limits.checkpoint_bytes = 50;
+    }));
+    house.scheduler.adopt(prompt(100, 0, 0), 0, {}, 1050);
+    house.scheduler.adopt(prompt(200, 0, 0), 100, {}, 1050);
+    house.submit("a", prompt(200, 5, 1), 1);
+    CHECK_EQ(house.turn(), ""); // both pieces in one turn, after which the state is that of 200 tokens
+    finish(house);
+    CHECK_EQ(house.scheduler.counters().stash_hits, 2);
+    house.submit("a", prompt(200, 5, 2), 1);
+    CHECK_EQ(house.turn(), "2: 200+5*");
+    finish(house);
+    house.submit("a", prompt(100, 5, 3), 1);
+    CHECK_EQ(house.turn(), ""); // nothing to begin with but what host memory has
+    CHECK_EQ(house.cached[3], 0);
+    CHECK_EQ(house.turn(), "3: 100+5*");
+    CHECK_EQ(house.scheduler.counters().stash_hits, 3);
+}
+
 TEST_CASE("host memory: a preempted request gets its own state back") {
     House house(with(kStashing, [](Limits& limits) { limits.cells = limits.context_length = 400; }), 400);
     house.submit("a", prompt(0, 150, 1), 200);

@@ -92,6 +92,25 @@ describe("host memory", () => {
     expect(loaded.model.stats().cacheRamBytes).toBeGreaterThan(512 * 1024);
   });
 
+  it("gives a text that was passed over on the way back no later text's state, lfm2", async () => {
+    await using loaded = await loadTiny(crowded, { architecture: "lfm2" });
+    // They take nearly all of the context, and begin differently.
+    const evictors = ["one", "two"].map((word) => word + " copper".repeat(235));
+    const first = opening("lantern");
+    const longer = `${first}${"It burns all night, and nobody asks why. ".repeat(8)}${turnEnd}`;
+    // With one token each, nothing follows the text in the state.
+    for (const [index, prompt] of [first, longer].entries()) {
+      await ask(loaded, prompt, { maxTokens: 1 });
+      await ask(loaded, evictors[index] ?? "", { maxTokens: 1 });
+    }
+    await ask(loaded, `${longer}And then?${turnEnd}`, { maxTokens: 1 });
+    expect(loaded.model.stats().cacheRamHits).toBe(3); // one for the longer text, and two now
+    const other = `${first}Who lit it?${turnEnd}`;
+    const cached = await ask(loaded, other);
+    expect(cached.usage.cachedTokens).toBeGreaterThan(0);
+    expect(cached.text).toBe((await ask(loaded, other, { cachePrompt: false })).text);
+  });
+
   it("gives a preempted request back what it had computed", async () => {
     await using loaded = await loadTiny({ ...crowded, parallel: 3 }, { weights: "f32" });
     const requests = ["river", "lantern", "copper"].map((word) => ({

@@ -240,7 +240,8 @@ void Engine::share(const sched::CellOp& op, const sched::Plan& plan) {
     if (op.checkpoint != 0) is_shared = is_shared && context_->restore(op.slot, checkpoints_[op.checkpoint]);
     if (is_shared) return;
     is_torn_ = true;
-    blamed_.push_back(std::ranges::find(plan.starts, op.slot, &sched::Start::slot)->id);
+    const auto start = std::ranges::find(plan.starts, op.slot, &sched::Start::slot);
+    if (start != plan.starts.end()) blamed_.push_back(start->id); // else it has given way already
 }
 
 void Engine::save(const sched::CellOp& op) {

@@ -73,7 +73,7 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
     constexpr int32_t kCellsMax = 1 << 28;
     constexpr int32_t kThreadsMax = 512; // GGML_MAX_N_THREADS
     engine::EngineOptions options{
-        .context = {.context_length = reader.integer("contextLength", 2, kCellsMax),
+        .context = {.context_length = reader.integer("contextLength", 3, kCellsMax),
                     .cells = reader.integer("cells", 2, kCellsMax),
                     .sequences = reader.integer("parallel", 1, 256), // LLAMA_MAX_SEQ
                     .batch_tokens = reader.integer("batchTokens", 1, 1 << 20),

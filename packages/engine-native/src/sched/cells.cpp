@@ -103,7 +103,8 @@ void Cells::save(Slot slot) {
     drop_checkpoints();
     const base::CheckpointId checkpoint = ++checkpoints_made_;
     tree_.mark(slot, checkpoint);
-    ops_.push_back({.kind = CellOp::Kind::save, .slot = slot, .checkpoint = checkpoint});
+    ops_.push_back(
+        {.kind = CellOp::Kind::save, .slot = slot, .length = tree_.length(slot), .checkpoint = checkpoint});
 }
 
 void Cells::forget(base::CheckpointId checkpoint) {

@@ -76,7 +76,7 @@ struct CellOp {
         free,
         /// `slot`, which holds nothing, gets the first `length` cells of `from` too, and the state of `checkpoint`.
         share,
-        /// The state of `slot` as it is now is saved as `checkpoint`.
+        /// The state of `slot` as it is now, after `length` tokens, is saved as `checkpoint`.
         save,
         /// `checkpoint` is needed no more.
         drop,

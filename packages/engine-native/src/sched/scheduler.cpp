@@ -75,7 +75,11 @@ void Scheduler::restored(const Restore& restore, bool is_ok) {
     cells_.append(restore.slot,
                   sequence.tokens().subspan(static_cast<size_t>(restore.first), static_cast<size_t>(count)));
     sequence.advance(count);
-    cells_.save(restore.slot);
+    // It is saved as it is when the next turn begins. Where it was only on its way, that would be a later text's state.
+    const auto goes_on = [&](const Restore& next) {
+        return next.id == restore.id && next.first == restore.length;
+    };
+    if (std::ranges::none_of(plan_.restores, goes_on)) cells_.save(restore.slot);
 }
 
 void Scheduler::apply(const std::vector<Outcome>& outcomes) {
@@ -294,6 +298,8 @@ bool Scheduler::grow(Sequence& sequence) {
 
 void Scheduler::preempt(Sequence& sequence) {
     requeue(sequence, Keep::yes);
+    // One that was cut, begun anew and had to give way, all in this turn, has not begun.
+    std::erase_if(plan_.starts, [&](const Start& start) { return start.id == sequence.id(); });
     preemptions_ += 1;
 }
 

@@ -43,7 +43,8 @@ public:
           tokens_(std::move(request_.prompt)),
           generate_left_(request_.generate_max) {
         INGLE_ASSERT(!tokens_.empty() && length() < context_length && generate_left_ >= 1);
-        if (request_.turns) INGLE_ASSERT(2 * request_.turns->keep < context_length);
+        // Of two tokens, what is left after a cut would have nothing computed.
+        if (request_.turns) INGLE_ASSERT(2 * request_.turns->keep < context_length && context_length >= 3);
         else INGLE_ASSERT(generate_left_ <= context_length - length());
     }
 

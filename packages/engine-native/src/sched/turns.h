@@ -28,7 +28,7 @@ struct Turns {
     /// as it likes.
     std::optional<Cut> cut_prompt(int32_t length, int32_t context_length, int32_t tokens_max) const;
 
-    /// What goes of a text that fills a context of `length` tokens, at least 2: up to a message's end that lies between
+    /// What goes of a text that fills a context of `length` tokens, at least 3: up to a message's end that lies between
     /// a half and three quarters of what follows the kept part, else just the half. The last token stays.
     Cut cut_running(int32_t length) const;
 };
