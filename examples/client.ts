@@ -8,11 +8,13 @@ const model = data[0]?.id;
 if (model === undefined)
   throw new Error("The server has no model yet; try again when it says that it is ready.");
 
-const stream = await client.chat.completions.create({
+const stream = await client.chat.completions.stream({
   model,
   messages: [{ role: "user", content: "What is the capital of France?" }],
   max_tokens: 64,
-  stream: true,
 });
-for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "");
-console.log();
+for await (const text of stream.texts()) process.stdout.write(text);
+
+// The whole reply, put together from its chunks.
+const { usage, timings } = await stream.finalCompletion();
+console.log(`\n${usage?.completion_tokens} tokens, ${timings?.predicted_per_second.toFixed(1)} a second`);

@@ -92,8 +92,8 @@ test("an end without [DONE] is an error: a cut reply never looks whole", async (
 });
 
 test("data that is no chunk is an error", async () => {
-  for (const data of ["data: {oops\n\n", "data: 7\n\n", "data: {}\n\n"]) {
-    const { failure } = await collect(events(data, done));
+  for (const data of ["{oops", "7", "{}", '{"choices":[7]}', '{"choices":[{"index":0}]}']) {
+    const { failure } = await collect(events(`data: ${data}\n\n`, done));
     expect(failure).toMatchObject({ name: "StreamError", code: "stream_invalid" });
   }
 });
@@ -206,7 +206,62 @@ test("a stream can be read once", async () => {
   server.answer(events(chunkEvent("a"), done));
   const stream = await client.chat.completions.create(body);
   await stream.finalText();
-  await expect(stream.finalText()).rejects.toSatisfy(IngleError.is);
+  expect(() => stream[Symbol.asyncIterator]()).toThrow(IngleError);
+  expect(() => stream.toReadableStream()).toThrow(IngleError);
+  await expect(stream.texts().next()).rejects.toSatisfy(IngleError.is);
+});
+
+test("texts() gives the pieces of the first choice's text and nothing else", async () => {
+  const second = chunkEvent("other").replace('"index":0', '"index":1');
+  server.answer(events(chunkEvent(null), chunkEvent("Hel"), second, chunkEvent(""), chunkEvent("lo"), done));
+  const texts: string[] = [];
+  for await (const text of (await client.chat.completions.create(body)).texts()) texts.push(text);
+  expect(texts).toEqual(["Hel", "lo"]);
+});
+
+test("the whole text is there beside a loop and after it, as often as it is asked for", async () => {
+  server.answer(events(chunkEvent("Hel"), chunkEvent("lo"), done));
+  const stream = await client.chat.completions.create(body);
+  const chunks = stream[Symbol.asyncIterator]();
+  await chunks.next();
+  const beside = stream.finalText();
+  while ((await chunks.next()).done !== true);
+  expect(await beside).toBe("Hello");
+  expect(await stream.finalText()).toBe("Hello");
+});
+
+test("what waits for the whole reply rejects when it was left, and with the error that ended it", async () => {
+  const { script, response } = endless();
+  server.answer(script);
+  const left = await client.chat.completions.create(body);
+  const waiting = left.finalText();
+  await response;
+  left.abort();
+  await expect(waiting).rejects.toMatchObject({ name: "StreamError", code: "stream_aborted" });
+  await expect(left.finalCompletion()).rejects.toMatchObject({ code: "stream_aborted" });
+
+  server.answer(events(chunkEvent("Hel")));
+  const cut = await client.chat.completions.create(body);
+  await expect(cut.finalText()).rejects.toMatchObject({ code: "stream_incomplete" });
+  await expect(cut.finalText()).rejects.toMatchObject({ code: "stream_incomplete" });
+});
+
+test("stream() asks for a stream with usage, and gives the whole completion", async () => {
+  const end = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}\n\n`;
+  const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
+  const last = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+  server.answer(events(chunkEvent("Hi"), end, last, done));
+  const { model, messages } = body;
+  const stream = await client.chat.completions.stream({ model, messages });
+  const { choices, ...head } = await stream.finalCompletion();
+  expect(choices[0]).toMatchObject({ message: { content: "Hi" }, finish_reason: "stop" });
+  expect(head).toMatchObject({ id: "chatcmpl-1", object: "chat.completion", usage });
+  expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({
+    model,
+    messages,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
 });
 
 test("a connection whose stream ended well is used for the next request", async () => {

@@ -1,99 +1,73 @@
-// A streamed reply as an async iterable of chunks. Returned by chat.completions.create({ stream: true }).
+// A streamed chat completion: its chunks, its text, and the whole reply at the end. Made by chat.ts.
 import type { ChatCompletionChunk } from "@ingle/protocol";
 
-import { isRecord, parseJson, readWireError } from "./answer.ts";
-import { IngleError, StreamError } from "./errors.ts";
-import { readEvents } from "./event-stream.ts";
-import type { OpenAnswer } from "./transport.ts";
+import { isRecord } from "./answer.ts";
+import { createReplySoFar } from "./chat-reply.ts";
+import type { ReplyMessage, StreamedCompletion } from "./chat-reply.ts";
+import { Exchange } from "./exchange.ts";
+import { ReplyStream } from "./reply-stream.ts";
 
 /**
- * The chunks of a reply, to be read once, by `for await` or by `finalText()`. Leaving the loop early, `abort()` and the
- * end of an `await using` block close the connection, which makes the server stop generating. A reply that was cut short
- * ends in a `StreamError` or `ConnectionError`: a loop that ends by itself has seen the whole reply.
+ * The chunks of a chat completion; see `ReplyStream` for how it is read, left and passed on. The `final…` methods read the
+ * reply to its end by themselves, or wait for the end when somebody else reads it: call them instead of a loop, beside it
+ * or after it, but do not wait for them inside of it.
  */
-export class ChatStream implements AsyncIterable<ChatCompletionChunk>, AsyncDisposable {
-  /** The answer's `x-request-id`, when the server sent one. */
-  readonly requestId: string | null;
-  readonly #exchange: OpenAnswer["exchange"];
-  #isTaken = false;
-  #isLeft = false;
+export class ChatStream extends ReplyStream<ChatCompletionChunk> {
+  readonly #reply = createReplySoFar();
 
-  constructor({ response, exchange }: OpenAnswer) {
-    this.requestId = response.headers.get("x-request-id");
-    this.#exchange = exchange;
+  /**
+   * Reads what `toReadableStream()` gave, or the body of any event stream of the convention: in a browser, the answer of a
+   * backend that passes a stream on. A signal ends it as it ends a request.
+   */
+  static fromReadableStream(
+    bytes: ReadableStream<Uint8Array>,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): ChatStream {
+    return new ChatStream({ exchange: Exchange.over(bytes, { signal }), requestId: null });
   }
 
-  /** @throws IngleError on a second reading: the chunks are not kept. */
-  [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, void, void> {
-    if (this.#isTaken) throw new IngleError("this stream is already being read; it can be read once");
-    this.#isTaken = true;
-    const chunks = this.#read();
-    return {
-      next: () => chunks.next(),
-      return: async () => {
-        // A generator would only learn of it when its pending read settles, so the read is ended first.
-        this.abort();
-        return chunks.return();
-      },
-    };
+  /**
+   * Only the text of the first choice, piece by piece.
+   * @throws IngleError when the stream is being read already.
+   */
+  async *texts(): AsyncGenerator<string, void, void> {
+    for await (const { choices } of this) {
+      for (const { index, delta } of choices) {
+        if (index === 0 && (delta.content ?? "") !== "") yield delta.content ?? "";
+      }
+    }
   }
 
-  /** Reads the whole reply and resolves with the text of its first choice. */
+  /** The text of the first choice, whole. */
   async finalText(): Promise<string> {
-    let text = "";
-    for await (const chunk of this) {
-      for (const choice of chunk.choices) {
-        if (choice.index === 0) text += choice.delta.content ?? "";
-      }
-    }
-    return text;
+    await this.untilWhole();
+    return this.#reply.text();
   }
 
-  /** Ends the reply here. A loop over it ends without an error. A second call does nothing. */
-  abort(): void {
-    this.#isLeft = true;
-    this.#exchange.close();
+  /** The message of the first choice, with what was thought and the calls of tools. */
+  async finalMessage(): Promise<ReplyMessage> {
+    return (await this.finalCompletion()).choices[0].message;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.abort();
+  /** Everything: all choices with their finish reasons and probabilities, usage and timings. */
+  async finalCompletion(): Promise<StreamedCompletion> {
+    await this.untilWhole();
+    return this.#reply.completion();
   }
 
-  async *#read(): AsyncGenerator<ChatCompletionChunk, void, void> {
-    try {
-      for await (const data of readEvents(() => this.#exchange.read())) {
-        // Events that came in before an abort are not given out after it.
-        this.#exchange.throwIfEnded();
-        if (data === "[DONE]") {
-          await this.#exchange.drain();
-          return;
-        }
-        yield readChunk(data);
-      }
-      throw new StreamError("the stream ended before the reply was complete", "stream_incomplete", null);
-    } catch (error) {
-      if (!this.#isLeft) throw error;
-    } finally {
-      this.#exchange.close();
-    }
+  protected override toEvent(data: unknown): ChatCompletionChunk | undefined {
+    return isChunk(data) ? data : undefined;
+  }
+
+  protected override keep(chunk: ChatCompletionChunk): void {
+    this.#reply.add(chunk);
   }
 }
 
 function isChunk(value: unknown): value is ChatCompletionChunk {
-  return isRecord(value) && Array.isArray(value["choices"]);
+  return isRecord(value) && Array.isArray(value["choices"]) && value["choices"].every(isChoice);
 }
 
-function readChunk(data: string): ChatCompletionChunk {
-  const value = parseJson(data);
-  const error = readWireError(value);
-  if (error !== undefined) {
-    throw new StreamError(
-      error.message ?? "the server failed while streaming",
-      error.code ?? "internal",
-      error.type,
-    );
-  }
-  if (!isChunk(value))
-    throw new StreamError("the stream holds data that is no chunk of a reply", "stream_invalid", null);
-  return value;
+function isChoice(value: unknown): boolean {
+  return isRecord(value) && typeof value["index"] === "number" && isRecord(value["delta"]);
 }

@@ -1,27 +1,51 @@
-// `client.chat.completions`: one call for both forms of a reply.
+// `client.chat.completions`: a reply in one piece, as a stream, or as a value of a schema.
 import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 
 import { isRecord } from "./answer.ts";
 import { ChatStream } from "./chat-stream.ts";
-import type { Transport } from "./transport.ts";
+import { createReplyOf } from "./create-reply.ts";
+import type { CreateReply } from "./create-reply.ts";
+import type { ValueSchema } from "./schema.ts";
+import { jsonFormat, parseReply } from "./structured.ts";
+import type { FormatOptions } from "./structured.ts";
+import type { CallOptions, Transport } from "./transport.ts";
 
-/** What every call takes beside its body. */
-export interface CallOptions {
-  /** Ends the call, which then rejects with the signal's reason; the server stops working on it. */
-  signal?: AbortSignal | undefined;
+/** A message as a request may have it: with `null` for what is absent, and a reply's message as it came. */
+export type ChatMessage = ChatCompletionBody["messages"][number];
+
+/** A request for a value: its schema decides what stands in these fields. */
+export type ParseBody = ChatCompletionBody & {
+  stream?: false | null | undefined;
+  n?: 1 | null | undefined;
+  response_format?: undefined;
+  grammar?: undefined;
+};
+
+/** A reply that was read as a value. */
+export interface ParsedReply<Value> {
+  value: Value;
+  /** The reply that held it, with usage and timings. */
+  completion: ChatCompletion;
 }
 
 /** The chat completions of a server. */
 export interface ChatCompletions {
-  /** Resolves when the reply begins; the stream gives its chunks as they come. */
-  create(body: ChatCompletionBody & { stream: true }, options?: CallOptions): Promise<ChatStream>;
-  /** Resolves with the whole reply. */
-  create(
-    body: ChatCompletionBody & { stream?: false | null | undefined },
+  /** A reply, whole or as a stream. */
+  create: CreateReply<ChatCompletionBody, ChatCompletion, ChatStream>;
+  /** The same as `create` with `stream: true`, and the usage comes with it unless `stream_options` say otherwise. */
+  stream(
+    body: ChatCompletionBody & { stream?: true | null | undefined },
     options?: CallOptions,
-  ): Promise<ChatCompletion>;
-  /** For a body whose form is not known beforehand. */
-  create(body: ChatCompletionBody, options?: CallOptions): Promise<ChatCompletion | ChatStream>;
+  ): Promise<ChatStream>;
+  /**
+   * Resolves with a value that the schema has checked; the server holds the reply to it token by token. Rejects with a
+   * `ParseError`, which has the text, when the reply was cut by its limit of tokens or is no such value.
+   */
+  parse<Value>(
+    body: ParseBody,
+    schema: ValueSchema<Value>,
+    options?: CallOptions & FormatOptions,
+  ): Promise<ParsedReply<Value>>;
 }
 
 function isChatCompletion(value: unknown): value is ChatCompletion {
@@ -30,19 +54,24 @@ function isChatCompletion(value: unknown): value is ChatCompletion {
 
 /** Makes `client.chat.completions`. */
 export function createChatCompletions(transport: Transport): ChatCompletions {
-  function create(body: ChatCompletionBody & { stream: true }, options?: CallOptions): Promise<ChatStream>;
-  function create(
-    body: ChatCompletionBody & { stream?: false | null | undefined },
-    options?: CallOptions,
-  ): Promise<ChatCompletion>;
-  function create(body: ChatCompletionBody, options?: CallOptions): Promise<ChatCompletion | ChatStream>;
-  async function create(
-    body: ChatCompletionBody,
-    options: CallOptions = {},
-  ): Promise<ChatCompletion | ChatStream> {
-    const request = { method: "POST", path: "/chat/completions", body, signal: options.signal } as const;
-    if (body.stream === true) return new ChatStream(await transport.stream(request));
-    return await transport.json(request, isChatCompletion);
-  }
-  return { create };
+  const create: ChatCompletions["create"] = createReplyOf(
+    transport,
+    "/v1/chat/completions",
+    isChatCompletion,
+    (open) => new ChatStream(open),
+  );
+  return {
+    create,
+    stream: (body, options) => {
+      const stream_options = { include_usage: true, ...body.stream_options };
+      return create({ ...body, stream: true, stream_options }, options);
+    },
+    parse: async (body, schema, { signal, ...format } = {}) => {
+      const completion = await create(
+        { ...body, stream: false, response_format: jsonFormat(schema, format) },
+        { signal },
+      );
+      return { value: await parseReply(completion, schema), completion };
+    },
+  };
 }

@@ -1,11 +1,14 @@
-// The client of a chat-completions server: options and the parts of the API. For Node and the browser.
+// The client of a server: how to reach it, and all parts of the API together. For Node and the browser.
 import { createChatCompletions } from "./chat.ts";
 import type { ChatCompletions } from "./chat.ts";
 import { createModels } from "./models.ts";
 import type { Models } from "./models.ts";
 import { systemClock } from "./retry.ts";
 import type { Clock } from "./retry.ts";
-import { apiUrlOf, createTransport } from "./transport.ts";
+import { createServerState } from "./server-state.ts";
+import type { ServerState } from "./server-state.ts";
+import { createTransport, serverUrlOf } from "./transport.ts";
+import type { Transport } from "./transport.ts";
 
 /** Where a desktop server listens unless it is told otherwise. */
 const defaultBaseUrl = "http://127.0.0.1:1337";
@@ -34,23 +37,34 @@ export interface IngleOptions {
   clock?: Clock | undefined;
 }
 
-/** A client. It holds no connection of its own and needs no closing. */
+/**
+ * The way to a server, for a program that wants single parts of the API and not the code of the others:
+ * `createChatCompletions(connect({ baseUrl }))`. It holds no connection of its own and needs no closing.
+ * @throws IngleError when `baseUrl` is no http or https address, or `apiKey` cannot stand in a header.
+ */
+export function connect(options: IngleOptions = {}): Transport {
+  return createTransport({
+    serverUrl: serverUrlOf(options.baseUrl ?? defaultBaseUrl),
+    apiKey: options.apiKey,
+    // Called by its global name: a browser refuses to run fetch as another object's method.
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    maxRetries: options.maxRetries ?? defaultMaxRetries,
+    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    clock: options.clock ?? systemClock,
+  });
+}
+
+/** A client: all parts of the API. It holds no connection of its own and needs no closing. */
 export class Ingle {
   readonly chat: { readonly completions: ChatCompletions };
   readonly models: Models;
+  readonly server: ServerState;
 
-  /** @throws IngleError when `baseUrl` is no http or https address. */
+  /** @throws IngleError when `baseUrl` is no http or https address, or `apiKey` cannot stand in a header. */
   constructor(options: IngleOptions = {}) {
-    const transport = createTransport({
-      apiUrl: apiUrlOf(options.baseUrl ?? defaultBaseUrl),
-      apiKey: options.apiKey,
-      // Called by its global name: a browser refuses to run fetch as another object's method.
-      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-      maxRetries: options.maxRetries ?? defaultMaxRetries,
-      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
-      clock: options.clock ?? systemClock,
-    });
+    const transport = connect(options);
     this.chat = { completions: createChatCompletions(transport) };
     this.models = createModels(transport);
+    this.server = createServerState(transport);
   }
 }

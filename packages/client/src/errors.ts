@@ -1,5 +1,7 @@
 // Every error the client throws of its own. An aborted call rejects with the signal's own reason instead.
-import type { WireErrorCode } from "@ingle/protocol";
+import type { ChatCompletionBody, WireErrorCode } from "@ingle/protocol";
+
+import type { SchemaIssue } from "./schema.ts";
 
 const marker = Symbol.for("ingle.client.error");
 
@@ -99,8 +101,11 @@ export class TimeoutError extends IngleError {
 /** A stream that began and did not end well: what was received of the reply is not the whole reply. */
 export class StreamError extends IngleError {
   override readonly name = "StreamError";
-  /** The server's error code, `stream_incomplete` for an end without `[DONE]`, or `stream_invalid` for data that is no chunk. */
-  readonly code: WireErrorCode | "stream_incomplete" | "stream_invalid" | (string & {});
+  /**
+   * The server's error code; `stream_incomplete` for an end without `[DONE]`, `stream_invalid` for data that make no reply,
+   * `stream_aborted` for the end of a stream that `abort()` or leaving its loop ended before.
+   */
+  readonly code: WireErrorCode | "stream_incomplete" | "stream_invalid" | "stream_aborted" | (string & {});
   /** The `type` of the server's error event. */
   readonly type: string | null;
 
@@ -112,5 +117,52 @@ export class StreamError extends IngleError {
 
   static override is(value: unknown): value is StreamError {
     return kindOf(value) === "StreamError";
+  }
+}
+
+/** Why a reply is not the value that was asked for. */
+export type ParseErrorCode = "reply_cut" | "reply_not_json" | "reply_mismatch";
+
+/** A reply that came well and is not the value that was asked for. */
+export class ParseError extends IngleError {
+  override readonly name = "ParseError";
+  /** `reply_cut` by its limit of tokens, `reply_not_json`, or `reply_mismatch` with the schema. */
+  readonly code: ParseErrorCode;
+  /** The reply's text, as far as it came. */
+  readonly text: string;
+  /** With `reply_mismatch`: what is wrong, and where. */
+  readonly issues: readonly SchemaIssue[];
+
+  constructor(
+    message: string,
+    details: { code: ParseErrorCode; text: string; issues?: readonly SchemaIssue[] },
+  ) {
+    super(message);
+    this.code = details.code;
+    this.text = details.text;
+    this.issues = details.issues ?? [];
+  }
+
+  static override is(value: unknown): value is ParseError {
+    return kindOf(value) === "ParseError";
+  }
+}
+
+/** `runTools` came to its limit, and the model still called tools. */
+export class ToolRoundsError extends IngleError {
+  override readonly name = "ToolRoundsError";
+  /** The limit that was reached. */
+  readonly roundsMax: number;
+  /** The conversation so far, to go on with: the last messages are what the tools gave. */
+  readonly messages: ChatCompletionBody["messages"];
+
+  constructor(roundsMax: number, messages: ChatCompletionBody["messages"]) {
+    super(`the model still called tools after ${roundsMax} replies; raise roundsMax if it needs more`);
+    this.roundsMax = roundsMax;
+    this.messages = messages;
+  }
+
+  static override is(value: unknown): value is ToolRoundsError {
+    return kindOf(value) === "ToolRoundsError";
   }
 }

@@ -1,5 +1,5 @@
 // One HTTP request from its sending to the end of its answer: the one place where abort, silence and a broken
-// connection are told apart. Used by transport.ts and chat-stream.ts.
+// connection are told apart. Used by transport.ts, reply-stream.ts and chat-stream.ts.
 import { ConnectionError, IngleError, TimeoutError } from "./errors.ts";
 
 /** Longest wait for the end of an answer that has already said everything; after it the connection is given up. */
@@ -26,6 +26,14 @@ export class Exchange {
   constructor({ timeoutMs, signal }: ExchangeOptions) {
     this.#timeoutMs = timeoutMs;
     this.#signal = signal === undefined ? this.#stop.signal : AbortSignal.any([this.#stop.signal, signal]);
+  }
+
+  /** An answer whose bytes somebody else fetched; their silence is that one's to judge. */
+  static over(bytes: ReadableStream<Uint8Array>, { signal }: Pick<ExchangeOptions, "signal">): Exchange {
+    const exchange = new Exchange({ timeoutMs: Number.POSITIVE_INFINITY, signal });
+    // The pipe ends its source, and a read that waits for it, when the signal does: as fetch does with its own.
+    exchange.#body = bytes.pipeThrough(new TransformStream(), { signal: exchange.#signal }).getReader();
+    return exchange;
   }
 
   /** Sends the request and resolves with the answer's head. */

@@ -1,18 +1,41 @@
 // The public names of @ingle/client.
+export type { ReplyMessage, StreamedCompletion } from "./chat-reply.ts";
 export { ChatStream } from "./chat-stream.ts";
-export type { CallOptions, ChatCompletions } from "./chat.ts";
-export { Ingle } from "./client.ts";
+export { createChatCompletions } from "./chat.ts";
+export type { ChatCompletions, ChatMessage, ParseBody, ParsedReply } from "./chat.ts";
+export { connect, Ingle } from "./client.ts";
 export type { IngleOptions } from "./client.ts";
-export { ApiError, ConnectionError, IngleError, StreamError, TimeoutError } from "./errors.ts";
+export type { CreateReply } from "./create-reply.ts";
+export {
+  ApiError,
+  ConnectionError,
+  IngleError,
+  ParseError,
+  StreamError,
+  TimeoutError,
+  ToolRoundsError,
+} from "./errors.ts";
+export type { ParseErrorCode } from "./errors.ts";
+export { createModels } from "./models.ts";
 export type { Models } from "./models.ts";
 export type { Clock } from "./retry.ts";
+export { runTools, tool } from "./run-tools.ts";
+export type { RunnableTool, RunToolsOptions, ToolContext, ToolOptions, ToolRun } from "./run-tools.ts";
+export { withJsonSchema } from "./schema.ts";
+export type { JsonSchema, SchemaIssue, StandardSchema, ValueSchema } from "./schema.ts";
+export { createServerState } from "./server-state.ts";
+export type { ServerReadiness, ServerState } from "./server-state.ts";
+export { jsonFormat, parseReply } from "./structured.ts";
+export type { FormatOptions } from "./structured.ts";
+export type { CallOptions, Transport } from "./transport.ts";
 export type {
   ChatCompletion,
   ChatCompletionBody,
   ChatCompletionChunk,
-  ChatMessage,
   FinishReason,
+  Liveness,
   ModelEntry,
   ModelList,
+  Timings,
   Usage,
 } from "@ingle/protocol";

@@ -2,8 +2,7 @@
 import type { ModelEntry, ModelList } from "@ingle/protocol";
 
 import { isRecord } from "./answer.ts";
-import type { CallOptions } from "./chat.ts";
-import type { Transport } from "./transport.ts";
+import type { CallOptions, Transport } from "./transport.ts";
 
 /** The models of a server. */
 export interface Models {
@@ -24,9 +23,9 @@ function isModelList(value: unknown): value is ModelList {
 /** Makes `client.models`. */
 export function createModels(transport: Transport): Models {
   return {
-    list: ({ signal } = {}) => transport.json({ method: "GET", path: "/models", signal }, isModelList),
+    list: ({ signal } = {}) => transport.json({ method: "GET", path: "/v1/models", signal }, isModelList),
     retrieve: (id, { signal } = {}) =>
       // An id may hold slashes and is one segment of the path all the same.
-      transport.json({ method: "GET", path: `/models/${encodeURIComponent(id)}`, signal }, isModelEntry),
+      transport.json({ method: "GET", path: `/v1/models/${encodeURIComponent(id)}`, signal }, isModelEntry),
   };
 }

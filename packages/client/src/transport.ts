@@ -7,8 +7,8 @@ import type { Clock } from "./retry.ts";
 
 /** What a transport stands on; every value is decided. */
 export interface TransportOptions {
-  /** Where the endpoints are, ending in `/v1`. */
-  apiUrl: string;
+  /** Where the server is, without a slash at the end. */
+  serverUrl: string;
   apiKey: string | undefined;
   fetch: typeof fetch;
   maxRetries: number;
@@ -16,40 +16,58 @@ export interface TransportOptions {
   clock: Clock;
 }
 
-/** One request to the API. */
-export interface ApiRequest {
-  method: "GET" | "POST";
-  /** Below `/v1`, with its leading slash. */
-  path: string;
-  /** Sent as JSON. */
-  body?: object;
+/** What every call takes beside its body. */
+export interface CallOptions {
+  /** Ends the call, which then rejects with the signal's reason; the server stops working on it. */
   signal?: AbortSignal | undefined;
 }
 
+/** One request to the API. */
+export interface ApiRequest extends CallOptions {
+  method: "GET" | "POST";
+  /** From the server's address on, such as `/v1/models`. */
+  path: string;
+  /** Sent as JSON. */
+  body?: object;
+  /** A question about the server's state: asked once, and 503 is an answer to it. */
+  isProbe?: boolean;
+}
+
 /** An answer that is still coming in. */
-export interface OpenAnswer {
+interface OpenAnswer {
   response: Response;
   exchange: Exchange;
 }
 
-/** The two ways to ask. Both retry and both reject with the errors of errors.ts or the signal's reason. */
+/** An event stream that has begun. */
+export interface OpenStream {
+  /** The rest of it; whoever takes it reads it to its end or closes it. */
+  exchange: Exchange;
+  /** The answer's `x-request-id`, when the server sent one. */
+  requestId: string | null;
+}
+
+/**
+ * The two ways to ask, which all parts of the API stand on. Both retry and both reject with the errors of errors.ts or the
+ * signal's reason.
+ */
 export interface Transport {
   /** Resolves with the JSON answer once `isExpected` has recognised it. */
   json<Body>(request: ApiRequest, isExpected: (body: unknown) => body is Body): Promise<Body>;
   /** Resolves with the head of a successful event stream; from there on nothing is retried. */
-  stream(request: ApiRequest): Promise<OpenAnswer>;
+  stream(request: ApiRequest): Promise<OpenStream>;
 }
 
 /**
- * The address of the endpoints: `baseUrl` may or may not end in `/v1` or a slash.
+ * The address of the server, without a slash at its end: `baseUrl` may or may not end in `/v1` or a slash.
  * @throws IngleError when it is no http or https address.
  */
-export function apiUrlOf(baseUrl: string): string {
+export function serverUrlOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
     throw new IngleError(`baseUrl must be an address such as http://127.0.0.1:1337, not "${baseUrl}"`);
   }
   const { origin, pathname } = new URL(baseUrl);
-  return `${origin}${pathname.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
+  return `${origin}${pathname.replace(/\/+$/, "").replace(/\/v1$/, "")}`;
 }
 
 /**
@@ -66,22 +84,24 @@ export function createTransport(options: TransportOptions): Transport {
     const init = requestInit(request, apiKey);
     const exchange = new Exchange({ timeoutMs: options.timeoutMs, signal: request.signal });
     const response = await exchange.send((signal) =>
-      options.fetch(`${options.apiUrl}${request.path}`, { ...init, signal }),
+      options.fetch(`${options.serverUrl}${request.path}`, { ...init, signal }),
     );
-    if (response.ok) return { response, exchange };
+    const isAnswer = response.ok || (request.isProbe === true && response.status === 503);
+    if (isAnswer) return { response, exchange };
     throw errorOfAnswer(response, await exchange.text(), clock.now());
   }
 
   async function retrying<Value>(
-    signal: AbortSignal | undefined,
+    { signal, isProbe }: ApiRequest,
     attempt: () => Promise<Value>,
   ): Promise<Value> {
+    const maxRetries = isProbe === true ? 0 : options.maxRetries;
     for (let retry = 0; ; retry += 1) {
       signal?.throwIfAborted();
       try {
         return await attempt();
       } catch (error) {
-        if (retry >= options.maxRetries || !isWorthRetrying(error)) throw error;
+        if (retry >= maxRetries || !isWorthRetrying(error)) throw error;
         await clock.delay(retryDelayMs(retry, error, clock), { signal });
       }
     }
@@ -89,18 +109,21 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     json: (request, isExpected) =>
-      retrying(request.signal, async () => {
+      retrying(request, async () => {
         const { response, exchange } = await open(request);
-        const body = parseJson(await exchange.text());
-        if (!isExpected(body)) throw unexpectedAnswer(response, clock.now());
-        return body;
+        const text = await exchange.text();
+        const body = parseJson(text);
+        if (isExpected(body)) return body;
+        throw response.ok
+          ? unexpectedAnswer(response, clock.now())
+          : errorOfAnswer(response, text, clock.now());
       }),
     stream: (request) =>
-      retrying(request.signal, async () => {
-        const answer = await open(request);
-        if (isEventStream(answer.response)) return answer;
-        answer.exchange.close();
-        throw unexpectedAnswer(answer.response, clock.now());
+      retrying(request, async () => {
+        const { response, exchange } = await open(request);
+        if (isEventStream(response)) return { exchange, requestId: response.headers.get("x-request-id") };
+        exchange.close();
+        throw unexpectedAnswer(response, clock.now());
       }),
   };
 }

@@ -1,0 +1,134 @@
+// Streams that are passed on: as bytes, and read back from them.
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import {
+  beginEvents,
+  chunkEvent,
+  closedByClient,
+  events,
+  pause,
+  startServer,
+} from "../test/misbehaving-server.ts";
+import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
+import { ChatStream } from "./chat-stream.ts";
+import { Ingle } from "./client.ts";
+import { ConnectionError } from "./errors.ts";
+
+const body = { model: "tiny", messages: [{ role: "user" as const, content: "Hello" }] };
+const done = "data: [DONE]\n\n";
+const hello = [chunkEvent(null), chunkEvent("Hel"), chunkEvent("lo"), done];
+
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+async function streamOf(script: Script): Promise<ChatStream> {
+  server.answer(script);
+  return await client.chat.completions.stream(body);
+}
+
+async function textOf(bytes: ReadableStream<Uint8Array>): Promise<string> {
+  return await new Response(bytes).text();
+}
+
+test("goes on as the same bytes that the server sent", async () => {
+  expect(await textOf((await streamOf(events(...hello))).toReadableStream())).toBe(hello.join(""));
+});
+
+test("is read back from its bytes, over a web backend too", async () => {
+  const stream = await streamOf(events(...hello));
+  const headers = { "content-type": "text/event-stream" };
+  const backend: typeof fetch = async () => new Response(stream.toReadableStream(), { headers });
+  const behind = new Ingle({ fetch: backend });
+  expect(await (await behind.chat.completions.stream(body)).finalText()).toBe("Hello");
+
+  const again = (await streamOf(events(...hello))).toReadableStream();
+  expect(await ChatStream.fromReadableStream(again).finalText()).toBe("Hello");
+});
+
+test("gives its whole reply to who passed it on", async () => {
+  const stream = await streamOf(events(...hello));
+  const passedOn = textOf(stream.toReadableStream());
+  expect(await stream.finalText()).toBe("Hello");
+  expect(await passedOn).toBe(hello.join(""));
+});
+
+test("an error of the server goes on as one, and a cut reply never looks whole", async () => {
+  const error = { message: "the engine stopped", type: "server_error", param: null, code: "engine_failed" };
+  const failing = `data: ${JSON.stringify({ error })}\n\n`;
+  const passed = (await streamOf(events(chunkEvent("Hel"), failing))).toReadableStream();
+  expect(await textOf(passed)).toBe(chunkEvent("Hel") + failing);
+
+  const cut = (await streamOf(events(chunkEvent("Hel")))).toReadableStream();
+  await expect(ChatStream.fromReadableStream(cut).finalText()).rejects.toMatchObject({
+    code: "stream_incomplete",
+  });
+
+  const left = await streamOf(events(...hello));
+  const bytes = left.toReadableStream();
+  left.abort();
+  expect(await textOf(bytes)).toBe("");
+});
+
+test("a connection that breaks breaks what it is passed on to", async () => {
+  const broken: Script = async (response) => {
+    beginEvents(response);
+    response.write(chunkEvent("Hel"));
+    await pause(20);
+    response.socket?.destroy();
+  };
+  await expect(textOf((await streamOf(broken)).toReadableStream())).rejects.toSatisfy(ConnectionError.is);
+  const behind = ChatStream.fromReadableStream((await streamOf(broken)).toReadableStream());
+  await expect(behind.finalText()).rejects.toSatisfy(ConnectionError.is);
+});
+
+test("cancelling the bytes, and leaving a stream that is read from bytes, close the connection", async () => {
+  let closed: Promise<void> | undefined;
+  const endless: Script = (response) => {
+    closed = closedByClient(response);
+    beginEvents(response);
+    response.write(chunkEvent("first"));
+  };
+  await (await streamOf(endless)).toReadableStream().cancel();
+  await closed;
+
+  const leave = ChatStream.fromReadableStream((await streamOf(endless)).toReadableStream());
+  for await (const text of leave.texts()) {
+    expect(text).toBe("first");
+    break;
+  }
+  await closed;
+
+  const caller = new AbortController();
+  const bytes = (await streamOf(endless)).toReadableStream();
+  const aborted = ChatStream.fromReadableStream(bytes, { signal: caller.signal });
+  setTimeout(() => caller.abort("enough"), 20);
+  await expect(aborted.finalText()).rejects.toBe("enough");
+  await closed;
+});
+
+test("a reader that stops slows the server down instead of filling memory", async () => {
+  const large = chunkEvent("x".repeat(64 * 1024));
+  const limit = 1_024;
+  let written = 0;
+  let stalled: () => void = () => {};
+  const isStalled = new Promise<void>((resolve) => (stalled = resolve));
+  const stream = await streamOf(async (response) => {
+    beginEvents(response);
+    for (; written < limit; written += 1) {
+      if (response.write(large)) continue;
+      const drained = new Promise((resolve) => response.once("drain", () => resolve("drained")));
+      if ((await Promise.race([drained, pause(500)])) !== "drained") return stalled();
+    }
+  });
+  const reader = stream.toReadableStream().getReader();
+  await reader.read();
+  await isStalled;
+  expect(written).toBeLessThan(limit);
+  await reader.cancel();
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { json, startServer } from "../test/misbehaving-server.ts";
+import type { MisbehavingServer } from "../test/misbehaving-server.ts";
+import { Ingle } from "./client.ts";
+import { ConnectionError } from "./errors.ts";
+
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: `${server.url}/proxy/v1`, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+test("asks beside /v1, not below it", async () => {
+  server.answer(json({ status: "ok" }));
+  expect(await client.server.livez()).toEqual({ status: "ok" });
+  await client.server.readyz();
+  await client.server.health();
+  expect(server.seen.map(({ url }) => url)).toEqual(["/proxy/livez", "/proxy/readyz", "/proxy/health"]);
+});
+
+test("a server that is not ready is an answer, asked for once, and not an error", async () => {
+  const loading = { status: "loading", model: "tiny", progress: 0.5 };
+  server.answer(json(loading, 503, { "retry-after": "30" }));
+  expect(await client.server.readyz()).toEqual({ ...loading, isReady: false });
+  expect(server.seen).toHaveLength(1);
+});
+
+test.each([
+  ["ok", true],
+  ["idle", true],
+  ["empty", false],
+  ["failed", false],
+  ["shutting_down", false],
+])("%s is ready: %s", async (status, isReady) => {
+  server.answer(json({ status }, isReady ? 200 : 503));
+  expect(await client.server.health()).toEqual({ status, isReady });
+});
+
+test("an answer of something else is an error", async () => {
+  server.answer((response) => response.writeHead(503, { "content-type": "text/html" }).end("<h1>nginx</h1>"));
+  await expect(client.server.readyz()).rejects.toMatchObject({ name: "ApiError", status: 503 });
+  server.answer(json({ ok: true }));
+  await expect(client.server.livez()).rejects.toMatchObject({ name: "ApiError", status: 200 });
+  expect(server.seen).toHaveLength(1);
+});
+
+test("a server that nobody runs rejects at once", async () => {
+  const gone = await startServer();
+  await gone[Symbol.asyncDispose]();
+  await expect(new Ingle({ baseUrl: gone.url }).server.livez()).rejects.toSatisfy(ConnectionError.is);
+});

@@ -1,0 +1,133 @@
+// Our own client against the real server on tiny models: what it puts together, reads and runs.
+import { createServer, type ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { ChatStream, Ingle, runTools, tool } from "@ingle/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { modelId, realServer, user, type RealServer } from "./real-server.ts";
+
+describe("the client", () => {
+  let server: RealServer;
+  let ingle: Ingle;
+  beforeAll(async () => {
+    server = await realServer({
+      fixture: { vocabulary: "qwen2" },
+      load: { contextLength: 2048, parallel: 4 },
+    });
+    ingle = new Ingle({ baseUrl: server.baseUrl, maxRetries: 0 });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const request = { model: modelId, messages: user("Tell me about rivers."), seed: 3, max_tokens: 24 };
+
+  it("knows the server's state and its models", async () => {
+    expect(await ingle.server.livez()).toEqual({ status: "ok" });
+    const ready = { status: "ok", model: modelId, isReady: true };
+    expect(await ingle.server.readyz()).toEqual(ready);
+    expect(await ingle.server.health()).toEqual(ready);
+    expect((await ingle.models.retrieve(modelId)).context_length).toBe(2048);
+    await expect(ingle.models.retrieve("nobody")).rejects.toMatchObject({ code: "model_not_found" });
+  });
+
+  it("makes of a stream what the server answers in one piece", async () => {
+    for (const extra of [{}, { n: 3 }, { logprobs: true, top_logprobs: 2 }, { stop: "e" }]) {
+      const body = { ...request, ...extra, cache_prompt: false };
+      const whole = await ingle.chat.completions.create(body);
+      const streamed = await (await ingle.chat.completions.stream(body)).finalCompletion();
+      expect(streamed.choices).toEqual(whole.choices);
+      expect(streamed.usage).toEqual(whole.usage);
+      expect(Object.keys(streamed.timings ?? {})).toEqual(Object.keys(whole.timings));
+      expect(streamed).toMatchObject({
+        object: whole.object,
+        model: whole.model,
+        system_fingerprint: whole.system_fingerprint,
+      });
+    }
+  });
+
+  it("passes a stream on, byte by byte what the server sends", async () => {
+    const stream = await ingle.chat.completions.stream(request);
+    const again = ChatStream.fromReadableStream(stream.toReadableStream());
+    expect(await again.finalCompletion()).toEqual(await stream.finalCompletion());
+  });
+
+  it("stops the server when the bytes that it passes on are cancelled", async () => {
+    const stream = await ingle.chat.completions.stream({ ...request, max_tokens: 1900 });
+    const reader = stream.toReadableStream().getReader();
+    await reader.read();
+    await reader.cancel();
+    await expect.poll(() => server.model.stats().running, { timeout: 5_000 }).toBe(0);
+  });
+
+  it("stops the server when the page behind a backend of Node leaves", async () => {
+    let passedOn: Promise<void> | undefined;
+    const backend = createServer((_request, response) => {
+      passedOn = passOn(response);
+    });
+    const passOn = async (response: ServerResponse): Promise<void> => {
+      const stream = await ingle.chat.completions.stream({ ...request, max_tokens: 1900 });
+      await pipeline(stream.toReadableStream(), response);
+    };
+    await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+    const address = backend.address();
+    if (address === null || typeof address === "string") throw new Error("the backend has no port");
+    const page = new AbortController();
+    const { body } = await fetch(`http://127.0.0.1:${address.port}/`, { signal: page.signal });
+    await body?.getReader().read();
+    page.abort();
+    await expect(passedOn).rejects.toMatchObject({ code: "ERR_STREAM_PREMATURE_CLOSE" });
+    await expect.poll(() => server.model.stats().running, { timeout: 5_000 }).toBe(0);
+    backend.closeAllConnections();
+    await new Promise((resolve) => backend.close(resolve));
+  });
+
+  const Person = z.object({
+    name: z.string().max(12),
+    age: z.int().min(0).max(130),
+    tags: z.array(z.enum(["red", "größe", '"quoted"'])).max(3),
+    born: z.iso.date(),
+    at: z.iso.time({ precision: 0 }).transform((text) => text.slice(0, 2)),
+    id: z.uuid(),
+    partner: z.strictObject({ name: z.string().max(3).nullable() }).optional(),
+    kind: z.discriminatedUnion("type", [
+      z.object({ type: z.literal("one"), one: z.boolean() }),
+      z.object({ type: z.literal("two"), two: z.tuple([z.boolean(), z.literal(5)]) }),
+    ]),
+  });
+
+  it("gives a value of a zod schema, whatever the model wants to say", async () => {
+    for (const seed of [1, 2, 3]) {
+      const { value } = await ingle.chat.completions.parse({ ...request, seed, max_tokens: 1000 }, Person);
+      expect(value.at).toMatch(/^\d{2}$/);
+    }
+  });
+
+  it("says of a value that was cut that it was cut, with the text", async () => {
+    const cut = ingle.chat.completions.parse({ ...request, max_tokens: 4 }, Person);
+    await expect(cut).rejects.toMatchObject({ code: "reply_cut", text: expect.stringMatching(/^\{/) });
+  });
+
+  it("runs tools that the model calls", async () => {
+    const asked: string[] = [];
+    const weather = tool({
+      name: "get_weather",
+      description: "The weather of a city",
+      parameters: z.object({ city: z.enum(["Rome", "Oslo"]) }),
+      run: ({ city }) => {
+        asked.push(city);
+        return { sky: "clear" };
+      },
+    });
+    const body = {
+      ...request,
+      tool_choice: "required" as const,
+      parallel_tool_calls: false,
+      max_tokens: 400,
+    };
+    const { messages, completion } = await runTools(ingle.chat.completions, body, [weather]);
+    expect(asked.length).toBeGreaterThan(0);
+    expect(messages.slice(0, 3).map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(messages[2]?.content).toBe('{"sky":"clear"}');
+    expect(completion.choices[0].message.tool_calls).toBeUndefined();
+  });
+});
