@@ -1,7 +1,8 @@
 // Puts the chunks of a streamed chat completion together again. Used by chat-stream.ts.
-import type { ChatCompletion, ChatCompletionChunk, ChoiceLogprobs, Timings, Usage } from "@ingle/protocol";
+import type { ChatCompletion, ChatCompletionChunk, ChoiceLogprobs } from "@ingle/protocol";
 
-import { StreamError } from "./errors.ts";
+import { addTotals, entryOf, inOrder, invalidReply } from "./reply-parts.ts";
+import type { Totals } from "./reply-parts.ts";
 
 type Choice = ChatCompletion["choices"][number];
 type ChoicePart = ChatCompletionChunk["choices"][number];
@@ -11,12 +12,8 @@ type ToolCallPart = NonNullable<ChoicePart["delta"]["tool_calls"]>[number];
 export type ReplyMessage = Choice["message"];
 
 /** A reply that came in chunks, in the form of one that did not. */
-export interface StreamedCompletion extends Omit<ChatCompletion, "choices" | "usage" | "timings"> {
+export interface StreamedCompletion extends Omit<ChatCompletion, "choices" | keyof Totals>, Totals {
   choices: [Choice, ...Choice[]];
-  /** There when the stream was asked for it: `stream()` does, `create()` with `stream_options.include_usage`. */
-  usage: Usage | undefined;
-  /** Of several choices, those of the one that took longest. `undefined` from servers that do not tell. */
-  timings: Timings | undefined;
 }
 
 /** A call of which some has come. */
@@ -50,31 +47,23 @@ export interface ReplySoFar {
 /** Begins a reply without any chunk. */
 export function createReplySoFar(): ReplySoFar {
   const choices = new Map<number, ChoiceSoFar>();
+  const totals: Totals = { usage: undefined, timings: undefined };
   let head: ChatCompletionChunk | undefined;
-  let usage: Usage | undefined;
-  let timings: Timings | undefined;
   return {
     add(chunk) {
       head ??= chunk;
-      usage = chunk.usage ?? usage;
-      if (isWhole(chunk.timings) && chunk.timings.predicted_ms >= (timings?.predicted_ms ?? 0))
-        timings = chunk.timings;
+      addTotals(totals, chunk);
       for (const part of chunk.choices) addPart(entryOf(choices, part.index, emptyChoice), part);
     },
     text: () => choices.get(0)?.content ?? "",
     completion() {
       const [first, ...others] = inOrder(choices).map(([index, choice]) => toChoice(index, choice));
-      if (head === undefined || first === undefined) throw invalid("the stream held no reply");
+      if (head === undefined || first === undefined) throw invalidReply("the stream held no reply");
       const { id, created, model, system_fingerprint } = head;
       const object = "chat.completion";
-      return { id, object, created, model, system_fingerprint, choices: [first, ...others], usage, timings };
+      return { id, object, created, model, system_fingerprint, choices: [first, ...others], ...totals };
     },
   };
-}
-
-/** Before the last chunk of a choice, `timings` may hold what is known so far. */
-function isWhole(timings: Partial<Timings> | undefined): timings is Timings {
-  return timings?.prompt_n !== undefined && timings.predicted_ms !== undefined;
 }
 
 function emptyChoice(): ChoiceSoFar {
@@ -97,7 +86,7 @@ function addCallPart({ calls }: ChoiceSoFar, { index, id, function: named }: Too
 }
 
 function toChoice(index: number, { content, reasoning, calls, logprobs, finishReason }: ChoiceSoFar): Choice {
-  if (finishReason === undefined) throw invalid(`choice ${index} ended without a finish_reason`);
+  if (finishReason === undefined) throw invalidReply(`choice ${index} ended without a finish_reason`);
   const toolCalls = inOrder(calls).map(([, call]) => toToolCall(call));
   return {
     index,
@@ -118,22 +107,6 @@ function toToolCall({
   name,
   arguments: text,
 }: CallSoFar): NonNullable<ReplyMessage["tool_calls"]>[number] {
-  if (id === undefined || name === undefined) throw invalid("a tool call came without its id or name");
+  if (id === undefined || name === undefined) throw invalidReply("a tool call came without its id or name");
   return { id, type: "function", function: { name, arguments: text } };
-}
-
-function entryOf<Value>(entries: Map<number, Value>, key: number, make: () => Value): Value {
-  const found = entries.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  entries.set(key, made);
-  return made;
-}
-
-function inOrder<Value>(entries: ReadonlyMap<number, Value>): [number, Value][] {
-  return [...entries].toSorted(([a], [b]) => a - b);
-}
-
-function invalid(message: string): StreamError {
-  return new StreamError(message, "stream_invalid", null);
 }

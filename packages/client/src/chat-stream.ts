@@ -4,7 +4,6 @@ import type { ChatCompletionChunk } from "@ingle/protocol";
 import { isRecord } from "./answer.ts";
 import { createReplySoFar } from "./chat-reply.ts";
 import type { ReplyMessage, StreamedCompletion } from "./chat-reply.ts";
-import { Exchange } from "./exchange.ts";
 import { ReplyStream } from "./reply-stream.ts";
 
 /**
@@ -14,17 +13,6 @@ import { ReplyStream } from "./reply-stream.ts";
  */
 export class ChatStream extends ReplyStream<ChatCompletionChunk> {
   readonly #reply = createReplySoFar();
-
-  /**
-   * Reads what `toReadableStream()` gave, or the body of any event stream of the convention: in a browser, the answer of a
-   * backend that passes a stream on. A signal ends it as it ends a request.
-   */
-  static fromReadableStream(
-    bytes: ReadableStream<Uint8Array>,
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): ChatStream {
-    return new ChatStream({ exchange: Exchange.over(bytes, { signal }), requestId: null });
-  }
 
   /**
    * Only the text of the first choice, piece by piece.

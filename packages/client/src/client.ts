@@ -3,6 +3,8 @@ import { createChatCompletions } from "./chat.ts";
 import type { ChatCompletions } from "./chat.ts";
 import { createModels } from "./models.ts";
 import type { Models } from "./models.ts";
+import { createResponses } from "./responses.ts";
+import type { Responses } from "./responses.ts";
 import { systemClock } from "./retry.ts";
 import type { Clock } from "./retry.ts";
 import { createServerState } from "./server-state.ts";
@@ -57,6 +59,7 @@ export function connect(options: IngleOptions = {}): Transport {
 /** A client: all parts of the API. It holds no connection of its own and needs no closing. */
 export class Ingle {
   readonly chat: { readonly completions: ChatCompletions };
+  readonly responses: Responses;
   readonly models: Models;
   readonly server: ServerState;
 
@@ -64,6 +67,7 @@ export class Ingle {
   constructor(options: IngleOptions = {}) {
     const transport = connect(options);
     this.chat = { completions: createChatCompletions(transport) };
+    this.responses = createResponses(transport);
     this.models = createModels(transport);
     this.server = createServerState(transport);
   }

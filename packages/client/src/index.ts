@@ -18,6 +18,10 @@ export {
 export type { ParseErrorCode } from "./errors.ts";
 export { createModels } from "./models.ts";
 export type { Models } from "./models.ts";
+export type { ReplyStream } from "./reply-stream.ts";
+export { outputText, ResponseStream } from "./response-stream.ts";
+export { createResponses } from "./responses.ts";
+export type { Responses } from "./responses.ts";
 export type { Clock } from "./retry.ts";
 export { runTools, tool } from "./run-tools.ts";
 export type { RunnableTool, RunToolsOptions, ToolContext, ToolOptions, ToolRun } from "./run-tools.ts";
@@ -36,6 +40,9 @@ export type {
   Liveness,
   ModelEntry,
   ModelList,
+  ResponsesAnswer,
+  ResponsesBody,
+  ResponsesEvent,
   Timings,
   Usage,
 } from "@ingle/protocol";

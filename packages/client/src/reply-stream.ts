@@ -1,10 +1,10 @@
 // A streamed answer of any endpoint as an async iterable of its events: read once, left at any time, handed on as bytes.
 // chat-stream.ts and the streams of the other endpoints say what their events are and what they make together.
-import { parseJson, readWireError } from "./answer.ts";
+import { isRecord, parseJson, readWireError } from "./answer.ts";
 import { IngleError, StreamError } from "./errors.ts";
 import { readEvents } from "./event-stream.ts";
-import type { Exchange } from "./exchange.ts";
-import type { OpenStream } from "./transport.ts";
+import { Exchange } from "./exchange.ts";
+import type { CallOptions, OpenStream } from "./transport.ts";
 
 /** How a stream stands: nobody has come to its end yet, somebody has, or it was ended before. */
 type Outcome = { kind: "open" } | { kind: "whole" } | { kind: "cut"; reason: unknown };
@@ -32,11 +32,28 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     this.requestId = requestId;
   }
 
+  /**
+   * Reads what `toReadableStream()` gave, or the body of any stream of the same endpoint: in a browser, the answer of a
+   * backend that passes a stream on. A signal ends it as it ends a request.
+   */
+  static fromReadableStream<Stream>(
+    this: new (open: OpenStream) => Stream,
+    bytes: ReadableStream<Uint8Array>,
+    { signal }: CallOptions = {},
+  ): Stream {
+    return new this({ exchange: Exchange.over(bytes, { signal }), requestId: null });
+  }
+
   /** The event that an event's data hold, or `undefined` when they hold none; the data are JSON and no error. */
   protected abstract toEvent(data: unknown): Event | undefined;
 
   /** Keeps what the whole reply is made of. Called for each event before it is given out. */
   protected abstract keep(event: Event): void;
+
+  /** Whether the reply is whole with this event, of a stream that has an event for that instead of `[DONE]`. */
+  protected isLast(_event: Event): boolean {
+    return false;
+  }
 
   /** @throws IngleError on a second reading: the events are not kept. */
   [Symbol.asyncIterator](): AsyncIterator<Event, void, void> {
@@ -62,16 +79,20 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
   toReadableStream(): ReadableStream<Uint8Array> {
     const events = this[Symbol.asyncIterator]();
     const encoder = new TextEncoder();
+    let hasEnded = false;
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-      const send = (data: string) => controller.enqueue(encoder.encode(`data: ${data}\n\n`));
+      const send = (text: string) => controller.enqueue(encoder.encode(text));
       try {
         const { done, value } = await events.next();
-        if (done !== true) return send(JSON.stringify(value));
-        if (this.#outcome.kind === "whole") send(endMarker);
+        if (done !== true) {
+          hasEnded = this.isLast(value);
+          return send(writeEvent(value));
+        }
+        if (this.#outcome.kind === "whole" && !hasEnded) send(writeData(endMarker));
       } catch (error) {
         if (!StreamError.is(error)) throw error;
         const { message, type, code } = error;
-        send(JSON.stringify({ error: { message, type, param: null, code } }));
+        send(writeEvent({ error: { message, type, param: null, code } }));
       }
       controller.close();
     };
@@ -102,11 +123,13 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
       for await (const data of readEvents(() => this.#exchange.read())) {
         // Events that came in before an abort are not given out after it.
         this.#exchange.throwIfEnded();
-        if (data === endMarker) {
-          await this.#exchange.drain();
-          return this.#end({ kind: "whole" });
-        }
-        yield this.#take(data);
+        if (data === endMarker) return await this.#finish();
+        const event = this.#take(data);
+        const isLast = this.isLast(event);
+        // Whole before its last event is given out: who leaves the loop with that one leaves nothing behind.
+        if (isLast) await this.#finish();
+        yield event;
+        if (isLast) return;
       }
       throw new StreamError("the stream ended before the reply was complete", "stream_incomplete", null);
     } catch (error) {
@@ -116,6 +139,11 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     } finally {
       this.abort();
     }
+  }
+
+  async #finish(): Promise<void> {
+    await this.#exchange.drain();
+    this.#end({ kind: "whole" });
   }
 
   #take(data: string): Event {
@@ -139,4 +167,14 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     this.#exchange.close();
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
+}
+
+function writeData(data: string): string {
+  return `data: ${data}\n\n`;
+}
+
+/** An event as the servers of its endpoint write it: one that has a type has it as its name, too. */
+function writeEvent(event: unknown): string {
+  const name = isRecord(event) && typeof event["type"] === "string" ? `event: ${event["type"]}\n` : "";
+  return name + writeData(JSON.stringify(event));
 }

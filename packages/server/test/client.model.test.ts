@@ -1,7 +1,7 @@
 // Our own client against the real server on tiny models: what it puts together, reads and runs.
 import { createServer, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { ChatStream, Ingle, runTools, tool } from "@ingle/client";
+import { ChatStream, Ingle, outputText, ResponseStream, runTools, tool } from "@ingle/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { modelId, realServer, user, type RealServer } from "./real-server.ts";
@@ -43,6 +43,18 @@ describe("the client", () => {
         system_fingerprint: whole.system_fingerprint,
       });
     }
+  });
+
+  it("makes of the events of a response what the server answers in one piece", async () => {
+    const body = { model: modelId, input: "Rivers?", seed: 3, max_output_tokens: 12, cache_prompt: false };
+    const whole = await ingle.responses.create(body);
+    const stream = await ingle.responses.stream(body);
+    const again = ResponseStream.fromReadableStream(stream.toReadableStream());
+    const streamed = await again.finalResponse();
+    expect(streamed).toMatchObject({ status: "incomplete", usage: whole.usage });
+    expect(outputText(streamed)).toBe(outputText(whole));
+    expect(await again.finalText()).toBe(outputText(whole));
+    expect(await stream.finalResponse()).toEqual(streamed);
   });
 
   it("passes a stream on, byte by byte what the server sends", async () => {

@@ -1,0 +1,113 @@
+import type { ResponsesAnswer } from "@ingle/protocol";
+import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+
+import { events, json, startServer } from "../test/misbehaving-server.ts";
+import type { MisbehavingServer } from "../test/misbehaving-server.ts";
+import { Ingle } from "./client.ts";
+import { outputText, ResponseStream } from "./response-stream.ts";
+
+const body = { model: "tiny", input: "Hello" };
+const text = (value: string) => ({ type: "output_text", text: value, annotations: [], logprobs: [] });
+const answer = {
+  id: "resp_1",
+  object: "response",
+  status: "completed",
+  output: [
+    { type: "reasoning", id: "rs_1", content: [{ type: "reasoning_text", text: "Hm." }] },
+    { type: "message", id: "msg_1", role: "assistant", content: [text("Hel"), text("lo")] },
+    { type: "function_call", id: "fc_1", call_id: "call_1", name: "greet", arguments: "{}" },
+  ],
+};
+
+const event = (type: string, more: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+const delta = (value: string) => event("response.output_text.delta", { delta: value });
+const created = event("response.created", { response: { ...answer, status: "in_progress", output: [] } });
+const completed = event("response.completed", { response: answer });
+const whole = [created, delta("Hel"), delta("lo"), completed];
+
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+async function streamOf(...parts: string[]): Promise<ResponseStream> {
+  server.answer(events(...parts));
+  return await client.responses.stream(body);
+}
+
+test("gives a response in one piece or as a stream, by the body's stream field", async () => {
+  server.answer(json(answer));
+  const response = await client.responses.create(body);
+  expect(response).toEqual(answer);
+  expect(outputText(response)).toBe("Hello");
+  expect(server.seen[0]).toMatchObject({ method: "POST", url: "/v1/responses", body: JSON.stringify(body) });
+  const { create } = client.responses;
+  expectTypeOf(() => create(body)).returns.resolves.toEqualTypeOf<ResponsesAnswer>();
+  expectTypeOf(() => create({ ...body, stream: true })).returns.resolves.toEqualTypeOf<ResponseStream>();
+});
+
+test("the events of a stream have their types, and the last one has the response", async () => {
+  const types: string[] = [];
+  for await (const each of await streamOf(...whole)) {
+    types.push(each.type);
+    if (each.type === "response.output_text.delta") expectTypeOf(each.delta).toEqualTypeOf<string>();
+  }
+  expect(types).toEqual([
+    "response.created",
+    "response.output_text.delta",
+    "response.output_text.delta",
+    "response.completed",
+  ]);
+  expect(await (await streamOf(...whole)).finalResponse()).toEqual(answer);
+  expect(await (await streamOf(...whole)).finalText()).toBe("Hello");
+});
+
+test("texts() gives the pieces of the text and nothing else", async () => {
+  const texts: string[] = [];
+  for await (const piece of (await streamOf(...whole)).texts()) texts.push(piece);
+  expect(texts).toEqual(["Hel", "lo"]);
+});
+
+test("a response that its limit cut is whole as far as it goes", async () => {
+  const cut = { ...answer, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
+  const stream = await streamOf(created, event("response.incomplete", { response: cut }));
+  expect(await stream.finalResponse()).toEqual(cut);
+});
+
+test("who leaves the loop with the last event has the whole response", async () => {
+  const stream = await streamOf(...whole);
+  for await (const each of stream) if (each.type === "response.completed") break;
+  expect(await stream.finalResponse()).toEqual(answer);
+});
+
+test("an end without the last event is an error, and so is a [DONE] in its place without a response", async () => {
+  const cut = await streamOf(created, delta("Hel"));
+  await expect(cut.finalText()).rejects.toMatchObject({ code: "stream_incomplete" });
+  const empty = await streamOf(delta("Hel"), "data: [DONE]\n\n");
+  await expect(empty.finalResponse()).rejects.toMatchObject({ code: "stream_invalid" });
+});
+
+test("an error within the stream is the server's error", async () => {
+  const error = { message: "the engine stopped", type: "server_error", param: null, code: "engine_failed" };
+  const failed = event("response.failed", { response: { ...answer, status: "failed" } });
+  const stream = await streamOf(created, failed, event("error", { ...error, error }));
+  await expect(stream.finalText()).rejects.toMatchObject({ name: "StreamError", code: "engine_failed" });
+});
+
+test("data that is no event is an error", async () => {
+  for (const data of ["7", "{}", '{"type":"response.created","response":7}']) {
+    const stream = await streamOf(`data: ${data}\n\n`, completed);
+    await expect(stream.finalText()).rejects.toMatchObject({ code: "stream_invalid" });
+  }
+});
+
+test("goes on as the same bytes that the server sent, and is read back from them", async () => {
+  expect(await new Response((await streamOf(...whole)).toReadableStream()).text()).toBe(whole.join(""));
+  const again = ResponseStream.fromReadableStream((await streamOf(...whole)).toReadableStream());
+  expect(await again.finalResponse()).toEqual(answer);
+});
