@@ -1,6 +1,8 @@
 // The client of a server: how to reach it, and all parts of the API together. For Node and the browser.
 import { createChatCompletions } from "./chat.ts";
 import type { ChatCompletions } from "./chat.ts";
+import { createEmbeddings } from "./embeddings.ts";
+import type { Embeddings } from "./embeddings.ts";
 import { createModels } from "./models.ts";
 import type { Models } from "./models.ts";
 import { createResponses } from "./responses.ts";
@@ -60,6 +62,7 @@ export function connect(options: IngleOptions = {}): Transport {
 export class Ingle {
   readonly chat: { readonly completions: ChatCompletions };
   readonly responses: Responses;
+  readonly embeddings: Embeddings;
   readonly models: Models;
   readonly server: ServerState;
 
@@ -68,6 +71,7 @@ export class Ingle {
     const transport = connect(options);
     this.chat = { completions: createChatCompletions(transport) };
     this.responses = createResponses(transport);
+    this.embeddings = createEmbeddings(transport);
     this.models = createModels(transport);
     this.server = createServerState(transport);
   }

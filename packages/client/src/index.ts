@@ -6,6 +6,8 @@ export type { ChatCompletions, ChatMessage, ParseBody, ParsedReply } from "./cha
 export { connect, Ingle } from "./client.ts";
 export type { IngleOptions } from "./client.ts";
 export type { CreateReply } from "./create-reply.ts";
+export { createEmbeddings } from "./embeddings.ts";
+export type { EmbeddingList, Embeddings } from "./embeddings.ts";
 export {
   ApiError,
   ConnectionError,
@@ -36,6 +38,7 @@ export type {
   ChatCompletion,
   ChatCompletionBody,
   ChatCompletionChunk,
+  EmbeddingsBody,
   FinishReason,
   Liveness,
   ModelEntry,

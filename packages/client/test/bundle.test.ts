@@ -59,7 +59,7 @@ describe("a bundle", () => {
       `import { connect, createChatCompletions } from "@ingle/client";
        export const result = createChatCompletions(connect());`,
     );
-    const others = ["models", "response-stream", "responses", "run-tools", "server-state"];
+    const others = ["embeddings", "models", "response-stream", "responses", "run-tools", "server-state"];
     for (const part of others) expect(chat.parts).not.toContain(part);
     expect(chat.bytes).toBeLessThan(chatBytesMax);
   });

@@ -57,6 +57,16 @@ describe("the client", () => {
     expect(await stream.finalResponse()).toEqual(streamed);
   });
 
+  it("gives the same vectors as floats and as numbers", async () => {
+    const body = { model: modelId, input: ["Rivers are long.", "Hills"] };
+    const floats = (await ingle.embeddings.create(body)).data.map(({ embedding }) => embedding);
+    const numbers = await ingle.embeddings.create({ ...body, encoding_format: "float" });
+    expect(floats.map((vector) => [...vector])).toEqual(
+      numbers.data.map(({ embedding }) => [...Float32Array.from(embedding)]),
+    );
+    expect(floats[0]?.reduce((sum, value) => sum + value * value, 0)).toBeCloseTo(1, 4);
+  });
+
   it("passes a stream on, byte by byte what the server sends", async () => {
     const stream = await ingle.chat.completions.stream(request);
     const again = ChatStream.fromReadableStream(stream.toReadableStream());

@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+
+import { json, startServer } from "../test/misbehaving-server.ts";
+import type { MisbehavingServer } from "../test/misbehaving-server.ts";
+import { Ingle } from "./client.ts";
+import { IngleError } from "./errors.ts";
+
+const body = { model: "tiny", input: ["Hello", "world"] };
+
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+function answer(...vectors: unknown[]): void {
+  const data = vectors.map((embedding, index) => ({ object: "embedding", index, embedding }));
+  server.answer(json({ object: "list", model: "tiny", data, usage: { prompt_tokens: 2, total_tokens: 2 } }));
+}
+
+/** As a server writes it: little-endian, whatever this machine is. */
+function base64Of(numbers: readonly number[]): string {
+  const bytes = Buffer.alloc(numbers.length * 4);
+  for (const [index, value] of numbers.entries()) bytes.writeFloatLE(value, index * 4);
+  return bytes.toString("base64");
+}
+
+test("asks for base64 and gives 32-bit floats, with everything else of the answer", async () => {
+  answer(base64Of([0.5, -2, 1e-20]), base64Of([1, 0, 3]));
+  const list = await client.embeddings.create(body);
+  expectTypeOf(list.data[0]!.embedding).toEqualTypeOf<Float32Array>();
+  expect(list.data.map(({ embedding }) => embedding)).toEqual([
+    Float32Array.of(0.5, -2, 1e-20),
+    Float32Array.of(1, 0, 3),
+  ]);
+  expect(list).toMatchObject({ object: "list", model: "tiny", usage: { prompt_tokens: 2 } });
+  expect(server.seen[0]).toMatchObject({ method: "POST", url: "/v1/embeddings" });
+  expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({ ...body, encoding_format: "base64" });
+});
+
+test("gives numbers where the request says float", async () => {
+  answer([0.1, 0.2]);
+  const { data } = await client.embeddings.create({ ...body, encoding_format: "float" });
+  expectTypeOf(data[0]!.embedding).toEqualTypeOf<number[]>();
+  expect(data[0]?.embedding).toEqual([0.1, 0.2]);
+});
+
+test("gives the form that was asked for, whichever a server answers in", async () => {
+  answer([0.5, 2]);
+  expect((await client.embeddings.create(body)).data[0]?.embedding).toEqual(Float32Array.of(0.5, 2));
+  answer(base64Of([0.5, 2]));
+  const numbers = await client.embeddings.create({ ...body, encoding_format: "float" });
+  expect(numbers.data[0]?.embedding).toEqual([0.5, 2]);
+});
+
+test("a vector that is none is an error", async () => {
+  for (const wrong of ["not base64!", "AAAA", 7, null]) {
+    answer(wrong);
+    await expect(client.embeddings.create(body)).rejects.toSatisfy(IngleError.is);
+  }
+});
+
+test("every float comes as it was sent", async () => {
+  const floats = fc.array(fc.float({ noNaN: true }), { maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(floats, async (numbers) => {
+      answer(base64Of(numbers));
+      const { data } = await client.embeddings.create(body);
+      expect(data[0]?.embedding).toEqual(Float32Array.from(numbers));
+    }),
+    { numRuns: 50 },
+  );
+});
