@@ -1,6 +1,8 @@
 // The client of a server: how to reach it, and all parts of the API together. For Node and the browser.
 import { createChatCompletions } from "./chat.ts";
 import type { ChatCompletions } from "./chat.ts";
+import { createCompletions } from "./completions.ts";
+import type { Completions } from "./completions.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { createModels } from "./models.ts";
@@ -11,6 +13,8 @@ import { systemClock } from "./retry.ts";
 import type { Clock } from "./retry.ts";
 import { createServerState } from "./server-state.ts";
 import type { ServerState } from "./server-state.ts";
+import { createDetokenize, createTokenize } from "./tokens.ts";
+import type { Detokenize, Tokenize } from "./tokens.ts";
 import { createTransport, serverUrlOf } from "./transport.ts";
 import type { Transport } from "./transport.ts";
 
@@ -62,8 +66,11 @@ export function connect(options: IngleOptions = {}): Transport {
 export class Ingle {
   readonly chat: { readonly completions: ChatCompletions };
   readonly responses: Responses;
+  readonly completions: Completions;
   readonly embeddings: Embeddings;
   readonly models: Models;
+  readonly tokenize: Tokenize;
+  readonly detokenize: Detokenize;
   readonly server: ServerState;
 
   /** @throws IngleError when `baseUrl` is no http or https address, or `apiKey` cannot stand in a header. */
@@ -71,8 +78,11 @@ export class Ingle {
     const transport = connect(options);
     this.chat = { completions: createChatCompletions(transport) };
     this.responses = createResponses(transport);
+    this.completions = createCompletions(transport);
     this.embeddings = createEmbeddings(transport);
     this.models = createModels(transport);
+    this.tokenize = createTokenize(transport);
+    this.detokenize = createDetokenize(transport);
     this.server = createServerState(transport);
   }
 }

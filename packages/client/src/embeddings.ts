@@ -1,4 +1,4 @@
-// `client.embeddings`: texts as vectors. They travel as base64 of 32-bit floats, which is a third of what the same numbers
+// `client.embeddings`: texts as vectors. They travel as base64 of 32-bit floats, which is a quarter of what the same numbers
 // take as text, and come out as a `Float32Array`; as numbers where the request says so.
 import type { Embedding, EmbeddingsBody, Embeddings as EmbeddingsAnswer } from "@ingle/protocol";
 

@@ -5,6 +5,10 @@ export { createChatCompletions } from "./chat.ts";
 export type { ChatCompletions, ChatMessage, ParseBody, ParsedReply } from "./chat.ts";
 export { connect, Ingle } from "./client.ts";
 export type { IngleOptions } from "./client.ts";
+export type { StreamedTextCompletion } from "./completion-reply.ts";
+export { CompletionStream } from "./completion-stream.ts";
+export { createCompletions } from "./completions.ts";
+export type { Completions } from "./completions.ts";
 export type { CreateReply } from "./create-reply.ts";
 export { createEmbeddings } from "./embeddings.ts";
 export type { EmbeddingList, Embeddings } from "./embeddings.ts";
@@ -33,11 +37,18 @@ export { createServerState } from "./server-state.ts";
 export type { ServerReadiness, ServerState } from "./server-state.ts";
 export { jsonFormat, parseReply } from "./structured.ts";
 export type { FormatOptions } from "./structured.ts";
+export { createDetokenize, createTokenize } from "./tokens.ts";
+export type { Detokenize, Tokenize, TokenList } from "./tokens.ts";
 export type { CallOptions, Transport } from "./transport.ts";
 export type {
   ChatCompletion,
   ChatCompletionBody,
   ChatCompletionChunk,
+  Completion,
+  CompletionBody,
+  CompletionChunk,
+  Detokenization,
+  DetokenizeBody,
   EmbeddingsBody,
   FinishReason,
   Liveness,
@@ -47,5 +58,7 @@ export type {
   ResponsesBody,
   ResponsesEvent,
   Timings,
+  TokenizeBody,
+  TokenPiece,
   Usage,
 } from "@ingle/protocol";

@@ -1,5 +1,5 @@
 // What the replies of several endpoints are put together of: entries by their index, usage and timings. Used by
-// chat-reply.ts and response-stream.ts.
+// chat-reply.ts, completion-reply.ts and response-stream.ts.
 import type { Timings, Usage } from "@ingle/protocol";
 
 import { StreamError } from "./errors.ts";

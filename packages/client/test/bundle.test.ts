@@ -59,8 +59,9 @@ describe("a bundle", () => {
       `import { connect, createChatCompletions } from "@ingle/client";
        export const result = createChatCompletions(connect());`,
     );
+    const texts = ["completion-reply", "completion-stream", "completions", "tokens"];
     const others = ["embeddings", "models", "response-stream", "responses", "run-tools", "server-state"];
-    for (const part of others) expect(chat.parts).not.toContain(part);
+    for (const part of [...texts, ...others]) expect(chat.parts).not.toContain(part);
     expect(chat.bytes).toBeLessThan(chatBytesMax);
   });
 

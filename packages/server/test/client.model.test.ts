@@ -45,6 +45,18 @@ describe("the client", () => {
     }
   });
 
+  it("makes of a streamed text what the server answers in one piece", async () => {
+    const text = { model: modelId, prompt: ["Rivers are", "Hills are"], seed: 3, max_tokens: 12 };
+    // Of one prompt alone: side by side with another, the last digits of probabilities may differ.
+    for (const extra of [{}, { n: 2 }, { prompt: "Rivers are", logprobs: 2 }, { echo: true }]) {
+      const body = { ...text, ...extra, cache_prompt: false };
+      const whole = await ingle.completions.create(body);
+      const streamed = await (await ingle.completions.stream(body)).finalCompletion();
+      expect(streamed.choices).toEqual(whole.choices);
+      expect(streamed.usage).toEqual(whole.usage);
+    }
+  });
+
   it("makes of the events of a response what the server answers in one piece", async () => {
     const body = { model: modelId, input: "Rivers?", seed: 3, max_output_tokens: 12, cache_prompt: false };
     const whole = await ingle.responses.create(body);
@@ -65,6 +77,14 @@ describe("the client", () => {
       numbers.data.map(({ embedding }) => [...Float32Array.from(embedding)]),
     );
     expect(floats[0]?.reduce((sum, value) => sum + value * value, 0)).toBeCloseTo(1, 4);
+  });
+
+  it("gives a text's tokens and the text of them", async () => {
+    const { tokens, count } = await ingle.tokenize({ model: modelId, content: "Rivers are long." });
+    expect(tokens).toHaveLength(count);
+    expect((await ingle.detokenize({ model: modelId, tokens })).content).toContain("Rivers are long.");
+    const chat = await ingle.tokenize({ messages: user("Rivers"), with_pieces: true });
+    expect(chat.tokens.map(({ piece }) => piece)).toContain("user");
   });
 
   it("passes a stream on, byte by byte what the server sends", async () => {

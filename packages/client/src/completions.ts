@@ -1,0 +1,40 @@
+// `client.completions`: how a prompt goes on, in one piece or as a stream.
+import type { Completion, CompletionBody } from "@ingle/protocol";
+
+import { isRecord } from "./answer.ts";
+import { CompletionStream } from "./completion-stream.ts";
+import { createReplyOf } from "./create-reply.ts";
+import type { CreateReply } from "./create-reply.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** The text completions of a server. */
+export interface Completions {
+  /** A reply, whole or as a stream. */
+  create: CreateReply<CompletionBody, Completion, CompletionStream>;
+  /** The same as `create` with `stream: true`, and the usage comes with it unless `stream_options` say otherwise. */
+  stream(
+    body: CompletionBody & { stream?: true | null | undefined },
+    options?: CallOptions,
+  ): Promise<CompletionStream>;
+}
+
+function isCompletion(value: unknown): value is Completion {
+  return isRecord(value) && Array.isArray(value["choices"]);
+}
+
+/** Makes `client.completions`. */
+export function createCompletions(transport: Transport): Completions {
+  const create: Completions["create"] = createReplyOf(
+    transport,
+    "/v1/completions",
+    isCompletion,
+    (open) => new CompletionStream(open),
+  );
+  return {
+    create,
+    stream: (body, options) => {
+      const stream_options = { include_usage: true, ...body.stream_options };
+      return create({ ...body, stream: true, stream_options }, options);
+    },
+  };
+}

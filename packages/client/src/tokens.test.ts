@@ -1,0 +1,41 @@
+import type { TokenPiece } from "@ingle/protocol";
+import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+
+import { json, startServer } from "../test/misbehaving-server.ts";
+import type { MisbehavingServer } from "../test/misbehaving-server.ts";
+import { Ingle } from "./client.ts";
+
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+test("tokens are ids, or have their texts where the request says so", async () => {
+  server.answer(
+    json({ tokens: [5, 7], count: 2, max_model_len: 9 }),
+    json({ tokens: [{ id: 5, piece: "Hi" }], count: 1, max_model_len: 9 }),
+  );
+  const ids = await client.tokenize({ content: "Hi!" });
+  expectTypeOf(ids.tokens).toEqualTypeOf<number[]>();
+  expect(ids).toEqual({ tokens: [5, 7], count: 2, max_model_len: 9 });
+  const pieces = await client.tokenize({ content: "Hi", with_pieces: true });
+  expectTypeOf(pieces.tokens).toEqualTypeOf<TokenPiece[]>();
+  expect(pieces.tokens).toEqual([{ id: 5, piece: "Hi" }]);
+  expect(server.seen.map(({ url }) => url)).toEqual(["/v1/tokenize", "/v1/tokenize"]);
+});
+
+test("tokens become a text again", async () => {
+  server.answer(json({ content: "Hi!", prompt: "Hi!" }));
+  expect((await client.detokenize({ tokens: [5, 7] })).content).toBe("Hi!");
+  expect(server.seen[0]).toMatchObject({ url: "/v1/detokenize", body: '{"tokens":[5,7]}' });
+});
+
+test("an answer of something else is an error", async () => {
+  server.answer(json({ ok: true }));
+  await expect(client.tokenize({ content: "Hi" })).rejects.toMatchObject({ name: "ApiError" });
+  await expect(client.detokenize({ tokens: [] })).rejects.toMatchObject({ name: "ApiError" });
+});
