@@ -4,7 +4,7 @@ import { fileBytes } from "./file-size.ts";
 import { ensureModel } from "./get-model.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import type { LocatedModel } from "./locate.ts";
-import { readManifest, updateManifest, withModel } from "./manifest.ts";
+import { readManifest, updateManifest, withAlias, withModel } from "./manifest.ts";
 import { checkAlias } from "./model-spec.ts";
 import type { NpmModel } from "./npm-model.ts";
 import { libraryPaths } from "./paths.ts";
@@ -41,11 +41,7 @@ export async function fetchModel(located: LocatedModel, options: FetchOptions = 
 /** Gives `id` (of a model that is there) another name, for good. */
 export async function addAlias(alias: string, id: string, options: LibraryOptions = {}): Promise<void> {
   checkAlias(alias);
-  await updateManifest(
-    libraryPaths(options.env),
-    (manifest) => ({ ...manifest, aliases: { ...manifest.aliases, [alias]: id } }),
-    options,
-  );
+  await updateManifest(libraryPaths(options.env), (manifest) => withAlias(manifest, alias, id), options);
 }
 
 async function register(model: NpmModel, file: string, options: LibraryOptions): Promise<void> {

@@ -13,19 +13,22 @@ import { refuseMlx } from "./locate.ts";
 import {
   readManifest,
   updateManifest,
+  withAlias,
   withModel,
   type ManifestFile,
   type ManifestModel,
 } from "./manifest.ts";
 import { listFiles } from "./model-folders.ts";
 import { damagedModel, factsOf } from "./model-facts.ts";
-import { isGgufName } from "./model-spec.ts";
+import { checkAlias, isGgufName } from "./model-spec.ts";
 import { libraryPaths, makeFolders, type LibraryPaths } from "./paths.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 export interface ImportOptions extends LibraryOptions {
   /** Copies the files into our folder instead of using them where they lie. Default false. */
   copy?: boolean | undefined;
+  /** A name of the user's own for the model. Only where there is one. */
+  alias?: string | undefined;
 }
 
 /** A model of a folder, with where its files are and what its header says. */
@@ -41,10 +44,12 @@ interface Candidate {
  * `disk_full`, `library_invalid` or the signal's reason; then nothing of it is registered.
  */
 export async function importModels(from: string, options: ImportOptions = {}): Promise<InstalledModel[]> {
-  const { env, cwd = process.cwd(), signal } = options;
+  const { env, cwd = process.cwd(), alias, signal } = options;
   signal?.throwIfAborted();
+  if (alias !== undefined) checkAlias(alias);
   const folders = libraryPaths(env);
   const candidates = await candidatesIn(path.resolve(cwd, from));
+  if (alias !== undefined && candidates.length > 1) throw severalFor(alias, from);
   const taken = await readManifest(folders);
   for (const { group, folder } of candidates) refuseTaken(group, folder, taken.models, folders);
   const models: ManifestModel[] = [];
@@ -52,9 +57,19 @@ export async function importModels(from: string, options: ImportOptions = {}): P
     signal?.throwIfAborted();
     models.push(await entryOf(candidate, folders, options));
   }
-  await updateManifest(folders, (manifest) => models.reduce(withModel, manifest), { signal });
+  await updateManifest(
+    folders,
+    (manifest) =>
+      models.reduce((grown, model) => withAlias(withModel(grown, model), alias, model.id), manifest),
+    { signal },
+  );
   const ids = new Set(models.map(({ id }) => id));
   return (await listModels(options)).filter(({ id }) => ids.has(id));
+}
+
+function severalFor(alias: string, from: string): EngineError {
+  const message = `${from} holds several models, and "${alias}" can be the name of one. Import its file.`;
+  return new EngineError("invalid_request", message, { details: { alias } });
 }
 
 async function candidatesIn(from: string): Promise<Candidate[]> {
@@ -65,7 +80,8 @@ async function candidatesIn(from: string): Promise<Candidate[]> {
   const wanted = stats.isDirectory() ? undefined : partNames(path.basename(from))[0];
   if (wanted !== undefined && !isGgufName(wanted))
     throw new EngineError("model_not_found", `${from} is not named like a GGUF file.`);
-  const groups = groupGgufFiles(await listFiles(folder)).filter(
+  const listed = await (wanted === undefined ? listFiles(folder) : listFiles(folder, 0));
+  const groups = groupGgufFiles(listed).filter(
     ({ files }) => wanted === undefined || files[0]?.path === wanted,
   );
   if (groups.length === 0)

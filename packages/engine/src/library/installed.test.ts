@@ -203,6 +203,16 @@ describe("an import", () => {
     ]);
   });
 
+  test("of several models gives none of them an alias, and registers none", async () => {
+    await place("many/a-Q4_K_M.gguf");
+    await place("many/b-Q8_0.gguf");
+    const error = await failure(importModels(path.join(user, "many"), { env, alias: "mine" }));
+    expect(error.code).toBe("invalid_request");
+    expect(await ids()).toEqual([]);
+    await importModels(path.join(user, "many/a-Q4_K_M.gguf"), { env, alias: "mine" });
+    expect((await listModels({ env }))[0]?.aliases).toEqual(["mine"]);
+  });
+
   test("takes the quantization from the header where the name has none", async () => {
     expect((await importModels(await place("plain.gguf"), { env }))[0]?.quantization).toBe("Q4_K_M");
   });

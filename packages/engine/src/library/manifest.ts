@@ -85,6 +85,11 @@ export function withModel(manifest: Manifest, model: ManifestModel): Manifest {
   return { ...manifest, models: [...manifest.models.filter(({ id }) => id !== model.id), model] };
 }
 
+/** Lets the alias, if there is one, stand for this model from now on. */
+export function withAlias(manifest: Manifest, alias: string | undefined, id: string): Manifest {
+  return alias === undefined ? manifest : { ...manifest, aliases: { ...manifest.aliases, [alias]: id } };
+}
+
 /** Forgets the model, and the aliases that stand for it. */
 export function withoutModel(manifest: Manifest, id: string): Manifest {
   const { [id]: _forgotten, ...lastUsed } = manifest.lastUsed;

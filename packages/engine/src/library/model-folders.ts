@@ -25,7 +25,7 @@ export interface FoundModel {
 /** A folder of models has some hundred files; one that is a whole disk is not read to its end. */
 const entriesMax = 20_000;
 /** Repositories keep files at most a few folders deep. */
-const depthMax = 4;
+const levelsMax = 4;
 
 /** The models in a folder of `<org>/<repo>` folders, and those that lie in it directly. */
 export async function scanRepositories(root: string, place: Place): Promise<FoundModel[]> {
@@ -34,7 +34,9 @@ export async function scanRepositories(root: string, place: Place): Promise<Foun
   for (const org of await foldersIn(root, budget)) {
     for (const repo of await foldersIn(path.join(root, org), budget)) {
       const folder = path.join(root, org, repo);
-      found.push(...toModels(await listFiles(folder, budget), { folder, place, repo: `${org}/${repo}` }));
+      found.push(
+        ...toModels(await listFiles(folder, levelsMax, budget), { folder, place, repo: `${org}/${repo}` }),
+      );
     }
   }
   return found;
@@ -51,7 +53,9 @@ export async function scanHuggingFaceCache(root: string): Promise<FoundModel[]> 
     if (commit === undefined) continue;
     const folder = path.join(root, name, "snapshots", commit);
     const repoId = `${org}/${[repo, ...more].join("--")}`;
-    found.push(...toModels(await listFiles(folder, budget), { folder, place: "huggingface", repo: repoId }));
+    found.push(
+      ...toModels(await listFiles(folder, levelsMax, budget), { folder, place: "huggingface", repo: repoId }),
+    );
   }
   return found;
 }
@@ -62,7 +66,7 @@ export async function scanFlat(
   place: Place,
   budget: { left: number } = { left: entriesMax },
 ): Promise<FoundModel[]> {
-  return toModels(await listFiles(root, budget, depthMax), { folder: root, place, repo: undefined });
+  return toModels(await listFiles(root, 0, budget), { folder: root, place, repo: undefined });
 }
 
 /** All models that other programs left on this machine, those of the first folder first. */
@@ -82,19 +86,22 @@ export async function scanForeign(env: NodeJS.ProcessEnv): Promise<FoundModel[]>
   return scans.flat();
 }
 
-/** The GGUF files below a folder, to a depth; none where there is no folder. Links to files are followed, to folders not. */
+/**
+ * The GGUF files in a folder, and in those below it to so many levels; none where there is no folder. Links to files are
+ * followed, to folders not. Names that would move a terminal's cursor are left out.
+ */
 export async function listFiles(
   folder: string,
+  levels: number = levelsMax,
   budget: { left: number } = { left: entriesMax },
-  depth = 0,
 ): Promise<ListedFile[]> {
   const files: ListedFile[] = [];
   for (const entry of await entriesIn(folder, budget)) {
     const full = path.join(folder, entry.name);
-    if (entry.isDirectory() && depth < depthMax) {
-      const below = await listFiles(full, budget, depth + 1);
+    if (entry.isDirectory() && levels > 0) {
+      const below = await listFiles(full, levels - 1, budget);
       files.push(...below.map((file) => ({ ...file, path: `${entry.name}/${file.path}` })));
-    } else if (isGgufName(entry.name)) {
+    } else if (isGgufName(entry.name) && !/\p{Cc}/u.test(entry.name)) {
       const stats = await stat(full).catch(() => undefined); // a link into nothing is no model
       if (stats?.isFile() === true) files.push({ path: entry.name, sizeBytes: stats.size });
     }

@@ -163,7 +163,10 @@ describe("ingle import and remove", () => {
       out: `mine-Q4_K_M  ${file} (293 KiB)\n`,
     });
     expect((await run("list")).out).toMatch(/mine-Q4_K_M, mine +Q4_K_M +293 KiB +never +imported\n/);
-    expect(await run("remove", "mine")).toMatchObject({ code: 0, out: "Removed mine-Q4_K_M.\n" });
+    expect(await run("remove", "mine")).toMatchObject({
+      code: 0,
+      out: "Forgot mine-Q4_K_M; its files stay where they are.\n",
+    });
     expect(await readFile(file)).toEqual(gguf);
     expect((await run("remove", "mine")).code).toBe(1);
   });

@@ -46,6 +46,7 @@ const reasons: Record<Removal["reason"], string> = {
 };
 
 function lineOf({ what, reason, freedBytes }: Removal, verb: string): string {
+  if (reason === "asked" && freedBytes === 0) return `Forgot ${what}; its files stay where they are.\n`;
   const size = freedBytes === 0 ? "" : ` (${formatBytes(freedBytes)})`;
   return `${verb} ${what}${reasons[reason]}${size}.\n`;
 }

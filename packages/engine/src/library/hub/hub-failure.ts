@@ -35,7 +35,7 @@ export function hubFailure(error: unknown, question: HubQuestion): unknown {
     );
   }
   const advice =
-    "Check the network, and HTTPS_PROXY and HF_ENDPOINT if you use them. The next start continues where this one stopped.";
+    "Check the network, and HTTPS_PROXY and HF_ENDPOINT if you use them. A download goes on where it stopped.";
   const message = `${endpoint} could not be reached for ${wanted} (${code}). ${advice}`;
   return new TemporaryFailure(new EngineError("download_failed", message, options));
 }
