@@ -2,6 +2,7 @@
 import path from "node:path";
 import { fileBytes } from "./file-size.ts";
 import { ensureModel } from "./get-model.ts";
+import { takenIds } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import type { LocatedModel } from "./locate.ts";
 import { readManifest, updateManifest, withAlias, withModel } from "./manifest.ts";
@@ -38,9 +39,9 @@ export async function fetchModel(located: LocatedModel, options: FetchOptions = 
   }
 }
 
-/** Gives `id` (of a model that is there) another name, for good. */
+/** Gives `id` (of a model that is there) another name, for good. Throws `invalid_request` for a name that is none. */
 export async function addAlias(alias: string, id: string, options: LibraryOptions = {}): Promise<void> {
-  checkAlias(alias);
+  checkAlias(alias, await takenIds(options));
   await updateManifest(libraryPaths(options.env), (manifest) => withAlias(manifest, alias, id), options);
 }
 

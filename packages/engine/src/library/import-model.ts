@@ -7,7 +7,7 @@ import { EngineError } from "../errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "./disk-space.ts";
 import { fileBytes } from "./file-size.ts";
 import { groupGgufFiles, partNames, type FileGroup, type ListedFile } from "./gguf-files.ts";
-import { listModels, type InstalledModel } from "./installed.ts";
+import { listModels, takenIds, type InstalledModel } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import { refuseMlx } from "./locate.ts";
 import {
@@ -46,7 +46,7 @@ interface Candidate {
 export async function importModels(from: string, options: ImportOptions = {}): Promise<InstalledModel[]> {
   const { env, cwd = process.cwd(), alias, signal } = options;
   signal?.throwIfAborted();
-  if (alias !== undefined) checkAlias(alias);
+  if (alias !== undefined) checkAlias(alias, await takenIds(options));
   const folders = libraryPaths(env);
   const candidates = await candidatesIn(path.resolve(cwd, from));
   if (alias !== undefined && candidates.length > 1) throw severalFor(alias, from);

@@ -62,6 +62,11 @@ export async function findInstalled(
   return models.find(({ id }) => id === name) ?? models.find(({ aliases }) => aliases.includes(name));
 }
 
+/** Names that are models' own, and so nobody's alias. */
+export async function takenIds(options: LibraryOptions): Promise<string[]> {
+  return [starterModel.id, ...(await listModels(options)).map(({ id }) => id)];
+}
+
 /**
  * Writes down that the model is used now. Returns false where the library cannot be written, as in a container whose
  * models are part of its image: nobody should miss a model for that.

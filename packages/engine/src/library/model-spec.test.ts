@@ -72,11 +72,15 @@ describe("what a person writes for a model", () => {
 });
 
 describe("an alias", () => {
+  test("may not be the id of a model", () => {
+    expect(() => checkAlias("tiny", ["tiny"])).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  });
+
   test.each(["daily", "my-model.2", "A_b"])("may be %s", (alias) => {
-    expect(() => checkAlias(alias)).not.toThrow();
+    expect(() => checkAlias(alias, ["other"])).not.toThrow();
   });
 
   test.each(["", "a/b", "npm:x", "x.gguf", ".x", "a b", "x".repeat(101)])("may not be %j", (alias) => {
-    expect(() => checkAlias(alias)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+    expect(() => checkAlias(alias, [])).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 });

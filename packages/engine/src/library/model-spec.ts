@@ -42,8 +42,12 @@ export function parseModelSpec(text: string, cwd: string = process.cwd()): Model
   return { kind: "name", name: text };
 }
 
-/** Throws `invalid_request` for a name that could be taken for something else than an alias. */
-export function checkAlias(alias: string): void {
+/** Throws `invalid_request` for a name that could be taken for something else than an alias, or is one of these ids. */
+export function checkAlias(alias: string, ids: readonly string[]): void {
+  if (ids.includes(alias)) {
+    const message = `There is a model whose id is "${alias}", so this cannot be the name of another one.`;
+    throw new EngineError("invalid_request", message, { details: { alias } });
+  }
   if (aliasPattern.test(alias) && !isGgufName(alias)) return;
   const message = `"${alias}" cannot be an alias. It may have letters, digits, ".", "_" and "-", and must not end in ".gguf".`;
   throw new EngineError("invalid_request", message, { details: { alias } });

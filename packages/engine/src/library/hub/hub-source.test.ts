@@ -357,11 +357,11 @@ describe("two downloads of the same model", () => {
 
   test("let the waiting one be aborted alone", async () => {
     const controller = new AbortController();
-    hub.slowly = { bytes: 16_384, delayMs: 2 };
+    hub.slowly = { bytes: 2048, delayMs: 5 };
     const options = optionsOf();
     const located = await locateModel("acme/large-GGUF", options);
     const first = fetchModel(located, options);
-    await expect.poll(() => hub.bytesSent).toBeGreaterThan(0);
+    await expect.poll(() => hub.bytesSent, { interval: 1 }).toBeGreaterThan(0);
     const onProgress = (): void => controller.abort("bored");
     const second = fetchModel(located, { ...options, signal: controller.signal, onProgress });
     await expect(second).rejects.toBe("bored");
