@@ -251,6 +251,12 @@ describe("the manifest", () => {
     expect(Date.now() - ((await listModels({ env }))[0]?.lastUsedAt?.getTime() ?? 0)).toBeLessThan(60_000);
   });
 
+  test("that cannot be written keeps nobody from a model", async () => {
+    const file = await place("a-file");
+    expect(await noteUse("m", { env: { ...env, INGLE_HOME: path.join(file, "below") } })).toBe(false);
+    expect(await listModels({ env: { ...env, INGLE_HOME: path.join(file, "below") } })).toEqual([]);
+  });
+
   test("keeps every change of many at once", async () => {
     const folders = libraryPaths(env);
     const changes = Array.from({ length: 12 }, (_, index) =>

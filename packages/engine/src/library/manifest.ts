@@ -114,7 +114,8 @@ async function textOf(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, "code") === "ENOENT") return undefined;
+    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw error;
   }
 }

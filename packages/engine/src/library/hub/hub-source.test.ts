@@ -80,8 +80,9 @@ async function expectWhole(file: string, { repo, files }: FakeRepository = large
 }
 
 /** What the file is called while it grows. */
-function partPath({ files }: FakeRepository = large): string {
-  return path.join(home, "downloads", `${sha256Of(Object.values(files)[0] ?? Buffer.alloc(0))}.part`);
+function partPath({ repo, files }: FakeRepository = large): string {
+  const checksum = sha256Of(Object.values(files)[0] ?? Buffer.alloc(0)).slice(0, 16);
+  return path.join(home, "downloads", `${repo.replace("/", "+")}+${checksum}.part`);
 }
 
 function ranges(): (string | undefined)[] {
@@ -255,7 +256,7 @@ describe("what an earlier start left", () => {
     hub.addressUses = Number.POSITIVE_INFINITY;
     await failure(download("acme/large-GGUF", { connections: 1 }));
     hub.interceptBytes = () => false;
-    const lock = path.join(home, "downloads", "acme+large-GGUF+Q4_K_M.lock");
+    const lock = path.join(home, "downloads", "acme+large-GGUF.lock");
     await mkdir(lock);
     const aMinuteAgo = Date.now() / 1000 - 60;
     await utimes(lock, aMinuteAgo, aMinuteAgo);

@@ -1,7 +1,7 @@
 // Brings a model of the hub to disk: lock, space, files, manifest. Used by fetch-model.ts.
 //
-//   downloads/<sha256>.part, .part.log      grow, survive breaks, are checked against the hub's sha256
-//   models/<org>/<repo>/…/<file>.gguf       the same files under their names, once each is whole
+//   downloads/<org>+<repo>+<checksum>.part, .part.log    grow, survive breaks, are checked against the hub's sha256
+//   models/<org>/<repo>/…/<file>.gguf                    the same files under their names, once each is whole
 import { mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../../errors.ts";
@@ -41,8 +41,8 @@ interface Arrival {
 const resolveFailuresMax = 4;
 
 /**
- * Leaves the model in the models folder and the manifest, and returns the path of its first file. One process works,
- * others wait for it. Throws `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`,
+ * Leaves the model in the models folder and the manifest, and returns the path of its first file. One process works on a
+ * repository, others wait for it. Throws `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`,
  * `library_invalid`, `invalid_request` or the signal's reason; what is already downloaded and not wrong stays for the next
  * call.
  */
@@ -52,11 +52,13 @@ export async function downloadFromHub(
   options: HubSourceOptions = {},
 ): Promise<string> {
   const folders = libraryPaths(options.env);
+  const { repo } = found.repository;
   const onProgress = throttleProgress(options.onProgress);
   const files = filesOf(found);
   await makeFolders(folders);
-  await using lock = await lockFile(path.join(folders.downloadsDir, `${lockName(id)}.lock`), {
-    onWait: () => reportOther(files, folders, onProgress),
+  // Not one for each model: those of a repository share their projector.
+  await using lock = await lockFile(path.join(folders.downloadsDir, `${flatName(repo)}.lock`), {
+    onWait: () => reportOther(files, repo, folders, onProgress),
     wait: options.wait,
     signal: options.signal,
   });
@@ -126,7 +128,7 @@ async function prepare(
     file,
     remote,
     content,
-    partPath: partPathOf(expected, folders),
+    partPath: partPathOf(repo, expected, folders),
     path: targetOf(file, found, folders),
   };
 }
@@ -198,24 +200,25 @@ async function checkSpace(
 /** What the other process has so far, as seen from outside. */
 async function reportOther(
   files: readonly HubFile[],
+  repo: string,
   folders: LibraryPaths,
   onProgress: OnProgress,
 ): Promise<void> {
   const there = files.map(async ({ sha256 = "", sizeBytes }) =>
-    bytesInLog(partPathOf(sha256, folders), { sizeBytes, sha256 }),
+    bytesInLog(partPathOf(repo, sha256, folders), { sizeBytes, sha256 }),
   );
   const totalBytes = sum(files.map(({ sizeBytes }) => sizeBytes));
   onProgress({ phase: "waiting", bytes: sum(await Promise.all(there)), totalBytes });
 }
 
-/** Named by its contents: the same file of two repositories is fetched once, and another commit's never mixes in. */
-function partPathOf(sha256: string, { downloadsDir }: LibraryPaths): string {
-  return path.join(downloadsDir, `${sha256}.part`);
+/** Named by its contents, so that another commit's never mix in; enough of the checksum to tell them apart. */
+function partPathOf(repo: string, sha256: string, { downloadsDir }: LibraryPaths): string {
+  return path.join(downloadsDir, `${flatName(repo)}+${sha256.slice(0, 16)}.part`);
 }
 
-/** An id's slash and colon are no folders and drives of ours. */
-function lockName(id: string): string {
-  return id.replaceAll(/[/:]/g, "+");
+/** A repository's slash is no folder of ours. */
+function flatName(repo: string): string {
+  return repo.replace("/", "+");
 }
 
 function noChecksum(repo: string, file: HubFile): EngineError {
