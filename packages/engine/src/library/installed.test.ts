@@ -143,11 +143,8 @@ describe("a path", () => {
   test("of an MLX folder says that it cannot be opened yet", async () => {
     await place("mlx/config.json");
     await place("mlx/model.safetensors");
-    for (const opening of [
-      locateModel(path.join(user, "mlx"), { env }),
-      importModels(path.join(user, "mlx"), { env }),
-    ]) {
-      const error = await failure(opening);
+    for (const open of [locateModel, importModels]) {
+      const error = await failure(open(path.join(user, "mlx"), { env }));
       expect(error.code).toBe("model_unsupported");
       expect(error.message).toContain("MLX");
     }
