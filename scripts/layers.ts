@@ -15,11 +15,12 @@ interface Floor {
 const floors: Readonly<Record<string, Floor>> = {
   "@ingle/llama.cpp": { ours: [], others: ["node-llama-cpp"] },
   "@ingle/engine-native": { ours: ["@ingle/llama.cpp"] },
-  "@ingle/engine": { ours: ["@ingle/engine-native"] },
+  "@ingle/gguf": { ours: [], others: [] },
+  "@ingle/engine": { ours: ["@ingle/engine-native", "@ingle/gguf"] },
   "@ingle/protocol": { ours: [], others: ["zod"] },
   "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
   "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol"] },
-  "@ingle/fixtures": { ours: ["@ingle/llama.cpp"] },
+  "@ingle/fixtures": { ours: ["@ingle/gguf", "@ingle/llama.cpp"] },
 };
 
 /** A package.json, reduced to what the checks ask of it. */

@@ -10,7 +10,8 @@ export type EngineErrorCode =
   | "download_failed"
   | "integrity_failed"
   | "disk_full"
-  | "library_locked";
+  | "library_locked"
+  | "library_invalid";
 
 /** Numbers and names behind an error, such as `promptTokens` and `contextLength`. */
 export type EngineErrorDetails = Readonly<Record<string, string | number>>;

@@ -13,10 +13,26 @@ export {
   type Usage,
 } from "./generation.ts";
 export { GenerationRequest, checkGenerationRequest } from "./generation-request.ts";
+export { addAlias, fetchModel, type FetchOptions } from "./library/fetch-model.ts";
 export { ensureStarterModel, type EnsureModelOptions } from "./library/get-model.ts";
-export type { NpmModel } from "./library/npm-model.ts";
+export type { HubSearchResult } from "./library/hub/hub-api.ts";
+export { importModels, type ImportOptions } from "./library/import-model.ts";
+export { listModels, noteUse, type InstalledModel } from "./library/installed.ts";
+export type { LibraryOptions } from "./library/library-options.ts";
+export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
+export { memoryNeed, peekFile, type ModelFacts } from "./library/model-facts.ts";
+export { parseModelSpec, type ModelSpec } from "./library/model-spec.ts";
+export type { KnownNpmModel, NpmModel } from "./library/npm-model.ts";
 export { libraryPaths, type LibraryPaths } from "./library/paths.ts";
 export type { LibraryProgress } from "./library/progress.ts";
+export { pruneLibrary, removeModel, type PruneOptions, type Removal } from "./library/remove-model.ts";
+export {
+  describeModel,
+  describeRepository,
+  searchModels,
+  type OfferedModel,
+  type OfferedRepository,
+} from "./library/search-hub.ts";
 export { starterModel } from "./library/starter.ts";
 export { LoadOptions, load, parallelMax, type LoadedModel } from "./load.ts";
 export { Message, ToolCall } from "./messages.ts";

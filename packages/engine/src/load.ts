@@ -3,6 +3,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import path from "node:path";
 import { z } from "zod";
+import { cellsDefaultMax, contextLengthDefault, parallelDefault } from "./context-defaults.ts";
 import { EngineError } from "./errors.ts";
 import { Model } from "./model.ts";
 import { fromNative, loadNative, type NativeEngineOptions, type NativeModel } from "./native.ts";
@@ -11,10 +12,6 @@ import type { Tokenizer } from "./tokenizer.ts";
 
 /** Sequences in one context; llama.cpp's own limit is 256. */
 export const parallelMax = 256;
-/** Context used when nothing is said and the model was trained for more: a long chat, in sane memory. */
-const contextLengthDefault = 8192;
-/** Cells shared by all sequences when nothing is said: every sequence can be full up to this many in all. */
-const cellsDefaultMax = 32_768;
 /** Host memory for evicted state when nothing is said: of a model of a billion parameters, some 90,000 tokens. */
 const cacheRamDefaultMaxMiB = 2048;
 const mebibyte = 1024 * 1024;
@@ -26,7 +23,7 @@ export const LoadOptions = z
     /** Tokens that all requests together may hold. Default: enough for every one to be full, at most 32,768. */
     cells: z.int().min(16).optional(),
     /** Requests computed at the same time. Default 8. */
-    parallel: z.int().min(1).max(parallelMax).default(8),
+    parallel: z.int().min(1).max(parallelMax).default(parallelDefault),
     /** Threads that compute. Default: one per core of this machine. */
     threads: z.int().min(1).max(512).optional(),
     /** Layers on the GPU, where there is one. Default: all. */

@@ -57,8 +57,10 @@ export const ServerConfig = z
       .refine((host) => isIP(host) !== 0 || hostName.test(host), "must be an address or a host name"),
     /** 0 takes any free port. */
     port: z.int("must be a whole number").min(0, "must be at least 0").max(65_535, "must be at most 65535"),
-    /** Path or id of the model that was asked for. */
+    /** The model that was asked for: a path, a repository, an alias. */
     model: z.string().min(1).max(4096).optional(),
+    /** Fetches nothing: the model must be there. */
+    offline: z.boolean("must be true or false").default(false),
     /** Handed to the engine as they are; absent means the engine's own default. */
     engine: z.object({
       parallel: z.int("must be a whole number").min(1, "must be at least 1").optional(),
@@ -147,6 +149,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
     host: values.host ?? variant.host,
     port: values.port ?? variant.port,
     model: values.model ?? variant.model,
+    offline: values.offline,
     engine: {
       parallel: values.parallel,
       contextLength: values.ctx,

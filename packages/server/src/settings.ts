@@ -7,6 +7,7 @@ export interface ServerFlags {
   host?: string | undefined;
   port?: number | undefined;
   model?: string | undefined;
+  offline?: boolean | undefined;
   parallel?: number | undefined;
   ctx?: number | undefined;
   threads?: number | undefined;
@@ -60,6 +61,7 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "host", variables: ["INGLE_HOST", "HOST"], read: text },
   { name: "port", variables: ["INGLE_PORT", "PORT"], read: wholeNumber },
   { name: "model", variables: ["INGLE_MODEL", "MODEL_NAME"], read: text },
+  { name: "offline", variables: ["INGLE_OFFLINE", "HF_HUB_OFFLINE"], read: truth },
   { name: "parallel", variables: ["INGLE_PARALLEL"], read: wholeNumber },
   { name: "ctx", variables: ["INGLE_CTX"], read: wholeNumber },
   { name: "threads", variables: ["INGLE_THREADS"], read: wholeNumber },

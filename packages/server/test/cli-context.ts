@@ -1,7 +1,9 @@
 // The world of a command in tests: streams that remember, a clock that stands, signals that are sent by hand and an
 // engine that says what a script tells it.
 import { EventEmitter } from "node:events";
+import path from "node:path";
 import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
 import * as realEngine from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
 import type { CommandContext, Engine } from "../src/cli/context.ts";
@@ -61,6 +63,9 @@ function remembering(isTTY: boolean) {
   return { stream, has, text: () => written };
 }
 
+/** A library that cannot be written: commands that are not about it leave nothing behind. */
+const noHome = path.join(fileURLToPath(import.meta.url), "ingle");
+
 /** The engine with nothing native in it: every load gives the scripted model, and the starter model is there. */
 export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> = {}): Engine {
   return {
@@ -84,7 +89,13 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
       cpuFeatures: ["AVX2", "FMA"],
       kvTypes: ["f16", "q8_0"],
     }),
-    ensureStarterModel: async () => "/models/starter.gguf",
+    locateModel: async (text, options) =>
+      text === realEngine.starterModel.id
+        ? { kind: "npm", id: text, model: realEngine.starterModel }
+        : realEngine.locateModel(text, options),
+    fetchModel: async (located) => (located.kind === "here" ? located.path : "/models/starter.gguf"),
+    noteUse: async () => true,
+    libraryPaths: (env) => realEngine.libraryPaths({ INGLE_HOME: noHome, ...env }),
     load: async (_file, options) => {
       options?.signal?.throwIfAborted();
       options?.onProgress?.(1);

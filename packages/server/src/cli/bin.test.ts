@@ -45,13 +45,27 @@ describe("the programs", () => {
     const { code, out, err } = await run(["--help"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
-    expect(commands).toEqual(["serve", "run", "chat", "doctor", "help"]);
+    expect(commands).toEqual([
+      "serve",
+      "run",
+      "chat",
+      "pull",
+      "search",
+      "list",
+      "remove",
+      "import",
+      "prune",
+      "doctor",
+      "help",
+    ]);
     expect((await run(["--help"], lmServer)).out).not.toContain("--variant");
   });
 
   it.each([
     [["srve"], "ingle: unknown command 'srve'", "(Did you mean serve?)"],
-    [["pull", "tiny"], "ingle: unknown command 'pull'", "--help"],
+    [["pull"], "missing required argument 'model'", "--help"],
+    [["pull", "./x.gguf"], "is a file of this machine", "ingle import"],
+    [["prune", "--unused-for", "-3"], "'-3' is invalid", "whole number"],
     [["serve", "--prot", "1"], "ingle: unknown option '--prot'", "(Did you mean --port?)"],
     [["serve", "--port", "http"], "'http' is invalid", "whole number"],
     [["serve", "--port", "70000"], "ingle: --port must be at most 65535.", ""],
@@ -72,7 +86,7 @@ describe("the programs", () => {
       const { code, out, err } = await run([...command, "--model", "./no-such.gguf"]);
       expect({ code, out }).toEqual({ code: 1, out: "" });
       expect(err).toMatch(
-        /^ingle: There is no file .*no-such\.gguf\. --model takes the path of a \.gguf file or /,
+        /^ingle: There is no file .*no-such\.gguf\. A model is the path of a \.gguf file, org\/repo:QUANT /,
       );
       expect(err).not.toContain("    at ");
     },

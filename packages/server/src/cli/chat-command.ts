@@ -18,7 +18,7 @@ export async function chatCommand(flags: GenerationFlags, context: CommandContex
   const engine = await context.engine();
   const sampling = samplingOf(flags, engine);
   const settings = settingsOf(flags, context.env);
-  const choice = await chooseModel(settings.model, engine.starterModel.id);
+  const choice = await chooseModel(settings, context);
   await using loaded = await openModel(choice, context, settings);
   if (!loaded.model.info.hasChatTemplate) {
     throw new CliError(

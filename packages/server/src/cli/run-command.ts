@@ -20,7 +20,7 @@ export async function runCommand(
   const engine = await context.engine();
   const sampling = samplingOf(flags, engine);
   const settings = settingsOf(flags, env);
-  const choice = await chooseModel(settings.model, engine.starterModel.id);
+  const choice = await chooseModel(settings, context);
   const prompt = await promptOf(words, context);
   await using loaded = await openModel(choice, context, settings);
   const { model } = loaded;

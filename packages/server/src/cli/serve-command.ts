@@ -4,6 +4,7 @@ import { isLoopback, resolveConfig, type ServerConfig, type ServerFlags } from "
 import type { RunningServer } from "../serve.ts";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
+import { announceServer } from "./running-servers.ts";
 import { chooseModel } from "./model-argument.ts";
 import { openModel } from "./open-model.ts";
 import { curlLine, formatColumns } from "./print.ts";
@@ -12,14 +13,16 @@ import { curlLine, formatColumns } from "./print.ts";
 export async function serveCommand(flags: ServerFlags, context: CommandContext): Promise<number> {
   const { env, shutdown, stdout } = context;
   const config = resolveConfig({ flags, env });
-  const [{ serve }, { starterModel }] = await Promise.all([context.server(), context.engine()]);
-  const choice = await chooseModel(config.model, starterModel.id);
+  const { serve } = await context.server();
+  const choice = await chooseModel(config, context);
   await using server = await serve(config);
   await server.registry.load(
     choice.id,
-    async (onProgress, signal) => openModel(choice, context, { engine: config.engine, onProgress, signal }),
+    async (onProgress, signal) => openModel(choice, context, { ...config, onProgress, signal }),
     { alias: config.model },
   );
+  const { libraryPaths } = await context.engine();
+  await using _record = await announceServer(libraryPaths(env), { url: server.url, id: choice.id });
   stdout.write(servingText(config, server, choice.id));
   await shutdown.requested();
   await drain(server, context);

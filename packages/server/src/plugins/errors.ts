@@ -38,6 +38,7 @@ const codeOfEngine = {
   integrity_failed: "engine_failed",
   disk_full: "engine_failed",
   library_locked: "engine_failed",
+  library_invalid: "engine_failed",
 } as const satisfies Record<EngineErrorCode, WireErrorCode>;
 
 /** What Fastify itself refuses; the sentence is ours, so that it never holds a part of the body. */

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
-import type { NpmModel, NpmPart } from "../npm-model.ts";
+import type { KnownNpmModel, NpmPart } from "../npm-model.ts";
 
 /** A package of one file, packed the way npm packs it. */
 export interface FakePackage {
@@ -14,7 +14,7 @@ export interface FakePackage {
 }
 
 export interface FakeModel {
-  model: NpmModel;
+  model: KnownNpmModel;
   bytes: Buffer;
   packages: FakePackage[];
 }
@@ -107,11 +107,15 @@ export class FakeRegistry implements AsyncDisposable {
   }
 }
 
-/** A package whose file `package/model.part` holds these bytes. */
-export async function fakePackage(name: string, bytes: Buffer): Promise<FakePackage> {
+/** A package whose file holds these bytes. */
+export async function fakePackage(
+  name: string,
+  bytes: Buffer,
+  file = "package/model.part",
+): Promise<FakePackage> {
   const packing = pack();
   packing.entry({ name: "package/package.json" }, JSON.stringify({ name, version: "1.0.0" }));
-  packing.entry({ name: "package/model.part" }, bytes);
+  packing.entry({ name: file }, bytes);
   packing.finalize();
   const tarball = gzipSync(await buffer(packing));
   const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
@@ -120,7 +124,7 @@ export async function fakePackage(name: string, bytes: Buffer): Promise<FakePack
     version: "1.0.0",
     integrity,
     tarballBytes: tarball.length,
-    file: "package/model.part",
+    file,
   };
   return { part, tarball };
 }
@@ -132,11 +136,10 @@ export async function fakeModel(bytes: Buffer): Promise<FakeModel> {
     await fakePackage("fake-part1", bytes.subarray(0, middle)),
     await fakePackage("@fake/part2", bytes.subarray(middle)),
   ];
-  const model: NpmModel = {
+  const model: KnownNpmModel = {
     id: "fake",
     title: "Fake",
     license: "MIT",
-    contextLength: 16,
     fileName: "fake.gguf",
     sizeBytes: bytes.length,
     sha256: createHash("sha256").update(bytes).digest("hex"),

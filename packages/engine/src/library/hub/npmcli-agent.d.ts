@@ -1,0 +1,15 @@
+// The part of npm's own connection agent that http.ts uses; the package has no types.
+declare module "@npmcli/agent" {
+  import type { Agent as HttpAgent } from "node:http";
+
+  /** Connects to http and https addresses, directly or through a proxy. */
+  export class Agent extends HttpAgent {
+    constructor(options: {
+      proxy?: string;
+      noProxy?: string;
+      keepAlive?: boolean;
+      maxSockets?: number;
+      timeouts?: { connection?: number };
+    });
+  }
+}

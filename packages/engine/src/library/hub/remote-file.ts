@@ -1,0 +1,125 @@
+// One file of a repository, read in ranges. The hub answers with the address of the bytes, on another host and for a
+// limited time, and with their size and checksum beside it. Used by peek.ts and download.ts.
+import { EngineError } from "../../errors.ts";
+import { TemporaryFailure } from "../retry.ts";
+import { notAHub, questionFor, redirectOf } from "./hub-api.ts";
+import { refusal, type HubQuestion } from "./hub-failure.ts";
+import type { HubAnswer, HubHttp } from "./http.ts";
+
+export interface RemoteAddress {
+  /** Where the bytes are. */
+  url: string;
+  /** Hex digest of the whole file, when the hub gives one. */
+  sha256: string | undefined;
+  /** Whether the address is a redirect's, which may expire. */
+  isElsewhere: boolean;
+}
+
+/** Bytes that are being sent. Hold it with `using`: leaving the block ends the request, read or not. */
+export interface RangeStream extends Disposable {
+  /** The first byte's place in the file: what was asked for, or 0 when the server sends all of it. */
+  offset: number;
+  /** Size of the whole file, when the server says it. */
+  totalBytes: number | undefined;
+  body: AsyncIterable<Buffer>;
+}
+
+export interface RangeOptions {
+  start: number;
+  /** The first byte that is not wanted any more. */
+  end: number;
+  signal?: AbortSignal | undefined;
+}
+
+const redirectsMax = 5;
+/** What a host says when the address it was given has expired. */
+const expiredStatuses = new Set([401, 403, 404, 410]);
+
+export class RemoteFile {
+  readonly #http: HubHttp;
+  readonly #url: string;
+  readonly #question: HubQuestion;
+  #address: Promise<RemoteAddress> | undefined;
+
+  constructor(http: HubHttp, { repo, commit, path }: { repo: string; commit: string; path: string }) {
+    this.#http = http;
+    this.#question = questionFor(http, repo);
+    const file = path.split("/").map(encodeURIComponent).join("/");
+    this.#url = `${http.settings.endpoint}/${repo}/resolve/${commit}/${file}`;
+  }
+
+  /** Asked once and kept. Throws as `open` does. */
+  async address(signal?: AbortSignal): Promise<RemoteAddress> {
+    const asking = (this.#address ??= this.#resolve(signal));
+    try {
+      return await asking;
+    } catch (error) {
+      if (this.#address === asking) this.#address = undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Asks for a range. Throws `download_failed`, `model_not_found`, a TemporaryFailure or the signal's reason; reading the
+   * body throws the last two.
+   */
+  async open({ start, end, signal }: RangeOptions): Promise<RangeStream> {
+    const asked = this.address(signal);
+    const { url, isElsewhere } = await asked;
+    const headers = { "accept-encoding": "identity", range: `bytes=${start}-${end - 1}` };
+    const answer = await this.#http.request(url, { headers, question: this.#question, signal });
+    const stream = toRangeStream(answer);
+    if (stream !== undefined && (stream.offset === start || answer.status === 200)) return stream;
+    answer[Symbol.dispose]();
+    if (stream !== undefined) throw notAHub(this.#question);
+    const failure = refusal(answer, this.#question);
+    if (!isElsewhere || !expiredStatuses.has(answer.status) || failure instanceof TemporaryFailure)
+      throw failure;
+    // The address was good for a while: the next try asks the hub for a new one.
+    this.#address = undefined;
+    throw new TemporaryFailure(failure);
+  }
+
+  async #resolve(signal: AbortSignal | undefined): Promise<RemoteAddress> {
+    const { origin } = new URL(this.#url);
+    let url = this.#url;
+    let sha256: string | undefined;
+    for (let hops = 0; hops <= redirectsMax; hops += 1) {
+      using answer = await this.#http.request(url, {
+        method: "HEAD",
+        headers: { "accept-encoding": "identity" },
+        question: this.#question,
+        signal,
+      });
+      sha256 ??= checksumIn(answer.header("x-linked-etag"));
+      const next = redirectOf(answer, url);
+      if (next === undefined) {
+        if (answer.status !== 200) throw refusal(answer, this.#question);
+        sha256 ??= checksumIn(answer.header("etag"));
+        return { url, sha256, isElsewhere: false };
+      }
+      url = next;
+      // The bytes lie elsewhere, at an address that is made for one GET.
+      if (new URL(url).origin !== origin) return { url, sha256, isElsewhere: true };
+    }
+    throw notAHub(this.#question, new EngineError("download_failed", "The hub redirects in a circle."));
+  }
+}
+
+function toRangeStream(answer: HubAnswer): RangeStream | undefined {
+  if (answer.status !== 206 && answer.status !== 200) return undefined;
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.header("content-range") ?? "");
+  const isPartial = answer.status === 206;
+  const total = Number(isPartial ? range?.[2] : answer.header("content-length"));
+  return {
+    offset: isPartial ? Number(range?.[1]) : 0,
+    totalBytes: Number.isSafeInteger(total) ? total : undefined,
+    body: answer.body,
+    [Symbol.dispose]: () => answer[Symbol.dispose](),
+  };
+}
+
+/** Large files are named by their sha256, in quotes and sometimes as a weak tag; git's own names are shorter. */
+function checksumIn(etag: string | undefined): string | undefined {
+  return /^(?:W\/)?"?([0-9a-f]{64})"?$/.exec(etag ?? "")?.[1];
+}

@@ -1,0 +1,177 @@
+// Registers models that lie somewhere on this machine: where they are, or as copies in our folder. Used by `ingle import`.
+import { constants } from "node:fs";
+import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { readGguf } from "@ingle/gguf";
+import { EngineError } from "../errors.ts";
+import { checkDiskSpace, diskFailure, spareBytes } from "./disk-space.ts";
+import { fileBytes } from "./file-size.ts";
+import { groupGgufFiles, partNames, type FileGroup, type ListedFile } from "./gguf-files.ts";
+import { listModels, takenIds, type InstalledModel } from "./installed.ts";
+import type { LibraryOptions } from "./library-options.ts";
+import { refuseMlx } from "./locate.ts";
+import {
+  readManifest,
+  updateManifest,
+  withAlias,
+  withModel,
+  type ManifestFile,
+  type ManifestModel,
+} from "./manifest.ts";
+import { listFiles } from "./model-folders.ts";
+import { damagedModel, factsOf } from "./model-facts.ts";
+import { checkAlias, isGgufName } from "./model-spec.ts";
+import { libraryPaths, makeFolders, type LibraryPaths } from "./paths.ts";
+import { syncFolder } from "./sync-folder.ts";
+
+export interface ImportOptions extends LibraryOptions {
+  /** Copies the files into our folder instead of using them where they lie. Default false. */
+  copy?: boolean | undefined;
+  /** A name of the user's own for the model. Only where there is one. */
+  alias?: string | undefined;
+}
+
+/** A model of a folder, with where its files are and what its header says. */
+interface Candidate {
+  group: FileGroup<ListedFile>;
+  folder: string;
+  quantization: string | undefined;
+}
+
+/**
+ * Registers a file, or every model of a folder, under the names of their files. The headers are checked to their end.
+ * Throws `model_not_found`, `model_invalid`, `model_unsupported` (an MLX folder), `invalid_request` (the name is taken),
+ * `disk_full`, `library_invalid` or the signal's reason; then nothing of it is registered.
+ */
+export async function importModels(from: string, options: ImportOptions = {}): Promise<InstalledModel[]> {
+  const { env, cwd = process.cwd(), alias, signal } = options;
+  signal?.throwIfAborted();
+  if (alias !== undefined) checkAlias(alias, await takenIds(options));
+  const folders = libraryPaths(env);
+  const candidates = await candidatesIn(path.resolve(cwd, from));
+  if (alias !== undefined && candidates.length > 1) throw severalFor(alias, from);
+  const taken = await readManifest(folders);
+  for (const { group, folder } of candidates) refuseTaken(group, folder, taken.models, folders);
+  const models: ManifestModel[] = [];
+  for (const candidate of candidates) {
+    signal?.throwIfAborted();
+    models.push(await entryOf(candidate, folders, options));
+  }
+  await updateManifest(
+    folders,
+    (manifest) =>
+      models.reduce((grown, model) => withAlias(withModel(grown, model), alias, model.id), manifest),
+    { signal },
+  );
+  const ids = new Set(models.map(({ id }) => id));
+  return (await listModels(options)).filter(({ id }) => ids.has(id));
+}
+
+function severalFor(alias: string, from: string): EngineError {
+  const message = `${from} holds several models, and "${alias}" can be the name of one. Import its file.`;
+  return new EngineError("invalid_request", message, { details: { alias } });
+}
+
+async function candidatesIn(from: string): Promise<Candidate[]> {
+  const stats = await stat(from).catch(() => undefined);
+  if (stats === undefined) throw new EngineError("model_not_found", `There is nothing at ${from}.`);
+  if (stats.isDirectory()) await refuseMlx(from);
+  const folder = stats.isDirectory() ? from : path.dirname(from);
+  const wanted = stats.isDirectory() ? undefined : partNames(path.basename(from))[0];
+  if (wanted !== undefined && !isGgufName(wanted))
+    throw new EngineError("model_not_found", `${from} is not named like a GGUF file.`);
+  const listed = await (wanted === undefined ? listFiles(folder) : listFiles(folder, 0));
+  const groups = groupGgufFiles(listed).filter(
+    ({ files }) => wanted === undefined || files[0]?.path === wanted,
+  );
+  if (groups.length === 0)
+    throw new EngineError("model_not_found", `${from} holds no whole GGUF model that could be imported.`);
+  return await Promise.all(groups.map(async (group) => await checked(group, folder)));
+}
+
+/** Reads every header to its end: what is registered can at least be what it says. */
+async function checked(group: FileGroup<ListedFile>, folder: string): Promise<Candidate> {
+  let quantization = group.quantization;
+  for (const [index, file] of group.files.entries()) {
+    const full = path.join(folder, file.path);
+    try {
+      const { metadata } = await readGguf(full, { isLenient: true });
+      // Only the first part of a split model knows what the model is.
+      if (index === 0) quantization ??= factsOf(full, metadata).quantization;
+    } catch (error) {
+      throw damagedModel(full, error);
+    }
+  }
+  return { group, folder, quantization };
+}
+
+function refuseTaken(
+  { stem, files }: FileGroup<ListedFile>,
+  folder: string,
+  models: readonly ManifestModel[],
+  { modelsDir }: LibraryPaths,
+): void {
+  const other = models.find(({ id }) => id === stem);
+  const first = path.join(folder, files[0]?.path ?? "");
+  if (other === undefined || path.resolve(modelsDir, other.files[0]?.path ?? "") === first) return;
+  const message = `There is a model called ${stem} already. \`ingle remove ${stem}\` makes room for this one.`;
+  throw new EngineError("invalid_request", message, { details: { id: stem } });
+}
+
+async function entryOf(
+  { group, folder, quantization }: Candidate,
+  folders: LibraryPaths,
+  options: ImportOptions,
+): Promise<ManifestModel> {
+  const isCopy = options.copy === true;
+  const projector = group.mmproj === undefined ? [] : [group.mmproj];
+  if (isCopy) await makeRoom([...group.files, ...projector], folders, options);
+  const place = async (file: ListedFile): Promise<ManifestFile> => {
+    const full = path.join(folder, file.path);
+    const name = isCopy ? await copyIn(full, group.stem, folders) : full;
+    return { path: name, sizeBytes: file.sizeBytes };
+  };
+  const files: ManifestFile[] = [];
+  for (const file of group.files) files.push(await place(file));
+  return {
+    id: group.stem,
+    quantization: quantization ?? null,
+    files,
+    mmproj: group.mmproj === undefined ? null : await place(group.mmproj),
+    source: { kind: "import", isCopy },
+    addedAt: new Date().toISOString(),
+  };
+}
+
+async function makeRoom(
+  files: readonly ListedFile[],
+  folders: LibraryPaths,
+  { freeBytes }: ImportOptions,
+): Promise<void> {
+  await makeFolders(folders);
+  const neededBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  await checkDiskSpace(folders.home, neededBytes + spareBytes, freeBytes);
+}
+
+/** Where imported copies lie, one folder for each model. Returns the copy's path as the manifest has it. */
+async function copyIn(
+  file: string,
+  stem: string,
+  { modelsDir, downloadsDir }: LibraryPaths,
+): Promise<string> {
+  const name = `imported/${stem}/${path.basename(file)}`;
+  const target = path.join(modelsDir, name);
+  if ((await fileBytes(target)) !== undefined && path.resolve(file) === target) return name;
+  const unfinished = path.join(downloadsDir, `${path.basename(file)}.import.part`);
+  try {
+    await mkdir(path.dirname(target), { recursive: true });
+    // Where the file system can, the copy shares its blocks with the original and takes no time.
+    await copyFile(file, unfinished, constants.COPYFILE_FICLONE);
+    await rename(unfinished, target);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw diskFailure(error, modelsDir);
+  }
+  await syncFolder(path.dirname(target));
+  return name;
+}

@@ -1,0 +1,154 @@
+// The models that are there: those of the manifest, those that lie in our folder without it, and those of other programs.
+// Used by everything that looks a model up, and by the list.
+import path from "node:path";
+import { fileBytes } from "./file-size.ts";
+import type { ListedFile } from "./gguf-files.ts";
+import {
+  readManifest,
+  updateManifest,
+  type Manifest,
+  type ManifestFile,
+  type ManifestModel,
+} from "./manifest.ts";
+import { EngineError } from "../errors.ts";
+import { scanForeign, scanRepositories, type FoundModel, type Place } from "./model-folders.ts";
+import type { LibraryOptions } from "./library-options.ts";
+import { libraryPaths, type LibraryPaths } from "./paths.ts";
+import { starterModel } from "./starter.ts";
+
+/** A model that can be loaded without asking anybody. */
+export interface InstalledModel {
+  /** Its name in requests and on the command line. */
+  id: string;
+  /** The file to load: of a split model its first part. */
+  path: string;
+  format: "gguf";
+  quantization: string | null;
+  /** All files, with the projector for images. */
+  sizeBytes: number;
+  /** Absolute, the projector last. */
+  files: readonly string[];
+  mmproj: string | null;
+  /** Whose it is: `ingle` removes it, `import` only forgets it, the others' own programs look after theirs. */
+  place: Place | "import";
+  /** Names of the user's own that stand for it. */
+  aliases: readonly string[];
+  addedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+/** Every model that is there, ours first, each id once. Throws `library_invalid`. */
+export async function listModels(options: LibraryOptions = {}): Promise<InstalledModel[]> {
+  const { env = process.env } = options;
+  const folders = libraryPaths(env);
+  const manifest = await readManifest(folders);
+  const known = await Promise.all(manifest.models.map((model) => fromManifest(model, manifest, folders)));
+  const there = known.filter((model) => model !== undefined);
+  const listedFiles = new Set(there.flatMap(({ files }) => files));
+  const scanned = [...(await scanOwn(folders)), ...(await scanForeign(env))].filter(
+    ({ files }) => !files.some((file) => listedFiles.has(file.path)),
+  );
+  const models = [...there, ...scanned.map((found) => fromScan(found, manifest))];
+  const ids = new Set<string>();
+  return models.filter(({ id }) => !ids.has(id) && ids.add(id).size > 0);
+}
+
+/** The installed model of this id or alias. */
+export async function findInstalled(
+  name: string,
+  options: LibraryOptions = {},
+): Promise<InstalledModel | undefined> {
+  const models = await listModels(options);
+  return models.find(({ id }) => id === name) ?? models.find(({ aliases }) => aliases.includes(name));
+}
+
+/** Names that are models' own, and so nobody's alias. */
+export async function takenIds(options: LibraryOptions): Promise<string[]> {
+  return [starterModel.id, ...(await listModels(options)).map(({ id }) => id)];
+}
+
+/**
+ * Writes down that the model is used now. Returns false where the library cannot be written, as in a container whose
+ * models are part of its image: nobody should miss a model for that.
+ */
+export async function noteUse(id: string, options: LibraryOptions = {}): Promise<boolean> {
+  const now = new Date().toISOString();
+  try {
+    await updateManifest(
+      libraryPaths(options.env),
+      (manifest) => ({ ...manifest, lastUsed: { ...manifest.lastUsed, [id]: now } }),
+      options,
+    );
+    return true;
+  } catch (error) {
+    if (EngineError.is(error) && (error.code === "download_failed" || error.code === "disk_full"))
+      return false;
+    throw error;
+  }
+}
+
+/** Absolute path of a file in the manifest. */
+export function absolutePath(file: ManifestFile, { modelsDir }: LibraryPaths): string {
+  return path.resolve(modelsDir, file.path);
+}
+
+async function scanOwn(folders: LibraryPaths): Promise<FoundModel[]> {
+  const found = await scanRepositories(folders.modelsDir, "ingle");
+  const starterPath = path.join(folders.modelsDir, starterModel.fileName);
+  return found.flatMap((model) => {
+    const [file] = model.files;
+    if (file?.path !== starterPath) return [model];
+    // It is fetched anew when something happened to it.
+    return file.sizeBytes === starterModel.sizeBytes ? [{ ...model, id: starterModel.id }] : [];
+  });
+}
+
+/** Undefined when a file of it is gone, or is not the one that was written down. */
+async function fromManifest(
+  model: ManifestModel,
+  manifest: Manifest,
+  folders: LibraryPaths,
+): Promise<InstalledModel | undefined> {
+  const files = [...model.files, ...(model.mmproj === null ? [] : [model.mmproj])];
+  const sizes = await Promise.all(files.map((file) => fileBytes(absolutePath(file, folders))));
+  if (sizes.some((size, index) => size !== files[index]?.sizeBytes)) return undefined;
+  const isElsewhere = model.source.kind === "import" && !model.source.isCopy;
+  return toInstalled(
+    {
+      id: model.id,
+      place: isElsewhere ? "import" : "ingle",
+      quantization: model.quantization ?? undefined,
+      files: model.files.map((file) => ({ ...file, path: absolutePath(file, folders) })),
+      mmproj:
+        model.mmproj === null ? undefined : { ...model.mmproj, path: absolutePath(model.mmproj, folders) },
+    },
+    manifest,
+    new Date(model.addedAt),
+  );
+}
+
+function fromScan(found: FoundModel, manifest: Manifest): InstalledModel {
+  return toInstalled(found, manifest, null);
+}
+
+function toInstalled(
+  { id, place, quantization, files, mmproj }: Omit<FoundModel, "place"> & { place: InstalledModel["place"] },
+  { aliases, lastUsed }: Manifest,
+  addedAt: Date | null,
+): InstalledModel {
+  const all: ListedFile[] = [...files, ...(mmproj === undefined ? [] : [mmproj])];
+  const usedAt = lastUsed[id];
+  return {
+    id,
+    path: files[0]?.path ?? "",
+    format: "gguf",
+    quantization: quantization ?? null,
+    sizeBytes: all.reduce((sum, file) => sum + file.sizeBytes, 0),
+    files: all.map((file) => file.path),
+    mmproj: mmproj?.path ?? null,
+    place,
+    aliases: Object.keys(aliases).filter((alias) => aliases[alias] === id),
+    addedAt,
+    lastUsedAt: usedAt === undefined ? null : new Date(usedAt),
+  };
+}

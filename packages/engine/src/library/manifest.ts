@@ -1,0 +1,121 @@
+// library.json: what the disk itself does not tell of the models. It is written whole and renamed into place, by one
+// process at a time, so that a reader always finds a whole one. Models in our folder are found without it as well.
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { z } from "zod";
+import { EngineError } from "../errors.ts";
+import { diskFailure } from "./disk-space.ts";
+import { lockFile } from "./library-lock.ts";
+import type { LibraryPaths } from "./paths.ts";
+import { pause } from "./retry.ts";
+
+const ManifestFile = z.object({
+  /** Relative to the models folder, or absolute for files that lie elsewhere. */
+  path: z.string().min(1),
+  sizeBytes: z.int().nonnegative(),
+  sha256: z.string().optional(),
+});
+export type ManifestFile = z.infer<typeof ManifestFile>;
+
+const ManifestModel = z.object({
+  id: z.string().min(1),
+  quantization: z.string().nullable(),
+  /** In order: one, or all parts of a split model. */
+  files: z.array(ManifestFile).min(1),
+  /** The projector for images, kept with the model. */
+  mmproj: ManifestFile.nullable(),
+  source: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("hub"), repo: z.string(), commit: z.string() }),
+    z.object({ kind: z.literal("npm"), packages: z.array(z.string()) }),
+    /** `isCopy`: the files lie in our folder and go with the model. */
+    z.object({ kind: z.literal("import"), isCopy: z.boolean() }),
+  ]),
+  addedAt: z.string(),
+});
+export type ManifestModel = z.infer<typeof ManifestModel>;
+
+const Manifest = z.object({
+  version: z.literal(1),
+  models: z.array(ManifestModel),
+  /** The user's own names, and the ids that they stand for. */
+  aliases: z.record(z.string(), z.string()),
+  /** When a model was last loaded, by id, as an ISO date. */
+  lastUsed: z.record(z.string(), z.string()),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+const empty: Manifest = { version: 1, models: [], aliases: {}, lastUsed: {} };
+/** Nobody holds this lock for longer than a file takes to be written. */
+const pollMs = 50;
+
+/** An empty one when there is none. Throws `library_invalid` when it is not what we wrote. */
+export async function readManifest({ manifestFile }: LibraryPaths): Promise<Manifest> {
+  const text = await textOf(manifestFile);
+  if (text === undefined) return empty;
+  try {
+    return Manifest.parse(JSON.parse(text));
+  } catch (error) {
+    const message =
+      `${manifestFile} cannot be read: it is damaged, or of a newer Ingle. Rename it and start again: models in the ` +
+      "models folder are found without it; imports and aliases have to be made again.";
+    throw new EngineError("library_invalid", message, { cause: error, details: { path: manifestFile } });
+  }
+}
+
+/** Changes the manifest. Throws `library_invalid`, `disk_full`, `download_failed` (no right to write) or the signal's reason. */
+export async function updateManifest(
+  folders: LibraryPaths,
+  change: (manifest: Manifest) => Manifest,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<void> {
+  try {
+    await mkdir(folders.home, { recursive: true });
+    await using _lock = await lockFile(`${folders.manifestFile}.lock`, {
+      wait: async (ms, options) => await pause(Math.min(ms, pollMs), options),
+      signal,
+    });
+    await writeWhole(folders.manifestFile, change(await readManifest(folders)));
+  } catch (error) {
+    throw diskFailure(error, folders.home);
+  }
+}
+
+/** Adds the model, or puts it in the place of one of the same id. */
+export function withModel(manifest: Manifest, model: ManifestModel): Manifest {
+  return { ...manifest, models: [...manifest.models.filter(({ id }) => id !== model.id), model] };
+}
+
+/** Lets the alias, if there is one, stand for this model from now on. */
+export function withAlias(manifest: Manifest, alias: string | undefined, id: string): Manifest {
+  return alias === undefined ? manifest : { ...manifest, aliases: { ...manifest.aliases, [alias]: id } };
+}
+
+/** Forgets the model, and the aliases that stand for it. */
+export function withoutModel(manifest: Manifest, id: string): Manifest {
+  const { [id]: _forgotten, ...lastUsed } = manifest.lastUsed;
+  const aliases = Object.fromEntries(Object.entries(manifest.aliases).filter(([, target]) => target !== id));
+  return { ...manifest, models: manifest.models.filter((model) => model.id !== id), aliases, lastUsed };
+}
+
+async function writeWhole(file: string, manifest: Manifest): Promise<void> {
+  const unfinished = `${file}.${randomUUID()}.part`;
+  try {
+    await using handle = await open(unfinished, "wx");
+    await handle.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
+    await handle.sync();
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+// A place in the bytes of a header that only moves forward and never past the end. Used by header.ts and tensors.ts.
+import { isUtf8 } from "node:buffer";
+
+import { GgufError } from "./errors.ts";
+import { bigintCodecs, numberCodecs, viewOf } from "./format.ts";
+import type { Codec } from "./format.ts";
+
+export class Cursor {
+  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = viewOf(bytes);
+  }
+
+  take(length: number): Buffer {
+    this.need(length);
+    this.at += length;
+    return this.#bytes.subarray(this.at - length, this.at);
+  }
+
+  need(length: number): void {
+    if (length > this.#bytes.length - this.at) {
+      throw new GgufError(
+        "gguf_truncated",
+        `The file ends within its header: ${length} bytes are missing at ${this.at}.`,
+      );
+    }
+  }
+
+  fixed<T>(codec: Codec<T>): T {
+    this.need(codec.bytes);
+    this.at += codec.bytes;
+    return codec.read(this.#view, this.at - codec.bytes);
+  }
+
+  uint32(): number {
+    return this.fixed(numberCodecs.uint32);
+  }
+
+  /** A uint64 that counts things, at most `max` of them. */
+  count(what: string, max: number): number {
+    const value = this.fixed(bigintCodecs.uint64);
+    if (value > BigInt(max))
+      throw new GgufError("gguf_limit", `${value} ${what} are more than the ${max} allowed.`);
+    return Number(value);
+  }
+
+  /** A string of at most `bytesMax` bytes. Bytes that are not UTF-8 are refused, or replaced where `isLenient`. */
+  string(bytesMax: number, isLenient = false): string {
+    const bytes = this.take(this.count("bytes in a string", bytesMax));
+    if (!isLenient && !isUtf8(bytes))
+      throw new GgufError("gguf_malformed", `The string that ends at byte ${this.at} is not UTF-8.`);
+    return bytes.toString("utf8");
+  }
+}

@@ -1,0 +1,18 @@
+// The one error class of this package.
+
+/**
+ * What is wrong with a file: `not_gguf` is another kind of file, `gguf_version` another version, `gguf_truncated` ends too
+ * early, `gguf_malformed` contradicts the format or itself, `gguf_limit` claims more than any real model has.
+ */
+export type GgufErrorCode = "not_gguf" | "gguf_version" | "gguf_truncated" | "gguf_malformed" | "gguf_limit";
+
+/** An error of this package; tell them apart by `code`. */
+export class GgufError extends Error {
+  override readonly name = "GgufError";
+  readonly code: GgufErrorCode;
+
+  constructor(code: GgufErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,94 @@
+// Which models are loaded now, by any server of this user: each writes down where it listens, and is asked. Used by serve,
+// list and remove.
+//
+//   run/<process id>.json    { pid, url, id }
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { LibraryPaths } from "@ingle/engine";
+import { z } from "zod";
+
+const ServerRecord = z.object({ pid: z.int().positive(), url: z.string(), id: z.string() });
+type ServerRecord = z.infer<typeof ServerRecord>;
+const ModelList = z.object({ data: z.array(z.object({ id: z.string(), status: z.string().optional() })) });
+
+/** A server of this machine answers at once, or is too busy to be waited for. */
+const answerMaxMs = 1_000;
+
+/** Writes the record, until it is disposed. A library that cannot be written does not keep anybody from serving. */
+export async function announceServer(
+  { home }: LibraryPaths,
+  server: Omit<ServerRecord, "pid">,
+): Promise<AsyncDisposable> {
+  const file = path.join(folderOf(home), `${process.pid}.json`);
+  try {
+    await mkdir(folderOf(home), { recursive: true });
+    await writeFile(file, JSON.stringify({ pid: process.pid, ...server }));
+    return { [Symbol.asyncDispose]: async () => await rm(file, { force: true }) };
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    return { [Symbol.asyncDispose]: async () => {} };
+  }
+}
+
+/** Ids of the models that are loaded, and the address of the server that holds each. */
+export async function loadedModels({ home }: LibraryPaths): Promise<Map<string, string>> {
+  const records = await Promise.all(
+    (await namesIn(folderOf(home))).map((name) => readRecord(path.join(folderOf(home), name))),
+  );
+  const loaded = new Map<string, string>();
+  for (const record of records) {
+    if (record !== undefined && (await hasLoaded(record))) loaded.set(record.id, record.url);
+  }
+  return loaded;
+}
+
+/** Asks the server; one that wants a key, or does not answer in time, is believed what it wrote down. */
+async function hasLoaded({ url, id }: ServerRecord): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(answerMaxMs) });
+    if (!answer.ok) return true;
+    const list = ModelList.safeParse(await answer.json());
+    if (!list.success) return true;
+    return list.data.data.some((entry) => entry.id === id && (entry.status ?? "loaded") === "loaded");
+  } catch {
+    return true; // a certificate of its own, or a busy server: its process is alive
+  }
+}
+
+/** The record of a living process. What a killed one left is taken away. */
+async function readRecord(file: string): Promise<ServerRecord | undefined> {
+  const record = ServerRecord.safeParse(jsonOf(await readFile(file, "utf8").catch(() => "")));
+  if (record.success && isAlive(record.data.pid)) return record.data;
+  await rm(file, { force: true });
+  return undefined;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // half written by a process that was killed
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user may not be signalled, but is there.
+    return error instanceof Error && Reflect.get(error, "code") === "EPERM";
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => name.endsWith(".json")).toSorted();
+  } catch {
+    return []; // no server has run yet, or the folder is not ours to read
+  }
+}
+
+function folderOf(home: string): string {
+  return path.join(home, "run");
+}
