@@ -198,7 +198,7 @@ export interface NativeModel {
   dispose(): void;
 }
 
-export interface NativeEngineOptions {
+export interface NativeContextOptions {
   /** Most tokens one sequence may hold. */
   contextLength: number;
   /** Cells of KV cache that all sequences share. At least contextLength. */
@@ -207,17 +207,20 @@ export interface NativeEngineOptions {
   parallel: number;
   /** Most tokens in one turn while nothing else is decoding. */
   batchTokens: number;
-  /**
-   * Most prompt tokens in one turn beside decoding sequences, so that a long prompt does not stall them; 0 lets the
-   * engine find the number by its own measurement.
-   */
-  batchTokensBusy: number;
   threads: number;
   threadsBatch: number;
   kvTypeK: string;
   kvTypeV: string;
   /** "auto" lets llama.cpp choose by backend. */
   flashAttention: "auto" | "on" | "off";
+}
+
+export interface NativeEngineOptions extends NativeContextOptions {
+  /**
+   * Most prompt tokens in one turn beside decoding sequences, so that a long prompt does not stall them; 0 lets the
+   * engine find the number by its own measurement.
+   */
+  batchTokensBusy: number;
   /** Requests that may wait; one more is refused with `overloaded`. */
   waitingMax: number;
   /** What happens when a chat is too long for the context: it ends there, or its oldest turns are dropped. */
@@ -375,5 +378,27 @@ export interface NativeErrorEvent {
 
 export function buildInfo(): BuildInfo;
 export function loadModel(options: NativeLoadOptions, onProgress: (fraction: number) => void): NativeLoad;
+
+/** What a model would take with these settings. */
+export interface NativeMeasure {
+  contextLengthTrain: number;
+  layers: number;
+  memories: NativeMemoryUse[];
+}
+
+/** Bytes in one memory. */
+export interface NativeMemoryUse {
+  /** Name of the device as in `buildInfo()`; empty for the machine's own memory. */
+  device: string;
+  weightsBytes: number;
+  contextBytes: number;
+  computeBytes: number;
+}
+
+/**
+ * Lays a model and its context out without taking memory for them or reading the weights. A context longer than the model
+ * was trained for counts as that long, and cells that no request could fill do not count.
+ */
+export function measureModel(model: NativeLoadOptions, context: NativeContextOptions): Promise<NativeMeasure>;
 /** Sends llama.cpp's own log lines to `sink`, or nowhere with null (the default). Level: 1 debug … 4 error. */
 export function setLogSink(sink: ((level: number, text: string) => void) | null): void;

@@ -3,4 +3,4 @@ import { createRequire } from "node:module";
 
 const addon = createRequire(import.meta.url)("./build/Release/ingle.node");
 
-export const { buildInfo, loadModel, setLogSink } = addon;
+export const { buildInfo, loadModel, measureModel, setLogSink } = addon;

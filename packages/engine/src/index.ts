@@ -2,6 +2,7 @@
 export { ChatSession, type ChatSessionOptions } from "./chat-session.ts";
 export type { EmbeddingInput, EmbeddingResult, EmbedOptions } from "./embeddings.ts";
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
+export { fitModel, type FittedModel, type Footprint } from "./fit.ts";
 export { generate, streamGenerate, type GenerateParameters } from "./generate.ts";
 export {
   Generation,
@@ -35,6 +36,15 @@ export {
 } from "./library/search-hub.ts";
 export { starterModel } from "./library/starter.ts";
 export { LoadOptions, load, parallelMax, type LoadedModel } from "./load.ts";
+export {
+  addMemory,
+  fitsInto,
+  hostMemory,
+  memoryBudget,
+  totalOf,
+  type MemoryBudget,
+  type MemoryBytes,
+} from "./memory.ts";
 export { Message, ToolCall } from "./messages.ts";
 export { Model, type GenerateOptions, type ModelInfo } from "./model.ts";
 export { buildInfo, setLogSink, type BuildInfo, type DeviceInfo, type NativeStats } from "./native.ts";

@@ -1,12 +1,19 @@
 // load(): a model file from disk to a Model and its Tokenizer, with progress and abort, and the defaults that
 // fit this machine.
-import { availableParallelism, totalmem } from "node:os";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { z } from "zod";
-import { cellsDefaultMax, contextLengthDefault, parallelDefault } from "./context-defaults.ts";
+import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
+import { hostMemoryBytes } from "./memory.ts";
 import { Model } from "./model.ts";
-import { fromNative, loadNative, type NativeEngineOptions, type NativeModel } from "./native.ts";
+import {
+  fromNative,
+  loadNative,
+  type NativeContextOptions,
+  type NativeEngineOptions,
+  type NativeModel,
+} from "./native.ts";
 import { stateFileIn } from "./state-file.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -80,6 +87,9 @@ export type LoadOptions = z.input<typeof LoadOptions> & {
   onProgress?: ((fraction: number) => void) | undefined;
 };
 
+/** Options that are whole and within their rules. */
+export type CheckedLoadOptions = z.output<typeof LoadOptions>;
+
 /** `await using loaded = await load(path)` frees the model at the end of the block. */
 export interface LoadedModel extends AsyncDisposable {
   model: Model;
@@ -113,7 +123,7 @@ export async function load(modelPath: string, options: LoadOptions = {}): Promis
 async function startModel(
   native: NativeModel,
   engine: NativeEngineOptions,
-  options: z.output<typeof LoadOptions> & Pick<LoadOptions, "signal">,
+  options: CheckedLoadOptions & Pick<LoadOptions, "signal">,
 ): Promise<Model> {
   if (options.draftModel === undefined) return await Model.start(native, engine);
   const draft = await loadWeights(path.resolve(options.draftModel), options, {
@@ -127,7 +137,8 @@ async function startModel(
   }
 }
 
-function checkLoadOptions(options: z.input<typeof LoadOptions>): z.output<typeof LoadOptions> {
+/** Throws `invalid_request` with the option that is wrong. Used by fit.ts too. */
+export function checkLoadOptions(options: z.input<typeof LoadOptions>): CheckedLoadOptions {
   const result = LoadOptions.safeParse(options);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
@@ -140,7 +151,7 @@ function checkLoadOptions(options: z.input<typeof LoadOptions>): z.output<typeof
 
 async function loadWeights(
   file: string,
-  options: z.output<typeof LoadOptions>,
+  options: CheckedLoadOptions,
   { signal, onProgress }: Pick<LoadOptions, "signal" | "onProgress">,
 ): Promise<NativeModel> {
   const loading = await loadNative(
@@ -160,35 +171,31 @@ async function loadWeights(
   }
 }
 
-async function engineOptions(
-  native: NativeModel,
-  modelPath: string,
-  options: z.output<typeof LoadOptions>,
-): Promise<NativeEngineOptions> {
-  const { contextLengthTrain } = native.info;
-  const contextLength = options.contextLength ?? Math.min(contextLengthTrain, contextLengthDefault);
-  if (contextLength > contextLengthTrain) {
-    throw new EngineError(
-      "invalid_request",
-      `contextLength: ${contextLength} is more than the ${contextLengthTrain} tokens this model was trained for.`,
-      { details: { param: "contextLength", contextLength, contextLengthTrain } },
-    );
-  }
+/** What a context of this size takes of the options. Used by fit.ts too. */
+export function contextOptions(options: CheckedLoadOptions, size: ContextSize): NativeContextOptions {
   const threads = options.threads ?? availableParallelism();
   return {
-    contextLength,
-    cells: Math.max(
-      contextLength,
-      options.cells ?? Math.min(contextLength * options.parallel, cellsDefaultMax),
-    ),
+    ...size,
     parallel: options.parallel,
     batchTokens: options.batchTokens,
-    batchTokensBusy: options.batchTokensBusy ?? 0,
     threads,
     threadsBatch: threads,
     kvTypeK: options.kvTypeK,
     kvTypeV: options.kvTypeV,
     flashAttention: options.flashAttention,
+  };
+}
+
+async function engineOptions(
+  native: NativeModel,
+  modelPath: string,
+  options: CheckedLoadOptions,
+): Promise<NativeEngineOptions> {
+  const { contextLengthTrain } = native.info;
+  checkContextLength(options, contextLengthTrain);
+  return {
+    ...contextOptions(options, contextSize(options, contextLengthTrain)),
+    batchTokensBusy: options.batchTokensBusy ?? 0,
     waitingMax: options.waitingMax,
     contextOverflow: options.contextOverflow,
     ...speculationOf(native, options),
@@ -198,7 +205,7 @@ async function engineOptions(
 
 async function keptState(
   modelPath: string,
-  options: z.output<typeof LoadOptions>,
+  options: CheckedLoadOptions,
 ): Promise<Pick<NativeEngineOptions, "cacheRamBytes" | "stateFile" | "stateKey">> {
   const cacheRamBytes = (options.cacheRamMiB ?? cacheRamDefaultMiB()) * mebibyte;
   if (options.cacheDir === undefined) return { cacheRamBytes, stateFile: "", stateKey: new Uint8Array(32) };
@@ -214,7 +221,7 @@ async function keptState(
 
 function speculationOf(
   { info }: NativeModel,
-  options: z.output<typeof LoadOptions>,
+  options: CheckedLoadOptions,
 ): Pick<NativeEngineOptions, "speculation" | "draftTokens"> {
   const { speculation, draftModel, draftTokens } = options;
   const param = draftModel === undefined ? "speculation" : "draftModel";
@@ -234,9 +241,6 @@ function speculationOf(
   return { speculation: draftModel === undefined ? speculation : "draft-model", draftTokens };
 }
 
-/** A share of the memory that this process may use: a container may have less than the machine. */
 function cacheRamDefaultMiB(): number {
-  const constrained = process.constrainedMemory(); // 0, or more than there is, when nothing constrains it
-  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return Math.min(cacheRamDefaultMaxMiB, Math.floor(memory / 8 / mebibyte));
+  return Math.min(cacheRamDefaultMaxMiB, Math.floor(hostMemoryBytes() / 8 / mebibyte));
 }

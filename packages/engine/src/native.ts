@@ -1,6 +1,12 @@
 // The only import of the addon. Everything above takes what it needs as arguments, so that it also runs on the
 // scripted engine of testing/. Errors of the addon become EngineErrors here.
-import type { BuildInfo, NativeLoad, NativeLoadOptions } from "@ingle/engine-native";
+import type {
+  BuildInfo,
+  NativeContextOptions,
+  NativeLoad,
+  NativeLoadOptions,
+  NativeMeasure,
+} from "@ingle/engine-native";
 import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 
 export type {
@@ -8,10 +14,12 @@ export type {
   DeviceInfo,
   NativeChat,
   NativeConstraint,
+  NativeContextOptions,
   NativeEngine,
   NativeEngineOptions,
   NativeEvent,
   NativeFinishEvent,
+  NativeMeasure,
   NativeMessage,
   NativeModel,
   NativeModelInfo,
@@ -51,6 +59,14 @@ export async function loadNative(
   onProgress: (fraction: number) => void,
 ): Promise<NativeLoad> {
   return (await addon()).loadModel(options, onProgress);
+}
+
+/** What a model would take, without loading it. */
+export async function measureNative(
+  model: NativeLoadOptions,
+  context: NativeContextOptions,
+): Promise<NativeMeasure> {
+  return await fromNative((await addon()).measureModel(model, context));
 }
 
 /** Sends the native library's own log lines to `sink`, or nowhere with null. */

@@ -89,6 +89,16 @@ T guarded(T otherwise, const auto& call) {
 
 } // namespace
 
+base::Result<llama_context_params> context_params(const ContextOptions& options, int32_t slots) {
+    for (const std::string& name : {options.kv_type_k, options.kv_type_v}) {
+        if (kv_type_from_name(name) < 0) {
+            return base::fail(Code::invalid_argument,
+                              "\"" + name + "\" is no type that a KV cache can have.");
+        }
+    }
+    return to_params(options, slots);
+}
+
 uint64_t Context::kv_bytes(const Model& model, const ContextOptions& options) {
     const llama_model* raw = model.raw();
     const int64_t heads = llama_model_n_head(raw);
@@ -106,12 +116,8 @@ uint64_t Context::kv_bytes(const Model& model, const ContextOptions& options) {
 
 base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Model> model,
                                                        const ContextOptions& options, int32_t slots) {
-    for (const std::string& name : {options.kv_type_k, options.kv_type_v}) {
-        if (kv_type_from_name(name) < 0) {
-            return base::fail(Code::invalid_argument,
-                              "\"" + name + "\" is no type that a KV cache can have.");
-        }
-    }
+    const base::Result<llama_context_params> params = context_params(options, slots);
+    if (!params) return std::unexpected(params.error());
     // The kernel would promise more memory than there is and end the process when it is touched.
     if (model->info().size_bytes + kv_bytes(*model, options) > memory_total()) {
         return std::unexpected(out_of_memory(*model, options));

@@ -203,6 +203,23 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
     }
 }
 
+base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& options) {
+    ensure_backend();
+    const base::Result<GgufFile> file = look_at_gguf(options.path);
+    if (!file) return std::unexpected(file.error());
+    llama_model_params params = to_params(options);
+    params.no_alloc = true;
+    params.load_mode = LLAMA_LOAD_MODE_NONE;
+    ErrorLines errors;
+    try {
+        llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
+        if (raw == nullptr) return std::unexpected(load_error(options.path, errors.text()));
+        return std::shared_ptr<const Model>(new Model(std::move(raw)));
+    } catch (const std::exception& error) {
+        return base::fail(Code::model_invalid, options.path + " cannot be used: " + error.what());
+    }
+}
+
 /// Reading a template writes it out a few times, to see what it can do.
 base::Result<void> Model::make_templates(const std::string& path) {
     for (const char* name : {static_cast<const char*>(nullptr), "tool_use"}) {

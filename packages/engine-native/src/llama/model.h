@@ -65,6 +65,10 @@ public:
     static base::Result<std::shared_ptr<const Model>> load(const ModelOptions& options,
                                                            const std::function<void(float)>& progress,
                                                            const std::atomic<bool>& is_aborted);
+
+    /// Everything but the weights and the chat template: what measure() asks of a model.
+    static base::Result<std::shared_ptr<const Model>> outline(const ModelOptions& options);
+
     ~Model();
     Model(const Model&) = delete;
     Model& operator=(const Model&) = delete;

@@ -5,6 +5,7 @@
 #include "napi/engine_object.h"
 #include "napi/load.h"
 #include "napi/log_bridge.h"
+#include "napi/measure.h"
 #include "napi/model_object.h"
 
 #include <memory>
@@ -28,6 +29,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     env.SetInstanceData(data.release()); // deleted by node-addon-api when the environment ends
     exports.Set("buildInfo", Napi::Function::New<build_info>(env, "buildInfo"));
     exports.Set("loadModel", Napi::Function::New<load_model>(env, "loadModel"));
+    exports.Set("measureModel", Napi::Function::New<measure_model>(env, "measureModel"));
     exports.Set("setLogSink", Napi::Function::New<set_log_sink>(env, "setLogSink"));
     return exports;
 }

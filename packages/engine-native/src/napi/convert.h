@@ -7,6 +7,7 @@
 #include "llama/backend.h"
 #include "llama/constraint.h"
 #include "llama/conversation.h"
+#include "llama/measure.h"
 #include "llama/model.h"
 
 #include <memory>
@@ -17,6 +18,7 @@
 namespace binding {
 
 base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value);
+base::Result<llama_rt::ContextOptions> to_context_options(Napi::Value value);
 base::Result<engine::EngineOptions> to_engine_options(Napi::Value value);
 base::Result<engine::Submission> to_submission(Napi::Value value);
 
@@ -38,6 +40,8 @@ Napi::Value from_strings(Napi::Env env, const std::vector<std::string>& strings)
 Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
                             const llama_rt::TemplateSkills& skills);
 Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info);
+Napi::Value from_measure(Napi::Env env, const llama_rt::ModelInfo& info,
+                         const std::vector<llama_rt::MemoryUse>& uses);
 Napi::Value from_stats(Napi::Env env, const engine::Stats& stats);
 /// Null when the environment is going away.
 napi_value from_event(napi_env env, const engine::Event& event);

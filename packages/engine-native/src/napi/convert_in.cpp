@@ -68,20 +68,31 @@ base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value) {
     });
 }
 
-base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
+base::Result<llama_rt::ContextOptions> to_context_options(Napi::Value value) {
     Reader reader(value);
     constexpr int32_t kCellsMax = 1 << 28;
     constexpr int32_t kThreadsMax = 512; // GGML_MAX_N_THREADS
-    engine::EngineOptions options{
-        .context = {.context_length = reader.integer("contextLength", 3, kCellsMax),
-                    .cells = reader.integer("cells", 2, kCellsMax),
-                    .sequences = reader.integer("parallel", 1, 256), // LLAMA_MAX_SEQ
-                    .batch_tokens = reader.integer("batchTokens", 1, 1 << 20),
-                    .threads = reader.integer("threads", 1, kThreadsMax),
-                    .threads_batch = reader.integer("threadsBatch", 1, kThreadsMax),
-                    .kv_type_k = reader.string("kvTypeK"),
-                    .kv_type_v = reader.string("kvTypeV"),
-                    .flash_attention = reader.string("flashAttention")},
+    llama_rt::ContextOptions options{.context_length = reader.integer("contextLength", 3, kCellsMax),
+                                     .cells = reader.integer("cells", 2, kCellsMax),
+                                     .sequences = reader.integer("parallel", 1, 256), // LLAMA_MAX_SEQ
+                                     .batch_tokens = reader.integer("batchTokens", 1, 1 << 20),
+                                     .threads = reader.integer("threads", 1, kThreadsMax),
+                                     .threads_batch = reader.integer("threadsBatch", 1, kThreadsMax),
+                                     .kv_type_k = reader.string("kvTypeK"),
+                                     .kv_type_v = reader.string("kvTypeV"),
+                                     .flash_attention = reader.string("flashAttention")};
+    if (options.cells < options.context_length) return std::unexpected(wrong("cells"));
+    // A turn must have room for a token of every sequence.
+    options.batch_tokens = std::max(options.batch_tokens, options.sequences);
+    return reader.done(std::move(options));
+}
+
+base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
+    base::Result<llama_rt::ContextOptions> context = to_context_options(value);
+    if (!context) return std::unexpected(context.error());
+    Reader reader(value);
+    return reader.done(engine::EngineOptions{
+        .context = std::move(*context),
         .batch_tokens_busy = reader.integer("batchTokensBusy", 0, 1 << 20),
         .waiting_max = reader.integer("waitingMax", 0, 1 << 20),
         .drops_turns = reader.string("contextOverflow") == "shift",
@@ -89,11 +100,7 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
         .draft_tokens = reader.integer("draftTokens", 1, 64),
         .cache_ram_bytes = reader.count("cacheRamBytes"),
         .state_file = {.path = reader.string("stateFile"), .key = reader.bytes<32>("stateKey")},
-    };
-    if (options.context.cells < options.context.context_length) return std::unexpected(wrong("cells"));
-    // A turn must have room for a token of every sequence.
-    options.context.batch_tokens = std::max(options.context.batch_tokens, options.context.sequences);
-    return reader.done(std::move(options));
+    });
 }
 
 base::Result<engine::Submission> to_submission(Napi::Value value) {

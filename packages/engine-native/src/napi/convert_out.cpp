@@ -229,6 +229,24 @@ Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info) 
     return object;
 }
 
+Napi::Value from_measure(Napi::Env env, const llama_rt::ModelInfo& info,
+                         const std::vector<llama_rt::MemoryUse>& uses) {
+    Napi::Array memories = Napi::Array::New(env, uses.size());
+    for (size_t i = 0; i < uses.size(); ++i) {
+        Napi::Object memory = Napi::Object::New(env);
+        memory.Set("device", uses[i].device);
+        memory.Set("weightsBytes", static_cast<double>(uses[i].weights));
+        memory.Set("contextBytes", static_cast<double>(uses[i].context));
+        memory.Set("computeBytes", static_cast<double>(uses[i].compute));
+        memories.Set(static_cast<uint32_t>(i), memory);
+    }
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("contextLengthTrain", info.context_length_train);
+    object.Set("layers", info.layers);
+    object.Set("memories", memories);
+    return object;
+}
+
 Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("running", stats.running);

@@ -1,5 +1,5 @@
 // What every call of the library takes: the surroundings it reads, and what tests own instead of the machine.
-import os from "node:os";
+import { hostMemoryBytes } from "../memory.ts";
 import type { FreeBytes } from "./disk-space.ts";
 import { isOffline } from "./hub/hub-settings.ts";
 import type { Wait } from "./retry.ts";
@@ -26,6 +26,5 @@ export function mustStayOffline({ env = process.env, isOffline: said }: LibraryO
 
 /** The machine's memory, or what a container leaves of it. */
 export function memoryOf({ memoryBytes }: LibraryOptions): number {
-  const constrained = process.constrainedMemory(); // 0, or more than there is, when nothing constrains it
-  return memoryBytes ?? (constrained > 0 ? Math.min(constrained, os.totalmem()) : os.totalmem());
+  return memoryBytes ?? hostMemoryBytes();
 }

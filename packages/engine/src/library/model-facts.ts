@@ -2,7 +2,7 @@
 // by import and by the list.
 import { open } from "node:fs/promises";
 import { GgufError, HEADER_BYTES_MAX, parseGgufBeginning, type GgufMetadata } from "@ingle/gguf";
-import { cellsDefault } from "../context-defaults.ts";
+import { contextSize, parallelDefault } from "../context-size.ts";
 import { EngineError } from "../errors.ts";
 import { quantizationInHeader } from "./quantization.ts";
 
@@ -73,7 +73,8 @@ export function memoryNeed(
   facts: Pick<ModelFacts, "contextLength" | "cacheBytesPerToken">,
 ): number {
   const { contextLength, cacheBytesPerToken = 0 } = facts;
-  const cells = contextLength === undefined ? 0 : cellsDefault(contextLength);
+  const cells =
+    contextLength === undefined ? 0 : contextSize({ parallel: parallelDefault }, contextLength).cells;
   return sizeBytes + cells * cacheBytesPerToken + computeBytes;
 }
 

@@ -1,0 +1,61 @@
+#include "napi/measure.h"
+
+#include "engine/limits.h"
+#include "llama/measure.h"
+#include "napi/check.h"
+#include "napi/convert.h"
+#include "napi/promise_worker.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace binding {
+
+namespace {
+
+class MeasureWorker final : public PromiseWorker {
+public:
+    MeasureWorker(llama_rt::ModelOptions model, llama_rt::ContextOptions context)
+        : model_(std::move(model)), context_(std::move(context)) {}
+
+private:
+    base::Result<void> execute() override {
+        const auto outline = llama_rt::Model::outline(model_);
+        if (!outline) return std::unexpected(outline.error());
+        const llama_rt::Model& model = **outline;
+        // Nobody can use more than that: no request is longer, and all of them together are as many.
+        context_.context_length = std::min(context_.context_length, model.info().context_length_train);
+        const int64_t full = int64_t{context_.context_length} * context_.sequences;
+        context_.cells = static_cast<int32_t>(std::min<int64_t>(context_.cells, full));
+        auto uses = llama_rt::measure(model, context_, engine::slots_of(model, context_));
+        if (!uses) return std::unexpected(uses.error());
+        info_ = model.info();
+        uses_ = std::move(*uses);
+        return {};
+    }
+
+    Napi::Value result(Napi::Env env) override { return from_measure(env, info_, uses_); }
+
+    llama_rt::ModelOptions model_;
+    llama_rt::ContextOptions context_;
+    llama_rt::ModelInfo info_{};
+    std::vector<llama_rt::MemoryUse> uses_;
+};
+
+} // namespace
+
+Napi::Value measure_model(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    base::Result<llama_rt::ModelOptions> model = to_model_options(info[0]);
+    base::Result<llama_rt::ContextOptions> context = to_context_options(info[1]);
+    if (!model || !context) {
+        throw_error(env, model ? context.error() : model.error());
+        return env.Undefined();
+    }
+    return PromiseWorker::start(env, std::make_unique<MeasureWorker>(std::move(*model), std::move(*context)));
+}
+
+} // namespace binding

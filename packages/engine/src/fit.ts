@@ -1,0 +1,211 @@
+// Settings with which a model fits into memory, found before it is loaded: llama.cpp lays it out without taking memory.
+// Used by those who load models that somebody else has chosen, above all the server.
+import path from "node:path";
+import {
+  checkContextLength,
+  contextLengthDefault,
+  contextSize,
+  contextSizes,
+  type ContextSize,
+} from "./context-size.ts";
+import { EngineError } from "./errors.ts";
+import { checkLoadOptions, contextOptions, type CheckedLoadOptions, type LoadOptions } from "./load.ts";
+import { addMemory, fitsInto, hostMemory, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
+import { measureNative, type NativeMeasure } from "./native.ts";
+
+/** What a loaded model takes. */
+export interface Footprint {
+  weightsBytes: number;
+  /** The KV cache, and the states of recurrent layers. */
+  contextBytes: number;
+  /** Buffers for the computation. */
+  computeBytes: number;
+  /** All of it, by where it lies. */
+  byMemory: MemoryBytes;
+}
+
+export interface FittedModel {
+  /** Those that were given, with what was chosen for the memory. */
+  options: LoadOptions & ContextSize;
+  /** The memory has room for less than usual. */
+  isReduced: boolean;
+  footprint: Footprint;
+}
+
+/** Tokens that the draft model reads at a time, as the engine has it: it takes little memory. */
+const draftBatchTokens = 128;
+
+type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promise<NativeMeasure>;
+
+/**
+ * Finds settings for `load()` with which a model takes no more than `budget`: where no context was asked for, a shorter
+ * one; where no number of layers was, fewer of them on the GPU. Reads the file's head, not its weights.
+ *
+ * Throws `out_of_memory` with the numbers and with what would fit, and what `load()` throws about a file that it cannot read.
+ */
+export async function fitModel(
+  modelPath: string,
+  options: LoadOptions,
+  { budget, signal }: { budget: MemoryBudget; signal?: AbortSignal | undefined },
+): Promise<FittedModel> {
+  const { signal: _, onProgress: __, ...rest } = options;
+  const checked = checkLoadOptions(rest);
+  const file = path.resolve(modelPath);
+  const measure: Measure = async (each, size) => {
+    signal?.throwIfAborted();
+    return await measureWithDraft(file, each, size);
+  };
+  // Cut to what the model was trained for, this is the size to try first where nothing is asked for.
+  let measured = await measure(checked, contextSize({ parallel: checked.parallel }, contextLengthDefault));
+  checkContextLength(checked, measured.contextLengthTrain);
+  const isMeasured = checked.contextLength === undefined && checked.cells === undefined;
+  const sizes = contextSizes(checked, measured.contextLengthTrain);
+  let [size] = sizes;
+  for (size of sizes) {
+    if (size !== sizes[0] || !isMeasured) measured = await measure(checked, size);
+    const footprint = footprintOf(measured);
+    if (!fitsInto(footprint.byMemory, budget)) continue;
+    return { options: { ...options, ...size }, isReduced: size !== sizes[0], footprint };
+  }
+  if (checked.gpuLayers === undefined && usesDevice(measured)) {
+    const found = await fewerLayers(measure, checked, size, budget, measured.layers);
+    if (found !== undefined) {
+      const { gpuLayers, footprint } = found;
+      return { options: { ...options, ...size, gpuLayers }, isReduced: true, footprint };
+    }
+  }
+  const { contextLength } = size;
+  throw refusal(file, measured, {
+    contextLength,
+    budget,
+    ways: await waysToFit(measure, checked, { contextLength, budget }),
+  });
+}
+
+/** A model and, where there is one, the draft model beside it. */
+async function measureWithDraft(
+  file: string,
+  options: CheckedLoadOptions,
+  size: ContextSize,
+): Promise<NativeMeasure> {
+  const main = await measureNative(weightsOf(file, options), contextOptions(options, size));
+  if (options.draftModel === undefined) return main;
+  const { contextLength } = size;
+  const draft = await measureNative(
+    weightsOf(path.resolve(options.draftModel), options),
+    contextOptions(
+      { ...options, parallel: 1, batchTokens: draftBatchTokens },
+      { contextLength, cells: contextLength },
+    ),
+  );
+  return { ...main, memories: [...main.memories, ...draft.memories] };
+}
+
+function weightsOf(file: string, options: CheckedLoadOptions): Parameters<typeof measureNative>[0] {
+  return { path: file, gpuLayers: options.gpuLayers ?? -1, mmap: options.mmap, mlock: options.mlock };
+}
+
+function footprintOf({ memories }: NativeMeasure): Footprint {
+  const sum = (of: (memory: NativeMeasure["memories"][number]) => number): number =>
+    memories.reduce((total, memory) => total + of(memory), 0);
+  return {
+    weightsBytes: sum(({ weightsBytes }) => weightsBytes),
+    contextBytes: sum(({ contextBytes }) => contextBytes),
+    computeBytes: sum(({ computeBytes }) => computeBytes),
+    byMemory: addMemory(
+      ...memories.map(({ device, weightsBytes, contextBytes, computeBytes }) => ({
+        [device === "" ? hostMemory : device]: weightsBytes + contextBytes + computeBytes,
+      })),
+    ),
+  };
+}
+
+function usesDevice({ memories }: NativeMeasure): boolean {
+  return memories.some(({ device }) => device !== "");
+}
+
+/** The most layers on the GPU with which the model fits; undefined when it does with none. */
+async function fewerLayers(
+  measure: Measure,
+  options: CheckedLoadOptions,
+  size: ContextSize,
+  budget: MemoryBudget,
+  layers: number,
+): Promise<{ gpuLayers: number; footprint: Footprint } | undefined> {
+  let found: { gpuLayers: number; footprint: Footprint } | undefined;
+  let [low, high] = [0, layers]; // all of them, and the output behind them, were too many
+  while (low <= high) {
+    const gpuLayers = Math.floor((low + high) / 2);
+    const footprint = footprintOf(await measure({ ...options, gpuLayers }, size));
+    if (fitsInto(footprint.byMemory, budget)) {
+      found = { gpuLayers, footprint };
+      low = gpuLayers + 1;
+    } else high = gpuLayers - 1;
+  }
+  return found;
+}
+
+/** Why the model cannot be loaded, and what could be. */
+function refusal(
+  file: string,
+  measured: NativeMeasure,
+  { contextLength, budget, ways }: { contextLength: number; budget: MemoryBudget; ways: readonly string[] },
+): EngineError {
+  const { weightsBytes, contextBytes, computeBytes, byMemory } = footprintOf(measured);
+  const neededBytes = totalOf(byMemory);
+  const availableBytes = Math.min(budget.totalBytes ?? Infinity, totalOf(budget.byMemory));
+  const weightsBytesMax = availableBytes - contextBytes - computeBytes;
+  const smaller =
+    weightsBytesMax > 0 ? [`a quantization with weights of at most ${inWords(weightsBytesMax)}`] : [];
+  const allWays = [...ways, ...smaller];
+  const advice = allWays.length === 0 ? "Choose a smaller model." : `What would fit: ${allWays.join("; ")}.`;
+  const message =
+    `${path.basename(file)} needs ${inWords(neededBytes)} of memory (weights ${inWords(weightsBytes)}, ` +
+    `a context of ${contextLength} tokens ${inWords(contextBytes)}, computing ${inWords(computeBytes)}), ` +
+    `and may take ${inWords(availableBytes)}. ${advice}`;
+  const details = { neededBytes, availableBytes, weightsBytes, contextBytes, computeBytes, contextLength };
+  return new EngineError("out_of_memory", message, { details });
+}
+
+/** The shortest context worth a name. */
+const contextLengthNamedMin = 512;
+/** Eight bits a value: half of the default's memory, and hardly another text. */
+const kvTypeCompressed = "q8_0";
+
+async function waysToFit(
+  measure: Measure,
+  options: CheckedLoadOptions,
+  { contextLength, budget }: { contextLength: number; budget: MemoryBudget },
+): Promise<string[]> {
+  const isEnough = async (other: Partial<CheckedLoadOptions>, length: number): Promise<boolean> => {
+    const size = { contextLength: length, cells: length };
+    try {
+      const measured = await measure({ ...options, ...other }, size);
+      return fitsInto(footprintOf(measured).byMemory, budget);
+    } catch (error) {
+      if (EngineError.is(error) && error.code === "engine_failed") return false; // this model has no such cache
+      throw error;
+    }
+  };
+  const ways: string[] = [];
+  for (
+    let length = Math.floor(contextLength / 2);
+    length >= contextLengthNamedMin;
+    length = Math.floor(length / 2)
+  ) {
+    if (!(await isEnough({}, length))) continue;
+    ways.push(`a context of ${length} tokens`);
+    break;
+  }
+  const compressed = { kvTypeK: kvTypeCompressed, kvTypeV: kvTypeCompressed };
+  const isCompressible = options.kvTypeK === "f16" && options.flashAttention !== "off" && contextLength > 0;
+  if (isCompressible && (await isEnough(compressed, contextLength)))
+    ways.push(`a KV cache of type ${kvTypeCompressed}`);
+  return ways;
+}
+
+/** "4.7 GiB", "308 MiB". */
+function inWords(bytes: number): string {
+  const gibibytes = bytes / 1024 ** 3;
+  return gibibytes >= 1 ? `${gibibytes.toFixed(1)} GiB` : `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+}

@@ -1,0 +1,91 @@
+// What a model will take, found without loading it, and the settings with which it fits.
+import { fitModel, load, type MemoryBudget } from "@ingle/engine";
+import { tinyModel } from "@ingle/fixtures";
+import { describe, expect, it } from "vitest";
+
+const plenty: MemoryBudget = { byMemory: { host: 64 * 1024 ** 3 } };
+const hostOf = (bytes: number): MemoryBudget => ({ byMemory: { host: Math.floor(bytes) } });
+
+describe("fitting a model into memory", () => {
+  it("tells what weights, context and computing take, and the load takes about as much", async () => {
+    const file = await tinyModel();
+    const { footprint, options, isReduced } = await fitModel(file, { threads: 1 }, { budget: plenty });
+    expect([options.contextLength, isReduced]).toEqual([2048, false]);
+    const { weightsBytes, contextBytes, computeBytes, byMemory } = footprint;
+    expect(byMemory).toEqual({ host: weightsBytes + contextBytes + computeBytes });
+    await using loaded = await load(file, { threads: 1 });
+    expect(weightsBytes).toBeGreaterThanOrEqual(loaded.model.info.sizeBytes);
+    expect(weightsBytes).toBeLessThan(1.1 * loaded.model.info.sizeBytes + 1024 ** 2);
+  });
+
+  it("counts a context by its length, and its cache by its type", async () => {
+    const file = await tinyModel();
+    const contextOf = async (options: Parameters<typeof fitModel>[1]) =>
+      (await fitModel(file, { threads: 1, parallel: 1, ...options }, { budget: plenty })).footprint
+        .contextBytes;
+    const whole = await contextOf({ contextLength: 2048 });
+    expect(await contextOf({ contextLength: 1024 })).toBe(whole / 2);
+    expect(await contextOf({ contextLength: 2048, kvTypeK: "f32", kvTypeV: "f32" })).toBe(2 * whole);
+  });
+
+  it("takes fewer cells and then a shorter context where the memory is short, and says so", async () => {
+    const file = await tinyModel({ contextLength: 8192 });
+    const asked = { threads: 1, parallel: 4 };
+    const whole = await fitModel(file, asked, { budget: plenty });
+    expect(whole).toMatchObject({ isReduced: false, options: { contextLength: 8192, cells: 32_768 } });
+    const least = await fitModel(file, { ...asked, contextLength: 2048, cells: 2048 }, { budget: plenty });
+    const room = 1.05 * (least.footprint.byMemory["host"] ?? 0);
+    const short = await fitModel(file, asked, { budget: hostOf(room) });
+    expect(short).toMatchObject({ isReduced: true, options: { contextLength: 2048, cells: 2048 } });
+    expect(short.footprint.byMemory["host"]).toBeLessThanOrEqual(room);
+    await using loaded = await load(file, short.options);
+    expect(loaded.model.info.contextLength).toBe(2048);
+  });
+
+  it("refuses what cannot fit with the numbers and with what would", async () => {
+    const file = await tinyModel({ contextLength: 8192 });
+    const options = { threads: 1, parallel: 1, contextLength: 8192 };
+    const { footprint } = await fitModel(file, options, { budget: plenty });
+    const { weightsBytes, contextBytes, computeBytes } = footprint;
+    const room = weightsBytes + computeBytes + 0.7 * contextBytes;
+    const refused = fitModel(file, options, { budget: hostOf(room) });
+    await expect(refused).rejects.toMatchObject({
+      code: "out_of_memory",
+      details: { neededBytes: weightsBytes + contextBytes + computeBytes, contextLength: 8192 },
+    });
+    await expect(refused).rejects.toThrow(
+      /What would fit: a context of 4096 tokens; a KV cache of type q8_0/,
+    );
+    await expect(fitModel(file, options, { budget: hostOf(1000) })).rejects.toThrow(/Choose a smaller model/);
+  });
+
+  it("works for a hybrid model, whose state hardly grows with the context", async () => {
+    const file = await tinyModel({ architecture: "lfm2" });
+    const { footprint } = await fitModel(file, { threads: 1 }, { budget: plenty });
+    expect(footprint.contextBytes).toBeGreaterThan(0);
+  });
+
+  it("says the same of a broken file as load() does, and of options that make no sense", async () => {
+    const file = await tinyModel();
+    await expect(fitModel("/nowhere.gguf", {}, { budget: plenty })).rejects.toMatchObject({
+      code: "model_not_found",
+    });
+    const tooLong = fitModel(file, { contextLength: 4096 }, { budget: plenty });
+    await expect(tooLong).rejects.toMatchObject({
+      code: "invalid_request",
+      details: { param: "contextLength" },
+    });
+    const unknownType = fitModel(file, { kvTypeK: "q9_9" }, { budget: plenty });
+    await expect(unknownType).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  it("measures again and again without keeping memory", async () => {
+    const file = await tinyModel();
+    const rounds = async (count: number): Promise<number> => {
+      for (let round = 0; round < count; round += 1) await fitModel(file, { threads: 1 }, { budget: plenty });
+      return process.memoryUsage().rss;
+    };
+    const before = await rounds(5);
+    expect((await rounds(20)) - before).toBeLessThan(64 * 1024 ** 2);
+  });
+});
