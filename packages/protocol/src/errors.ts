@@ -59,6 +59,10 @@ export const ErrorBody = z
         .int()
         .optional()
         .meta({ description: "With context_length_exceeded: tokens one request may hold." }),
+      progress: z
+        .number()
+        .optional()
+        .meta({ description: "With model_loading: how far the model is, 0 to 1." }),
     }),
   })
   .meta({ id: "ErrorBody" });
@@ -72,11 +76,13 @@ export interface ErrorBodyDetails {
   n_prompt_tokens?: number | undefined;
   /** Tokens that one request may hold. */
   n_ctx?: number | undefined;
+  /** How far a model is loaded: 0 … 1. */
+  progress?: number | undefined;
 }
 
 /** Builds the body for a code; `type` comes from the table and an absent `param` is `null`. */
 export function errorBody(code: WireErrorCode, message: string, details: ErrorBodyDetails = {}): ErrorBody {
-  const { param = null, n_prompt_tokens, n_ctx } = details;
+  const { param = null, n_prompt_tokens, n_ctx, progress } = details;
   return {
     error: {
       message,
@@ -85,6 +91,7 @@ export function errorBody(code: WireErrorCode, message: string, details: ErrorBo
       code,
       ...(n_prompt_tokens === undefined ? {} : { n_prompt_tokens }),
       ...(n_ctx === undefined ? {} : { n_ctx }),
+      ...(progress === undefined ? {} : { progress }),
     },
   };
 }

@@ -33,6 +33,14 @@ export {
   EmbeddingsUsage,
 } from "./embeddings.ts";
 export type { EmbeddingsBody } from "./embeddings.ts";
+export {
+  ManagedModel,
+  ManagedModelList,
+  ManagedModelStatus,
+  ModelMemory,
+  ModelOrder,
+  ServerState,
+} from "./control.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
 export type { ErrorBodyDetails, WireErrorCode, WireErrorType } from "./errors.ts";
 export {

@@ -28,6 +28,7 @@ import { apiDescriptionRoutes } from "./routes/api-description.ts";
 import { chatRoutes } from "./routes/chat-completions.ts";
 import { completionRoutes } from "./routes/completions.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
+import { controlRoutes } from "./routes/control.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
@@ -103,6 +104,7 @@ export async function buildApp(
   await app.register(embeddingRoutes, answering);
   await app.register(messagesRoutes, answering);
   await app.register(responsesRoutes, answering);
+  await app.register(controlRoutes, answering);
   await app.register(apiDescriptionRoutes, {
     registry,
     hasKeys: config.keyDigests.length > 0,

@@ -108,8 +108,17 @@ export const ServerConfig = z
     metricsCompat: z.enum(["vllm"], 'must be "vllm"').optional(),
     /** Where traces go; absent is nowhere. */
     tracing: TracingSettings.optional(),
-    /** A model that nobody has asked for this long is freed until the next request; absent is never. */
-    idleUnloadMs: duration({ minMs: idleUnloadMinMs }).optional(),
+    models: z.object({
+      /** A model that nobody has asked for this long is freed until the next request; absent is never. */
+      idleUnloadMs: duration({ minMs: idleUnloadMinMs }).optional(),
+      onLoading: z.enum(["wait", "reject", "reject-at-start"], 'must be "wait" or "reject"'),
+      /** Models in memory at the same time; absent is as many as fit. */
+      loadedMax: z.int("must be a whole number").min(1, "must be at least 1").optional(),
+      /** Memory for all loaded models together; 0 does not ask, absent is most of the machine's. */
+      memoryBudgetMiB: z.int("must be a whole number").min(0, "must be at least 0").optional(),
+      /** Ids of models that stay in memory once they are loaded. */
+      pinned: z.array(z.string().min(1, "must not be empty")).default([]),
+    }),
     limits: z
       .object({
         bodyBytesMax: z
@@ -172,7 +181,13 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
     tracing: tracingSettings(input.env, (variable, why) => {
       throw new ConfigError(variable, `${variable} ${why}.`);
     }),
-    idleUnloadMs: values.idleUnload,
+    models: {
+      idleUnloadMs: values.idleUnload,
+      onLoading: values.onLoading ?? variant.onLoading,
+      loadedMax: values.maxLoaded,
+      memoryBudgetMiB: values.memoryBudget,
+      pinned: values.pin,
+    },
     limits: {
       bodyBytesMax: values.bodyBytesMax,
       headersTimeoutMs: values.headersTimeout,
@@ -197,6 +212,9 @@ const settingOfConfigKey: Readonly<Record<string, SettingName>> = {
   allowHosts: "allowHost",
   allowOrigins: "allowOrigin",
   idleUnloadMs: "idleUnload",
+  loadedMax: "maxLoaded",
+  memoryBudgetMiB: "memoryBudget",
+  pinned: "pin",
   headersTimeoutMs: "headersTimeout",
   requestTimeoutMs: "requestTimeout",
   stalledReaderTimeoutMs: "stalledReaderTimeout",
@@ -224,7 +242,8 @@ function sourceOf(
   sources: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
   const [first, second] = path;
-  const key = String(first === "engine" || first === "limits" ? second : first);
+  const isGroup = first === "engine" || first === "limits" || first === "models";
+  const key = String(isGroup ? second : first);
   return sources[settingOfConfigKey[key] ?? key];
 }
 

@@ -66,7 +66,7 @@ describe("listening before the model is loaded", () => {
     await using running = await serve(testConfig(), { logger: false });
     expect((await fetch(`${running.url}/readyz`)).status).toBe(503);
     expect((await chat(running.url)).status).toBe(404);
-    expect(running.registry.state.kind).toBe("empty");
+    expect(running.registry.readiness().status).toBe("empty");
   });
 });
 
@@ -90,7 +90,7 @@ describe("closing", () => {
     const closed = house.server.close({ deadlineMs: 5_000 });
     expect(await reply.text()).toContain("data: [DONE]");
     await closed;
-    expect(house.server.registry.state.kind).toBe("closed");
+    expect(house.server.registry.readiness().status).toBe("shutting_down");
     await expect(chat(house.server.url)).rejects.toThrow();
   });
 
@@ -119,6 +119,6 @@ describe("closing", () => {
     await using house = await scriptedServer();
     await Promise.all([house.server.close(), house.server.close({ deadlineMs: 0 })]);
     await house.server[Symbol.asyncDispose]();
-    expect(house.server.registry.state.kind).toBe("closed");
+    expect(house.server.registry.readiness().status).toBe("shutting_down");
   });
 });

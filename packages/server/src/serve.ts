@@ -1,10 +1,12 @@
 // Listens: from a config to a running server, and back. Called by the command line and by programs.
 import type { AddressInfo } from "node:net";
+import type { MemoryBudget } from "@ingle/engine";
 import type { FastifyInstance } from "fastify";
 import { buildApp } from "./app.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
 import { loggerSetting, type LoggerSetting } from "./logger.ts";
 import { readTls } from "./tls-files.ts";
+import type { ModelSource } from "./models/known-model.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { variants } from "./variants.ts";
 import { WireError } from "./wire-error.ts";
@@ -18,8 +20,12 @@ const farewellMs = 1_000;
 export interface ServeDependencies {
   /** Default: readable lines on a terminal, JSON elsewhere, on stderr. */
   logger?: LoggerSetting;
-  /** Default: an empty one; fill it with `registry.load()`. */
+  /** Default: one by the config, without models; fill it with `registry.load()`. */
   registry?: ModelRegistry;
+  /** Models that requests may name beside those. Default: none. */
+  source?: ModelSource | undefined;
+  /** Memory that all models may take together. Default: nothing is accounted. */
+  budget?: MemoryBudget | undefined;
 }
 
 export interface RunningServer extends AsyncDisposable {
@@ -39,9 +45,10 @@ export async function serve(
   config: ServerConfig,
   dependencies: ServeDependencies = {},
 ): Promise<RunningServer> {
-  const { idleUnloadMs, engine } = config;
+  const { source, budget } = dependencies;
+  const { waitingMax } = config.engine;
   const registry =
-    dependencies.registry ?? new ModelRegistry({ waitingMax: engine.waitingMax, idleUnloadMs });
+    dependencies.registry ?? new ModelRegistry({ ...config.models, waitingMax, source, budget });
   const logger = dependencies.logger ?? loggerSetting({ level: "info", isTerminal: process.stderr.isTTY });
   const tls = config.tls === undefined ? undefined : await readTls(config.tls);
   const app = await buildApp(config, { registry, logger, tls });

@@ -28,6 +28,10 @@ export interface ServerFlags {
   metricsCompat?: string | undefined;
   /** Times are texts such as `30s`: see duration.ts. */
   idleUnload?: string | undefined;
+  onLoading?: "wait" | "reject" | undefined;
+  maxLoaded?: number | undefined;
+  memoryBudget?: number | undefined;
+  pin?: string[] | undefined;
   drainTimeout?: string | undefined;
   headersTimeout?: string | undefined;
   requestTimeout?: string | undefined;
@@ -81,6 +85,10 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "rateLimit", variables: ["INGLE_RATE_LIMIT"], read: wholeNumber },
   { name: "metricsCompat", variables: ["INGLE_METRICS_COMPAT"], read: text },
   { name: "idleUnload", variables: ["INGLE_IDLE_UNLOAD"], read: text },
+  { name: "onLoading", variables: ["INGLE_ON_LOADING"], read: text },
+  { name: "maxLoaded", variables: ["INGLE_MAX_LOADED"], read: wholeNumber },
+  { name: "memoryBudget", variables: ["INGLE_MEMORY_BUDGET"], read: wholeNumber },
+  { name: "pin", variables: ["INGLE_PIN"], read: list },
   { name: "drainTimeout", variables: ["INGLE_DRAIN_TIMEOUT"], read: text },
   { name: "headersTimeout", variables: ["INGLE_HEADERS_TIMEOUT"], read: text },
   { name: "requestTimeout", variables: ["INGLE_REQUEST_TIMEOUT"], read: text },

@@ -15,12 +15,19 @@ export type VariantName = z.infer<typeof VariantName>;
  */
 export type ModelRule = "known" | "given" | "any";
 
+/**
+ * What becomes of a request for a model that is not in memory: it waits until the model is loaded (`wait`) or is told to
+ * come back (`reject`). `reject-at-start`: it waits, but is told to come back until a first model was loaded.
+ */
+export type OnLoading = "wait" | "reject" | "reject-at-start";
+
 export interface Variant {
   host: string;
   port: number;
   /** When the port is taken, the next free one is used and reported. */
   portFallback: boolean;
   modelRule: ModelRule;
+  onLoading: OnLoading;
   /** `top_k` of a request that does not say. */
   topK: number;
   /** The model that is served when nothing names one; absent where a starter model or a choice takes that place. */
@@ -28,14 +35,36 @@ export interface Variant {
 }
 
 export const variants: Readonly<Record<VariantName, Variant>> = {
-  desktop: { host: "127.0.0.1", port: 1337, portFallback: true, modelRule: "known", topK: 40 },
-  developer: { host: "127.0.0.1", port: 1234, portFallback: false, modelRule: "any", topK: 40 },
-  "command-line": { host: "127.0.0.1", port: 8080, portFallback: false, modelRule: "given", topK: 50 },
+  desktop: {
+    host: "127.0.0.1",
+    port: 1337,
+    portFallback: true,
+    modelRule: "known",
+    onLoading: "wait",
+    topK: 40,
+  },
+  developer: {
+    host: "127.0.0.1",
+    port: 1234,
+    portFallback: false,
+    modelRule: "any",
+    onLoading: "reject-at-start",
+    topK: 40,
+  },
+  "command-line": {
+    host: "127.0.0.1",
+    port: 8080,
+    portFallback: false,
+    modelRule: "given",
+    onLoading: "reject-at-start",
+    topK: 50,
+  },
   serverless: {
     host: "0.0.0.0",
     port: 8000,
     portFallback: false,
     modelRule: "known",
+    onLoading: "reject-at-start",
     topK: 50,
     model: "LiquidAI/LFM2-8B-A1B",
   },

@@ -16,8 +16,7 @@ export async function realServer(
   options: { fixture?: Parameters<typeof tinyModel>[0]; load?: LoadOptions; flags?: ServerFlags } = {},
 ): Promise<RealServer> {
   const config = resolveConfig({ flags: { port: 0, ...options.flags }, env: {} });
-  const { engine, idleUnloadMs } = config;
-  const registry = new ModelRegistry({ waitingMax: engine.waitingMax, idleUnloadMs });
+  const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
   const server = await serve(config, { logger: false, registry });
   const file = await tinyModel({ weights: "f32", ...options.fixture });
   // Flash attention off and F32 weights: texts that do not depend on what else is in the batch.

@@ -1,5 +1,6 @@
 // How the engine is at the moment of a scrape: the line, the cache, the work so far. Also under the names that
 // autoscalers and gateways know from vLLM, when --metrics-compat asks for them.
+import { totalOf } from "@ingle/engine";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { EngineCounter, EngineFigures } from "../models/engine-figures.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -89,11 +90,45 @@ export function addEngineMetrics(
       },
     }),
   );
+  addModelMetrics(register, models);
   if (options.vllmNames) addVllmNames(register, models);
 }
 
+/** How often models came and went, and the memory that they take. */
+function addModelMetrics(register: Registry, models: ModelRegistry): void {
+  register.registerMetric(
+    new Counter({
+      name: "ingle_model_loads_total",
+      help: "Loads of a model, by how they ended.",
+      labelNames: ["model", "outcome"],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { id, counts } of models.slots) {
+          if (counts.loads > 0) this.inc({ model: id, outcome: "loaded" }, counts.loads);
+          if (counts.failures > 0) this.inc({ model: id, outcome: "failed" }, counts.failures);
+        }
+      },
+    }),
+  );
+  register.registerMetric(
+    new Gauge({
+      name: "ingle_models_memory_bytes",
+      help: "Memory that loaded models take: weights, caches and buffers.",
+      registers: [],
+      collect() {
+        this.set(totalOf(models.memoryUsed()));
+      },
+    }),
+  );
+}
+
+/** One sample for each model that was loaded in this server's life, as a gateway expects them. */
 function addVllmNames(register: Registry, models: ModelRegistry): void {
-  const modelName = (): string => models.list()[0]?.id ?? "";
+  const all = (): { model_name: string; figures: EngineFigures }[] => {
+    const loaded = models.slots.filter(({ counts }) => counts.loads > 0);
+    return loaded.map((slot) => ({ model_name: slot.id, figures: slot.figures() }));
+  };
   const gauge = (name: string, help: string, value: (figures: EngineFigures) => number): void => {
     register.registerMetric(
       new Gauge({
@@ -103,7 +138,7 @@ function addVllmNames(register: Registry, models: ModelRegistry): void {
         registers: [],
         collect() {
           this.reset();
-          this.set({ model_name: modelName() }, value(models.figures()));
+          for (const { model_name, figures } of all()) this.set({ model_name }, value(figures));
         },
       }),
     );
@@ -121,8 +156,10 @@ function addVllmNames(register: Registry, models: ModelRegistry): void {
       registers: [],
       collect() {
         this.reset();
-        const blocks = Math.floor(models.figures().cells / vllmBlockSize);
-        this.set({ model_name: modelName(), block_size: vllmBlockSize, num_gpu_blocks: blocks }, 1);
+        for (const { model_name, figures } of all()) {
+          const blocks = Math.floor(figures.cells / vllmBlockSize);
+          this.set({ model_name, block_size: vllmBlockSize, num_gpu_blocks: blocks }, 1);
+        }
       },
     }),
   );

@@ -9,7 +9,7 @@ const retryAfterSeconds = 2;
 export type Permit = Disposable;
 
 export class Admission {
-  readonly #placesMax: number;
+  #placesMax: number;
   #taken = 0;
 
   /** @param placesMax requests that may run and wait together */
@@ -22,12 +22,17 @@ export class Admission {
     return this.#taken;
   }
 
+  /** Changes the number of places; who has one keeps it. */
+  resize(placesMax: number): void {
+    this.#placesMax = placesMax;
+  }
+
   /** Takes one place or several at once. Throws `overloaded` when there are none, or the signal's reason. */
   enter(options: { signal?: AbortSignal | undefined; places?: number } = {}): Permit {
     const { signal, places = 1 } = options;
     signal?.throwIfAborted();
     if (this.#taken + places > this.#placesMax) {
-      const left = this.#placesMax - this.#taken;
+      const left = Math.max(0, this.#placesMax - this.#taken);
       const reason = `${left} of ${this.#placesMax} places are left, and this needs ${places}`;
       throw new WireError("overloaded", `${reason}; try again shortly.`, {
         retryAfterSeconds,

@@ -1,9 +1,20 @@
-// What the engines of this server's life have done, over unloading and loading again. Kept by registry.ts, shown by
-// /metrics.
+// What the engines of this server's life have done, over unloading and loading again. Kept for each model by
+// model-slot.ts, shown by /metrics.
 import type { NativeStats } from "@ingle/engine";
 
 /** How the engine is now, and its counters since the server began. */
 export type EngineFigures = NativeStats;
+
+/** Those that are of the moment. */
+const presents = [
+  "running",
+  "waiting",
+  "cells",
+  "cellsUsed",
+  "cellsCached",
+  "cacheRamBytes",
+  "cacheRamPieces",
+] as const satisfies (keyof EngineFigures)[];
 
 const counters = [
   "turns",
@@ -36,6 +47,15 @@ const nothing: EngineFigures = {
   cacheRamPieces: 0,
   cacheRamHits: 0,
 };
+
+/** Of several models together. */
+export function sumOfFigures(all: readonly EngineFigures[]): EngineFigures {
+  const sum = { ...nothing };
+  for (const figures of all) {
+    for (const name of [...presents, ...counters]) sum[name] += figures[name];
+  }
+  return sum;
+}
 
 export class EngineHistory {
   #past: EngineFigures = nothing;

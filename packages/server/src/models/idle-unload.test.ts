@@ -1,6 +1,7 @@
 import { EngineError, type LoadedModel } from "@ingle/engine";
 import { scriptedModel } from "@ingle/engine/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { coolDownMs } from "./model-slot.ts";
 import { ModelRegistry, type Lease } from "./registry.ts";
 
 const idleUnloadMs = 60_000;
@@ -35,24 +36,27 @@ async function house(options: { waitingMax?: number } = {}) {
   return { registry, loader, freed, next, load };
 }
 
+const stateOf = (registry: ModelRegistry) => registry.slots[0]?.state.kind;
+const isReady = (registry: ModelRegistry) => registry.readiness().isReady;
+
 const use = (registry: ModelRegistry, signal?: AbortSignal): Promise<Lease> =>
   registry.acquire("a", "desktop", { signal });
 
 /** Lets the idle time pass and the unloading end. */
 async function idle({ registry }: { registry: ModelRegistry }, ms: number = idleUnloadMs): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
-  while (registry.state.kind === "unloading") await new Promise(setImmediate);
+  while (stateOf(registry) === "unloading") await new Promise(setImmediate);
 }
 
 describe("an idle model", () => {
   it("is freed after its time, stays in the list, and the house stays ready", async () => {
     const { registry, freed } = await house();
     await idle({ registry }, idleUnloadMs - 1);
-    expect(registry.state.kind).toBe("loaded");
+    expect(stateOf(registry)).toBe("loaded");
     await idle({ registry }, 1);
-    expect(registry.state).toEqual({ kind: "unloaded", id: "a" });
+    expect(registry.slots[0]?.state).toEqual({ kind: "available" });
     expect(freed).toEqual([1]);
-    expect(registry.isReady).toBe(true);
+    expect(isReady(registry)).toBe(true);
     expect(registry.list()).toMatchObject([{ id: "a", status: "available", context_length: 2048 }]);
     expect(registry.describe("a").status).toBe("available");
   });
@@ -61,15 +65,15 @@ describe("an idle model", () => {
     const { registry } = await house();
     const lease = await use(registry);
     await idle({ registry }, 10 * idleUnloadMs);
-    expect(registry.state.kind).toBe("loaded");
+    expect(stateOf(registry)).toBe("loaded");
     lease[Symbol.dispose]();
     for (let round = 0; round < 3; round += 1) {
       await idle({ registry }, idleUnloadMs - 1);
       (await use(registry))[Symbol.dispose]();
     }
-    expect(registry.state.kind).toBe("loaded");
+    expect(stateOf(registry)).toBe("loaded");
     await idle({ registry });
-    expect(registry.state.kind).toBe("unloaded");
+    expect(stateOf(registry)).toBe("available");
   });
 
   it("is loaded again once for all who ask, and they wait for it", async () => {
@@ -82,9 +86,9 @@ describe("an idle model", () => {
       return load();
     };
     const waiting = [use(registry), use(registry), use(registry)];
-    await expect.poll(() => registry.state.kind).toBe("loading");
+    await expect.poll(() => stateOf(registry)).toBe("loading");
     expect(registry.figures().waiting).toBe(3);
-    expect(registry.isReady).toBe(true);
+    expect(isReady(registry)).toBe(true);
     await expect(use(registry)).rejects.toEqual(code("overloaded")); // 2 run at once and 1 may wait
     release();
     const leases = await Promise.all(waiting);
@@ -93,40 +97,49 @@ describe("an idle model", () => {
     expect(registry.figures().waiting).toBe(0);
     for (const lease of leases) lease[Symbol.dispose]();
     await idle({ registry });
-    expect(registry.state.kind).toBe("unloaded");
+    expect(stateOf(registry)).toBe("available");
   });
 
   it("that is asked for while it is being freed is loaded again afterwards", async () => {
     const { registry, freed } = await house();
     vi.advanceTimersByTime(idleUnloadMs);
-    expect(registry.state.kind).toBe("unloading");
+    expect(stateOf(registry)).toBe("unloading");
     using lease = await use(registry);
     expect(freed).toEqual([1]);
     expect(lease.model.disposed).toBe(false);
   });
 
   it("is freed again when those who waited for it have left", async () => {
-    const { registry } = await house();
+    const { registry, next, load } = await house();
     await idle({ registry });
+    let release: () => void = () => {};
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    next.load = async () => {
+      await gate;
+      return load();
+    };
     const leaving = new AbortController();
     const waiting = use(registry, leaving.signal);
+    await expect.poll(() => stateOf(registry)).toBe("loading");
     leaving.abort(new Error("left"));
     await expect(waiting).rejects.toThrow("left");
-    await expect.poll(() => registry.state.kind).toBe("loaded");
+    release();
+    await expect.poll(() => stateOf(registry)).toBe("loaded");
     await idle({ registry });
-    expect(registry.state.kind).toBe("unloaded");
+    expect(stateOf(registry)).toBe("available");
   });
 
-  it("that cannot be loaded again says why, and the next request tries once more", async () => {
+  it("that cannot be loaded again says why, and a request that comes later tries once more", async () => {
     const { registry, next, load } = await house();
     await idle({ registry });
     next.load = () => Promise.reject(new EngineError("out_of_memory", "There is no room."));
     await expect(use(registry)).rejects.toEqual(code("out_of_memory"));
-    expect([registry.isReady, registry.list()]).toEqual([false, []]);
+    expect([isReady(registry), registry.list()]).toEqual([false, []]);
     next.load = load;
+    await vi.advanceTimersByTimeAsync(coolDownMs);
     using lease = await use(registry);
     expect(lease.id).toBe("a");
-    expect(registry.isReady).toBe(true);
+    expect(isReady(registry)).toBe(true);
   });
 
   it("keeps what it has counted", async () => {
@@ -160,7 +173,7 @@ describe("disposal", () => {
     await idle({ registry });
     next.load = () => new Promise(() => {});
     const waiting = expect(use(registry)).rejects.toEqual(code("shutting_down"));
-    await expect.poll(() => registry.state.kind).toBe("loading");
+    await expect.poll(() => stateOf(registry)).toBe("loading");
     void registry[Symbol.asyncDispose](); // the load never ends, and so does this
     await waiting;
   });
@@ -169,6 +182,6 @@ describe("disposal", () => {
     const { registry, freed } = await house();
     vi.advanceTimersByTime(idleUnloadMs);
     await registry[Symbol.asyncDispose]();
-    expect([freed, registry.state.kind]).toEqual([[1], "closed"]);
+    expect([freed, stateOf(registry)]).toEqual([[1], "closed"]);
   });
 });

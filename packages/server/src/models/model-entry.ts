@@ -1,8 +1,26 @@
-// A loaded model as `GET /v1/models` shows it. Used by registry.ts.
+// A model as `GET /v1/models` shows it, before it is loaded and from then on. Used by model-slot.ts.
 import type { Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
+import type { KnownModel } from "./known-model.ts";
 
-export function toModelEntry(loaded: { id: string; model: Model; loadedAt: Date }): ModelEntry {
+export function entryOfKnown({ id, about }: KnownModel): ModelEntry {
+  const contextLength = about?.context_length ?? null;
+  return {
+    id,
+    object: "model",
+    created: about?.created ?? 0,
+    owned_by: "local",
+    context_length: contextLength,
+    max_model_len: contextLength,
+    input_modalities: ["text"],
+    quantization: about?.quantization ?? null,
+    size_bytes: about?.size_bytes ?? null,
+    n_params: null,
+    status: "available",
+  };
+}
+
+export function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date }): ModelEntry {
   const { info } = loaded.model;
   return {
     id: loaded.id,

@@ -1,6 +1,7 @@
-// Why a model cannot be had, as wire errors. Used by registry.ts; routes/health.ts asks how long a load still takes.
-import { EngineError } from "@ingle/engine";
+// Why a model cannot be had, as wire errors. Used by this folder; routes/health.ts asks how long a load still takes.
+import { EngineError, totalOf, type MemoryBytes } from "@ingle/engine";
 import { WireError } from "../wire-error.ts";
+import type { RoomLimits } from "./room-plan.ts";
 
 /** Seconds a client is asked to wait for a model that is loading, by how far it is. */
 const retryAfter = { min: 1, max: 5 };
@@ -12,21 +13,41 @@ export function notFound(id: string | undefined): WireError {
   return new WireError("model_not_found", `${what}; GET /v1/models lists what is.`, { param: "model" });
 }
 
-export function loadingStill(state: { id: string; progress: number }): WireError {
-  const percent = Math.floor(state.progress * 100);
+/** `progress` is 0 … 1. */
+export function loadingStill({ id, progress }: { id: string; progress: number }): WireError {
+  const percent = Math.floor(progress * 100);
+  return new WireError("model_loading", `The model ${id} is loading (${percent} %); try again shortly.`, {
+    progress,
+    retryAfterSeconds: secondsLeft(progress),
+  });
+}
+
+export function loadFailed(failed: { id: string; error: unknown; retryInMs: number }): WireError {
+  const { id, error, retryInMs } = failed;
+  const isKnown = EngineError.is(error) || error instanceof WireError;
+  const why = isKnown ? error.message : "the server's log has the reason.";
+  const code = isKnown && error.code === "out_of_memory" ? "out_of_memory" : "engine_failed";
+  return new WireError(code, `The model ${id} could not be loaded: ${why}`, {
+    retryAfterSeconds: Math.max(1, Math.ceil(retryInMs / 1000)),
+    cause: error,
+  });
+}
+
+/** Pinned models are in the way of one that would fit by itself. */
+export function noRoom(byMemory: MemoryBytes, { budget, loadedMax }: RoomLimits): WireError {
+  const memory =
+    budget === undefined
+      ? ""
+      : ` of the ${inMiB(budget.totalBytes ?? totalOf(budget.byMemory))} for all models`;
+  const most = loadedMax === undefined ? "" : `, and at most ${loadedMax} may be loaded`;
   return new WireError(
-    "model_loading",
-    `The model ${state.id} is loading (${percent} %); try again shortly.`,
-    {
-      retryAfterSeconds: secondsLeft(state.progress),
-    },
+    "out_of_memory",
+    `it needs ${inMiB(totalOf(byMemory))}${memory}${most}, and pinned models do not make room; unload one of them.`,
   );
 }
 
-export function loadFailed({ id, error }: { id: string; error: unknown }): WireError {
-  const why = EngineError.is(error) ? error.message : "the server's log has the reason.";
-  const code = EngineError.is(error) && error.code === "out_of_memory" ? "out_of_memory" : "engine_failed";
-  return new WireError(code, `The model ${id} could not be loaded: ${why}`, { cause: error });
+function inMiB(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 ** 2)} MiB`;
 }
 
 export function shuttingDown(): WireError {

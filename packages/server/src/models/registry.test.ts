@@ -1,116 +1,227 @@
-import { EngineError, type LoadedModel } from "@ingle/engine";
-import { scriptedModel } from "@ingle/engine/testing";
-import { describe, expect, it, vi } from "vitest";
-import { ModelRegistry } from "./registry.ts";
+import { EngineError } from "@ingle/engine";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
+import { coolDownMs } from "./model-slot.ts";
+import { ModelRegistry, type RegistryOptions } from "./registry.ts";
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
-async function loaded(): Promise<LoadedModel & { dispose: ReturnType<typeof vi.fn> }> {
-  const { model } = await scriptedModel({ parallel: 2 });
-  const dispose = vi.fn(() => model[Symbol.asyncDispose]());
-  return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: dispose, dispose };
+/** A registry that knows these models. */
+function house(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}): ModelRegistry {
+  const registry = new ModelRegistry({ waitingMax: 1, now: () => new Date(5_000), ...options });
+  for (const model of models) registry.add(model);
+  return registry;
 }
 
-function newRegistry(): ModelRegistry {
-  return new ModelRegistry({ waitingMax: 1, now: () => new Date(5_000) });
-}
+const stateOf = (registry: ModelRegistry, id = "a") =>
+  registry.slots.find((slot) => slot.id === id)?.state.kind;
 
-/** Node 22 has it built in. */
-function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
+/** Lets everything happen that waits for nothing but promises. */
+const settle = () => new Promise(setImmediate);
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe("loading", () => {
-  it("goes from empty through loading with its progress to loaded", async () => {
-    const registry = newRegistry();
-    expect(registry.state).toEqual({ kind: "empty" });
-    const finish = withResolvers<LoadedModel>();
-    const loading = registry.load("a", async (onProgress) => {
-      onProgress(0.25);
-      return finish.promise;
-    });
-    expect(registry.state).toEqual({ kind: "loading", id: "a", progress: 0.25 });
-    finish.resolve(await loaded());
-    const model = await loading;
-    expect(registry.state).toMatchObject({ kind: "loaded", id: "a", model });
+  it("goes from available through loading with its progress to loaded", async () => {
+    const a = scriptedKnown("a");
+    const finish = gate();
+    a.gate = finish.closed;
+    const registry = house([a]);
+    expect(stateOf(registry)).toBe("available");
+    const loading = registry.load("a");
+    await settle();
+    a.report(0.25);
+    expect(registry.slots[0]?.state).toEqual({ kind: "loading", progress: 0.25 });
+    finish.open();
+    await loading;
+    a.report(0.5); // a report that comes after the end changes nothing
+    expect(registry.slots[0]?.state).toEqual({ kind: "loaded", loadedAt: new Date(5_000) });
   });
 
-  it("happens once for all who ask for the same id", async () => {
-    const registry = newRegistry();
-    const loader = vi.fn(loaded);
-    const [first, second] = await Promise.all([registry.load("a", loader), registry.load("a", loader)]);
-    expect(await registry.load("a", loader)).toBe(first);
-    expect(second).toBe(first);
-    expect(loader).toHaveBeenCalledTimes(1);
+  it("happens once for two hundred requests that come together, which all get the same model", async () => {
+    const a = scriptedKnown("a");
+    const registry = house([a], { waitingMax: 256, onLoading: "wait" });
+    const leases = await Promise.all(Array.from({ length: 200 }, () => registry.acquire("a", "desktop")));
+    expect(a.log).toEqual({ prepared: 1, loads: 1, frees: 0 });
+    expect(new Set(leases.map(({ model }) => model)).size).toBe(1);
   });
 
-  it("is refused for a second model", async () => {
-    const registry = newRegistry();
-    await registry.load("a", loaded);
-    await expect(registry.load("b", loaded)).rejects.toEqual(code("invalid_request"));
+  it("is one load for orders and requests alike", async () => {
+    const a = scriptedKnown("a");
+    const registry = house([a], { onLoading: "wait" });
+    const [first, lease, second] = await Promise.all([
+      registry.load("a"),
+      registry.acquire("a", "desktop"),
+      registry.load("a"),
+    ]);
+    expect(await registry.load("a")).toBe(first);
+    expect([second, lease.model]).toEqual([first, first]);
+    expect(a.log.loads).toBe(1);
   });
 
-  it("may be tried again after a failure, which every request sees until then", async () => {
-    const registry = newRegistry();
-    const broken = new EngineError("model_invalid", "The file is no GGUF.");
-    await expect(registry.load("a", () => Promise.reject(broken))).rejects.toBe(broken);
-    expect(registry.state).toEqual({ kind: "failed", id: "a", error: broken });
+  it("takes a loader for a model that nobody knew, under its alias too", async () => {
+    const registry = house([]);
+    const { load } = await scriptedKnown("x").prepare({ signal: new AbortController().signal });
+    await registry.load("new", load, { alias: "./new.gguf" });
+    expect((await registry.acquire("./new.gguf", "desktop")).id).toBe("new");
+  });
+
+  it("of an unknown model is model_not_found", async () => {
+    await expect(house([]).load("a")).rejects.toEqual(code("model_not_found"));
+  });
+});
+
+describe("a load that fails", () => {
+  const broken = new EngineError("model_invalid", "The file is no GGUF.");
+
+  it("is what all who waited are told, and all who come until it has cooled down", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const a = scriptedKnown("a");
+    const registry = house([a], { waitingMax: 9, onLoading: "wait" });
+    a.refusal = broken;
+    const waiting = [registry.acquire("a", "desktop"), registry.acquire("a", "desktop")];
+    const told = expect.objectContaining({ code: "engine_failed", details: { retryAfterSeconds: 10 } });
+    for (const each of waiting) await expect(each).rejects.toEqual(told);
+    await expect(registry.acquire("a", "desktop")).rejects.toEqual(told);
+    expect(registry.list()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(coolDownMs - 1);
     await expect(registry.acquire("a", "desktop")).rejects.toEqual(code("engine_failed"));
-    await registry.load("a", loaded);
-    expect(registry.state.kind).toBe("loaded");
+    expect(a.log.prepared).toBe(1);
+    a.refusal = undefined;
+    await vi.advanceTimersByTimeAsync(1);
+    using lease = await registry.acquire("a", "desktop");
+    expect(lease.id).toBe("a");
   });
 
-  it("ignores a report of progress that comes after the end", async () => {
-    const registry = newRegistry();
-    let report: ((fraction: number) => void) | undefined;
-    await registry.load("a", (onProgress) => {
-      report = onProgress;
-      return loaded();
-    });
-    report?.(0.5);
-    expect(registry.state.kind).toBe("loaded");
+  it("throws its own error to whoever ordered it, and an order need not wait for the cool-down", async () => {
+    const a = scriptedKnown("a");
+    const registry = house([a]);
+    a.refusal = broken;
+    await expect(registry.load("a")).rejects.toBe(broken);
+    expect(stateOf(registry)).toBe("failed");
+    a.refusal = undefined;
+    await registry.load("a");
+    expect(stateOf(registry)).toBe("loaded");
+  });
+
+  it("for lack of memory says so to the requests", async () => {
+    const a = scriptedKnown("a");
+    a.refusal = new EngineError("out_of_memory", "It needs 9 GiB, and 4 GiB may be used.");
+    const registry = house([a], { onLoading: "wait" });
+    const refused = expect(registry.acquire("a", "desktop")).rejects;
+    await refused.toThrow(/9 GiB/);
+    await expect(registry.acquire("a", "desktop")).rejects.toEqual(code("out_of_memory"));
+  });
+
+  it("of one model leaves the others as they are", async () => {
+    const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
+    const registry = house([a, b], { onLoading: "wait" });
+    b.refusal = broken;
+    await registry.load("a");
+    await expect(registry.load("b")).rejects.toBe(broken);
+    expect(registry.readiness()).toEqual({ status: "ok", isReady: true, model: "a" });
+    expect(registry.list().map(({ id }) => id)).toEqual(["a"]);
   });
 });
 
 describe("which id is accepted", () => {
   it.each(["desktop", "command-line", "serverless"] as const)(
-    "%s: only the one that is served",
+    "%s: only those that are known",
     async (variant) => {
-      const registry = newRegistry();
-      await expect(registry.acquire("a", variant)).rejects.toEqual(code("model_not_found"));
-      await registry.load("a", loaded);
+      const registry = house([scriptedKnown("a")]);
+      await expect(house([]).acquire("a", variant)).rejects.toEqual(code("model_not_found"));
+      await registry.load("a");
       expect((await registry.acquire("a", variant)).id).toBe("a");
       await expect(registry.acquire("A", variant)).rejects.toEqual(code("model_not_found"));
     },
   );
 
-  it("developer: any string, and the answer names the real one", async () => {
-    const registry = newRegistry();
-    await registry.load("a", loaded);
+  it("developer: any string is the model that was used last, but an id is that model", async () => {
+    const registry = house([scriptedKnown("a"), scriptedKnown("b")], { waitingMax: 9 });
+    await registry.load("a");
     expect((await registry.acquire("whatever", "developer")).id).toBe("a");
     expect((await registry.acquire("", "developer")).id).toBe("a");
+    expect((await registry.acquire("b", "developer")).id).toBe("b");
+    expect((await registry.acquire("whatever", "developer")).id).toBe("b");
   });
 
-  it("is told to come back in 1 to 5 seconds while the model loads", async () => {
-    const registry = newRegistry();
-    void registry.load("a", () => new Promise(() => {})); // never ends
-    const later = expect.objectContaining({ code: "model_loading", details: { retryAfterSeconds: 5 } });
+  it("is looked up in the source once more before it is refused", async () => {
+    const installed = [scriptedKnown("a")];
+    const registry = house([], { onLoading: "wait", source: { known: async () => installed } });
+    await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_not_found"));
+    installed.push(scriptedKnown("b"));
+    expect((await registry.acquire("b", "desktop")).id).toBe("b");
+    installed.length = 0;
+    await registry.refresh();
+    expect(registry.list().map(({ id }) => id)).toEqual(["b"]); // it is in memory, whatever became of the file
+  });
+});
+
+describe("while a model loads", () => {
+  it("requests are told to come back in 1 to 5 seconds until a first one was loaded", async () => {
+    const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
+    const registry = house([a, b], { waitingMax: 9 });
+    const finish = gate();
+    a.gate = finish.closed;
+    const loading = registry.load("a");
+    await settle();
+    const later = expect.objectContaining({
+      code: "model_loading",
+      details: { progress: 0, retryAfterSeconds: 5 },
+    });
     await expect(registry.acquire("a", "desktop")).rejects.toEqual(later);
     expect(() => registry.describe("a")).toThrow(later);
-    await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_not_found"));
-    await expect(registry.acquire("b", "developer")).rejects.toEqual(code("model_loading"));
     expect(registry.list()).toEqual([]);
+    finish.open();
+    await loading;
+    expect((await registry.acquire("b", "desktop")).id).toBe("b");
+  });
+
+  it("requests wait where that is the rule, and the model is listed", async () => {
+    const a = scriptedKnown("a");
+    const registry = house([a], { onLoading: "wait" });
+    const finish = gate();
+    a.gate = finish.closed;
+    const waiting = registry.acquire("a", "desktop");
+    await settle();
+    expect(registry.list()).toMatchObject([{ id: "a", status: "loading" }]);
+    expect(registry.figures().waiting).toBe(1);
+    finish.open();
+    expect((await waiting).id).toBe("a");
+  });
+
+  it("requests are refused where that is the rule, and the first of them begins the load", async () => {
+    const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
+    const registry = house([a, b], { onLoading: "reject" });
+    await registry.load("a");
+    await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_loading"));
+    await expect.poll(() => stateOf(registry, "b")).toBe("loaded");
+    expect((await registry.acquire("b", "desktop")).id).toBe("b");
+  });
+
+  it("one who leaves is gone at once, and a load that has begun goes on", async () => {
+    const a = scriptedKnown("a");
+    const registry = house([a], { onLoading: "wait" });
+    const finish = gate();
+    a.gate = finish.closed;
+    const leaving = new AbortController();
+    const waiting = registry.acquire("a", "desktop", { signal: leaving.signal });
+    await settle();
+    leaving.abort(new Error("left"));
+    await expect(waiting).rejects.toThrow("left");
+    expect(registry.figures().waiting).toBe(0);
+    finish.open();
+    await expect.poll(() => stateOf(registry)).toBe("loaded");
   });
 });
 
 describe("the list", () => {
-  it("has the fields of a model entry", async () => {
-    const registry = newRegistry();
-    await registry.load("a", loaded);
+  it("has the fields of a model entry, before it is loaded and afterwards", async () => {
+    const registry = house([scriptedKnown("a")], { onLoading: "wait" });
+    expect(registry.list()).toMatchObject([{ id: "a", context_length: null, status: "available" }]);
+    await registry.load("a");
     expect(registry.list()).toEqual([
       {
         id: "a",
@@ -132,25 +243,26 @@ describe("the list", () => {
 });
 
 describe("disposal", () => {
-  it("waits for the last lease, takes no new one and frees the model once", async () => {
-    const registry = newRegistry();
-    const held = await loaded();
-    await registry.load("a", async () => held);
+  it("waits for the last lease of every model, takes no new one and frees each once", async () => {
+    const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
+    const registry = house([a, b]);
+    await Promise.all([registry.load("a"), registry.load("b")]);
     const lease = await registry.acquire("a", "desktop");
     const disposal = registry[Symbol.asyncDispose]();
     await expect(registry.acquire("a", "desktop")).rejects.toEqual(code("shutting_down"));
-    await new Promise(setImmediate);
-    expect(held.dispose).not.toHaveBeenCalled();
+    await settle();
+    expect([a.log.frees, b.log.frees]).toEqual([0, 1]);
     lease[Symbol.dispose]();
     lease[Symbol.dispose]();
     await disposal;
     await registry[Symbol.asyncDispose]();
-    expect(held.dispose).toHaveBeenCalledTimes(1);
-    expect(registry.state).toEqual({ kind: "closed" });
+    expect([a.log.frees, b.log.frees]).toEqual([1, 1]);
+    expect(registry.readiness()).toEqual({ status: "shutting_down", isReady: false });
+    await expect(registry.load("a")).rejects.toEqual(code("shutting_down"));
   });
 
   it("ends a load under way by its signal", async () => {
-    const registry = newRegistry();
+    const registry = house([]);
     const loading = registry.load(
       "a",
       (_onProgress, signal) =>
@@ -159,20 +271,22 @@ describe("disposal", () => {
         }),
     );
     const failed = expect(loading).rejects.toEqual(code("shutting_down"));
+    await settle();
     await registry[Symbol.asyncDispose]();
     await failed;
-    await expect(registry.load("a", loaded)).rejects.toEqual(code("shutting_down"));
   });
 
   it("frees a model whose load did not heed the signal", async () => {
-    const registry = newRegistry();
-    const held = await loaded();
-    const finish = withResolvers<LoadedModel>();
-    const failed = expect(registry.load("a", () => finish.promise)).rejects.toEqual(code("shutting_down"));
+    const a = scriptedKnown("a");
+    const registry = house([a]);
+    const finish = gate();
+    a.gate = finish.closed;
+    const failed = expect(registry.load("a")).rejects.toEqual(code("shutting_down"));
+    await settle();
     const disposal = registry[Symbol.asyncDispose]();
-    finish.resolve(held);
+    finish.open();
     await disposal;
     await failed;
-    expect(held.dispose).toHaveBeenCalledTimes(1);
+    expect(a.log).toMatchObject({ loads: 1, frees: 1 });
   });
 });

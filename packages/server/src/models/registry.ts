@@ -1,296 +1,292 @@
-// The models in the house: today one, behind the interface that more will have. Its state machine:
-//
-//   empty ──▶ loading ──▶ loaded ──▶ unloading ──▶ unloaded      nobody asked for idleUnloadMs
-//              ▲  │                                   │
-//              │  └──▶ failed                         │          every state ──▶ closed
-//              └─────────┴────────────────────────────┘          another try; the next request
-//
+// The models in the house and those that could be: which one a request means, that it is loaded once and only while
+// there is room, and that nobody loses it while using it. Each has a slot (model-slot.ts); room.ts says who has to leave.
 // Made by serve.ts, filled by the command line, read by the routes.
-import { once } from "node:events";
-import type { LoadedModel, Model } from "@ingle/engine";
+import { addMemory, type MemoryBytes, type Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
-import { variants, type VariantName } from "../variants.ts";
-import { WireError } from "../wire-error.ts";
-import { Admission, type Permit } from "./admission.ts";
-import { EngineHistory, type EngineFigures } from "./engine-figures.ts";
-import { toModelEntry } from "./model-entry.ts";
-import { loadFailed, loadingStill, notFound, shuttingDown } from "./refusals.ts";
+import { variants, type OnLoading, type VariantName } from "../variants.ts";
+import { sumOfFigures, type EngineFigures } from "./engine-figures.ts";
+import type { KnownModel, ModelLoader, ModelSource } from "./known-model.ts";
+import { ModelSlot, type Lease } from "./model-slot.ts";
+import { progressOf, takesMemory, type ModelStateKind } from "./model-state.ts";
+import { readinessOf, type HouseReadiness } from "./readiness.ts";
+import { loadingStill, notFound, shuttingDown } from "./refusals.ts";
+import { orAborted, Room } from "./room.ts";
+import type { RoomLimits } from "./room-plan.ts";
 
-export type RegistryState =
-  | { kind: "empty" }
-  /** `progress` is 0 … 1. */
-  | { kind: "loading"; id: string; progress: number }
-  | { kind: "loaded"; id: string; model: Model; loadedAt: Date }
-  | { kind: "unloading"; id: string }
-  | { kind: "unloaded"; id: string }
-  | { kind: "failed"; id: string; error: unknown }
-  | { kind: "closed" };
+export type { ModelLoader } from "./known-model.ts";
+export type { Lease } from "./model-slot.ts";
 
-const movesFrom: Record<RegistryState["kind"], readonly RegistryState["kind"][]> = {
-  empty: ["loading", "closed"],
-  loading: ["loading", "loaded", "failed", "closed"],
-  loaded: ["unloading", "closed"],
-  unloading: ["unloaded", "closed"],
-  unloaded: ["loading", "closed"],
-  failed: ["loading", "closed"],
-  closed: [],
-};
-
-/** Reads the weights; `onProgress` takes 0 … 1. Called again after the model was unloaded. */
-export type ModelLoader = (
-  onProgress: (fraction: number) => void,
-  signal: AbortSignal,
-) => Promise<LoadedModel>;
-
-/** The right to use a model, and a place among those that do; it is not freed before every lease is disposed. */
-export interface Lease extends Disposable {
-  readonly id: string;
-  readonly model: Model;
-}
-
-/** A model that was loaded once: what stays of it while it is unloaded. */
-interface Resident {
-  id: string;
-  alias: string | undefined;
-  loader: ModelLoader;
-  admission: Admission;
-  entry: ModelEntry;
-}
-
-export interface RegistryOptions {
+export interface RegistryOptions extends RoomLimits {
   /** Requests that may wait for a model beside those that it computes. */
   waitingMax: number;
   /** A model without requests for this long is freed until the next one. Default: never. */
   idleUnloadMs?: number | undefined;
+  /** Ids of models that are not freed once they are loaded, but for an order. */
+  pinned?: readonly string[];
+  /** What becomes of requests for a model that is not loaded yet. Default `reject-at-start`. */
+  onLoading?: OnLoading;
+  /** Models beside those that were added one by one. Default: none. */
+  source?: ModelSource | undefined;
   now?: () => Date;
 }
 
 export class ModelRegistry implements AsyncDisposable {
   readonly #options: RegistryOptions;
   readonly #abort = new AbortController();
-  readonly #history = new EngineHistory();
-  #state: RegistryState = { kind: "empty" };
-  #resident: Resident | undefined;
-  #loaded: LoadedModel | undefined;
-  #loading: Promise<Model> | undefined;
-  #unloading: Promise<void> | undefined;
-  #idleTimer: NodeJS.Timeout | undefined;
-  /** Leases that are held or waited for; those that are waited for count in `#waking` too. */
-  #leases = 0;
-  #waking = 0;
-  #onLastLease: (() => void) | undefined;
+  readonly #room: Room;
+  /** By id, those that were added first. */
+  readonly #slots = new Map<string, ModelSlot>();
+  /** Ids that the source has given; the others stay whatever it says. */
+  readonly #sourced = new Set<string>();
+  #refreshing: Promise<void> | undefined;
+  #stamp = 0;
   #disposal: Promise<void> | undefined;
 
   constructor(options: RegistryOptions) {
     this.#options = options;
+    this.#room = new Room(options);
   }
 
-  get state(): RegistryState {
-    return this.#state;
+  /** Every model that is known, loaded or not. */
+  get slots(): readonly ModelSlot[] {
+    return [...this.#slots.values()];
   }
 
-  /** Whether a request would be taken now: it may have to wait until an idle model is loaded again. */
-  get isReady(): boolean {
-    const { kind } = this.#state;
-    return kind !== "closed" && kind !== "failed" && this.#resident !== undefined;
+  /** What all models may take together, and how many of them there may be. */
+  get limits(): RoomLimits {
+    return this.#options;
   }
 
-  /** How the engine is now, and what all engines of this registry have done. */
+  readiness(): HouseReadiness {
+    return this.#abort.signal.aborted ? { status: "shutting_down", isReady: false } : readinessOf(this.slots);
+  }
+
+  /** What the models in memory take, as far as it is known. */
+  memoryUsed(): MemoryBytes {
+    return addMemory(...this.slots.filter(({ state }) => takesMemory(state)).map(({ byMemory }) => byMemory));
+  }
+
+  /** How all engines are now, and what those of this registry's life have done. */
   figures(): EngineFigures {
-    const state = this.#state;
-    const figures = this.#history.with(state.kind === "loaded" ? state.model.stats() : undefined);
-    return { ...figures, waiting: figures.waiting + this.#waking };
+    return sumOfFigures(this.slots.map((slot) => slot.figures()));
+  }
+
+  /** Adds a model that requests may name. One of the same id stays. */
+  add(known: KnownModel): ModelSlot {
+    const present = this.#slots.get(known.id);
+    if (present !== undefined) return present;
+    const { pinned = [], waitingMax, idleUnloadMs, now = () => new Date() } = this.#options;
+    const slot = new ModelSlot(known, {
+      isPinned: pinned.includes(known.id),
+      waitingMax,
+      idleUnloadMs,
+      now,
+      stamp: () => (this.#stamp += 1),
+      bring: (each) => this.#bring(each),
+      onChange: () => this.#room.changed(),
+    });
+    this.#slots.set(known.id, slot);
+    return slot;
   }
 
   /**
-   * Loads a model, once: callers that come while the same id loads share that load, and a loaded one is given at once.
-   * Requests may also name it by its `alias`: the path or name that the server was started with.
-   * Throws what the loader throws, `invalid_request` while another model is in the house, `shutting_down` after disposal.
+   * Loads a model, once however many ask for it. A `loader` adds it under that id, and under `alias`, where it is not known
+   * yet. Throws what loading throws, `model_not_found`, `shutting_down` after disposal, or the signal's reason.
    */
   async load(
     id: string,
-    loader: ModelLoader,
-    { alias }: { alias?: string | undefined } = {},
+    loader?: ModelLoader,
+    { alias, signal }: { alias?: string | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Model> {
-    if (this.#unloading !== undefined) await this.#unloading;
-    const state = this.#state;
-    if (state.kind === "closed") throw shuttingDown();
-    const presentId = state.kind === "loading" ? state.id : this.#resident?.id;
-    if (presentId !== undefined && presentId !== id)
-      throw new WireError("invalid_request", `The model ${presentId} is in the house already.`);
-    if (state.kind === "loaded") return state.model;
-    if (state.kind !== "loading" || this.#loading === undefined) {
-      this.#loading = this.#load(id, loader, alias);
+    this.#assertOpen();
+    if (loader !== undefined) this.add(plainModel(id, loader, alias));
+    const slot = await this.known(id);
+    return await slot.want(signal);
+  }
+
+  /** Frees a model as soon as nobody uses it; requests for it then load it again. Throws `model_not_found`. */
+  async unload(id: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    this.#assertOpen();
+    const slot = await this.known(id);
+    const until = AbortSignal.any([this.#abort.signal, ...(signal === undefined ? [] : [signal])]);
+    const { unloads } = slot.counts;
+    try {
+      while (
+        slot.counts.unloads === unloads &&
+        (takesMemory(slot.state) || slot.state.kind === "preparing")
+      ) {
+        slot.evict();
+        await this.#room.nextChange(until);
+      }
+    } finally {
+      slot.keep();
     }
-    return this.#loading;
   }
 
   /**
-   * Takes a place and the model, the one that is served where no id is asked for; waits while an idle one is loaded again. Throws `overloaded`, `model_not_found`,
+   * Takes a place and the model; waits while it is loaded, where that is the rule. Throws `overloaded`, `model_not_found`,
    * `model_loading` (with a time to try again), why loading failed, or the signal's reason.
    */
   async acquire(
-    requestedId: string | undefined,
+    requestedId: string,
     variant: VariantName,
     { signal, places = 1 }: { signal?: AbortSignal | undefined; places?: number } = {},
   ): Promise<Lease> {
-    const resident = this.#find(requestedId, variant);
-    const lease = this.#hold(resident.admission.enter({ signal, places }));
-    try {
-      const state = this.#state;
-      const model = state.kind === "loaded" ? state.model : await this.#wake(resident, signal);
-      signal?.throwIfAborted();
-      return { id: resident.id, model, [Symbol.dispose]: () => lease[Symbol.dispose]() };
-    } catch (error) {
-      lease[Symbol.dispose]();
-      throw error;
-    }
+    this.#assertOpen();
+    const slot = await this.#meant(requestedId, variant);
+    const { id, state } = slot;
+    if (state.kind === "loaded" || state.kind === "failed" || this.#waits)
+      return await slot.lease({ signal, places });
+    void this.#bringUnasked(slot); // never rejects; the next request finds it loaded
+    throw loadingStill({ id, progress: progressOf(state) });
   }
 
-  /** Entries of `GET /v1/models`: what can be served now, if need be after loading it again. */
+  /** Entries of `GET /v1/models`: what can be served now, if need be after loading it. */
   list(): ModelEntry[] {
-    const { kind } = this.#state;
-    if (this.#resident === undefined || kind === "failed" || kind === "closed") return [];
-    const { entry } = this.#resident;
-    if (kind === "loaded") return [entry];
-    return [{ ...entry, status: kind === "loading" ? "loading" : "available" }];
+    const canWait = this.#waits;
+    const canLoad = canWait || this.#hasStarted;
+    const isServed: Record<ModelStateKind, boolean> = {
+      available: canLoad,
+      preparing: canWait,
+      loading: canWait,
+      loaded: true,
+      draining: true,
+      unloading: true,
+      failed: false,
+      closed: false,
+    };
+    return this.slots.filter(({ state }) => isServed[state.kind]).map(({ entry }) => entry);
   }
 
   /** One entry. Throws `model_not_found`, or `model_loading` when it will be there soon. */
   describe(id: string): ModelEntry {
     const entry = this.list().find((candidate) => candidate.id === id);
     if (entry !== undefined) return entry;
-    if (this.#state.kind === "loading" && this.#state.id === id) throw loadingStill(this.#state);
+    const state = this.#slots.get(id)?.state;
+    if (state?.kind === "preparing" || state?.kind === "loading")
+      throw loadingStill({ id, progress: progressOf(state) });
     throw notFound(id);
   }
 
-  /** Takes no new leases, ends a load under way, waits for the leases and frees the model. Idempotent. */
+  /** The model of this id or alias. Throws `model_not_found`. */
+  async known(id: string): Promise<ModelSlot> {
+    const slot = this.#named(id) ?? (await this.#namedNow(id));
+    if (slot === undefined) throw notFound(id);
+    return slot;
+  }
+
+  /** Asks the source what there is now. */
+  async refresh(): Promise<void> {
+    if (this.#options.source === undefined || this.#abort.signal.aborted) return;
+    this.#refreshing ??= this.#refresh(this.#options.source);
+    await this.#refreshing;
+  }
+
+  /** Takes no new leases, ends loads under way, waits for the leases and frees the models. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal ??= this.#dispose();
     await this.#disposal;
   }
 
   async #dispose(): Promise<void> {
-    clearTimeout(this.#idleTimer);
-    this.#move({ kind: "closed" });
     this.#abort.abort(shuttingDown());
-    await Promise.allSettled([this.#loading, this.#unloading]);
-    if (this.#leases > 0) await new Promise<void>((resolve) => (this.#onLastLease = resolve));
-    await this.#loaded?.[Symbol.asyncDispose]();
+    await Promise.all(this.slots.map((slot) => slot.close()));
   }
 
-  async #load(id: string, loader: ModelLoader, alias: string | undefined): Promise<Model> {
-    this.#move({ kind: "loading", id, progress: 0 });
-    const { signal } = this.#abort;
+  #assertOpen(): void {
+    if (this.#abort.signal.aborted) throw shuttingDown();
+  }
+
+  /** Whether requests wait for a model that is being loaded. */
+  get #waits(): boolean {
+    const { onLoading = "reject-at-start" } = this.#options;
+    return onLoading === "wait" || (onLoading === "reject-at-start" && this.#hasStarted);
+  }
+
+  get #hasStarted(): boolean {
+    return this.slots.some(({ counts }) => counts.loads > 0);
+  }
+
+  /** The model that a request means. Throws `model_not_found`. */
+  async #meant(requestedId: string, variant: VariantName): Promise<ModelSlot> {
+    const named = this.#named(requestedId) ?? (await this.#namedNow(requestedId));
+    if (named !== undefined) return named;
+    const usual = variants[variant].modelRule === "any" ? this.#usual() : undefined;
+    if (usual === undefined) throw notFound(requestedId);
+    return usual;
+  }
+
+  #named(name: string): ModelSlot | undefined {
+    return this.#slots.get(name) ?? this.slots.find(({ known }) => known.aliases?.includes(name) === true);
+  }
+
+  /** After a look at the source: it may have come since. */
+  async #namedNow(name: string): Promise<ModelSlot | undefined> {
+    if (this.#options.source === undefined) return undefined;
+    await this.refresh();
+    return this.#named(name);
+  }
+
+  /** The model that any name means: the one that was used last, else the first. */
+  #usual(): ModelSlot | undefined {
+    const [first, ...others] = this.slots;
+    return others.reduce(
+      (best, each) => (best !== undefined && each.usedAt > best.usedAt ? each : best),
+      first,
+    );
+  }
+
+  /** Gets a model that somebody waits for into memory. Never rejects: those who wait are told. */
+  async #bring(slot: ModelSlot): Promise<void> {
     try {
-      const loaded = await loader((progress) => {
-        // A report may come after the end: it changes nothing then.
-        if (this.#state.kind === "loading") this.#move({ kind: "loading", id, progress });
-      }, signal);
-      this.#loaded = loaded;
-      signal.throwIfAborted(); // #dispose waits for us and frees what came too late
-      const { model } = loaded;
-      const loadedAt = this.#options.now?.() ?? new Date();
-      this.#resident ??= {
-        id,
-        alias,
-        loader,
-        admission: new Admission(model.info.parallel + this.#options.waitingMax),
-        entry: toModelEntry({ id, model, loadedAt }),
-      };
-      this.#move({ kind: "loaded", id, model, loadedAt });
-      this.#rest();
-      return model;
+      const signal = AbortSignal.any([slot.startPreparing(), this.#abort.signal]);
+      const { budget } = this.#options;
+      const prepared = await orAborted(slot.known.prepare({ budget, signal }), signal);
+      using _turn = await this.#room.enter(prepared.byMemory, () => this.slots, signal);
+      await slot.load(prepared, this.#abort.signal);
     } catch (error) {
-      if (!signal.aborted) this.#move({ kind: "failed", id, error });
-      throw error;
+      slot.notBrought(error);
     }
   }
 
-  /** The model that a request means. Throws why it cannot be had. */
-  #find(requestedId: string | undefined, variant: VariantName): Resident {
-    const state = this.#state;
-    if (state.kind === "closed") throw shuttingDown();
-    if (state.kind === "empty") throw notFound(requestedId);
-    const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
-    if (!acceptsAny && requestedId !== state.id && requestedId !== this.#resident?.alias)
-      throw notFound(requestedId);
-    if (this.#resident !== undefined) return this.#resident;
-    if (state.kind === "loading") throw loadingStill(state);
-    throw loadFailed({ id: state.id, error: state.kind === "failed" ? state.error : undefined });
-  }
-
-  #hold(place: Permit): Disposable {
-    clearTimeout(this.#idleTimer);
-    this.#leases += 1;
-    let isHeld = true;
-    return {
-      [Symbol.dispose]: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        place[Symbol.dispose]();
-        this.#leases -= 1;
-        if (this.#leases > 0) return;
-        this.#onLastLease?.();
-        this.#rest();
-      },
-    };
-  }
-
-  /** Loads an idle model again: once, however many wait for it. */
-  async #wake({ id, loader, alias }: Resident, signal: AbortSignal | undefined): Promise<Model> {
-    this.#waking += 1;
+  /** For requests that do not wait. */
+  async #bringUnasked(slot: ModelSlot): Promise<void> {
+    if (slot.state.kind !== "available") return;
     try {
-      const signals = [this.#abort.signal, ...(signal === undefined ? [] : [signal])];
-      return await orAborted(this.load(id, loader, { alias }), AbortSignal.any(signals));
-    } catch (error) {
-      if (this.#state.kind === "failed" && this.#state.error === error) throw loadFailed({ id, error });
-      throw error;
+      await slot.want(this.#abort.signal);
+    } catch {
+      // The slot has kept why, and tells it to the next request.
+    }
+  }
+
+  async #refresh(source: ModelSource): Promise<void> {
+    try {
+      const known = await source.known();
+      const ids = new Set(known.map(({ id }) => id));
+      for (const id of this.#sourced) if (!ids.has(id)) this.#forget(id);
+      for (const model of known) {
+        if (this.#slots.has(model.id)) continue;
+        this.#sourced.add(model.id);
+        this.add(model);
+      }
     } finally {
-      this.#waking -= 1;
+      this.#refreshing = undefined;
     }
   }
 
-  /** Begins to wait for idleUnloadMs without requests. */
-  #rest(): void {
-    const { idleUnloadMs } = this.#options;
-    if (idleUnloadMs === undefined || this.#leases > 0 || this.#state.kind !== "loaded") return;
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => {
-      this.#unloading = this.#unload(); // nothing in it fails but a mistake of ours
-    }, idleUnloadMs).unref();
-  }
-
-  async #unload(): Promise<void> {
-    const [state, loaded] = [this.#state, this.#loaded];
-    if (state.kind !== "loaded" || this.#leases > 0) return;
-    this.#history.close(state.model.stats());
-    this.#loaded = undefined;
-    this.#move({ kind: "unloading", id: state.id });
-    await loaded?.[Symbol.asyncDispose]();
-    if (this.#state.kind === "unloading") this.#move({ kind: "unloaded", id: state.id });
-  }
-
-  #move(next: RegistryState): void {
-    if (!movesFrom[this.#state.kind].includes(next.kind)) {
-      throw new Error(`A registry that is ${this.#state.kind} cannot become ${next.kind}.`);
-    }
-    this.#state = next;
+  /** A model that the source has no more. One that is in memory stays until it is freed. */
+  #forget(id: string): void {
+    const kind = this.#slots.get(id)?.state.kind;
+    if (kind !== "available" && kind !== "failed") return;
+    this.#slots.delete(id);
+    this.#sourced.delete(id);
   }
 }
 
-/** The promise's end, or the signal's reason when that comes first. */
-async function orAborted<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
-  const settled = new AbortController();
-  try {
-    return await Promise.race([pending, abortion(signal, settled.signal)]);
-  } finally {
-    settled.abort(); // takes the listener back
-  }
-}
-
-async function abortion(signal: AbortSignal, giveUp: AbortSignal): Promise<never> {
-  if (!signal.aborted) await once(signal, "abort", { signal: giveUp });
-  signal.throwIfAborted();
-  throw new Error("A signal said that it was aborted and is not.");
+function plainModel(id: string, load: ModelLoader, alias: string | undefined): KnownModel {
+  return {
+    id,
+    aliases: alias === undefined ? [] : [alias],
+    prepare: async () => ({ byMemory: {}, load }),
+  };
 }

@@ -69,9 +69,9 @@ export const errors = fp(
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = noteError(thrown, request);
   const { status } = wireErrors[error.code];
-  if (status === wireErrors.overloaded.status || status === wireErrors.shutting_down.status) {
-    reply.header("retry-after", error.details.retryAfterSeconds ?? retryAfterDefault);
-  }
+  const mayPass = status === wireErrors.overloaded.status || status === wireErrors.shutting_down.status;
+  const retryAfter = error.details.retryAfterSeconds ?? (mayPass ? retryAfterDefault : undefined);
+  if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
   if (error.code === "unauthorized") reply.header("www-authenticate", "Bearer");
   // A stream that fails before its first event has already said that it would be one.
   reply.removeHeader("cache-control").header("content-type", "application/json; charset=utf-8");

@@ -23,7 +23,7 @@ describe.each(["/readyz", "/health"])("%s", (url) => {
 
   it("is 200 while the model is idle: the next request loads it again", async () => {
     await using house = await scriptedApp({ flags: { idleUnload: "1s" } });
-    await expect.poll(() => house.registry.state.kind, { timeout: 5_000 }).toBe("unloaded");
+    await expect.poll(() => house.registry.readiness().status, { timeout: 5_000 }).toBe("idle");
     const idle = await house.app.inject({ url });
     expect([idle.statusCode, idle.json()]).toEqual([200, { status: "idle", model: scriptedId }]);
   });
@@ -43,7 +43,7 @@ describe.each(["/readyz", "/health"])("%s", (url) => {
         fail = reject;
       });
     });
-    expect(await ask()).toEqual([503, { status: "loading", model: "a", progress: 0.5 }]);
+    await expect.poll(ask).toEqual([503, { status: "loading", model: "a", progress: 0.5 }]);
     fail(new Error("broken"));
     await expect(loading).rejects.toThrow();
     expect(await ask()).toEqual([503, { status: "failed", model: "a" }]);

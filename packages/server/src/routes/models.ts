@@ -15,14 +15,15 @@ const entry: Operation = {
 export async function modelRoutes(app: FastifyInstance, options: { registry: ModelRegistry }): Promise<void> {
   const { registry } = options;
 
-  app.get("/v1/models", { config: { operation: list } }, async (): Promise<ModelList> => ({
-    object: "list",
-    data: registry.list(),
-  }));
+  app.get("/v1/models", { config: { operation: list } }, async (): Promise<ModelList> => {
+    await registry.refresh();
+    return { object: "list", data: registry.list() };
+  });
 
   // Ids of models hold slashes, written as they are or as %2F: everything after the last fixed part is the id.
   const config = { operation: entry };
-  app.get<{ Params: { "*": string } }>("/v1/models/*", { config }, async (request): Promise<ModelEntry> =>
-    registry.describe(request.params["*"]),
-  );
+  app.get<{ Params: { "*": string } }>("/v1/models/*", { config }, async (request): Promise<ModelEntry> => {
+    await registry.refresh();
+    return registry.describe(request.params["*"]);
+  });
 }

@@ -30,8 +30,7 @@ export async function scriptedRegistry(
   script: Script = {},
   config: ServerConfig = testConfig(),
 ): Promise<{ registry: ModelRegistry; log: ScriptLog; model: Model }> {
-  const { engine, idleUnloadMs } = config;
-  const registry = new ModelRegistry({ waitingMax: engine.waitingMax, idleUnloadMs });
+  const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
   const { model, log } = await scriptedModel(script);
   await registry.load(scriptedId, async () => ({
     model,

@@ -1,0 +1,64 @@
+// The management of a running server under /api/v1: which models are where, and the orders to load and unload them.
+import { z } from "zod";
+import { flag, modelField } from "./request-fields.ts";
+
+/** Where a model is on its way into memory and out of it. */
+export const ManagedModelStatus = z
+  .enum(["available", "preparing", "loading", "loaded", "draining", "unloading", "failed", "closed"])
+  .meta({ id: "ManagedModelStatus" });
+export type ManagedModelStatus = z.infer<typeof ManagedModelStatus>;
+
+/** One model that the server knows. What is not known is `null`. */
+export const ManagedModel = z
+  .object({
+    id: z.string().meta({ description: "The value for a request's `model`." }),
+    status: ManagedModelStatus,
+    progress: z.number().nullable().meta({ description: "While it is loading: 0 to 1." }),
+    pinned: z.boolean().meta({ description: "It is not freed for others, nor because nobody uses it." }),
+    running: z.int().meta({ description: "Requests that hold it now." }),
+    waiting: z.int().meta({ description: "Requests that wait until it is loaded." }),
+    context_length: z.int().nullable().meta({ description: "Tokens that one request may hold." }),
+    quantization: z.string().nullable().meta({ description: "Such as Q4_K_M." }),
+    size_bytes: z.int().nullable().meta({ description: "Bytes of the weights." }),
+    memory_bytes: z
+      .int()
+      .nullable()
+      .meta({ description: "Memory that it takes: weights, cache and buffers; null while it takes none." }),
+    loaded_at: z.int().nullable().meta({ description: "Unix seconds." }),
+    error: z.string().nullable().meta({ description: "Why the last load failed." }),
+  })
+  .meta({ id: "ManagedModel" });
+export type ManagedModel = z.infer<typeof ManagedModel>;
+
+/** Memory of all models together. */
+export const ModelMemory = z
+  .object({
+    used_bytes: z.int(),
+    budget_bytes: z.int().nullable().meta({ description: "What they may take; null is not bounded." }),
+  })
+  .meta({ id: "ModelMemory" });
+export type ModelMemory = z.infer<typeof ModelMemory>;
+
+/** The answer of `GET /api/v1/models`: every model that is known, loaded or not. */
+export const ManagedModelList = z
+  .object({ object: z.literal("list"), data: z.array(ManagedModel), memory: ModelMemory })
+  .meta({ id: "ManagedModelList" });
+export type ManagedModelList = z.infer<typeof ManagedModelList>;
+
+/** The body of `POST /api/v1/models/load` and `…/unload`. With `wait: false` the answer comes before it is done. */
+export const ModelOrder = z.looseObject({ model: modelField, wait: flag("wait") }).meta({ id: "ModelOrder" });
+export type ModelOrder = z.infer<typeof ModelOrder>;
+
+/** The answer of `GET /api/v1/state`. */
+export const ServerState = z
+  .object({
+    status: z.enum(["ok", "idle", "empty", "loading", "failed", "shutting_down"]),
+    variant: z.string(),
+    started_at: z.int().meta({ description: "Unix seconds." }),
+    running: z.int().meta({ description: "Requests that are computed now." }),
+    waiting: z.int().meta({ description: "Requests in line, or waiting for a model to be loaded." }),
+    loaded: z.array(z.string()).meta({ description: "Ids of the models in memory." }),
+    memory: ModelMemory,
+  })
+  .meta({ id: "ServerState" });
+export type ServerState = z.infer<typeof ServerState>;

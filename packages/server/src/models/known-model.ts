@@ -1,0 +1,36 @@
+// What the registry asks of a model that it may be told to load, and of whoever knows models. Made by the command line
+// and by sources such as model-folder.ts.
+import type { LoadedModel, MemoryBudget, MemoryBytes } from "@ingle/engine";
+import type { ModelEntry } from "@ingle/protocol";
+
+/** Reads the weights; `onProgress` takes 0 … 1. */
+export type ModelLoader = (
+  onProgress: (fraction: number) => void,
+  signal: AbortSignal,
+) => Promise<LoadedModel>;
+
+/** A model that fits into memory by itself. */
+export interface PreparedModel {
+  /** What it will take, as far as that is known. */
+  byMemory: MemoryBytes;
+  load: ModelLoader;
+}
+
+export interface KnownModel {
+  /** Its name in requests and answers. */
+  readonly id: string;
+  /** Other names for it, such as the path that the server was started with. */
+  readonly aliases?: readonly string[];
+  /** What is known of it before it is loaded. */
+  readonly about?: Partial<Pick<ModelEntry, "created" | "size_bytes" | "quantization" | "context_length">>;
+  /**
+   * Gets everything but memory: the file, and settings with which the model fits into the budget (absent: into any).
+   * Called again before every load. Throws `out_of_memory` with what would fit, and whatever keeps it from being loaded.
+   */
+  prepare(options: { budget?: MemoryBudget | undefined; signal: AbortSignal }): Promise<PreparedModel>;
+}
+
+export interface ModelSource {
+  /** What could be loaded now. Asked often: it should take milliseconds. */
+  known(): Promise<readonly KnownModel[]>;
+}

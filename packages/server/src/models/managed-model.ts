@@ -1,0 +1,39 @@
+// The models of the house as the management of the server shows them. Used by routes/control.ts.
+import { totalOf } from "@ingle/engine";
+import type { ManagedModel, ModelMemory } from "@ingle/protocol";
+import type { ModelSlot } from "./model-slot.ts";
+import { takesMemory } from "./model-state.ts";
+import type { ModelRegistry } from "./registry.ts";
+
+export function toManagedModel(slot: ModelSlot): ManagedModel {
+  const { id, state, isPinned, leases, waiting, entry, byMemory } = slot;
+  const memoryBytes = totalOf(byMemory);
+  const isLoaded = state.kind === "loaded" || state.kind === "draining";
+  return {
+    id,
+    status: state.kind,
+    progress: state.kind === "loading" ? state.progress : null,
+    pinned: isPinned,
+    running: leases,
+    waiting,
+    context_length: entry.context_length,
+    quantization: entry.quantization,
+    size_bytes: entry.size_bytes,
+    memory_bytes: takesMemory(state) && memoryBytes > 0 ? memoryBytes : null,
+    loaded_at: isLoaded ? Math.floor(state.loadedAt.getTime() / 1000) : null,
+    error: state.kind === "failed" ? sentenceOf(state.error) : null,
+  };
+}
+
+export function modelMemory(registry: ModelRegistry): ModelMemory {
+  const { budget } = registry.limits;
+  return {
+    used_bytes: totalOf(registry.memoryUsed()),
+    budget_bytes: budget === undefined ? null : (budget.totalBytes ?? totalOf(budget.byMemory)),
+  };
+}
+
+/** What nobody foresaw keeps its words to the log. */
+function sentenceOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? error.message : "The server's log has the reason.";
+}

@@ -1,0 +1,298 @@
+// One model in the house: its state (model-state.ts), the leases that are held and those that wait for it, and what its
+// engines have done. It loads once however many wait, and is never freed while a lease is held. Kept by registry.ts.
+import type { LoadedModel, MemoryBytes, Model } from "@ingle/engine";
+import type { ModelEntry } from "@ingle/protocol";
+import { Admission } from "./admission.ts";
+import { EngineHistory, type EngineFigures } from "./engine-figures.ts";
+import type { KnownModel, PreparedModel } from "./known-model.ts";
+import { entryOfKnown, entryOfLoaded } from "./model-entry.ts";
+import { moved, type ModelState } from "./model-state.ts";
+import { loadFailed, shuttingDown } from "./refusals.ts";
+import { Waiters } from "./waiters.ts";
+
+/** A load that failed is not tried again for so long: a thousand clients that retry would do nothing else. */
+export const coolDownMs = 10_000;
+
+/** The right to use a model, and a place among those that do; it is not freed before every lease is disposed. */
+export interface Lease extends Disposable {
+  readonly id: string;
+  readonly model: Model;
+}
+
+export interface SlotOptions {
+  isPinned: boolean;
+  /** Requests that may wait beside those that run. */
+  waitingMax: number;
+  idleUnloadMs?: number | undefined;
+  now: () => Date;
+  /** Grows with each call: the order in which models were used. */
+  stamp: () => number;
+  /** Brings the model into memory: somebody waits for it. Never rejects. */
+  bring: (slot: ModelSlot) => Promise<void>;
+  /** Something has happened that others may wait for. */
+  onChange: () => void;
+}
+
+export class ModelSlot {
+  readonly known: KnownModel;
+  readonly isPinned: boolean;
+  readonly #options: SlotOptions;
+  readonly #history = new EngineHistory();
+  readonly #admission: Admission;
+  readonly #waiters = new Waiters((reason) => this.#unwanted.abort(reason));
+  #state: ModelState = { kind: "available" };
+  #entry: ModelEntry;
+  #loaded: LoadedModel | undefined;
+  #byMemory: MemoryBytes = {};
+  #leases = 0;
+  #usedAt = 0;
+  readonly #counts = { loads: 0, failures: 0, unloads: 0 };
+  /** Aborted when nobody waits any more while the model is being prepared. */
+  #unwanted = new AbortController();
+  #bringing: Promise<void> | undefined;
+  #unloading: Promise<void> | undefined;
+  /** Of the idle time, or of the cool-down. */
+  #timer: NodeJS.Timeout | undefined;
+  #onLastLease: (() => void) | undefined;
+
+  constructor(known: KnownModel, options: SlotOptions) {
+    this.known = known;
+    this.isPinned = options.isPinned;
+    this.#options = options;
+    this.#entry = entryOfKnown(known);
+    // How many requests it computes at once is known when it is loaded.
+    this.#admission = new Admission(options.waitingMax + 1);
+  }
+
+  get id(): string {
+    return this.known.id;
+  }
+
+  get state(): ModelState {
+    return this.#state;
+  }
+
+  /** Leases that are held. */
+  get leases(): number {
+    return this.#leases;
+  }
+
+  /** Requests that wait for the model to be loaded. */
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
+  /** 0 for one that was never used; the larger, the later. */
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** How often it was loaded, failed to be, and was freed. */
+  get counts(): Readonly<{ loads: number; failures: number; unloads: number }> {
+    return this.#counts;
+  }
+
+  /** What it takes, or will take when it is loaded. */
+  get byMemory(): MemoryBytes {
+    return this.#byMemory;
+  }
+
+  get entry(): ModelEntry {
+    const { kind } = this.#state;
+    if (kind === "loaded" || kind === "draining") return { ...this.#entry, status: "loaded" };
+    return { ...this.#entry, status: kind === "preparing" || kind === "loading" ? "loading" : "available" };
+  }
+
+  /** How its engine is now, and what all its engines have done. */
+  figures(): EngineFigures {
+    const figures = this.#history.with(this.#loaded?.model.stats());
+    return { ...figures, waiting: figures.waiting + this.waiting };
+  }
+
+  /** Takes `places` in its line and the model; waits while it is not in memory. Throws why it cannot be had. */
+  async lease(options: { signal?: AbortSignal | undefined; places: number }): Promise<Lease> {
+    const permit = this.#admission.enter(options);
+    try {
+      const model = await this.#enter(options.signal);
+      let isHeld = true;
+      const release = (): void => {
+        if (!isHeld) return;
+        isHeld = false;
+        permit[Symbol.dispose]();
+        this.#leave();
+      };
+      return { id: this.id, model, [Symbol.dispose]: release };
+    } catch (error) {
+      permit[Symbol.dispose]();
+      throw this.#state.kind === "failed" && this.#state.error === error ? this.#failure() : error;
+    }
+  }
+
+  /** Waits until the model is loaded; an order of the operator's, who need not wait for a cool-down. */
+  async want(signal?: AbortSignal): Promise<Model> {
+    this.#coolDown();
+    const model = await this.#enter(signal);
+    this.#leave();
+    return model;
+  }
+
+  /** The signal is aborted when nobody waits any more. */
+  startPreparing(): AbortSignal {
+    this.#move({ kind: "preparing" });
+    this.#unwanted = new AbortController();
+    return this.#unwanted.signal;
+  }
+
+  /** Loads what was prepared, and grants the model to all who wait. Throws what the loader throws. */
+  async load({ byMemory, load }: PreparedModel, signal: AbortSignal): Promise<void> {
+    this.#byMemory = byMemory;
+    this.#move({ kind: "loading", progress: 0 });
+    const onProgress = (progress: number): void => {
+      // A report may come after the end: it changes nothing then.
+      if (this.#state.kind === "loading") this.#move({ kind: "loading", progress });
+    };
+    this.#loaded = await load(onProgress, signal);
+    signal.throwIfAborted(); // close() waits for us and frees what came too late
+    const { model } = this.#loaded;
+    const loadedAt = this.#options.now();
+    this.#entry = entryOfLoaded({ id: this.id, model, loadedAt });
+    this.#admission.resize(model.info.parallel + this.#options.waitingMax);
+    this.#counts.loads += 1;
+    this.#move({ kind: "loaded", loadedAt });
+    this.#grant(model);
+    this.#options.onChange();
+  }
+
+  /** The model was not brought: because nobody waits any more, or because of `error`. */
+  notBrought(error: unknown): void {
+    if (this.#state.kind === "closed") return;
+    this.#byMemory = {};
+    if (this.#state.kind === "preparing" && this.#unwanted.signal.aborted) {
+      this.#move({ kind: "available" });
+      this.#bringIfWanted();
+    } else {
+      this.#counts.failures += 1;
+      const until = new Date(this.#options.now().getTime() + coolDownMs);
+      this.#move({ kind: "failed", error, until });
+      this.#timer = setTimeout(() => this.#coolDown(), coolDownMs).unref();
+      this.#waiters.refuse(error);
+    }
+    this.#options.onChange();
+  }
+
+  /** Frees a loaded model as soon as no lease is held. Who asks for it meanwhile waits until it is loaded again. */
+  evict(): void {
+    const state = this.#state;
+    if (state.kind === "loaded") this.#move({ ...state, kind: "draining" });
+    if (this.#state.kind !== "draining" || this.#leases > 0) return;
+    this.#unloading = this.#unload(); // nothing in it fails but a mistake of ours
+  }
+
+  /** Takes evict() back, where it is not too late. */
+  keep(): void {
+    const state = this.#state;
+    if (state.kind !== "draining" || this.#loaded === undefined) return;
+    this.#move({ ...state, kind: "loaded" });
+    this.#grant(this.#loaded.model);
+    this.#options.onChange();
+  }
+
+  /** Grants no more leases, waits for those that are held and frees the model. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#move({ kind: "closed" });
+    this.#waiters.refuse(shuttingDown());
+    await Promise.allSettled([this.#bringing, this.#unloading]);
+    if (this.#leases > 0) await new Promise<void>((resolve) => (this.#onLastLease = resolve));
+    await this.#free();
+  }
+
+  async #enter(signal: AbortSignal | undefined): Promise<Model> {
+    signal?.throwIfAborted();
+    const { kind } = this.#state;
+    if (kind === "closed") throw shuttingDown();
+    if (kind === "failed") throw this.#failure();
+    if (kind === "loaded" && this.#loaded !== undefined) {
+      this.#hold(1);
+      return this.#loaded.model;
+    }
+    const waiting = this.#waiters.wait(signal);
+    this.#bringIfWanted();
+    const model = await waiting;
+    if (signal?.aborted === true) this.#leave(); // in the moment in which it was granted the model
+    signal?.throwIfAborted();
+    return model;
+  }
+
+  #bringIfWanted(): void {
+    if (this.#state.kind === "available" && this.#waiters.size > 0)
+      this.#bringing = this.#options.bring(this);
+  }
+
+  /** All who wait hold the model from now on. */
+  #grant(model: Model): void {
+    this.#hold(this.#waiters.grant(model));
+    this.#rest();
+  }
+
+  #hold(count: number): void {
+    this.#leases += count;
+    this.#usedAt = this.#options.stamp();
+    if (count > 0) clearTimeout(this.#timer);
+  }
+
+  #leave(): void {
+    this.#leases -= 1;
+    this.#usedAt = this.#options.stamp();
+    if (this.#leases > 0) return;
+    this.#onLastLease?.();
+    if (this.#state.kind === "draining") this.evict();
+    this.#rest();
+    this.#options.onChange();
+  }
+
+  /** Begins to wait for idleUnloadMs without requests. */
+  #rest(): void {
+    const { idleUnloadMs } = this.#options;
+    if (idleUnloadMs === undefined || this.isPinned) return;
+    if (this.#leases > 0 || this.#state.kind !== "loaded") return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.evict(), idleUnloadMs).unref();
+  }
+
+  #coolDown(): void {
+    if (this.#state.kind !== "failed") return;
+    clearTimeout(this.#timer);
+    this.#move({ kind: "available" });
+  }
+
+  #failure(): unknown {
+    if (this.#state.kind !== "failed") return undefined;
+    const { error, until } = this.#state;
+    return loadFailed({ id: this.id, error, retryInMs: until.getTime() - this.#options.now().getTime() });
+  }
+
+  async #unload(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#move({ kind: "unloading" });
+    await this.#free();
+    if (this.#state.kind !== "unloading") return; // closed meanwhile
+    this.#byMemory = {};
+    this.#counts.unloads += 1;
+    this.#move({ kind: "available" });
+    this.#bringIfWanted();
+    this.#options.onChange();
+  }
+
+  async #free(): Promise<void> {
+    const loaded = this.#loaded;
+    if (loaded === undefined) return;
+    this.#history.close(loaded.model.stats());
+    this.#loaded = undefined;
+    await loaded[Symbol.asyncDispose]();
+  }
+
+  #move(next: ModelState): void {
+    this.#state = moved(this.#state, next);
+  }
+}

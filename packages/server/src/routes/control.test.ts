@@ -1,0 +1,115 @@
+import { EngineError } from "@ingle/engine";
+import { ManagedModel, ManagedModelList, ServerState } from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import { buildApp } from "../app.ts";
+import { ModelRegistry, type RegistryOptions } from "../models/registry.ts";
+import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
+import { testConfig } from "../testing/scripted-server.ts";
+
+/** A server that knows these models. */
+async function house(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}) {
+  const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", ...options });
+  for (const model of models) registry.add(model);
+  const now = (): Date => new Date(5_000);
+  const app = await buildApp(testConfig(), { registry, now });
+  const post = (path: string, payload: object) =>
+    app.inject({ method: "POST", url: `/api/v1/models/${path}`, payload });
+  const list = async () => ManagedModelList.parse((await app.inject({ url: "/api/v1/models" })).json());
+  return { app, registry, post, list };
+}
+
+describe("GET /api/v1/models", () => {
+  it("shows every known model, its state and what all of them take", async () => {
+    const budget = { byMemory: { host: 100 } };
+    const a = scriptedKnown("a", { hostBytes: 30 });
+    const server = await house([a, scriptedKnown("b")], { budget, pinned: ["a"] });
+    await server.registry.load("a");
+    using _lease = await server.registry.acquire("a", "desktop");
+    const { data, memory } = await server.list();
+    expect(memory).toEqual({ used_bytes: 30, budget_bytes: 100 });
+    expect(data).toMatchObject([
+      { id: "a", status: "loaded", pinned: true, running: 1, memory_bytes: 30, context_length: 2048 },
+      { id: "b", status: "available", pinned: false, running: 0, memory_bytes: null, loaded_at: null },
+    ]);
+  });
+
+  it("shows how far a load is, and why one has failed", async () => {
+    const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
+    const finish = gate();
+    a.gate = finish.closed;
+    b.refusal = new EngineError("model_invalid", "b.gguf is cut short.");
+    const server = await house([a, b]);
+    const loading = server.registry.load("a");
+    await expect(server.registry.load("b")).rejects.toThrow();
+    a.report(0.5);
+    expect((await server.list()).data).toMatchObject([
+      { status: "loading", progress: 0.5, error: null },
+      { status: "failed", progress: null, error: "b.gguf is cut short." },
+    ]);
+    finish.open();
+    await loading;
+  });
+});
+
+describe("POST /api/v1/models/load and unload", () => {
+  it("answer when the order is carried out", async () => {
+    const server = await house([scriptedKnown("a")]);
+    const loaded = await server.post("load", { model: "a" });
+    expect([loaded.statusCode, ManagedModel.parse(loaded.json()).status]).toEqual([200, "loaded"]);
+    const unloaded = await server.post("unload", { model: "a" });
+    expect([unloaded.statusCode, ManagedModel.parse(unloaded.json()).status]).toEqual([200, "available"]);
+  });
+
+  it("answer at once with `wait: false`", async () => {
+    const a = scriptedKnown("a");
+    const finish = gate();
+    a.gate = finish.closed;
+    const server = await house([a]);
+    const begun = await server.post("load", { model: "a", wait: false });
+    expect(begun.statusCode).toBe(200);
+    expect((await server.list()).data).toMatchObject([{ status: "loading" }]);
+    finish.open();
+    await expect.poll(async () => (await server.list()).data[0]?.status).toBe("loaded");
+  });
+
+  it("say which model they do not know, and what is wrong with the order", async () => {
+    const server = await house([]);
+    for (const path of ["load", "unload"]) {
+      expect((await server.post(path, { model: "x" })).json()).toMatchObject({
+        error: { code: "model_not_found" },
+      });
+      expect((await server.post(path, {})).json()).toMatchObject({
+        error: { code: "invalid_request", param: "model" },
+      });
+    }
+  });
+
+  it("tell why a model cannot be loaded", async () => {
+    const a = scriptedKnown("a");
+    a.refusal = new EngineError("out_of_memory", "a.gguf needs 9.0 GiB of memory.");
+    const server = await house([a]);
+    const refused = await server.post("load", { model: "a" });
+    expect(refused.statusCode).toBe(503);
+    expect(refused.headers["retry-after"]).toBeDefined();
+    expect(refused.json()).toMatchObject({
+      error: { code: "out_of_memory", message: expect.stringContaining("9.0 GiB") },
+    });
+  });
+});
+
+describe("GET /api/v1/state", () => {
+  it("tells what the server is doing", async () => {
+    const server = await house([scriptedKnown("a", { hostBytes: 7 }), scriptedKnown("b")]);
+    await server.registry.load("a");
+    const state = ServerState.parse((await server.app.inject({ url: "/api/v1/state" })).json());
+    expect(state).toEqual({
+      status: "ok",
+      variant: "desktop",
+      started_at: 5,
+      running: 0,
+      waiting: 0,
+      loaded: ["a"],
+      memory: { used_bytes: 7, budget_bytes: null },
+    });
+  });
+});

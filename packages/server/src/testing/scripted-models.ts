@@ -1,0 +1,56 @@
+// Models for the registry that say what a script tells them, load when a test lets them, and count how often.
+import type { LoadedModel, MemoryBytes } from "@ingle/engine";
+import { scriptedModel, type Script } from "@ingle/engine/testing";
+import type { KnownModel } from "../models/known-model.ts";
+
+export interface ScriptedKnown extends KnownModel {
+  /** What has happened to it so far. */
+  readonly log: { prepared: number; loads: number; frees: number };
+  /** Waited for by every load; a rejection is what the load fails with. */
+  gate: Promise<unknown>;
+  /** Thrown by prepare(). */
+  refusal: Error | undefined;
+  /** Called with each report of progress that a load makes. */
+  report: (fraction: number) => void;
+}
+
+/** A model of so many bytes. Loads at once unless its gate is closed. */
+export function scriptedKnown(
+  id: string,
+  options: { hostBytes?: number; script?: Script; aliases?: readonly string[] } = {},
+): ScriptedKnown {
+  const log = { prepared: 0, loads: 0, frees: 0 };
+  const byMemory: MemoryBytes = { host: options.hostBytes ?? 0 };
+  const known: ScriptedKnown = {
+    id,
+    aliases: options.aliases ?? [],
+    log,
+    gate: Promise.resolve(),
+    refusal: undefined,
+    report: () => {},
+    prepare: async () => {
+      log.prepared += 1;
+      if (known.refusal !== undefined) throw known.refusal;
+      return { byMemory, load };
+    },
+  };
+  const load = async (onProgress: (fraction: number) => void): Promise<LoadedModel> => {
+    log.loads += 1;
+    known.report = onProgress;
+    await known.gate;
+    const { model } = await scriptedModel({ parallel: 2, ...options.script });
+    const free = async (): Promise<void> => {
+      await model[Symbol.asyncDispose]();
+      log.frees += 1;
+    };
+    return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: free };
+  };
+  return known;
+}
+
+/** A promise whose end is outside. */
+export function gate(): { closed: Promise<void>; open: () => void } {
+  let open: () => void = () => {};
+  const closed = new Promise<void>((resolve) => (open = resolve));
+  return { closed, open };
+}
