@@ -44,7 +44,7 @@ export function testWorld(
     now,
     shutdown: new Shutdown({ source: signals, exit: (code) => exits.push(code), now }),
     engine: async () => options.engine ?? realEngine,
-    server: async () => ({ serve: (config) => serve(config, { logger: false }) }),
+    server: async () => ({ serve: (config, models) => serve(config, { ...models, logger: false }) }),
   };
   const { text: out, has: outHas } = stdout;
   const { text: err, has: errHas } = stderr;
@@ -96,6 +96,11 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
     fetchModel: async (located) => (located.kind === "here" ? located.path : "/models/starter.gguf"),
     noteUse: async () => true,
     libraryPaths: (env) => realEngine.libraryPaths({ INGLE_HOME: noHome, ...env }),
+    fitModel: async (_file, options) => ({
+      options: { ...options, contextLength: options.contextLength ?? 2048, cells: 2048 },
+      isReduced: false,
+      footprint: { weightsBytes: 700, contextBytes: 200, computeBytes: 100, byMemory: { host: 1000 } },
+    }),
     load: async (_file, options) => {
       options?.signal?.throwIfAborted();
       options?.onProgress?.(1);

@@ -10,11 +10,12 @@ const { model } = await scriptedModel(JSON.parse(process.env["SCRIPT"] ?? "{}"))
 await runFromShell("ingle", {
   engine: async () => ({
     ...engine,
-    buildInfo: async () => ({}),
+    buildInfo: async () => ({ devices: [] }),
     locateModel: async (id) => ({ kind: "npm", id, model: engine.starterModel }),
     fetchModel: async () => "starter.gguf",
     noteUse: async () => true,
     libraryPaths: () => engine.libraryPaths({ INGLE_HOME: fileURLToPath(import.meta.url) }), // nothing is written there
+    fitModel: async (_file, options) => ({ options, isReduced: false, footprint: { byMemory: {} } }),
     load: async () => ({
       model,
       tokenizer: model.tokenizer,

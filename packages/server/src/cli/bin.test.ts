@@ -55,6 +55,9 @@ describe("the programs", () => {
       "remove",
       "import",
       "prune",
+      "ps",
+      "load",
+      "unload",
       "doctor",
       "help",
     ]);

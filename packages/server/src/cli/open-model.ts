@@ -1,7 +1,8 @@
-// From a located model to a loaded one: fetches it when it is not there yet, loads it, and shows both on stderr. Used by
-// serve, run and chat.
-import type { LoadedModel, LocatedModel } from "@ingle/engine";
+// From a located model to a loaded one: fetches it when it is not there yet, finds settings with which it fits into memory,
+// loads it, and shows all of it on stderr. Used by serve, run and chat.
+import type { LoadedModel, LocatedModel, MemoryBudget } from "@ingle/engine";
 import type { ServerConfig } from "../config.ts";
+import type { KnownModel, PreparedModel } from "../models/known-model.ts";
 import type { CommandContext } from "./context.ts";
 import { fetchWithBars } from "./fetch-with-bars.ts";
 import { startProgress } from "./progress.ts";
@@ -10,33 +11,83 @@ export interface OpenOptions {
   engine: Partial<ServerConfig["engine"]>;
   /** Fetches nothing. */
   offline?: boolean;
-  /** Called with 0 … 1 while the weights are read, beside what the terminal shows. */
-  onProgress?: (fraction: number) => void;
+  /** What the model may take. Absent: nothing is asked about the memory. */
+  budget?: MemoryBudget | undefined;
   /** Gives up beside the context's shutdown. */
   signal?: AbortSignal;
+}
+
+/** A located model for the server's registry. */
+export function knownModel(
+  located: LocatedModel,
+  context: CommandContext,
+  { aliases = [], about = {}, ...options }: OpenOptions & Pick<KnownModel, "aliases" | "about">,
+): KnownModel {
+  return {
+    id: located.id,
+    aliases,
+    about,
+    prepare: ({ budget, signal }) => prepareModel(located, context, { ...options, budget, signal }),
+  };
 }
 
 /** Loads the model. Throws the engine's errors, or the reason of the signal that ended it. */
 export async function openModel(
   located: LocatedModel,
   context: CommandContext,
-  options: OpenOptions,
+  options: OpenOptions & {
+    /** Called with 0 … 1 while the weights are read, beside what the terminal shows. */
+    onProgress?: (fraction: number) => void;
+  },
 ): Promise<LoadedModel> {
-  const { buildInfo, load, noteUse } = await context.engine();
-  const signals = [context.shutdown.signal, ...(options.signal === undefined ? [] : [options.signal])];
-  const signal = AbortSignal.any(signals);
+  const prepared = await prepareModel(located, context, options);
+  const { signal = context.shutdown.signal, onProgress = () => {} } = options;
+  return await prepared.load(onProgress, signal);
+}
+
+/** Everything but the weights. */
+async function prepareModel(
+  located: LocatedModel,
+  context: CommandContext,
+  options: OpenOptions,
+): Promise<PreparedModel> {
+  const signal = untilShutdown(context, options.signal);
+  const { buildInfo, fitModel, load, noteUse } = await context.engine();
   // Without the native engine a download would be for nothing: this says so first.
   if (located.kind !== "here") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
-  using progress = startProgress(`Loading ${located.id}`, context);
-  const loaded = await load(file, {
-    ...options.engine,
-    signal,
-    onProgress: (fraction) => {
-      progress.update(fraction);
-      options.onProgress?.(fraction);
+  const { budget, engine } = options;
+  const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, signal });
+  if (fitted?.isReduced === true) {
+    const { contextLength, cells } = fitted.options;
+    context.stderr.write(
+      `Memory is short: requests to ${located.id} may hold ${contextLength} tokens each, and ${cells} together.\n`,
+    );
+  }
+  return {
+    byMemory: fitted?.footprint.byMemory ?? {},
+    load: async (onProgress, loadSignal) => {
+      using progress = startProgress(`Loading ${located.id}`, context);
+      const loaded = await load(file, {
+        ...(fitted?.options ?? engine),
+        signal: untilShutdown(context, loadSignal),
+        onProgress: (fraction) => {
+          progress.update(fraction);
+          onProgress(fraction);
+        },
+      });
+      if (located.kind === "here" && !located.isListed) return loaded;
+      try {
+        await noteUse(located.id, { env: context.env });
+        return loaded;
+      } catch (error) {
+        await loaded[Symbol.asyncDispose]();
+        throw error;
+      }
     },
-  });
-  if (located.kind !== "here" || located.isListed) await noteUse(located.id, { env: context.env });
-  return loaded;
+  };
+}
+
+function untilShutdown({ shutdown }: CommandContext, signal: AbortSignal | undefined): AbortSignal {
+  return signal === undefined ? shutdown.signal : AbortSignal.any([shutdown.signal, signal]);
 }

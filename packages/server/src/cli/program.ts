@@ -6,6 +6,7 @@ import type { VariantName } from "../variants.ts";
 import type { CommandContext } from "./context.ts";
 import type { GenerationFlags } from "./generation-flags.ts";
 import { addLibraryCommands } from "./library-commands.ts";
+import type { RemoteFlags } from "./remote-server.ts";
 import { ingleVersion } from "../version.ts";
 
 /** Takes the exit code of the command that ran. */
@@ -34,12 +35,41 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
     onExit(await chatCommand(flags, context));
   });
   addLibraryCommands(program, context, onExit);
+  addManageCommands(program, context, onExit);
   const doctor = program.command("doctor").description("show what was built and what this machine offers");
   doctor.action(async () => {
     const { doctorCommand } = await import("./doctor-command.ts");
     onExit(await doctorCommand(context));
   });
   return program;
+}
+
+/** The commands that talk to a server which runs already. */
+function addManageCommands(program: Command, context: CommandContext, onExit: OnExit): void {
+  const remote = (command: Command): Command =>
+    command
+      .option("--url <url>", "where the server is, such as http://127.0.0.1:1337")
+      .option("--api-key <key>", "one of the server's keys, where it has some");
+  remote(program.command("ps"))
+    .description("show the models that a running server has in memory")
+    .option("--all", "also those that it could load")
+    .option("--json", "as JSON")
+    .action(async (flags: RemoteFlags & { all?: boolean; json?: boolean }) => {
+      const { psCommand } = await import("./manage-commands.ts");
+      onExit(await psCommand(flags, context));
+    });
+  remote(program.command("load").argument("<model>", "its id"))
+    .description("have a running server load a model")
+    .action(async (model: string, flags: RemoteFlags) => {
+      const { loadCommand } = await import("./manage-commands.ts");
+      onExit(await loadCommand(model, flags, context));
+    });
+  remote(program.command("unload").argument("<model>", "its id"))
+    .description("have a running server free a model's memory, once nobody uses it")
+    .action(async (model: string, flags: RemoteFlags) => {
+      const { unloadCommand } = await import("./manage-commands.ts");
+      onExit(await unloadCommand(model, flags, context));
+    });
 }
 
 /** `ingle_lm.server`: the command-line variant as a command of its own. */
@@ -103,6 +133,15 @@ function addServerFlags(command: Command): Command {
     .option("--tls-key <file>", "private key of the certificate, in PEM")
     .option("--rate-limit <number>", "requests a minute of one key or address; 0 is no limit", wholeNumber)
     .option("--idle-unload <time>", 'free the model after this long without a request, such as "10m"')
+    .addOption(
+      new Option(
+        "--on-loading <what>",
+        "requests for a model that is loading wait, or are told to come back",
+      ).choices(["wait", "reject"]),
+    )
+    .option("--max-loaded <number>", "most models in memory at the same time", wholeNumber)
+    .option("--memory-budget <MiB>", "memory for all loaded models; 0 does not ask", wholeNumber)
+    .option("--pin <id...>", "models that stay in memory once they are loaded")
     .option("--drain-timeout <time>", 'how long running answers may go on after a stop, such as "30s"')
     .addOption(
       new Option("--metrics-compat <names>", "add the metric names of another server").choices(["vllm"]),

@@ -2,27 +2,31 @@
 // stays until it is told to stop.
 import { isLoopback, resolveConfig, type ServerConfig, type ServerFlags } from "../config.ts";
 import type { RunningServer } from "../serve.ts";
+import { variants } from "../variants.ts";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
-import { announceServer } from "./running-servers.ts";
+import { installedModels } from "./installed-models.ts";
+import { modelBudget } from "./memory-budget.ts";
 import { chooseModel } from "./model-argument.ts";
-import { openModel } from "./open-model.ts";
+import { knownModel } from "./open-model.ts";
 import { curlLine, formatColumns } from "./print.ts";
+import { announceServer } from "./running-servers.ts";
 
 /** Returns the exit code. Throws ConfigError, CliError and what loading or listening throws. */
 export async function serveCommand(flags: ServerFlags, context: CommandContext): Promise<number> {
   const { env, shutdown, stdout } = context;
   const config = resolveConfig({ flags, env });
-  const { serve } = await context.server();
+  const [{ serve }, engine] = await Promise.all([context.server(), context.engine()]);
   const choice = await chooseModel(config, context);
-  await using server = await serve(config);
-  await server.registry.load(
-    choice.id,
-    async (onProgress, signal) => openModel(choice, context, { ...config, onProgress, signal }),
-    { alias: config.model },
-  );
-  const { libraryPaths } = await context.engine();
-  await using _record = await announceServer(libraryPaths(env), { url: server.url, id: choice.id });
+  const servesOthers = variants[config.variant].modelRule !== "given";
+  await using server = await serve(config, {
+    source: servesOthers ? installedModels(context, config) : undefined,
+    budget: await modelBudget(config.models, engine),
+  });
+  const aliases = config.model === undefined ? [] : [config.model];
+  server.registry.add(knownModel(choice, context, { ...config, aliases }));
+  await server.registry.load(choice.id);
+  await using _record = await announceServer(engine.libraryPaths(env), { url: server.url, id: choice.id });
   stdout.write(servingText(config, server, choice.id));
   await shutdown.requested();
   await drain(server, context);

@@ -1,0 +1,16 @@
+// What models may take of this machine, by its size or as the person said. Used by serve, run and chat.
+import type { MemoryBudget } from "@ingle/engine";
+import type { ServerConfig } from "../config.ts";
+import type { Engine } from "./context.ts";
+
+const mebibyte = 1024 ** 2;
+
+/** Undefined where the person wants no accounting. Throws `native_missing`. */
+export async function modelBudget(
+  { memoryBudgetMiB }: Pick<ServerConfig["models"], "memoryBudgetMiB">,
+  { buildInfo, memoryBudget }: Pick<Engine, "buildInfo" | "memoryBudget">,
+): Promise<MemoryBudget | undefined> {
+  if (memoryBudgetMiB === 0) return undefined;
+  const { devices } = await buildInfo();
+  return memoryBudget(devices, memoryBudgetMiB === undefined ? undefined : memoryBudgetMiB * mebibyte);
+}

@@ -1,0 +1,73 @@
+// Talks to a server that runs elsewhere on this machine or another one: for the commands that manage it.
+import { ErrorBody, ManagedModel, ManagedModelList } from "@ingle/protocol";
+import type { z } from "zod";
+import { CliError } from "./cli-error.ts";
+import type { CommandContext } from "./context.ts";
+
+export interface RemoteFlags {
+  url?: string;
+  apiKey?: string;
+}
+
+/** Where the desktop variant listens, when nothing is said. */
+const urlDefault = "http://127.0.0.1:1337";
+
+export class RemoteServer {
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+  readonly #signal: AbortSignal;
+
+  constructor({ url, apiKey }: RemoteFlags, { env, shutdown }: CommandContext) {
+    this.#url = (url ?? said(env["INGLE_URL"]) ?? urlDefault).replace(/\/+$/, "");
+    const key = apiKey ?? said(env["INGLE_API_KEYS"])?.split(",", 1)[0]?.trim();
+    this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    this.#signal = shutdown.signal;
+  }
+
+  /** Every model that the server knows. */
+  async models(): Promise<ManagedModelList> {
+    return await this.#ask("GET", "/api/v1/models", ManagedModelList);
+  }
+
+  /** Gives an order and does not wait until it is carried out. */
+  async order(what: "load" | "unload", model: string): Promise<ManagedModel> {
+    return await this.#ask("POST", `/api/v1/models/${what}`, ManagedModel, { model, wait: false });
+  }
+
+  async #ask<T>(method: "GET" | "POST", path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
+    const init: RequestInit = { method, headers: this.#headers, signal: this.#signal };
+    if (body !== undefined) {
+      init.headers = { ...this.#headers, "content-type": "application/json" };
+      init.body = JSON.stringify(body);
+    }
+    let answer: { status: number; json: unknown };
+    try {
+      const response = await fetch(this.#url + path, init);
+      answer = { status: response.status, json: jsonOf(await response.text()) };
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      throw new CliError(
+        `No server answers at ${this.#url}. Start one with "ingle serve", or say where it is with --url.`,
+        { cause: error },
+      );
+    }
+    const whole = schema.safeParse(answer.json);
+    if (answer.status < 300 && whole.success) return whole.data;
+    const refusal = ErrorBody.safeParse(answer.json);
+    if (refusal.success) throw new CliError(refusal.data.error.message);
+    throw new CliError(`What answers at ${this.#url} is no Ingle server, or one of another version.`);
+  }
+}
+
+/** An empty variable counts as not set. */
+function said(value: string | undefined): string | undefined {
+  return value === "" ? undefined : value;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // no schema takes it
+  }
+}
