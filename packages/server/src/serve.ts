@@ -46,12 +46,16 @@ export async function serve(
   dependencies: ServeDependencies = {},
 ): Promise<RunningServer> {
   const { source, budget } = dependencies;
+  let app: FastifyInstance | undefined;
   const { waitingMax } = config.engine;
+  const onSourceFailure = (error: unknown): void =>
+    app?.log.warn({ err: error }, "the models of this machine cannot be listed");
   const registry =
-    dependencies.registry ?? new ModelRegistry({ ...config.models, waitingMax, source, budget });
+    dependencies.registry ??
+    new ModelRegistry({ ...config.models, waitingMax, source, onSourceFailure, budget });
   const logger = dependencies.logger ?? loggerSetting({ level: "info", isTerminal: process.stderr.isTTY });
   const tls = config.tls === undefined ? undefined : await readTls(config.tls);
-  const app = await buildApp(config, { registry, logger, tls });
+  app = await buildApp(config, { registry, logger, tls });
   const port = await listen(app, config);
 
   let closing: Promise<void> | undefined;

@@ -95,6 +95,9 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
         : realEngine.locateModel(text, options),
     fetchModel: async (located) => (located.kind === "here" ? located.path : "/models/starter.gguf"),
     noteUse: async () => true,
+    // Without a home of its own, a test would list what is on this machine.
+    listModels: async (options) =>
+      options?.env?.["INGLE_HOME"] === undefined ? [] : realEngine.listModels(options),
     libraryPaths: (env) => realEngine.libraryPaths({ INGLE_HOME: noHome, ...env }),
     fitModel: async (_file, options) => ({
       options: { ...options, contextLength: options.contextLength ?? 2048, cells: 2048 },

@@ -14,6 +14,7 @@ await runFromShell("ingle", {
     locateModel: async (id) => ({ kind: "npm", id, model: engine.starterModel }),
     fetchModel: async () => "starter.gguf",
     noteUse: async () => true,
+    listModels: async () => [],
     libraryPaths: () => engine.libraryPaths({ INGLE_HOME: fileURLToPath(import.meta.url) }), // nothing is written there
     fitModel: async (_file, options) => ({ options, isReduced: false, footprint: { byMemory: {} } }),
     load: async () => ({

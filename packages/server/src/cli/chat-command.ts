@@ -5,6 +5,7 @@ import { CliError, exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import { samplingOf, settingsOf, type GenerationFlags } from "./generation-flags.ts";
 import { chooseModel } from "./model-argument.ts";
+import { modelBudget } from "./memory-budget.ts";
 import { openModel } from "./open-model.ts";
 
 const help = `/clear  forget what was said
@@ -19,7 +20,10 @@ export async function chatCommand(flags: GenerationFlags, context: CommandContex
   const sampling = samplingOf(flags, engine);
   const settings = settingsOf(flags, context.env);
   const choice = await chooseModel(settings, context);
-  await using loaded = await openModel(choice, context, settings);
+  await using loaded = await openModel(choice, context, {
+    ...settings,
+    budget: await modelBudget(settings.models, engine),
+  });
   if (!loaded.model.info.hasChatTemplate) {
     throw new CliError(
       `${choice.id} has no chat template, so it cannot hold a chat; "ingle run" completes texts with it.`,

@@ -35,7 +35,7 @@ export function samplingOf(
 export function settingsOf(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,
-): Pick<ServerConfig, "model" | "offline" | "engine"> {
+): Pick<ServerConfig, "model" | "offline" | "models" | "engine"> {
   const { model, offline, ctx, threads, contextOverflow, speculation, draftModel, draftTokens } = flags;
   // Nothing listens, so nothing has to be kept from strangers.
   const { engine, ...config } = resolveConfig({
@@ -52,5 +52,6 @@ export function settingsOf(
     },
     env,
   });
-  return { model: config.model, offline: config.offline, engine: { ...engine, parallel: 1 } };
+  const { models } = config;
+  return { model: config.model, offline: config.offline, models, engine: { ...engine, parallel: 1 } };
 }

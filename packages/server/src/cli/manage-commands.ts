@@ -15,7 +15,7 @@ export async function psCommand(
   flags: RemoteFlags & { all?: boolean; json?: boolean },
   context: CommandContext,
 ): Promise<number> {
-  const { data, memory } = await new RemoteServer(flags, context).models();
+  const { data, memory } = await (await RemoteServer.find(flags, context)).models();
   const shown = flags.all === true ? data : data.filter(({ status }) => status !== "available");
   context.stdout.write(
     flags.json === true ? `${JSON.stringify(shown, undefined, 2)}\n` : tableOf(shown, memory),
@@ -29,7 +29,7 @@ export async function loadCommand(
   flags: RemoteFlags,
   context: CommandContext,
 ): Promise<number> {
-  const server = new RemoteServer(flags, context);
+  const server = await RemoteServer.find(flags, context);
   const { id } = await server.order("load", model);
   using progress = startProgress(`Loading ${id}`, context);
   const loaded = await until(server, id, context, (now) => {
@@ -48,7 +48,7 @@ export async function unloadCommand(
   flags: RemoteFlags,
   context: CommandContext,
 ): Promise<number> {
-  const server = new RemoteServer(flags, context);
+  const server = await RemoteServer.find(flags, context);
   const { id, status } = await server.order("unload", model);
   if (status === "draining") context.stderr.write(`Waiting for the requests that use ${id} …\n`);
   await until(server, id, context, (now) => now.status === "available" || now.status === "failed");

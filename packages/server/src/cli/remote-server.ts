@@ -3,13 +3,14 @@ import { ErrorBody, ManagedModel, ManagedModelList } from "@ingle/protocol";
 import type { z } from "zod";
 import { CliError } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
+import { runningServers } from "./running-servers.ts";
 
 export interface RemoteFlags {
   url?: string;
   apiKey?: string;
 }
 
-/** Where the desktop variant listens, when nothing is said. */
+/** Where the desktop variant listens, when nothing is said and no server has written down where it is. */
 const urlDefault = "http://127.0.0.1:1337";
 
 export class RemoteServer {
@@ -17,11 +18,19 @@ export class RemoteServer {
   readonly #headers: Record<string, string>;
   readonly #signal: AbortSignal;
 
-  constructor({ url, apiKey }: RemoteFlags, { env, shutdown }: CommandContext) {
-    this.#url = (url ?? said(env["INGLE_URL"]) ?? urlDefault).replace(/\/+$/, "");
+  private constructor(url: string, apiKey: string | undefined, signal: AbortSignal) {
+    this.#url = url.replace(/\/+$/, "");
+    this.#headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    this.#signal = signal;
+  }
+
+  /** The server that the flags or the environment name, else one that this user runs. */
+  static async find({ url, apiKey }: RemoteFlags, context: CommandContext): Promise<RemoteServer> {
+    const { env, shutdown } = context;
+    const { libraryPaths } = await context.engine();
+    const [running] = await runningServers(libraryPaths(env));
     const key = apiKey ?? said(env["INGLE_API_KEYS"])?.split(",", 1)[0]?.trim();
-    this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    this.#signal = shutdown.signal;
+    return new RemoteServer(url ?? said(env["INGLE_URL"]) ?? running ?? urlDefault, key, shutdown.signal);
   }
 
   /** Every model that the server knows. */

@@ -4,6 +4,7 @@ import { exitCodes, usageError } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import { samplingOf, settingsOf, type GenerationFlags } from "./generation-flags.ts";
 import { chooseModel } from "./model-argument.ts";
+import { modelBudget } from "./memory-budget.ts";
 import { openModel } from "./open-model.ts";
 import { formatBytes } from "./print.ts";
 
@@ -22,7 +23,10 @@ export async function runCommand(
   const settings = settingsOf(flags, env);
   const choice = await chooseModel(settings, context);
   const prompt = await promptOf(words, context);
-  await using loaded = await openModel(choice, context, settings);
+  await using loaded = await openModel(choice, context, {
+    ...settings,
+    budget: await modelBudget(settings.models, engine),
+  });
   const { model } = loaded;
   const request: GenerationRequest = model.info.hasChatTemplate
     ? { ...sampling, messages: [...systemOf(flags), { role: "user", content: prompt }] }

@@ -1,5 +1,5 @@
 // Which models are loaded now, by any server of this user: each writes down where it listens, and is asked. Used by serve,
-// list and remove.
+// list, remove, and by the commands that manage a server.
 //
 //   run/<process id>.json    { pid, url, id }
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -32,26 +32,34 @@ export async function announceServer(
 
 /** Ids of the models that are loaded, and the address of the server that holds each. */
 export async function loadedModels({ home }: LibraryPaths): Promise<Map<string, string>> {
-  const records = await Promise.all(
-    (await namesIn(folderOf(home))).map((name) => readRecord(path.join(folderOf(home), name))),
-  );
   const loaded = new Map<string, string>();
-  for (const record of records) {
-    if (record !== undefined && (await hasLoaded(record))) loaded.set(record.id, record.url);
+  for (const record of await recordsIn(home)) {
+    for (const id of await loadedBy(record)) loaded.set(id, record.url);
   }
   return loaded;
 }
 
+/** Where the servers of this user listen. */
+export async function runningServers({ home }: LibraryPaths): Promise<string[]> {
+  return (await recordsIn(home)).map(({ url }) => url);
+}
+
+async function recordsIn(home: string): Promise<ServerRecord[]> {
+  const names = await namesIn(folderOf(home));
+  const records = await Promise.all(names.map((name) => readRecord(path.join(folderOf(home), name))));
+  return records.filter((record) => record !== undefined);
+}
+
 /** Asks the server; one that wants a key, or does not answer in time, is believed what it wrote down. */
-async function hasLoaded({ url, id }: ServerRecord): Promise<boolean> {
+async function loadedBy({ url, id }: ServerRecord): Promise<string[]> {
   try {
     const answer = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(answerMaxMs) });
-    if (!answer.ok) return true;
+    if (!answer.ok) return [id];
     const list = ModelList.safeParse(await answer.json());
-    if (!list.success) return true;
-    return list.data.data.some((entry) => entry.id === id && (entry.status ?? "loaded") === "loaded");
+    if (!list.success) return [id];
+    return list.data.data.filter((entry) => (entry.status ?? "loaded") === "loaded").map((entry) => entry.id);
   } catch {
-    return true; // a certificate of its own, or a busy server: its process is alive
+    return [id]; // a certificate of its own, or a busy server: its process is alive
   }
 }
 

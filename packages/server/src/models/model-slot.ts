@@ -34,7 +34,7 @@ export interface SlotOptions {
 }
 
 export class ModelSlot {
-  readonly known: KnownModel;
+  #known: KnownModel;
   readonly isPinned: boolean;
   readonly #options: SlotOptions;
   readonly #history = new EngineHistory();
@@ -56,7 +56,7 @@ export class ModelSlot {
   #onLastLease: (() => void) | undefined;
 
   constructor(known: KnownModel, options: SlotOptions) {
-    this.known = known;
+    this.#known = known;
     this.isPinned = options.isPinned;
     this.#options = options;
     this.#entry = entryOfKnown(known);
@@ -65,7 +65,17 @@ export class ModelSlot {
   }
 
   get id(): string {
-    return this.known.id;
+    return this.#known.id;
+  }
+
+  get known(): KnownModel {
+    return this.#known;
+  }
+
+  /** The same model, looked at anew: its file may have been fetched again, and got other names. */
+  know(known: KnownModel): void {
+    this.#known = known;
+    if (this.#counts.loads === 0) this.#entry = entryOfKnown(known);
   }
 
   get state(): ModelState {

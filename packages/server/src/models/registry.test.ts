@@ -2,7 +2,7 @@ import { EngineError } from "@ingle/engine";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
 import { coolDownMs } from "./model-slot.ts";
-import { ModelRegistry, type RegistryOptions } from "./registry.ts";
+import { ModelRegistry, refreshMinMs, type RegistryOptions } from "./registry.ts";
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
@@ -147,15 +147,30 @@ describe("which id is accepted", () => {
     expect((await registry.acquire("whatever", "developer")).id).toBe("b");
   });
 
-  it("is looked up in the source once more before it is refused", async () => {
+  it("is looked up in the source once more before it is refused, but not more often than that pays", async () => {
     const installed = [scriptedKnown("a")];
-    const registry = house([], { onLoading: "wait", source: { known: async () => installed } });
+    const clock = { ms: 0 };
+    const known = vi.fn(async () => installed);
+    const registry = house([], { onLoading: "wait", source: { known }, now: () => new Date(clock.ms) });
     await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_not_found"));
-    installed.push(scriptedKnown("b"));
-    expect((await registry.acquire("b", "desktop")).id).toBe("b");
+    installed.push(scriptedKnown("b", { aliases: ["bee"] }));
+    await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_not_found"));
+    expect(known).toHaveBeenCalledTimes(1);
+    clock.ms += refreshMinMs;
+    expect((await registry.acquire("bee", "desktop")).id).toBe("b");
     installed.length = 0;
-    await registry.refresh();
+    await registry.refresh({ isNeeded: true });
     expect(registry.list().map(({ id }) => id)).toEqual(["b"]); // it is in memory, whatever became of the file
+  });
+
+  it("stays as it was when the source cannot be asked, and whoever wants to know is told", async () => {
+    const broken = new Error("the manifest is damaged");
+    const onSourceFailure = vi.fn();
+    const source = { known: () => Promise.reject(broken) };
+    const registry = house([scriptedKnown("a")], { onLoading: "wait", source, onSourceFailure });
+    await registry.refresh();
+    expect(registry.list().map(({ id }) => id)).toEqual(["a"]);
+    expect(onSourceFailure).toHaveBeenCalledWith(broken);
   });
 });
 

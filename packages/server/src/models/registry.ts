@@ -27,8 +27,13 @@ export interface RegistryOptions extends RoomLimits {
   onLoading?: OnLoading;
   /** Models beside those that were added one by one. Default: none. */
   source?: ModelSource | undefined;
+  /** The source could not be asked; what it has said before holds. */
+  onSourceFailure?: ((error: unknown) => void) | undefined;
   now?: () => Date;
 }
+
+/** The source is not asked more often: it may look through folders of thousands of files. */
+export const refreshMinMs = 2_000;
 
 export class ModelRegistry implements AsyncDisposable {
   readonly #options: RegistryOptions;
@@ -39,6 +44,7 @@ export class ModelRegistry implements AsyncDisposable {
   /** Ids that the source has given; the others stay whatever it says. */
   readonly #sourced = new Set<string>();
   #refreshing: Promise<void> | undefined;
+  #refreshedAt = -Infinity;
   #stamp = 0;
   #disposal: Promise<void> | undefined;
 
@@ -75,12 +81,12 @@ export class ModelRegistry implements AsyncDisposable {
   add(known: KnownModel): ModelSlot {
     const present = this.#slots.get(known.id);
     if (present !== undefined) return present;
-    const { pinned = [], waitingMax, idleUnloadMs, now = () => new Date() } = this.#options;
+    const { pinned = [], waitingMax, idleUnloadMs } = this.#options;
     const slot = new ModelSlot(known, {
-      isPinned: pinned.includes(known.id),
+      isPinned: [known.id, ...(known.aliases ?? [])].some((name) => pinned.includes(name)),
       waitingMax,
       idleUnloadMs,
-      now,
+      now: () => this.#now(),
       stamp: () => (this.#stamp += 1),
       bring: (each) => this.#bring(each),
       onChange: () => this.#room.changed(),
@@ -175,10 +181,16 @@ export class ModelRegistry implements AsyncDisposable {
     return slot;
   }
 
-  /** Asks the source what there is now. */
-  async refresh(): Promise<void> {
-    if (this.#options.source === undefined || this.#abort.signal.aborted) return;
-    this.#refreshing ??= this.#refresh(this.#options.source);
+  /** Asks the source what there is now, unless it was asked a moment ago. `isNeeded`: even then. */
+  async refresh({ isNeeded = false }: { isNeeded?: boolean } = {}): Promise<void> {
+    const { source } = this.#options;
+    if (source === undefined || this.#abort.signal.aborted) return;
+    if (this.#refreshing === undefined || isNeeded) {
+      const sinceMs = this.#now().getTime() - this.#refreshedAt;
+      if (!isNeeded && sinceMs < refreshMinMs) return;
+      this.#refreshedAt = this.#now().getTime();
+      this.#refreshing = this.#refresh(source);
+    }
     await this.#refreshing;
   }
 
@@ -191,6 +203,10 @@ export class ModelRegistry implements AsyncDisposable {
   async #dispose(): Promise<void> {
     this.#abort.abort(shuttingDown());
     await Promise.all(this.slots.map((slot) => slot.close()));
+  }
+
+  #now(): Date {
+    return this.#options.now?.() ?? new Date();
   }
 
   #assertOpen(): void {
@@ -265,10 +281,12 @@ export class ModelRegistry implements AsyncDisposable {
       const ids = new Set(known.map(({ id }) => id));
       for (const id of this.#sourced) if (!ids.has(id)) this.#forget(id);
       for (const model of known) {
-        if (this.#slots.has(model.id)) continue;
-        this.#sourced.add(model.id);
-        this.add(model);
+        if (!this.#slots.has(model.id)) this.#sourced.add(model.id);
+        const slot = this.add(model);
+        if (this.#sourced.has(model.id)) slot.know(model);
       }
+    } catch (error) {
+      this.#options.onSourceFailure?.(error);
     } finally {
       this.#refreshing = undefined;
     }
