@@ -58,6 +58,17 @@ export {
   toolCallsMax,
 } from "./messages.ts";
 export { Liveness, Readiness } from "./health.ts";
+export {
+  FoundRepositories,
+  FoundRepository,
+  PullEvent,
+  PullRequest,
+  RemovedModel,
+  RemoveRequest,
+  searchLengthMax,
+  SearchQuery,
+  searchResultsMax,
+} from "./library.ts";
 export { ModelEntry, ModelList } from "./models.ts";
 export { firstProblem } from "./problem.ts";
 export type { RequestProblem } from "./problem.ts";

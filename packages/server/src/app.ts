@@ -7,6 +7,7 @@ import type { ServerConfig } from "./config.ts";
 import type { AnsweringOptions } from "./answering/answering.ts";
 import { httpServer, type TlsMaterial } from "./http-server.ts";
 import type { LoggerSetting } from "./logger.ts";
+import type { ModelLibrary } from "./models/model-library.ts";
 import type { ModelRegistry } from "./models/registry.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { abort } from "./plugins/abort.ts";
@@ -22,6 +23,7 @@ import { rateLimit } from "./plugins/rate-limit.ts";
 import { replyEnd } from "./plugins/reply-end.ts";
 import { requestId, requestLog } from "./plugins/request-log.ts";
 import { routeList } from "./plugins/route-list.ts";
+import { refuseStrangers } from "./plugins/strangers.ts";
 import { stalledReaders } from "./plugins/stalled-readers.ts";
 import { unknownPaths } from "./plugins/unknown-paths.ts";
 import { apiDescriptionRoutes } from "./routes/api-description.ts";
@@ -30,6 +32,7 @@ import { completionRoutes } from "./routes/completions.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { controlRoutes } from "./routes/control.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { libraryRoutes } from "./routes/library.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -42,6 +45,8 @@ const keepAliveCommentMs = 15_000;
 
 export interface AppDependencies {
   registry: ModelRegistry;
+  /** Whose models /api/v1 looks for, fetches and removes. Default: none. */
+  library?: ModelLibrary | undefined;
   /** With it the server speaks HTTPS. */
   tls?: TlsMaterial | undefined;
   logger?: LoggerSetting;
@@ -104,7 +109,9 @@ export async function buildApp(
   await app.register(embeddingRoutes, answering);
   await app.register(messagesRoutes, answering);
   await app.register(responsesRoutes, answering);
-  await app.register(controlRoutes, answering);
+  const management = { ...answering, refuseStrangers: refuseStrangers(config) };
+  await app.register(controlRoutes, management);
+  await app.register(libraryRoutes, { ...management, library: dependencies.library });
   await app.register(apiDescriptionRoutes, {
     registry,
     hasKeys: config.keyDigests.length > 0,

@@ -6,6 +6,7 @@ import { buildApp } from "./app.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
 import { loggerSetting, type LoggerSetting } from "./logger.ts";
 import { readTls } from "./tls-files.ts";
+import type { ModelLibrary } from "./models/model-library.ts";
 import type { ModelSource } from "./models/known-model.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { variants } from "./variants.ts";
@@ -24,6 +25,8 @@ export interface ServeDependencies {
   registry?: ModelRegistry;
   /** Models that requests may name beside those. Default: none. */
   source?: ModelSource | undefined;
+  /** Whose models /api/v1 looks for, fetches and removes. Default: none. */
+  library?: ModelLibrary | undefined;
   /** Memory that all models may take together. Default: nothing is accounted. */
   budget?: MemoryBudget | undefined;
 }
@@ -45,7 +48,7 @@ export async function serve(
   config: ServerConfig,
   dependencies: ServeDependencies = {},
 ): Promise<RunningServer> {
-  const { source, budget } = dependencies;
+  const { source, budget, library } = dependencies;
   let app: FastifyInstance | undefined;
   const { waitingMax } = config.engine;
   const onSourceFailure = (error: unknown): void =>
@@ -55,7 +58,7 @@ export async function serve(
     new ModelRegistry({ ...config.models, waitingMax, source, onSourceFailure, budget });
   const logger = dependencies.logger ?? loggerSetting({ level: "info", isTerminal: process.stderr.isTTY });
   const tls = config.tls === undefined ? undefined : await readTls(config.tls);
-  app = await buildApp(config, { registry, logger, tls });
+  app = await buildApp(config, { registry, library, logger, tls });
   const port = await listen(app, config);
 
   let closing: Promise<void> | undefined;

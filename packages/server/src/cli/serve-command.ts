@@ -1,6 +1,7 @@
 // `ingle serve`: listens, loads the model while the server already answers "loading", prints how to reach it, and
 // stays until it is told to stop.
 import { isLoopback, resolveConfig, type ServerConfig, type ServerFlags } from "../config.ts";
+import { modelLibrary } from "../models/model-library.ts";
 import type { RunningServer } from "../serve.ts";
 import { variants } from "../variants.ts";
 import { exitCodes } from "./cli-error.ts";
@@ -20,6 +21,7 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const choice = await chooseModel(config, context);
   const servesOthers = variants[config.variant].modelRule !== "given";
   await using server = await serve(config, {
+    library: modelLibrary({ env, isOffline: config.offline }),
     source: servesOthers ? installedModels(context, config) : undefined,
     budget: await modelBudget(config.models, engine),
   });

@@ -6,12 +6,15 @@ import type { AnsweringOptions } from "../answering/answering.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
 import { isInMemory } from "../models/model-state.ts";
 
-type ControlOptions = Pick<AnsweringOptions, "registry" | "variant" | "now">;
+export interface ControlOptions extends Pick<AnsweringOptions, "registry" | "variant" | "now"> {
+  /** Runs before every order; throws for those who may give none. */
+  refuseStrangers: () => Promise<void>;
+}
 
 export async function controlRoutes(app: FastifyInstance, options: ControlOptions): Promise<void> {
   const { registry, variant, now } = options;
   const startedAt = Math.floor(now().getTime() / 1000);
-  const schema = { body: ModelOrder };
+  const order = { schema: { body: ModelOrder }, preHandler: options.refuseStrangers };
 
   app.get("/api/v1/state", async (): Promise<ServerState> => {
     const { running, waiting } = registry.figures();
@@ -35,20 +38,20 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
 
   type Order = (id: string, options: { signal?: AbortSignal | undefined }) => Promise<unknown>;
   const carryOut = async (
-    order: Order,
+    what: Order,
     request: FastifyRequest<{ Body: ModelOrder }>,
   ): Promise<ManagedModel> => {
     const { model, wait = true } = request.body;
     const slot = await registry.known(model);
-    if (wait) await order(slot.id, { signal: request.clientSignal });
-    else void inBackground(order(slot.id, {}), request); // never rejects
+    if (wait) await what(slot.id, { signal: request.clientSignal });
+    else void inBackground(what(slot.id, {}), request); // never rejects
     return toManagedModel(slot);
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const load: Order = (id, { signal }) => registry.load(id, undefined, { signal });
-  typed.post("/api/v1/models/load", { schema }, (request) => carryOut(load, request));
+  typed.post("/api/v1/models/load", order, (request) => carryOut(load, request));
   const unload: Order = (id, { signal }) => registry.unload(id, { signal });
-  typed.post("/api/v1/models/unload", { schema }, (request) => carryOut(unload, request));
+  typed.post("/api/v1/models/unload", order, (request) => carryOut(unload, request));
 }
 
 /** What fails is told by the model's state; the log has it too. */

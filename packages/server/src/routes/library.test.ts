@@ -1,0 +1,158 @@
+import { EngineError, type LibraryProgress } from "@ingle/engine";
+import { FoundRepositories, PullEvent, RemovedModel } from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import { buildApp } from "../app.ts";
+import type { ServerFlags } from "../config.ts";
+import type { ModelLibrary } from "../models/model-library.ts";
+import { ModelRegistry } from "../models/registry.ts";
+import { serve } from "../serve.ts";
+import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
+import { testConfig } from "../testing/scripted-server.ts";
+
+/** A library in which a pull takes as long as a test lets it, and what was asked of it. */
+function scriptedLibrary(installed: ScriptedKnown[]) {
+  const asked: unknown[] = [];
+  const finish = gate();
+  const aborted: unknown[] = [];
+  let report: (progress: LibraryProgress) => void = () => {};
+  const library: ModelLibrary = {
+    pull: async (model, { signal, onProgress }) => {
+      asked.push(model);
+      if (model === "nobody/nothing") throw new EngineError("model_not_found", "The hub has no such model.");
+      signal.addEventListener("abort", () => aborted.push(signal.reason));
+      report = (progress) => onProgress(model, progress);
+      await finish.closed;
+      installed.push(scriptedKnown(model));
+      return model;
+    },
+    search: async (words, { limit }) => {
+      asked.push([words, limit]);
+      return [{ repo: "acme/tiny-GGUF", downloads: 7, likes: 3, isGated: false }];
+    },
+    remove: async (model) => {
+      asked.push(model);
+      installed.length = 0;
+      return { what: model, reason: "asked", freedBytes: 42 };
+    },
+  };
+  return { library, asked, aborted, finish, report: (progress: LibraryProgress) => report(progress) };
+}
+
+async function house(flags: ServerFlags = {}, installed: ScriptedKnown[] = []) {
+  const scripted = scriptedLibrary(installed);
+  const source = { known: async () => installed };
+  const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", source });
+  const config = testConfig(flags);
+  const app = await buildApp(config, { registry, library: scripted.library });
+  const post = (path: string, payload: object) =>
+    app.inject({ method: "POST", url: `/api/v1/models/${path}`, payload });
+  return { ...scripted, app, config, registry, post };
+}
+
+const half: LibraryProgress = { phase: "download", bytes: 5, totalBytes: 10 };
+
+describe("POST /api/v1/models/pull", () => {
+  it("tells how far it is, and at the end that requests may name the model", async () => {
+    const server = await house();
+    const pulling = server.post("pull", { model: "acme/tiny-GGUF:Q4_0" });
+    await expect.poll(() => server.asked.length).toBe(1);
+    server.report(half);
+    await new Promise(setImmediate);
+    server.finish.open();
+    const reply = await pulling;
+    expect(reply.headers["content-type"]).toContain("text/event-stream");
+    const lines = reply.body.split("\n\n").filter((line) => line.startsWith("data: {"));
+    const events = lines.map((line) => PullEvent.parse(JSON.parse(line.slice(6))));
+    expect(events.map(({ status, bytes }) => [status, bytes])).toEqual([
+      ["download", 5],
+      ["done", 0],
+    ]);
+    expect(reply.body).toMatch(/data: \[DONE\]\n\n$/);
+    expect(server.registry.list()).toMatchObject([{ id: "acme/tiny-GGUF:Q4_0", status: "available" }]);
+  });
+
+  it("answers once when it is not to be streamed", async () => {
+    const server = await house();
+    server.finish.open();
+    const reply = await server.post("pull", { model: "acme/tiny-GGUF", stream: false });
+    expect(PullEvent.parse(reply.json())).toMatchObject({ status: "done", model: "acme/tiny-GGUF" });
+  });
+
+  it("is an ordinary error when it fails before there is something to tell", async () => {
+    const server = await house();
+    const reply = await server.post("pull", { model: "nobody/nothing" });
+    expect([reply.statusCode, reply.json()]).toMatchObject([404, { error: { code: "model_not_found" } }]);
+  });
+
+  it("is given up when its client hangs up", async () => {
+    const server = await house();
+    const { library, registry, config } = server;
+    const running = await serve(config, { logger: false, registry, library });
+    await using _closing = { [Symbol.asyncDispose]: () => running.close({ deadlineMs: 0 }) };
+    const leaving = new AbortController();
+    const url = `${running.url}/api/v1/models/pull`;
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ model: "acme/tiny-GGUF" });
+    const pulling = fetch(url, { method: "POST", headers, body, signal: leaving.signal });
+    await expect.poll(() => server.asked.length).toBe(1);
+    server.report(half);
+    await (await pulling).body?.getReader().read();
+    leaving.abort();
+    await expect.poll(() => server.aborted.length).toBe(1);
+    server.finish.open();
+  });
+});
+
+describe("GET /api/v1/models/search", () => {
+  it("lists repositories of the hub", async () => {
+    const server = await house();
+    const reply = await server.app.inject({ url: "/api/v1/models/search?q=tiny%20model&limit=5" });
+    expect(FoundRepositories.parse(reply.json()).data).toEqual([
+      { repo: "acme/tiny-GGUF", downloads: 7, likes: 3, gated: false },
+    ]);
+    expect(server.asked).toEqual([["tiny model", 5]]);
+  });
+
+  it.each(["", "?q=", "?q=tiny&limit=0", "?q=tiny&limit=x"])("refuses %j", async (query) => {
+    const server = await house();
+    const reply = await server.app.inject({ url: `/api/v1/models/search${query}` });
+    expect([reply.statusCode, server.asked]).toEqual([400, []]);
+  });
+});
+
+describe("POST /api/v1/models/remove", () => {
+  it("removes a model that nobody has in memory, and forgets it", async () => {
+    const server = await house({}, [scriptedKnown("a")]);
+    const reply = await server.post("remove", { model: "a" });
+    expect(RemovedModel.parse(reply.json())).toEqual({ id: "a", removed: true, freed_bytes: 42 });
+    expect(server.registry.list()).toEqual([]);
+  });
+
+  it("refuses one that is in memory", async () => {
+    const server = await house({}, [scriptedKnown("a")]);
+    await server.registry.load("a");
+    const reply = await server.post("remove", { model: "a" });
+    expect([reply.statusCode, reply.json()]).toMatchObject([400, { error: { param: "model" } }]);
+    expect(server.asked).toEqual([]);
+  });
+});
+
+describe("orders", () => {
+  it.each(["pull", "remove", "load", "unload"])("to %s are not taken from strangers", async (path) => {
+    const open = await house({ host: "0.0.0.0", noAuth: true }, [scriptedKnown("a")]);
+    const refused = await open.post(path, { model: "a" });
+    expect([refused.statusCode, refused.json()]).toMatchObject([403, { error: { code: "forbidden" } }]);
+    const keyed = await house({ host: "0.0.0.0", apiKey: ["secret"] }, [scriptedKnown("a")]);
+    keyed.finish.open();
+    const url = `/api/v1/models/${path}`;
+    const headers = { authorization: "Bearer secret" };
+    const payload = { model: "a" };
+    expect((await keyed.app.inject({ method: "POST", url, headers, payload })).statusCode).toBe(200);
+  });
+
+  it("to the library are answered with not_found where there is none", async () => {
+    const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });
+    const reply = await app.inject({ url: "/api/v1/models/search?q=x" });
+    expect(reply.json()).toMatchObject({ error: { code: "not_found" } });
+  });
+});

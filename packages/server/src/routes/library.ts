@@ -1,0 +1,113 @@
+// The model library of a running server: GET /api/v1/models/search, POST /api/v1/models/pull with progress events, and
+// POST /api/v1/models/remove.
+import {
+  PullRequest,
+  RemoveRequest,
+  SearchQuery,
+  type FoundRepositories,
+  type PullEvent,
+  type RemovedModel,
+} from "@ingle/protocol";
+import type { LibraryProgress } from "@ingle/engine";
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { sendEvents } from "../answering/send-events.ts";
+import { dataEvent, doneEvent } from "../answering/sse.ts";
+import type { ModelLibrary } from "../models/model-library.ts";
+import { takesMemory } from "../models/model-state.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import { WireError } from "../wire-error.ts";
+
+export interface LibraryRouteOptions {
+  registry: ModelRegistry;
+  /** Absent: this server manages no library. */
+  library: ModelLibrary | undefined;
+  keepAliveMs: number;
+  /** Runs before every order; throws for those who may give none. */
+  refuseStrangers: () => Promise<void>;
+}
+
+export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteOptions): Promise<void> {
+  const { registry, keepAliveMs } = options;
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const library = (): ModelLibrary => {
+    if (options.library !== undefined) return options.library;
+    throw new WireError("not_found", "This server was put together without a library of models.");
+  };
+
+  typed.get(
+    "/api/v1/models/search",
+    { schema: { querystring: SearchQuery } },
+    async ({ query, clientSignal: signal }): Promise<FoundRepositories> => {
+      const found = await library().search(query.q, { limit: query.limit, signal });
+      const data = found.map(({ isGated, ...repository }) => ({ ...repository, gated: isGated }));
+      return { object: "list", data };
+    },
+  );
+
+  const orders = { preHandler: options.refuseStrangers };
+
+  typed.post("/api/v1/models/pull", { ...orders, schema: { body: PullRequest } }, async (request, reply) => {
+    const { model, stream = true } = request.body;
+    const { clientSignal: signal } = request;
+    const events = pullEvents((onProgress) => library().pull(model, { signal, onProgress }), registry);
+    if (stream) return sendEvents(request, reply, asText(events), { keepAliveMs });
+    return await lastOf(events);
+  });
+
+  typed.post(
+    "/api/v1/models/remove",
+    { ...orders, schema: { body: RemoveRequest } },
+    async (request): Promise<RemovedModel> => {
+      const { model } = request.body;
+      const { id, state } = await registry.known(model);
+      if (takesMemory(state) || state.kind === "preparing") {
+        throw new WireError("invalid_request", `${id} is in memory; unload it first.`, { param: "model" });
+      }
+      const { freedBytes } = await library().remove(id, { signal: request.clientSignal });
+      await registry.refresh({ isNeeded: true });
+      return { id, removed: true, freed_bytes: freedBytes };
+    },
+  );
+}
+
+type Pull = (onProgress: (id: string, progress: LibraryProgress) => void) => Promise<string>;
+
+/** How far the pull is, the newest report at a time, and at the end that the model is there. */
+async function* pullEvents(pull: Pull, registry: ModelRegistry): AsyncGenerator<PullEvent, void, undefined> {
+  let newest: PullEvent | undefined;
+  let wake: () => void = () => {};
+  const pulling = pull((model, { phase, bytes, totalBytes }) => {
+    newest = { status: phase, model, bytes, total_bytes: totalBytes };
+    wake();
+  });
+  try {
+    for (;;) {
+      const news = new Promise<undefined>((resolve) => (wake = () => resolve(undefined)));
+      if (newest !== undefined) {
+        const event: PullEvent = newest;
+        newest = undefined;
+        yield event;
+        continue;
+      }
+      const model = await Promise.race([pulling, news]);
+      if (model === undefined) continue;
+      await registry.refresh({ isNeeded: true });
+      const bytes = registry.slots.find(({ id }) => id === model)?.entry.size_bytes ?? 0;
+      return yield { status: "done", model, bytes, total_bytes: bytes };
+    }
+  } finally {
+    pulling.catch(() => {}); // whoever has left does not want to know
+  }
+}
+
+async function* asText(events: AsyncIterable<PullEvent>): AsyncGenerator<string, void, undefined> {
+  for await (const event of events) yield dataEvent(JSON.stringify(event));
+  yield doneEvent;
+}
+
+async function lastOf(events: AsyncIterable<PullEvent>): Promise<PullEvent | undefined> {
+  let last: PullEvent | undefined;
+  for await (const event of events) last = event;
+  return last;
+}
