@@ -2,7 +2,8 @@ import { EngineError } from "@ingle/engine";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
 import { coolDownMs } from "./model-slot.ts";
-import { ModelRegistry, refreshMinMs, type RegistryOptions } from "./registry.ts";
+import { ModelRegistry, type RegistryOptions } from "./registry.ts";
+import { refreshMinMs } from "./shelf.ts";
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 

@@ -12,6 +12,7 @@ import { readinessOf, type HouseReadiness } from "./readiness.ts";
 import { loadingStill, notFound, shuttingDown } from "./refusals.ts";
 import { orAborted, Room } from "./room.ts";
 import type { RoomLimits } from "./room-plan.ts";
+import { Shelf } from "./shelf.ts";
 
 export type { ModelLoader } from "./known-model.ts";
 export type { Lease } from "./model-slot.ts";
@@ -32,30 +33,28 @@ export interface RegistryOptions extends RoomLimits {
   now?: () => Date;
 }
 
-/** The source is not asked more often: it may look through folders of thousands of files. */
-export const refreshMinMs = 2_000;
-
 export class ModelRegistry implements AsyncDisposable {
   readonly #options: RegistryOptions;
   readonly #abort = new AbortController();
   readonly #room: Room;
-  /** By id, those that were added first. */
-  readonly #slots = new Map<string, ModelSlot>();
-  /** Ids that the source has given; the others stay whatever it says. */
-  readonly #sourced = new Set<string>();
-  #refreshing: Promise<void> | undefined;
-  #refreshedAt = -Infinity;
+  readonly #shelf: Shelf;
   #stamp = 0;
   #disposal: Promise<void> | undefined;
 
   constructor(options: RegistryOptions) {
     this.#options = options;
     this.#room = new Room(options);
+    this.#shelf = new Shelf({
+      source: options.source,
+      onSourceFailure: options.onSourceFailure,
+      now: () => this.#now(),
+      makeSlot: (known) => this.#makeSlot(known),
+    });
   }
 
   /** Every model that is known, loaded or not. */
   get slots(): readonly ModelSlot[] {
-    return [...this.#slots.values()];
+    return this.#shelf.slots;
   }
 
   /** What all models may take together, and how many of them there may be. */
@@ -79,20 +78,7 @@ export class ModelRegistry implements AsyncDisposable {
 
   /** Adds a model that requests may name. One of the same id stays. */
   add(known: KnownModel): ModelSlot {
-    const present = this.#slots.get(known.id);
-    if (present !== undefined) return present;
-    const { pinned = [], waitingMax, idleUnloadMs } = this.#options;
-    const slot = new ModelSlot(known, {
-      isPinned: [known.id, ...(known.aliases ?? [])].some((name) => pinned.includes(name)),
-      waitingMax,
-      idleUnloadMs,
-      now: () => this.#now(),
-      stamp: () => (this.#stamp += 1),
-      bring: (each) => this.#bring(each),
-      onChange: () => this.#room.changed(),
-    });
-    this.#slots.set(known.id, slot);
-    return slot;
+    return this.#shelf.add(known);
   }
 
   /**
@@ -168,30 +154,22 @@ export class ModelRegistry implements AsyncDisposable {
   describe(id: string): ModelEntry {
     const entry = this.list().find((candidate) => candidate.id === id);
     if (entry !== undefined) return entry;
-    const state = this.#slots.get(id)?.state;
+    const state = this.slots.find((slot) => slot.id === id)?.state;
     if (state?.kind === "preparing" || state?.kind === "loading")
       throw loadingStill({ id, progress: progressOf(state) });
     throw notFound(id);
   }
 
   /** The model of this id or alias. Throws `model_not_found`. */
-  async known(id: string): Promise<ModelSlot> {
-    const slot = this.#named(id) ?? (await this.#namedNow(id));
-    if (slot === undefined) throw notFound(id);
+  async known(name: string): Promise<ModelSlot> {
+    const slot = await this.#shelf.find(name);
+    if (slot === undefined) throw notFound(name);
     return slot;
   }
 
   /** Asks the source what there is now, unless it was asked a moment ago. `isNeeded`: even then. */
-  async refresh({ isNeeded = false }: { isNeeded?: boolean } = {}): Promise<void> {
-    const { source } = this.#options;
-    if (source === undefined || this.#abort.signal.aborted) return;
-    if (this.#refreshing === undefined || isNeeded) {
-      const sinceMs = this.#now().getTime() - this.#refreshedAt;
-      if (!isNeeded && sinceMs < refreshMinMs) return;
-      this.#refreshedAt = this.#now().getTime();
-      this.#refreshing = this.#refresh(source);
-    }
-    await this.#refreshing;
+  async refresh(options: { isNeeded?: boolean } = {}): Promise<void> {
+    if (!this.#abort.signal.aborted) await this.#shelf.refresh(options);
   }
 
   /** Takes no new leases, ends loads under way, waits for the leases and frees the models. Idempotent. */
@@ -207,6 +185,19 @@ export class ModelRegistry implements AsyncDisposable {
 
   #now(): Date {
     return this.#options.now?.() ?? new Date();
+  }
+
+  #makeSlot(known: KnownModel): ModelSlot {
+    const { pinned = [], waitingMax, idleUnloadMs } = this.#options;
+    return new ModelSlot(known, {
+      isPinned: [known.id, ...(known.aliases ?? [])].some((name) => pinned.includes(name)),
+      waitingMax,
+      idleUnloadMs,
+      now: () => this.#now(),
+      stamp: () => (this.#stamp += 1),
+      bring: (slot) => this.#bring(slot),
+      onChange: () => this.#room.changed(),
+    });
   }
 
   #assertOpen(): void {
@@ -225,22 +216,11 @@ export class ModelRegistry implements AsyncDisposable {
 
   /** The model that a request means. Throws `model_not_found`. */
   async #meant(requestedId: string, variant: VariantName): Promise<ModelSlot> {
-    const named = this.#named(requestedId) ?? (await this.#namedNow(requestedId));
+    const named = await this.#shelf.find(requestedId);
     if (named !== undefined) return named;
     const usual = variants[variant].modelRule === "any" ? this.#usual() : undefined;
     if (usual === undefined) throw notFound(requestedId);
     return usual;
-  }
-
-  #named(name: string): ModelSlot | undefined {
-    return this.#slots.get(name) ?? this.slots.find(({ known }) => known.aliases?.includes(name) === true);
-  }
-
-  /** After a look at the source: it may have come since. */
-  async #namedNow(name: string): Promise<ModelSlot | undefined> {
-    if (this.#options.source === undefined) return undefined;
-    await this.refresh();
-    return this.#named(name);
   }
 
   /** The model that any name means: the one that was used last, else the first. */
@@ -273,31 +253,6 @@ export class ModelRegistry implements AsyncDisposable {
     } catch {
       // The slot has kept why, and tells it to the next request.
     }
-  }
-
-  async #refresh(source: ModelSource): Promise<void> {
-    try {
-      const known = await source.known();
-      const ids = new Set(known.map(({ id }) => id));
-      for (const id of this.#sourced) if (!ids.has(id)) this.#forget(id);
-      for (const model of known) {
-        if (!this.#slots.has(model.id)) this.#sourced.add(model.id);
-        const slot = this.add(model);
-        if (this.#sourced.has(model.id)) slot.know(model);
-      }
-    } catch (error) {
-      this.#options.onSourceFailure?.(error);
-    } finally {
-      this.#refreshing = undefined;
-    }
-  }
-
-  /** A model that the source has no more. One that is in memory stays until it is freed. */
-  #forget(id: string): void {
-    const kind = this.#slots.get(id)?.state.kind;
-    if (kind !== "available" && kind !== "failed") return;
-    this.#slots.delete(id);
-    this.#sourced.delete(id);
   }
 }
 
