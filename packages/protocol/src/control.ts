@@ -53,6 +53,7 @@ export type ModelOrder = z.infer<typeof ModelOrder>;
 export const ServerState = z
   .object({
     status: z.enum(["ok", "idle", "empty", "loading", "failed", "shutting_down"]),
+    version: z.string(),
     variant: z.string(),
     started_at: z.int().meta({ description: "Unix seconds." }),
     running: z.int().meta({ description: "Requests that are computed now." }),

@@ -9,7 +9,7 @@ export type Liveness = z.infer<typeof Liveness>;
 export const Readiness = z
   .object({
     status: z.enum(["ok", "idle", "empty", "loading", "failed", "shutting_down"]).meta({
-      description: "ok and idle (the model was unloaded; the next request loads it) take requests.",
+      description: "ok and idle (none is in memory; the next request loads one) take requests.",
     }),
     model: z.string().optional().meta({ description: "The model's id." }),
     progress: z.number().min(0).max(1).optional().meta({ description: "How far loading is." }),

@@ -12,9 +12,14 @@ const wordsRule = `q must be a string of 1 to ${searchLengthMax} characters`;
 const limitRule = `limit must be a whole number from 1 to ${searchResultsMax}`;
 
 /** The body of `POST /api/v1/models/pull`. With `stream: false` the answer is the last event alone. */
-export const PullRequest = z.looseObject({ model: modelField, stream: flag("stream") }).meta({
-  id: "PullRequest",
-});
+export const PullRequest = z
+  .looseObject({
+    model: modelField,
+    stream: flag("stream", { description: "Answer with events.", default: true }),
+  })
+  .meta({
+    id: "PullRequest",
+  });
 export type PullRequest = z.infer<typeof PullRequest>;
 
 /** An event of a pull: how far it is, and with `done` that the model is there. */

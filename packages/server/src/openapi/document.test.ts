@@ -74,6 +74,14 @@ describe("the document of this server", () => {
     }
   });
 
+  it("tells what may stand behind a path's question mark", async () => {
+    const { paths } = await documentWith();
+    expect(paths["/api/v1/models/search"]?.["get"]?.parameters).toMatchObject([
+      { name: "q", in: "query", required: true, schema: { type: "string" } },
+      { name: "limit", in: "query", required: false },
+    ]);
+  });
+
   it("asks for a key only where keys are configured, and never for what is public", async () => {
     const without = await documentWith();
     expect(without.security).toBeUndefined();

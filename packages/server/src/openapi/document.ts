@@ -36,10 +36,18 @@ export interface OperationObject {
   description?: string;
   /** Empty: no key is needed, whatever holds elsewhere. */
   security?: Record<string, string[]>[];
-  parameters?: { name: string; in: "path"; required: true; description: string; schema: JsonSchema }[];
+  parameters?: ParameterObject[];
   requestBody?: { required: true; content: Record<string, MediaTypeObject> };
   /** By status. */
   responses: Record<string, ResponseObject>;
+}
+
+export interface ParameterObject {
+  name: string;
+  in: "path" | "query";
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
 }
 
 export interface ResponseObject {
@@ -118,11 +126,12 @@ interface Parts {
 
 function toOperationObject(route: ListedRoute, path: string, { components, errors }: Parts): OperationObject {
   const { method, body, operation } = route;
+  const parameters = parametersOf(route, path, components);
   return {
     operationId: operationId(method, path),
     summary: operation?.summary ?? `${method} ${path}`,
     ...(operation?.description === undefined ? {} : { description: operation.description }),
-    ...(path.includes("{id}") ? { parameters: [idParameter(operation?.id ?? "An id.")] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
       : {
@@ -144,8 +153,18 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
-function idParameter(description: string) {
-  return { name: "id", in: "path", required: true, description, schema: { type: "string" } } as const;
+function parametersOf(
+  { query, operation }: ListedRoute,
+  path: string,
+  { write }: SchemaComponents,
+): ParameterObject[] {
+  const { properties = {}, required = [] } = query === undefined ? {} : write(query);
+  const asked = Object.entries(properties).flatMap(([name, schema]): ParameterObject[] =>
+    typeof schema === "boolean" ? [] : [{ name, in: "query", required: required.includes(name), schema }],
+  );
+  if (!path.includes("{id}")) return asked;
+  const description = operation?.id ?? "An id.";
+  return [{ name: "id", in: "path", required: true, description, schema: { type: "string" } }, ...asked];
 }
 
 function example(operation: Operation | undefined): { example?: unknown } {

@@ -36,6 +36,8 @@ export interface ListedRoute {
   /** In the router's form: `/v1/models/*`. */
   path: string;
   body: z.ZodType | undefined;
+  /** What stands behind the path's question mark. */
+  query?: z.ZodType | undefined;
   /** It needs no key. */
   isPublic: boolean;
   operation: Operation | undefined;

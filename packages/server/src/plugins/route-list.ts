@@ -28,10 +28,11 @@ export const routeList = fp(
 );
 
 function listed({ url, schema, config }: RouteOptions): Omit<ListedRoute, "method"> {
-  const body = schema?.body;
+  const { body, querystring: query } = schema ?? {};
   return {
     path: url,
     body: body instanceof z.ZodType ? body : undefined,
+    query: query instanceof z.ZodType ? query : undefined,
     isPublic: config?.isPublic === true,
     operation: config?.operation,
   };

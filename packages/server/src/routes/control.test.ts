@@ -104,6 +104,7 @@ describe("GET /api/v1/state", () => {
     const state = ServerState.parse((await server.app.inject({ url: "/api/v1/state" })).json());
     expect(state).toEqual({
       status: "ok",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       variant: "desktop",
       started_at: 5,
       running: 0,

@@ -1,10 +1,30 @@
 // The management of a running server: GET /api/v1/state, GET /api/v1/models, POST /api/v1/models/load and …/unload.
-import { ModelOrder, type ManagedModel, type ManagedModelList, type ServerState } from "@ingle/protocol";
+import { ManagedModel, ManagedModelList, ModelOrder, ServerState } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { AnsweringOptions } from "../answering/answering.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
 import { isInMemory } from "../models/model-state.ts";
+import type { Operation } from "../openapi/operation.ts";
+import { ingleVersion } from "../version.ts";
+
+const state: Operation = { summary: "What the server is doing", answers: { 200: ServerState } };
+const models: Operation = {
+  summary: "Every model that is known, and where it is",
+  answers: { 200: ManagedModelList },
+};
+const load: Operation = {
+  summary: "Load a model",
+  answers: { 200: ManagedModel },
+  errors: ["model_not_found", "engine_failed", "out_of_memory", "shutting_down"],
+  example: {},
+};
+const unload: Operation = {
+  summary: "Free a model's memory, once nobody uses it",
+  answers: { 200: ManagedModel },
+  errors: ["model_not_found", "shutting_down"],
+  example: {},
+};
 
 export interface ControlOptions extends Pick<AnsweringOptions, "registry" | "variant" | "now"> {
   /** Runs before every order; throws for those who may give none. */
@@ -14,14 +34,14 @@ export interface ControlOptions extends Pick<AnsweringOptions, "registry" | "var
 export async function controlRoutes(app: FastifyInstance, options: ControlOptions): Promise<void> {
   const { registry, variant, now } = options;
   const startedAt = Math.floor(now().getTime() / 1000);
-  const order = { schema: { body: ModelOrder }, preHandler: options.refuseStrangers };
 
-  app.get("/api/v1/state", async (): Promise<ServerState> => {
+  app.get("/api/v1/state", { config: { operation: state } }, async (): Promise<ServerState> => {
     const { running, waiting } = registry.figures();
-    const loaded = registry.slots.filter(({ state }) => isInMemory(state)).map(({ id }) => id);
+    const loaded = registry.slots.filter((slot) => isInMemory(slot.state)).map(({ id }) => id);
     const { status } = registry.readiness();
     return {
       status,
+      version: ingleVersion(),
       variant,
       started_at: startedAt,
       running,
@@ -31,14 +51,15 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
     };
   });
 
-  app.get("/api/v1/models", async (): Promise<ManagedModelList> => {
+  app.get("/api/v1/models", { config: { operation: models } }, async (): Promise<ManagedModelList> => {
     await registry.refresh();
     return { object: "list", data: registry.slots.map(toManagedModel), memory: modelMemory(registry) };
   });
 
-  type Order = (id: string, options: { signal?: AbortSignal | undefined }) => Promise<unknown>;
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const order = { schema: { body: ModelOrder }, preHandler: options.refuseStrangers };
   const carryOut = async (
-    what: Order,
+    what: (id: string, options: { signal?: AbortSignal | undefined }) => Promise<unknown>,
     request: FastifyRequest<{ Body: ModelOrder }>,
   ): Promise<ManagedModel> => {
     const { model, wait = true } = request.body;
@@ -47,11 +68,13 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
     else void inBackground(what(slot.id, {}), request); // never rejects
     return toManagedModel(slot);
   };
-  const typed = app.withTypeProvider<ZodTypeProvider>();
-  const load: Order = (id, { signal }) => registry.load(id, undefined, { signal });
-  typed.post("/api/v1/models/load", order, (request) => carryOut(load, request));
-  const unload: Order = (id, { signal }) => registry.unload(id, { signal });
-  typed.post("/api/v1/models/unload", order, (request) => carryOut(unload, request));
+
+  typed.post("/api/v1/models/load", { ...order, config: { operation: load } }, (request) =>
+    carryOut((id, { signal }) => registry.load(id, undefined, { signal }), request),
+  );
+  typed.post("/api/v1/models/unload", { ...order, config: { operation: unload } }, (request) =>
+    carryOut((id, { signal }) => registry.unload(id, { signal }), request),
+  );
 }
 
 /** What fails is told by the model's state; the log has it too. */

@@ -1,12 +1,12 @@
 // The model library of a running server: GET /api/v1/models/search, POST /api/v1/models/pull with progress events, and
 // POST /api/v1/models/remove.
 import {
+  FoundRepositories,
+  PullEvent,
   PullRequest,
+  RemovedModel,
   RemoveRequest,
   SearchQuery,
-  type FoundRepositories,
-  type PullEvent,
-  type RemovedModel,
 } from "@ingle/protocol";
 import type { LibraryProgress } from "@ingle/engine";
 import type { FastifyInstance } from "fastify";
@@ -16,7 +16,27 @@ import { dataEvent, doneEvent } from "../answering/sse.ts";
 import type { ModelLibrary } from "../models/model-library.ts";
 import { takesMemory } from "../models/model-state.ts";
 import type { ModelRegistry } from "../models/registry.ts";
+import type { Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
+
+const search: Operation = {
+  summary: "Look for models on the hub",
+  answers: { 200: FoundRepositories },
+  errors: ["not_found", "engine_failed"],
+};
+const pull: Operation = {
+  summary: "Fetch a model, with events that tell how far it is",
+  answers: { 200: PullEvent },
+  event: PullEvent,
+  errors: ["not_found", "model_not_found", "out_of_memory", "engine_failed"],
+  example: {},
+};
+const remove: Operation = {
+  summary: "Remove a model that is not in memory",
+  answers: { 200: RemovedModel },
+  errors: ["not_found", "model_not_found", "engine_failed"],
+  example: {},
+};
 
 export interface LibraryRouteOptions {
   registry: ModelRegistry;
@@ -37,7 +57,7 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
 
   typed.get(
     "/api/v1/models/search",
-    { schema: { querystring: SearchQuery } },
+    { schema: { querystring: SearchQuery }, config: { operation: search } },
     async ({ query, clientSignal: signal }): Promise<FoundRepositories> => {
       const found = await library().search(query.q, { limit: query.limit, signal });
       const data = found.map(({ isGated, ...repository }) => ({ ...repository, gated: isGated }));
@@ -47,17 +67,21 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
 
   const orders = { preHandler: options.refuseStrangers };
 
-  typed.post("/api/v1/models/pull", { ...orders, schema: { body: PullRequest } }, async (request, reply) => {
-    const { model, stream = true } = request.body;
-    const { clientSignal: signal } = request;
-    const events = pullEvents((onProgress) => library().pull(model, { signal, onProgress }), registry);
-    if (stream) return sendEvents(request, reply, asText(events), { keepAliveMs });
-    return await lastOf(events);
-  });
+  typed.post(
+    "/api/v1/models/pull",
+    { ...orders, schema: { body: PullRequest }, config: { operation: pull } },
+    async (request, reply) => {
+      const { model, stream = true } = request.body;
+      const { clientSignal: signal } = request;
+      const events = pullEvents((onProgress) => library().pull(model, { signal, onProgress }), registry);
+      if (stream) return sendEvents(request, reply, asText(events), { keepAliveMs });
+      return await lastOf(events);
+    },
+  );
 
   typed.post(
     "/api/v1/models/remove",
-    { ...orders, schema: { body: RemoveRequest } },
+    { ...orders, schema: { body: RemoveRequest }, config: { operation: remove } },
     async (request): Promise<RemovedModel> => {
       const { model } = request.body;
       const { id, state } = await registry.known(model);
@@ -74,10 +98,13 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
 type Pull = (onProgress: (id: string, progress: LibraryProgress) => void) => Promise<string>;
 
 /** How far the pull is, the newest report at a time, and at the end that the model is there. */
-async function* pullEvents(pull: Pull, registry: ModelRegistry): AsyncGenerator<PullEvent, void, undefined> {
+async function* pullEvents(
+  fetchModel: Pull,
+  registry: ModelRegistry,
+): AsyncGenerator<PullEvent, void, undefined> {
   let newest: PullEvent | undefined;
   let wake: () => void = () => {};
-  const pulling = pull((model, { phase, bytes, totalBytes }) => {
+  const pulling = fetchModel((model, { phase, bytes, totalBytes }) => {
     newest = { status: phase, model, bytes, total_bytes: totalBytes };
     wake();
   });

@@ -32,11 +32,16 @@ export async function scriptedRegistry(
 ): Promise<{ registry: ModelRegistry; log: ScriptLog; model: Model }> {
   const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
   const { model, log } = await scriptedModel(script);
-  await registry.load(scriptedId, async () => ({
-    model,
-    tokenizer: model.tokenizer,
-    [Symbol.asyncDispose]: () => model[Symbol.asyncDispose](),
-  }));
+  // One that was freed is loaded again as another model, of which nobody keeps a log.
+  const load = async () => (model.disposed ? (await scriptedModel(script)).model : model);
+  await registry.load(scriptedId, async () => {
+    const loaded = await load();
+    return {
+      model: loaded,
+      tokenizer: loaded.tokenizer,
+      [Symbol.asyncDispose]: () => loaded[Symbol.asyncDispose](),
+    };
+  });
   return { registry, log, model };
 }
 
