@@ -144,6 +144,7 @@ describe("which id is accepted", () => {
     await registry.load("a");
     expect((await registry.acquire("whatever", "developer")).id).toBe("a");
     expect((await registry.acquire("", "developer")).id).toBe("a");
+    expect((await registry.acquire(undefined, "desktop")).id).toBe("a");
     expect((await registry.acquire("b", "developer")).id).toBe("b");
     expect((await registry.acquire("whatever", "developer")).id).toBe("b");
   });

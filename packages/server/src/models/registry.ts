@@ -116,11 +116,12 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /**
-   * Takes a place and the model; waits while it is loaded, where that is the rule. Throws `overloaded`, `model_not_found`,
+   * Takes a place and the model, without an id the one that was used last; waits while it is loaded, where that is the
+   * rule. Throws `overloaded`, `model_not_found`,
    * `model_loading` (with a time to try again), why loading failed, or the signal's reason.
    */
   async acquire(
-    requestedId: string,
+    requestedId: string | undefined,
     variant: VariantName,
     { signal, places = 1 }: { signal?: AbortSignal | undefined; places?: number } = {},
   ): Promise<Lease> {
@@ -215,10 +216,11 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /** The model that a request means. Throws `model_not_found`. */
-  async #meant(requestedId: string, variant: VariantName): Promise<ModelSlot> {
-    const named = await this.#shelf.find(requestedId);
+  async #meant(requestedId: string | undefined, variant: VariantName): Promise<ModelSlot> {
+    const named = requestedId === undefined ? undefined : await this.#shelf.find(requestedId);
     if (named !== undefined) return named;
-    const usual = variants[variant].modelRule === "any" ? this.#usual() : undefined;
+    const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
+    const usual = acceptsAny ? this.#usual() : undefined;
     if (usual === undefined) throw notFound(requestedId);
     return usual;
   }
