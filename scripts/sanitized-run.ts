@@ -94,21 +94,25 @@ async function stream(engine: NativeEngine, requests: Requests, prompts: Int32Ar
 }
 
 async function run(addon: Addon, file: string): Promise<void> {
-  const loading = addon.loadModel({ path: file, gpuLayers: 0, mmap: true, mlock: false }, () => undefined);
+  const weights = { path: file, gpuLayers: 0, mmap: true, mlock: false };
+  const loading = addon.loadModel(weights, () => undefined);
   const model = await loading.model;
   const requests = new Requests();
+  const context = {
+    contextLength: 256,
+    cells: 1024,
+    parallel: 4,
+    batchTokens: 64,
+    threads: 2,
+    threadsBatch: 2,
+    kvTypeK: "f16",
+    kvTypeV: "f16",
+    flashAttention: "auto",
+  } as const;
   const engine = await model.createEngine(
     {
-      contextLength: 256,
-      cells: 1024,
-      parallel: 4,
-      batchTokens: 64,
+      ...context,
       batchTokensBusy: 0,
-      threads: 2,
-      threadsBatch: 2,
-      kvTypeK: "f16",
-      kvTypeV: "f16",
-      flashAttention: "auto",
       waitingMax: 16,
       contextOverflow: "shift",
       speculation: "ngram",
@@ -129,7 +133,12 @@ async function run(addon: Addon, file: string): Promise<void> {
     ),
   );
   const embeddings = [prompts, prompts.slice(3), prompts].map((texts) => engine.embed(texts));
-  const ends = await stream(engine, requests, prompts);
+  // Another model is measured while this one computes.
+  const [ends, { memories }] = await Promise.all([
+    stream(engine, requests, prompts),
+    addon.measureModel(weights, context),
+  ]);
+  if (memories.length === 0) throw new Error("The model takes no memory.");
   engine.cancel(embeddings[2] ?? 0); // it may have ended
   const embedded = await Promise.all(embeddings.slice(0, 2).map((id) => requests.end(id)));
   if (embedded.join() !== "embedded,embedded") throw new Error(`Embeddings ended with ${embedded.join()}.`);

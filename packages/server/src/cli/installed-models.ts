@@ -13,7 +13,22 @@ export function installedModels(context: CommandContext, { engine }: ServerConfi
     const created = Math.floor((addedAt?.getTime() ?? 0) / 1000);
     const about = { size_bytes: sizeBytes, quantization, created };
     const located = { kind: "here", id, path, isListed: true } as const;
-    return knownModel(located, context, { engine: settings, aliases, about });
+    const withContext = (contextLength: number | undefined): KnownModel =>
+      knownModel(located, context, { engine: { ...settings, contextLength }, aliases, about });
+    return {
+      ...withContext(settings.contextLength),
+      prepare: async (options) => {
+        const { EngineError } = await context.engine();
+        try {
+          return await withContext(settings.contextLength).prepare(options);
+        } catch (error) {
+          // What was asked for is meant for the model that the server was started with; another may be made for less.
+          const most = EngineError.is(error) ? error.details["contextLengthTrain"] : undefined;
+          if (typeof most !== "number") throw error;
+          return await withContext(most).prepare(options);
+        }
+      },
+    };
   };
   return {
     known: async () => {
