@@ -383,16 +383,8 @@ export function loadModel(options: NativeLoadOptions, onProgress: (fraction: num
 export interface NativeMeasure {
   contextLengthTrain: number;
   layers: number;
-  memories: NativeMemoryUse[];
-}
-
-/** Bytes in one memory. */
-export interface NativeMemoryUse {
-  /** Name of the device as in `buildInfo()`; empty for the machine's own memory. */
-  device: string;
-  weightsBytes: number;
-  contextBytes: number;
-  computeBytes: number;
+  /** Bytes by memory; `device` is a name as in `buildInfo()`, empty for the machine's own memory. */
+  memories: { device: string; weightsBytes: number; contextBytes: number; computeBytes: number }[];
 }
 
 /**
