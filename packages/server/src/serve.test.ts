@@ -115,6 +115,19 @@ describe("closing", () => {
     expect(performance.now() - before).toBeLessThan(2_000);
   });
 
+  it("does not wait for connections that nobody has asked anything on", async () => {
+    await using house = await scriptedServer();
+    const { hostname, port } = new URL(house.server.url);
+    const spare = connect(Number(port), hostname);
+    await once(spare, "connect");
+    await (await chat(house.server.url)).text();
+    const before = performance.now();
+    const ended = once(spare, "close");
+    await house.server.close({ deadlineMs: 10_000 });
+    await ended;
+    expect(performance.now() - before).toBeLessThan(2_000);
+  });
+
   it("may be asked for twice", async () => {
     await using house = await scriptedServer();
     await Promise.all([house.server.close(), house.server.close({ deadlineMs: 0 })]);

@@ -108,6 +108,15 @@ describe("the engine's errors", () => {
     });
   });
 
+  it("name fields as the request does", () => {
+    const message = "responseFormat: this schema has a keyword that cannot be enforced.";
+    const error = new EngineError("invalid_request", message, { details: { param: "responseFormat" } });
+    expect(toWireError(error)).toMatchObject({
+      message: "response_format: this schema has a keyword that cannot be enforced.",
+      details: { param: "response_format" },
+    });
+  });
+
   it.each([false, true])(
     "are a 429 with a time to try again when its line is full (stream: %s)",
     async (stream) => {

@@ -109,8 +109,15 @@ export function toWireError(thrown: unknown, paramNames: FastifyContextConfig["p
 
 function fromEngine(error: EngineError, paramNames: Readonly<Record<string, string>>): WireError {
   const { param, promptTokens, contextLength } = error.details;
-  return new WireError(codeOfEngine[error.code], error.message, {
-    param: typeof param === "string" && param !== "" ? (paramNames[param] ?? toWireParam(param)) : undefined,
+  const isNamed = typeof param === "string" && param !== "";
+  const field = isNamed ? (paramNames[param] ?? toWireParam(param)) : undefined;
+  // The engine's sentence begins with the name that the field has there.
+  const message =
+    isNamed && error.message.startsWith(`${param}: `)
+      ? `${field}${error.message.slice(param.length)}`
+      : error.message;
+  return new WireError(codeOfEngine[error.code], message, {
+    param: field,
     n_prompt_tokens: typeof promptTokens === "number" ? promptTokens : undefined,
     n_ctx: typeof contextLength === "number" ? contextLength : undefined,
     cause: error,
