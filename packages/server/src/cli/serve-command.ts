@@ -1,6 +1,7 @@
 // `ingle serve`: listens, loads the model while the server already answers "loading", prints how to reach it, and
 // stays until it is told to stop.
 import { isLoopback, resolveConfig, type ServerConfig, type ServerFlags } from "../config.ts";
+import type { KnownModel, ModelLoader } from "../models/known-model.ts";
 import { modelLibrary } from "../models/model-library.ts";
 import type { RunningServer } from "../serve.ts";
 import { variants } from "../variants.ts";
@@ -17,22 +18,57 @@ import { announceServer } from "./running-servers.ts";
 export async function serveCommand(flags: ServerFlags, context: CommandContext): Promise<number> {
   const { env, shutdown, stdout } = context;
   const config = resolveConfig({ flags, env });
-  const [{ serve }, engine] = await Promise.all([context.server(), context.engine()]);
+  const engine = await context.engine();
   const choice = await chooseModel(config, context);
+  const budget = await modelBudget(config.models, engine);
+  const aliases = config.model === undefined ? [] : [config.model];
+  await using model = begun(knownModel(choice, context, { ...config, aliases }), {
+    budget,
+    signal: shutdown.signal,
+  });
+  const { serve } = await context.server();
   const servesOthers = variants[config.variant].modelRule !== "given";
   await using server = await serve(config, {
     library: modelLibrary({ env, isOffline: config.offline }),
     source: servesOthers ? installedModels(context, config) : undefined,
-    budget: await modelBudget(config.models, engine),
+    budget,
   });
-  const aliases = config.model === undefined ? [] : [config.model];
-  server.registry.add(knownModel(choice, context, { ...config, aliases }));
+  server.registry.add(model);
   await server.registry.load(choice.id);
   await using _record = await announceServer(engine.libraryPaths(env), { url: server.url, id: choice.id });
   stdout.write(servingText(config, server, choice.id));
   await shutdown.requested();
   await drain(server, context);
   return exitCodes.ok;
+}
+
+/**
+ * A model that is already being loaded, on threads of its own, while the server is read: its first load takes that up.
+ * What nobody has taken up is freed at the end.
+ */
+function begun(
+  model: KnownModel,
+  options: Parameters<KnownModel["prepare"]>[0],
+): KnownModel & AsyncDisposable {
+  let report: (fraction: number) => void = () => {};
+  const prepared = model.prepare(options);
+  const loading = prepared.then(({ load }) => load((fraction) => report(fraction), options.signal));
+  loading.catch(() => {}); // the load that takes it up tells
+  let isTaken = false;
+  const load: ModelLoader = async (onProgress) => {
+    isTaken = true;
+    report = onProgress;
+    return await loading;
+  };
+  return {
+    ...model,
+    prepare: async (later) => (isTaken ? await model.prepare(later) : { ...(await prepared), load }),
+    [Symbol.asyncDispose]: async () => {
+      if (isTaken) return;
+      const loaded = await loading.catch(() => undefined);
+      await loaded?.[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Lets running requests end. A second signal leaves the process meanwhile (signals.ts). */

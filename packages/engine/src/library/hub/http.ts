@@ -3,7 +3,7 @@
 // connection agent does, and brings the starter model the same way.
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
-import { Agent } from "@npmcli/agent";
+import type { Agent } from "@npmcli/agent";
 import { ingleAgent } from "../user-agent.ts";
 import { hubFailure, type HubQuestion } from "./hub-failure.ts";
 import type { HubSettings } from "./hub-settings.ts";
@@ -70,10 +70,11 @@ export class HubHttp implements Disposable {
     }: { method: string; headers: Record<string, string>; signal: AbortSignal | undefined },
   ): Promise<IncomingMessage> {
     const { request } = target.protocol === "https:" ? https : http;
+    const agent = await this.#agentFor(target);
     return await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(target, {
         method,
-        agent: this.#agentFor(target),
+        agent,
         headers: { "user-agent": ingleAgent, ...this.#authorization(target), ...headers },
         ...(signal === undefined ? {} : { signal }),
       });
@@ -94,12 +95,14 @@ export class HubHttp implements Disposable {
       : {};
   }
 
-  #agentFor({ protocol }: URL): Agent {
+  async #agentFor({ protocol }: URL): Promise<Agent> {
+    // Imported when something is asked: it brings two dozen files, and most starts ask nobody.
+    const { Agent: NpmAgent } = await import("@npmcli/agent");
     const kept = this.#agents.get(protocol);
     if (kept !== undefined) return kept;
     const { proxies, noProxy } = this.settings;
     const proxy = protocol === "https:" ? proxies.https : proxies.http;
-    const agent = new Agent({
+    const agent = new NpmAgent({
       ...(proxy === undefined ? {} : { proxy, noProxy }),
       keepAlive: true,
       timeouts: { connection: connectMaxMs },
