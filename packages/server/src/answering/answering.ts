@@ -19,8 +19,8 @@ export interface AnsweringOptions {
 }
 
 /**
- * The model that a request names, or the one that is served where it may name none, held until the reply is out or its client gone, with a place in the line for each
- * generation. Throws what the registry refuses with, and the client's leaving.
+ * The model that a request names, or the one that is served where it may name none, held until the reply is out or its
+ * client gone, with a place in the line for each generation. Throws what the registry refuses with, and the client's leaving.
  */
 export async function leaseModel(
   request: FastifyRequest,

@@ -2,11 +2,12 @@ import { scriptedModel, type Script } from "@ingle/engine/testing";
 import { ChatCompletionChunk } from "@ingle/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toChunks, type ChunkOptions } from "./to-chunks.ts";
+import type { StreamOptions } from "../answering/stream-options.ts";
+import { toChunks } from "./to-chunks.ts";
 
 const head = { id: "chatcmpl-1", created: 7, model: "m", system_fingerprint: "f" };
 
-async function events(script: Script, options: Partial<ChunkOptions> = {}): Promise<string[]> {
+async function events(script: Script, options: Partial<StreamOptions> = {}): Promise<string[]> {
   const { model } = await scriptedModel(script);
   const generation = model.generate({ messages: [{ role: "user", content: "Hi" }] });
   const seen: string[] = [];

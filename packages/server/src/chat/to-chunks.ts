@@ -6,16 +6,8 @@ import { toTimings, toUsage, type AnswerHead } from "../answering/answer.ts";
 import { merged } from "../answering/merged.ts";
 import { speedometer, type Speed } from "../answering/speedometer.ts";
 import { doneEvent, eventsWithHead } from "../answering/sse.ts";
+import type { StreamOptions } from "../answering/stream-options.ts";
 import { toLogprobs, toToolCallDelta } from "./choices.ts";
-
-export interface ChunkOptions {
-  /** Ends the stream with a chunk that has no choices but the usage. */
-  includeUsage: boolean;
-  /** Adds the speed so far to every chunk with text. */
-  timingsPerToken: boolean;
-  /** Milliseconds of a clock that only goes forward. */
-  now?: () => number;
-}
 
 /**
  * The first event is not written before the first piece is there: until then an error is an HTTP error.
@@ -24,7 +16,7 @@ export interface ChunkOptions {
 export async function* toChunks(
   head: AnswerHead,
   generations: readonly Generation[],
-  options: ChunkOptions,
+  options: StreamOptions,
 ): AsyncGenerator<string, void, undefined> {
   const write = chunkWriter(head);
   const now = options.now ?? (() => performance.now());

@@ -11,6 +11,7 @@ import {
   type AnsweringOptions,
 } from "../answering/answering.ts";
 import { sendEvents } from "../answering/send-events.ts";
+import { toStreamOptions } from "../answering/stream-options.ts";
 import { toChunks } from "../chat/to-chunks.ts";
 import { toCompletion } from "../chat/to-completion.ts";
 import { toGenerationRequest } from "../chat/to-generation.ts";
@@ -41,10 +42,7 @@ export async function chatRoutes(app: FastifyInstance, options: AnsweringOptions
     });
     if (body.stream !== true) return toCompletion(head, await allResults(generations));
 
-    const chunks = toChunks(head, generations, {
-      includeUsage: body.stream_options?.include_usage ?? false,
-      timingsPerToken: body.timings_per_token ?? false,
-    });
+    const chunks = toChunks(head, generations, toStreamOptions(body));
     return sendEvents(request, reply, chunks, options);
   });
 }

@@ -11,6 +11,7 @@ import {
   type AnsweringOptions,
 } from "../answering/answering.ts";
 import { sendEvents } from "../answering/send-events.ts";
+import { toStreamOptions } from "../answering/stream-options.ts";
 import { promptText } from "../completions/prompt-text.ts";
 import { toChunks } from "../completions/to-chunks.ts";
 import { toCompletion } from "../completions/to-completion.ts";
@@ -56,8 +57,7 @@ export async function completionRoutes(app: FastifyInstance, options: AnsweringO
     const chunks = toChunks(head, generations, {
       repliesPerPrompt,
       openingOf,
-      includeUsage: body.stream_options?.include_usage ?? false,
-      timingsPerToken: body.timings_per_token ?? false,
+      ...toStreamOptions(body),
     });
     return sendEvents(request, reply, chunks, options);
   });
