@@ -10,6 +10,9 @@
 
 #include "ggml-backend.h"
 #include "llama.h"
+#ifdef __GLIBC__ // defined by the headers above
+#include <malloc.h>
+#endif
 
 namespace llama_rt {
 
@@ -108,6 +111,12 @@ void set_log_sink(LogSink sink) {
     ensure_backend();
     std::lock_guard lock(sink_mutex);
     sink_current = sink ? std::make_shared<LogSink>(std::move(sink)) : nullptr;
+}
+
+void give_back_freed_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 ErrorLines::ErrorLines() : outer_(std::exchange(error_lines, this)) {}

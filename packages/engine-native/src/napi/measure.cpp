@@ -1,6 +1,7 @@
 #include "napi/measure.h"
 
 #include "engine/limits.h"
+#include "llama/backend.h"
 #include "llama/measure.h"
 #include "napi/check.h"
 #include "napi/convert.h"
@@ -23,6 +24,12 @@ public:
 
 private:
     base::Result<void> execute() override {
+        base::Result<void> measured = measure();
+        llama_rt::give_back_freed_memory(); // the model is soon read again, by another thread
+        return measured;
+    }
+
+    base::Result<void> measure() {
         const auto outline = llama_rt::Model::outline(model_);
         if (!outline) return std::unexpected(outline.error());
         const llama_rt::Model& model = **outline;
