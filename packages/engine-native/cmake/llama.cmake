@@ -27,3 +27,8 @@ option(INGLE_KV_QUANTS_ALL "every pair of KV cache types in CUDA's flash attenti
 set(GGML_CUDA_FA_ALL_QUANTS ${INGLE_KV_QUANTS_ALL} CACHE BOOL "" FORCE)
 
 add_subdirectory(${INGLE_LLAMA_CPP_DIR} llama.cpp EXCLUDE_FROM_ALL)
+
+# A failed assertion about a damaged file is thrown through ggml's C functions (src/llama/assertions.h).
+if(NOT MSVC)
+    target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
+endif()

@@ -1,5 +1,6 @@
 #include "llama/context.h"
 
+#include "llama/assertions.h"
 #include "llama/backend.h"
 #include "llama/model.h"
 
@@ -123,6 +124,7 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
         return std::unexpected(out_of_memory(*model, options));
     }
     ErrorLines errors;
+    const AssertionsThrow assertions_throw;
     try {
         std::unique_ptr<Context> context(new Context(model, options, slots));
         if (context->context_ == nullptr) {

@@ -1,5 +1,6 @@
 #include "llama/embedder.h"
 
+#include "llama/assertions.h"
 #include "llama/backend.h"
 
 #include <algorithm>
@@ -121,6 +122,7 @@ base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const M
     const base::Result<Pooling> pooling = pooling_of(*model);
     if (!pooling) return std::unexpected(pooling.error());
     ErrorLines errors;
+    const AssertionsThrow assertions_throw;
     try {
         std::unique_ptr<Embedder> embedder(
             new Embedder(model, options, *pooling, model->info().is_causal, threadpool, is_aborted));

@@ -1,6 +1,7 @@
 #include "llama/measure.h"
 
 #include "../src/llama-ext.h" // no public header has the breakdown; llama.cpp's common/fit takes it from here too
+#include "llama/assertions.h"
 #include "llama/backend.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ MemoryUse& use_of(std::vector<MemoryUse>& uses, const std::string& device) {
 base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
                                              int32_t slots) {
     ErrorLines errors;
+    const AssertionsThrow assertions_throw;
     try {
         const base::Result<llama_context_params> params = context_params(options, slots);
         if (!params) return std::unexpected(params.error());

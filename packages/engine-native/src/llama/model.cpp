@@ -1,5 +1,6 @@
 #include "llama/model.h"
 
+#include "llama/assertions.h"
 #include "llama/backend.h"
 #include "llama/gguf_file.h"
 
@@ -84,6 +85,23 @@ std::string metadata(const llama_model* model, const char* key) {
     std::array<char, 512> value{};
     const int32_t length = llama_model_meta_val_str(model, key, value.data(), value.size());
     return length < 0 ? std::string() : std::string(value.data());
+}
+
+/// Numbers that no computation survives. llama.cpp asserts some of them in the middle of one.
+bool has_sane_numbers(const llama_model* model) {
+    const std::string prefix = metadata(model, "general.architecture") + ".";
+    for (int32_t i = 0; i < llama_model_meta_count(model); ++i) {
+        std::array<char, 256> key{};
+        std::array<char, 32> text{};
+        llama_model_meta_key_by_index(model, i, key.data(), key.size());
+        llama_model_meta_val_str_by_index(model, i, text.data(), text.size());
+        const std::string_view name(key.data());
+        const std::string_view value(text.data());
+        if (!name.starts_with(prefix)) continue;
+        const bool is_finite = value != "nan" && value != "-nan" && value != "inf" && value != "-inf";
+        if (!is_finite || (name.ends_with("_epsilon") && value.starts_with("-"))) return false;
+    }
+    return true;
 }
 
 /// YaRN and its kin scale keys beside turning them.
@@ -190,16 +208,19 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
     };
 
     ErrorLines errors;
+    const AssertionsThrow assertions_throw;
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
         if (is_aborted.load()) return base::fail(Code::load_aborted, "Loading the model was aborted.");
         if (raw == nullptr) return std::unexpected(load_error(options.path, errors.text()));
+        if (!has_sane_numbers(raw.get()))
+            return std::unexpected(load_error(options.path, "a number in its header cannot be"));
         std::shared_ptr<Model> model(new Model(std::move(raw)));
         if (base::Result<void> made = model->make_templates(options.path); !made)
             return std::unexpected(made.error());
         return model;
     } catch (const std::exception& error) {
-        return base::fail(Code::model_invalid, options.path + " cannot be used: " + error.what());
+        return std::unexpected(load_error(options.path, error.what()));
     }
 }
 
@@ -211,12 +232,15 @@ base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& op
     params.no_alloc = true;
     params.load_mode = LLAMA_LOAD_MODE_NONE;
     ErrorLines errors;
+    const AssertionsThrow assertions_throw;
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
         if (raw == nullptr) return std::unexpected(load_error(options.path, errors.text()));
+        if (!has_sane_numbers(raw.get()))
+            return std::unexpected(load_error(options.path, "a number in its header cannot be"));
         return std::shared_ptr<const Model>(new Model(std::move(raw)));
     } catch (const std::exception& error) {
-        return base::fail(Code::model_invalid, options.path + " cannot be used: " + error.what());
+        return std::unexpected(load_error(options.path, error.what()));
     }
 }
 

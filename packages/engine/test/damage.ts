@@ -1,0 +1,123 @@
+// Ways to damage the header of a GGUF file: the corpus of damaged-headers.model.test.ts. Walks the bytes itself, so that it
+// does not see them as the reader under test does.
+
+/** Bytes written over the file at a place, or the length that it is cut to. */
+export type Damage = { at: number; hex: string } | { length: number };
+
+interface Field {
+  at: number;
+  bytes: number;
+}
+
+const sizes: Record<number, number> = {
+  0: 1,
+  1: 1,
+  2: 2,
+  3: 2,
+  4: 4,
+  5: 4,
+  6: 4,
+  7: 1,
+  10: 8,
+  11: 8,
+  12: 8,
+};
+const stringType = 8;
+const arrayType = 9;
+/** Of a list, only so many items: the others are read by the same code. */
+const itemsMax = 3;
+
+/** Where every number of a header lies: counts, lengths, types, values, sizes and offsets. The last field ends the header. */
+function fieldsOf(file: Buffer): Field[] {
+  const fields: Field[] = [];
+  let at = 4;
+  const number = (bytes: number, isNoted = true): number => {
+    const value = bytes === 8 ? Number(file.readBigUInt64LE(at)) : file.readUIntLE(at, bytes);
+    if (isNoted) fields.push({ at, bytes });
+    at += bytes;
+    return value;
+  };
+  const one = (type: number, isNoted = true): void => {
+    if (type !== stringType) {
+      number(sizes[type] ?? 0, isNoted);
+      return;
+    }
+    const length = number(8, isNoted);
+    at += length;
+  };
+  number(4);
+  const tensors = number(8);
+  const keys = number(8);
+  for (let key = 0; key < keys; key++) {
+    one(stringType);
+    const type = number(4);
+    if (type !== arrayType) {
+      one(type);
+      continue;
+    }
+    const itemType = number(4);
+    const items = number(8);
+    for (let item = 0; item < items; item++) one(itemType, item < itemsMax);
+  }
+  for (let tensor = 0; tensor < tensors; tensor++) {
+    one(stringType);
+    const dimensions = number(4);
+    for (let dimension = 0; dimension < dimensions; dimension++) number(8);
+    number(4);
+    number(8);
+  }
+  return fields;
+}
+
+/** What numbers from a stranger look like: none, few, and the edges of every integer; and as floats, what is no number. */
+const extremes = [
+  0n,
+  1n,
+  7n,
+  2n ** 16n,
+  2n ** 31n - 1n,
+  2n ** 31n,
+  2n ** 32n - 1n,
+  2n ** 63n - 1n,
+  2n ** 64n - 1n,
+];
+const floats = [Number.NaN, Number.POSITIVE_INFINITY, -1, 1e38];
+
+/** Every field at its extremes. */
+export function extremeFields(file: Buffer): Damage[] {
+  return fieldsOf(file).flatMap(({ at, bytes }) => {
+    const integers = extremes.map((value) => {
+      const eight = Buffer.alloc(8);
+      eight.writeBigUInt64LE(value);
+      return eight.subarray(0, bytes);
+    });
+    const fractions = floats.map((value) => {
+      const four = Buffer.alloc(4);
+      four.writeFloatLE(value);
+      return four;
+    });
+    const all = bytes === 4 ? [...integers, ...fractions] : integers;
+    return all.map((value) => ({ at, hex: value.toString("hex") }));
+  });
+}
+
+/** Every byte of the header, with one bit or all of them turned. */
+export function flippedBytes(file: Buffer): Damage[] {
+  const turns = [0x01, 0xff, 0x80];
+  return Array.from({ length: headerEnd(file) }, (_, at) => {
+    const byte = (file[at] ?? 0) ^ (turns[at % turns.length] ?? 0);
+    return { at, hex: Buffer.of(byte).toString("hex") };
+  });
+}
+
+/** The file cut at the beginning of every field, and within its weights. */
+export function truncations(file: Buffer): Damage[] {
+  const weights = file.length - headerEnd(file);
+  const within = [0, 1, weights / 2, weights - 1].map((bytes) => headerEnd(file) + Math.floor(bytes));
+  return [0, ...fieldsOf(file).map(({ at }) => at), ...within].map((length) => ({ length }));
+}
+
+function headerEnd(file: Buffer): number {
+  const last = fieldsOf(file).at(-1);
+  return last === undefined ? 0 : last.at + last.bytes;
+}
