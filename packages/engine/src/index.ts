@@ -20,7 +20,7 @@ export {
   type DefaultModelOptions,
   type PassedOver,
 } from "./library/default-model.ts";
-export { addAlias, fetchModel, type FetchOptions } from "./library/fetch-model.ts";
+export { addAlias, fetchModel, getModel, type FetchOptions } from "./library/fetch-model.ts";
 export { ensureStarterModel, type EnsureModelOptions } from "./library/get-model.ts";
 export type { HubSearchResult } from "./library/hub/hub-api.ts";
 export { importModels, type ImportOptions } from "./library/import-model.ts";

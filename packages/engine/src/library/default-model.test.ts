@@ -5,6 +5,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EngineError } from "../errors.ts";
 import { defaultModel, type DefaultModel, type DefaultModelOptions } from "./default-model.ts";
+import { getModel } from "./fetch-model.ts";
 import { importModels } from "./import-model.ts";
 import { updateManifest } from "./manifest.ts";
 import { libraryPaths } from "./paths.ts";
@@ -222,6 +223,16 @@ describe("it is the starter model", () => {
     });
     expect(hub.requests).toEqual([]);
   });
+});
+
+test("getModel() is its file without a name, and that of a name", async () => {
+  const file = await bring("mine");
+  const other = await bring("other");
+  await use("mine");
+  expect(await getModel(undefined, optionsOf())).toBe(file);
+  expect(await getModel("other", optionsOf())).toBe(other);
+  const fetched = await getModel(repoOf("350M"), optionsOf());
+  expect(fetched).toBe(path.join(user, "ingle/models", repoOf("350M"), "LFM2-350M-Q4_K_M.gguf"));
 });
 
 test("who gives up while the hub is asked is told so at once", async () => {
