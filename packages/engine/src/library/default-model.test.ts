@@ -102,6 +102,14 @@ describe("the model used last", () => {
     expect(await chosen()).toMatchObject({ reason: "recommended", lost: ["gone"] });
   });
 
+  test("that is gone is named too where nothing else can be had", async () => {
+    await rm(await bring("gone"));
+    await use("gone");
+    await expect(chosen({ isOffline: true })).rejects.toThrow(
+      /^gone, which was used last, is gone or damaged\. /,
+    );
+  });
+
   test("that only makes vectors is passed over", async () => {
     await bring("chat");
     await bring("vectors", { architecture: "bert", poolingType: 2 });

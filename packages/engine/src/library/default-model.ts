@@ -66,7 +66,7 @@ export async function defaultModel(options: DefaultModelOptions = {}): Promise<D
   }
   const fromHub = await modelOfHub(options);
   if ("located" in fromHub) return { reason: "recommended", lost, ...fromHub };
-  return { reason: "starter", lost, insteadOf: fromHub, located: await starter(options) };
+  return { reason: "starter", lost, insteadOf: fromHub, located: await starter(options, lost) };
 }
 
 interface Own {
@@ -147,13 +147,14 @@ async function offered(
   return { located, memoryBytes: memoryNeed(located.found.group.sizeBytes, facts) };
 }
 
-async function starter(options: LibraryOptions): Promise<LocatedModel> {
+async function starter(options: LibraryOptions, lost: readonly string[]): Promise<LocatedModel> {
   try {
     return await locateModel(starterModel.id, options);
   } catch (error) {
     if (!mustStayOffline(options) || !EngineError.is(error) || error.code !== "model_not_found") throw error;
+    const gone = lost[0] === undefined ? "" : `${lost[0]}, which was used last, is gone or damaged. `;
     const message =
-      "No model was named, none of yours is on this machine, and Ingle was told to stay offline. Name one with --model, " +
+      `${gone}No model was named, none of yours is on this machine, and Ingle was told to stay offline. Name one with --model, ` +
       "such as the path of a .gguf file; `ingle list` shows what other programs have.";
     throw new EngineError("model_not_found", message, { cause: error });
   }
