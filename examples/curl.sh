@@ -6,7 +6,7 @@ url=${INGLE_URL:-http://127.0.0.1:1337}
 echo "The models that are served:"
 models=$(curl --fail --silent --show-error "$url/v1/models")
 echo "$models"
-model=$(echo "$models" | sed 's/.*"id":"\([^"]*\)".*/\1/')
+model=$(echo "$models" | sed 's/^[^[]*\[{"id":"\([^"]*\)".*/\1/') # the first of them
 
 printf '\nA whole answer:\n'
 curl --fail --silent --show-error "$url/v1/chat/completions" \

@@ -5,6 +5,9 @@ import path from "node:path";
 import { z } from "zod";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
+import { getModel } from "./library/fetch-model.ts";
+import { fileBytes } from "./library/file-size.ts";
+import { parseModelSpec } from "./library/model-spec.ts";
 import { hostMemoryBytes } from "./memory.ts";
 import { Model } from "./model.ts";
 import {
@@ -97,19 +100,21 @@ export interface LoadedModel extends AsyncDisposable {
 }
 
 /**
- * Loads a GGUF file and starts its engine.
+ * Loads a model and starts its engine: the path of a GGUF file, or a name as `getModel()` takes it, which fetches what is
+ * not there (call it first to see the progress of that).
  *
  * Throws `model_not_found`, `model_invalid` (no GGUF, truncated), `model_unsupported` (unknown architecture),
- * `out_of_memory`, `invalid_request` (options), or the signal's reason.
+ * `out_of_memory`, `invalid_request` (options), for names also what `getModel()` throws, or the signal's reason.
  */
-export async function load(modelPath: string, options: LoadOptions = {}): Promise<LoadedModel> {
+export async function load(pathOrName: string, options: LoadOptions = {}): Promise<LoadedModel> {
   const { signal, onProgress, ...rest } = options;
   const checked = checkLoadOptions(rest);
   signal?.throwIfAborted();
-  const native = await loadWeights(path.resolve(modelPath), checked, { signal, onProgress });
+  const file = await fileOf(pathOrName, signal);
+  const native = await loadWeights(file, checked, { signal, onProgress });
   try {
     signal?.throwIfAborted();
-    const model = await startModel(native, await engineOptions(native, path.resolve(modelPath), checked), {
+    const model = await startModel(native, await engineOptions(native, file, checked), {
       ...checked,
       signal,
     });
@@ -118,6 +123,13 @@ export async function load(modelPath: string, options: LoadOptions = {}): Promis
     native.dispose();
     throw error;
   }
+}
+
+/** A path stays what it is, also of a file whose name does not end in `.gguf`, as in caches. */
+async function fileOf(pathOrName: string, signal: AbortSignal | undefined): Promise<string> {
+  const file = path.resolve(pathOrName);
+  const isPath = parseModelSpec(pathOrName).kind === "file" || (await fileBytes(file)) !== undefined;
+  return isPath ? file : await getModel(pathOrName, { signal });
 }
 
 async function startModel(

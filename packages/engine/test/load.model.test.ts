@@ -1,10 +1,10 @@
 // Loading: what is wrong with a file is said with a code, and never ends the process.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { EngineError, load } from "@ingle/engine";
+import { EngineError, importModels, load } from "@ingle/engine";
 import { tinyModel } from "@ingle/fixtures";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { loadTiny } from "./tiny.ts";
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
@@ -51,6 +51,22 @@ describe("loading a model", () => {
     expect(loaded.model.disposed).toBe(false);
     expect(seen.at(-1)).toBe(1);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  });
+
+  it("takes a name of the library, and a path whose name ends in anything", async () => {
+    const home = path.join(folder, "home");
+    vi.stubEnv("INGLE_HOME", home);
+    vi.stubEnv("INGLE_OFFLINE", "1");
+    await importModels(await tinyModel(), { alias: "daily" });
+    await copyFile(await tinyModel(), path.join(folder, "blob"));
+    for (const name of ["daily", path.join(folder, "blob"), path.relative("", path.join(folder, "blob"))]) {
+      await using loaded = await load(name, { threads: 1, contextLength: 64 });
+      expect(loaded.model.info.architecture).toBe("llama");
+    }
+    expect(await codeOf(load("nobody"))).toBe("model_not_found");
+    expect(await codeOf(load("acme/unknown-GGUF"))).toBe("model_not_found");
+    expect(await codeOf(load("x".repeat(1000)))).toBe("model_not_found");
+    vi.unstubAllEnvs();
   });
 
   it("says model_not_found for a missing file and for a folder", async () => {

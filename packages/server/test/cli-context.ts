@@ -89,6 +89,12 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
       cpuFeatures: ["AVX2", "FMA"],
       kvTypes: ["f16", "q8_0"],
     }),
+    defaultModel: async () => ({
+      located: { kind: "npm", id: realEngine.starterModel.id, model: realEngine.starterModel },
+      reason: "starter",
+      lost: [],
+      insteadOf: { why: "memory" },
+    }),
     locateModel: async (text, options) =>
       text === realEngine.starterModel.id
         ? { kind: "npm", id: text, model: realEngine.starterModel }

@@ -1,9 +1,12 @@
-// The examples run as a person starts them, against a server with a tiny model; the page of the client shows nothing else.
+// The examples and the README's code run as a person starts them, against a server with a tiny model; the page of the client
+// shows nothing but the examples.
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { importModels } from "@ingle/engine";
 import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { realServer, type RealServer } from "./real-server.ts";
@@ -34,6 +37,50 @@ describe("the examples", () => {
     );
     expect(stdout.trim()).not.toBe("");
   });
+});
+
+describe.skipIf(process.platform === "win32")("README.md", () => {
+  let server: RealServer;
+  let home: string;
+  let readme: string;
+  beforeAll(async () => {
+    // The model that is taken where nobody names one is the tiny one here.
+    home = await mkdtemp(path.join(tmpdir(), "ingle-readme-"));
+    await importModels(await tinyModel(), { env: { INGLE_HOME: home, HOME: home } });
+    server = await realServer({ load: { contextLength: 2048, parallel: 2 } });
+    readme = await readFile(path.join(root, "README.md"), "utf8");
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    await rm(home, { recursive: true });
+  });
+
+  /** The one block that has this in it, speaking to the test's server. */
+  function block(language: string, text: string): string {
+    const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)];
+    const [found, ...others] = blocks.filter(([, name, code]) => name === language && code?.includes(text));
+    expect(others).toEqual([]);
+    return (found?.[2] ?? "").replaceAll("http://127.0.0.1:1337", server.baseUrl.replace(/\/v1$/, ""));
+  }
+
+  async function run(command: string, ...args: string[]): Promise<string> {
+    const env = { ...process.env, INGLE_HOME: home, HOME: home, INGLE_OFFLINE: "1", INGLE_GPU: "cpu" };
+    const { stdout } = await promisify(execFile)(command, args, { cwd: root, env, timeout: 25_000 });
+    return stdout.trim();
+  }
+
+  it("shows a curl line that is answered, whatever the model is called", async () => {
+    const answer: unknown = JSON.parse(await run("/bin/sh", "-c", block("sh", "/v1/chat/completions")));
+    expect(answer).toMatchObject({ model: "tiny", choices: [{ message: { role: "assistant" } }] });
+  });
+
+  it.each(["ask-openai.mjs", "ask-client.mjs", "ask-in-process.mjs"])(
+    "shows a %s that answers",
+    async (name) => {
+      const code = block("js", `// ${name};`);
+      expect(await run(process.execPath, "--input-type=module", "--eval", code)).not.toBe("");
+    },
+  );
 });
 
 describe("docs/client.md", () => {

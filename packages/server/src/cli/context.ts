@@ -14,6 +14,7 @@ export type Engine = Pick<
   | "addAlias"
   | "buildInfo"
   | "checkGenerationRequest"
+  | "defaultModel"
   | "describeModel"
   | "describeRepository"
   | "fetchModel"

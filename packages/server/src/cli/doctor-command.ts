@@ -66,7 +66,7 @@ async function libraryRows({ libraryPaths, starterModel }: Engine, env: NodeJS.P
     ["models folder", modelsDir],
     [
       "starter model",
-      `${starterModel.id}, ${size}, ${isThere ? "there" : "not there yet: fetched at first use"}`,
+      `${starterModel.id}, ${size}, ${isThere ? "there" : "not there yet: fetched when it is needed"}`,
     ],
   ];
 }

@@ -18,7 +18,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   program.helpCommand("help [command]", "print the help of a command");
   const serve = program
     .command("serve")
-    .description("serve /v1 over a model; without --model over the starter model, which is fetched once")
+    .description("serve /v1 over a model; without --model over the one that was used last")
     .addOption(new Option("--variant <name>", "deployment variant").choices(variantNames));
   addServerFlags(serve).action(async (flags: ParsedServerFlags) => onExit(await serveWith(flags, context)));
   const run = program

@@ -10,6 +10,8 @@ export interface FakeGgufOptions {
   contextLength?: number;
   /** Heads with keys and values, of each layer: a convolution has none. Default 2 layers of 8. */
   kvHeads?: number[];
+  /** How a model for embeddings makes one vector of many. Default: none. */
+  poolingType?: number;
   /** Bytes behind the header, different for each number. Default 64. */
   dataBytes?: number;
   seed?: number;
@@ -23,6 +25,7 @@ export function fakeGguf(options: FakeGgufOptions = {}): Buffer {
     fileType = 15,
     contextLength = 128_000,
     kvHeads = [8, 8],
+    poolingType,
     dataBytes = 64,
     seed = 1,
   } = options;
@@ -38,6 +41,7 @@ export function fakeGguf(options: FakeGgufOptions = {}): Buffer {
       `${architecture}.attention.head_count_kv`,
       Buffer.concat([number32(9), number32(5), number64(kvHeads.length), ...kvHeads.map(number32)]),
     ),
+    ...(poolingType === undefined ? [] : [key(`${architecture}.pooling_type`, uint32(poolingType))]),
     key("tokenizer.ggml.model", string("gpt2")),
   ];
   const tensor = Buffer.concat([text("data"), number32(1), number64(dataBytes), number32(24), number64(0)]);

@@ -1,0 +1,263 @@
+// What is taken when nobody names a model: by what is here, and by how the hub answers.
+import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EngineError } from "../errors.ts";
+import { defaultModel, type DefaultModel, type DefaultModelOptions } from "./default-model.ts";
+import { getModel } from "./fetch-model.ts";
+import { importModels } from "./import-model.ts";
+import { updateManifest } from "./manifest.ts";
+import { libraryPaths } from "./paths.ts";
+import { starterModel } from "./starter.ts";
+import { fakeGguf, type FakeGgufOptions } from "./testing/fake-gguf.ts";
+import { FakeHub } from "./testing/fake-hub.ts";
+
+const small = ["2.6B", "1.2B", "700M", "350M"] as const;
+const repoOf = (size: string): string => `LiquidAI/LFM2-${size}-GGUF`;
+/** More than is read of a header. */
+const weightsBytes = 400_000;
+/** Memory in which the largest of them has room by far. */
+const plenty = 16e9;
+
+let user: string;
+let hub: FakeHub;
+
+beforeEach(async () => {
+  user = await mkdtemp(path.join(tmpdir(), "ingle-default-"));
+  hub = await FakeHub.start(...small.map((size) => offer(size)));
+});
+
+afterEach(async () => {
+  await hub[Symbol.asyncDispose]();
+  await rm(user, { recursive: true });
+});
+
+function offer(size: string, gguf: FakeGgufOptions = {}) {
+  const q4 = fakeGguf({ dataBytes: weightsBytes, ...gguf });
+  return {
+    repo: repoOf(size),
+    files: { [`LFM2-${size}-Q4_K_M.gguf`]: q4, [`LFM2-${size}-F16.gguf`]: fakeGguf() },
+  };
+}
+
+function optionsOf(more: DefaultModelOptions = {}): DefaultModelOptions {
+  const env = { HOME: user, INGLE_HOME: path.join(user, "ingle"), HF_ENDPOINT: hub.url };
+  return { env, memoryBytes: plenty, ...more };
+}
+
+const chosen = async (more?: DefaultModelOptions): Promise<DefaultModel> =>
+  await defaultModel(optionsOf(more));
+
+/** A model outside our folder, known by its name. */
+async function bring(name: string, gguf: FakeGgufOptions = {}): Promise<string> {
+  const file = path.join(user, `${name}.gguf`);
+  await writeFile(file, fakeGguf(gguf));
+  await importModels(file, optionsOf());
+  return file;
+}
+
+/** The models as they were used, the last one last. */
+async function use(...ids: string[]): Promise<void> {
+  const lastUsed = Object.fromEntries(
+    ids.map((id, day) => [id, new Date(Date.UTC(2026, 0, 1 + day)).toISOString()]),
+  );
+  await updateManifest(libraryPaths(optionsOf().env), (manifest) => ({ ...manifest, lastUsed }));
+}
+
+async function placeStarter(): Promise<string> {
+  const folder = path.join(user, "ingle/models");
+  await mkdir(folder, { recursive: true });
+  const file = path.join(folder, starterModel.fileName);
+  await writeFile(file, fakeGguf());
+  await truncate(file, starterModel.sizeBytes);
+  return file;
+}
+
+describe("the model used last", () => {
+  test("is taken, and nobody is asked", async () => {
+    const file = await bring("mine");
+    await bring("other");
+    await use("other", "mine");
+    const located = { kind: "here", id: "mine", path: file, isListed: true };
+    expect(await chosen()).toEqual({ reason: "used-last", lost: [], located });
+    expect(hub.requests).toEqual([]);
+  });
+
+  test("that is gone is named, and the one before it is taken", async () => {
+    await bring("older");
+    await rm(await bring("gone"));
+    await writeFile(await bring("damaged"), Buffer.alloc(fakeGguf().length));
+    await use("older", "gone", "damaged");
+    expect(await chosen()).toMatchObject({
+      reason: "used-last",
+      lost: ["damaged", "gone"],
+      located: { id: "older" },
+    });
+  });
+
+  test("that is gone without another one is named, and a first model is taken", async () => {
+    await rm(await bring("gone"));
+    await use("gone");
+    expect(await chosen()).toMatchObject({ reason: "recommended", lost: ["gone"] });
+  });
+
+  test("that is gone is named too where nothing else can be had", async () => {
+    await rm(await bring("gone"));
+    await use("gone");
+    await expect(chosen({ isOffline: true })).rejects.toThrow(
+      /^gone, which was used last, is gone or damaged\. /,
+    );
+  });
+
+  test("that only makes vectors is passed over", async () => {
+    await bring("chat");
+    await bring("vectors", { architecture: "bert", poolingType: 2 });
+    await use("chat", "vectors");
+    expect(await chosen()).toMatchObject({ reason: "used-last", lost: [], located: { id: "chat" } });
+  });
+});
+
+describe("a model that was not used yet", () => {
+  test("is taken when it is the person's own, the one added last first", async () => {
+    await bring("first");
+    await new Promise((resolve) => setTimeout(resolve, 2)); // its date has milliseconds
+    await bring("second");
+    await bring("vectors", { poolingType: 1 });
+    expect(await chosen()).toMatchObject({ reason: "added-last", located: { id: "second" } });
+    expect(hub.requests).toEqual([]);
+  });
+
+  test("is not taken when it is another program's, or a starter model that nobody asked for", async () => {
+    const studio = path.join(user, ".lmstudio/models/acme/m-GGUF");
+    await mkdir(studio, { recursive: true });
+    await writeFile(path.join(studio, "m-Q8_0.gguf"), fakeGguf());
+    await placeStarter();
+    expect((await chosen()).reason).toBe("recommended");
+  });
+});
+
+describe("with nothing here", () => {
+  test.each([
+    [16e9, "2.6B"],
+    [8e9, "2.6B"],
+    [4e9, "1.2B"],
+    [2e9, "350M"],
+  ])("and %d bytes of memory it is LFM2 %s, of which only the header is read", async (memoryBytes, size) => {
+    expect(await chosen({ memoryBytes })).toMatchObject({
+      reason: "recommended",
+      lost: [],
+      located: { kind: "hub", id: `${repoOf(size)}:Q4_K_M` },
+    });
+    expect(hub.byteRequests.map(({ url }) => url?.split("?")[0])).toEqual([
+      `/${repoOf(size)}/LFM2-${size}-Q4_K_M.gguf`,
+    ]);
+    expect(hub.bytesSent).toBeLessThan(weightsBytes);
+  });
+
+  test("a model whose header asks for too much memory makes room for a smaller one", async () => {
+    hub.add(offer("1.2B", { kvHeads: Array.from({ length: 100 }, () => 8) }));
+    expect(await chosen({ memoryBytes: 4e9 })).toMatchObject({ located: { id: `${repoOf("700M")}:Q4_K_M` } });
+  });
+
+  test("a mirror that has only some of them gives one of these", async () => {
+    await using mirror = await FakeHub.start(offer("700M"));
+    const env = { ...optionsOf().env, HF_ENDPOINT: mirror.url };
+    expect(await chosen({ env })).toMatchObject({ located: { id: `${repoOf("700M")}:Q4_K_M` } });
+  });
+});
+
+describe("it is the starter model", () => {
+  const starter = { kind: "npm", id: starterModel.id };
+
+  test("after 3 seconds when the hub is silent", async () => {
+    hub.intercept = () => true;
+    const begin = performance.now();
+    const insteadOf = { why: "silent", repo: repoOf("2.6B"), afterMs: 3000 };
+    expect(await chosen()).toMatchObject({ reason: "starter", insteadOf, located: starter });
+    const elapsed = performance.now() - begin;
+    expect(elapsed).toBeGreaterThan(2900);
+    expect(elapsed).toBeLessThan(3900);
+  });
+
+  test("when the hub tells of the model, and is silent about its bytes", async () => {
+    hub.interceptBytes = () => true;
+    expect(await chosen({ hubAnswerMaxMs: 1500 })).toMatchObject({
+      insteadOf: { why: "silent" },
+      located: starter,
+    });
+    expect(hub.byteRequests.length).toBe(1);
+  });
+
+  test("when the hub cannot be reached", async () => {
+    await using closed = await FakeHub.start();
+    const env = { ...optionsOf().env, HF_ENDPOINT: closed.url };
+    await closed[Symbol.asyncDispose]();
+    expect(await chosen({ env, hubAnswerMaxMs: 300 })).toMatchObject({
+      insteadOf: { why: "silent" },
+      located: starter,
+    });
+  });
+
+  test("when the hub refuses, or has none of them", async () => {
+    hub.intercept = (_, response) => {
+      response.writeHead(403).end();
+      return true;
+    };
+    const refused = await chosen();
+    expect(refused).toMatchObject({ insteadOf: { why: "refused", repo: repoOf("2.6B") }, located: starter });
+    expect(hub.requests.length).toBe(1);
+    await using empty = await FakeHub.start();
+    const env = { ...optionsOf().env, HF_ENDPOINT: empty.url };
+    const none = await chosen({ env });
+    expect(none).toMatchObject({ insteadOf: { why: "refused", repo: repoOf("350M") }, located: starter });
+    expect(empty.requests.length).toBeGreaterThanOrEqual(small.length);
+  });
+
+  test("when the memory is too small for the others: the hub is not even asked", async () => {
+    expect(await chosen({ memoryBytes: 1e9 })).toMatchObject({ insteadOf: { why: "memory" } });
+    expect(hub.requests).toEqual([]);
+  });
+
+  test("offline, where it is here; where it is not, that is an error which says what to do", async () => {
+    const error: unknown = await chosen({ isOffline: true }).catch((reason: unknown) => reason);
+    if (!EngineError.is(error)) throw error;
+    expect(error.code).toBe("model_not_found");
+    expect(error.message).toContain("Name one with --model");
+    const file = await placeStarter();
+    expect(await chosen({ isOffline: true })).toMatchObject({
+      insteadOf: { why: "offline", repo: repoOf("2.6B") },
+      located: { kind: "here", path: file },
+    });
+    expect(hub.requests).toEqual([]);
+  });
+});
+
+test("getModel() is its file without a name, and that of a name", async () => {
+  const file = await bring("mine");
+  const other = await bring("other");
+  await use("mine");
+  expect(await getModel(undefined, optionsOf())).toBe(file);
+  expect(await getModel("other", optionsOf())).toBe(other);
+  const fetched = await getModel(repoOf("350M"), optionsOf());
+  expect(fetched).toBe(path.join(user, "ingle/models", repoOf("350M"), "LFM2-350M-Q4_K_M.gguf"));
+});
+
+test("who gives up while the hub is asked is told so at once", async () => {
+  hub.intercept = () => true;
+  const reason = new Error("enough");
+  const begin = performance.now();
+  const choosing = chosen({ signal: AbortSignal.abort(reason) });
+  await expect(choosing).rejects.toBe(reason);
+  const abort = new AbortController();
+  const later = chosen({ signal: abort.signal });
+  while (hub.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  abort.abort(reason);
+  await expect(later).rejects.toBe(reason);
+  expect(performance.now() - begin).toBeLessThan(2500);
+});
+
+test("settings of the hub that are wrong are an error, and not a silent hub", async () => {
+  const env = { ...optionsOf().env, HF_ENDPOINT: "no address" };
+  await expect(chosen({ env })).rejects.toMatchObject({ code: "invalid_request" });
+});
