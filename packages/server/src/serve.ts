@@ -56,7 +56,8 @@ export async function serve(
   const registry =
     dependencies.registry ??
     new ModelRegistry({ ...config.models, waitingMax, source, onSourceFailure, budget });
-  const logger = dependencies.logger ?? loggerSetting({ level: "info", isTerminal: process.stderr.isTTY });
+  const logger =
+    dependencies.logger ?? (await loggerSetting({ level: "info", isTerminal: process.stderr.isTTY }));
   const tls = config.tls === undefined ? undefined : await readTls(config.tls);
   app = await buildApp(config, { registry, library, logger, tls });
   const port = await listen(app, config);
