@@ -2,6 +2,9 @@
 // Arguments are trusted here: @ingle/engine has checked shapes and ranges with zod before it calls.
 // Every error is an Error with a `code` of NativeErrorCode, and `details` where numbers help.
 
+export { computeImatrix, planQuantization, quantizeModel } from "./quantize.js";
+export type { NativeImatrixOptions, NativeImatrixResult, NativeQuantizeOptions } from "./quantize.js";
+
 export type NativeErrorCode =
   | "invalid_argument"
   | "model_not_found"
@@ -392,5 +395,6 @@ export interface NativeMeasure {
  * was trained for counts as that long, and cells that no request could fill do not count.
  */
 export function measureModel(model: NativeLoadOptions, context: NativeContextOptions): Promise<NativeMeasure>;
+
 /** Sends llama.cpp's own log lines to `sink`, or nowhere with null (the default). Level: 1 debug … 4 error. */
 export function setLogSink(sink: ((level: number, text: string) => void) | null): void;

@@ -3,4 +3,12 @@ import { createRequire } from "node:module";
 
 const addon = createRequire(import.meta.url)("./build/Release/ingle.node");
 
-export const { buildInfo, loadModel, measureModel, setLogSink } = addon;
+export const {
+  buildInfo,
+  computeImatrix,
+  loadModel,
+  measureModel,
+  planQuantization,
+  quantizeModel,
+  setLogSink,
+} = addon;

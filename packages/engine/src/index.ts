@@ -23,7 +23,7 @@ export {
 export { addAlias, fetchModel, getModel, type FetchOptions } from "./library/fetch-model.ts";
 export { ensureStarterModel, type EnsureModelOptions } from "./library/get-model.ts";
 export type { HubSearchResult } from "./library/hub/hub-api.ts";
-export { importModels, type ImportOptions } from "./library/import-model.ts";
+export { importModels, registerModel, type ImportOptions } from "./library/import-model.ts";
 export { listModels, noteUse, type InstalledModel } from "./library/installed.ts";
 export type { LibraryOptions } from "./library/library-options.ts";
 export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
@@ -54,6 +54,19 @@ export {
 export { Message, ToolCall } from "./messages.ts";
 export { Model, type GenerateOptions, type ModelInfo } from "./model.ts";
 export { buildInfo, setLogSink, type BuildInfo, type DeviceInfo, type NativeStats } from "./native.ts";
+export {
+  computeImatrix,
+  type ComputedImatrix,
+  type ImatrixOptions,
+  type ImatrixProgress,
+} from "./quantize/compute-imatrix.ts";
+export { quantizationLevels, type QuantizationLevel } from "./quantize/levels.ts";
+export {
+  quantizeModel,
+  type QuantizedModel,
+  type QuantizeOptions,
+  type QuantizeProgress,
+} from "./quantize/quantize-model.ts";
 export type { ToolCallDelta } from "./reply-reader.ts";
 export { ResponseFormat } from "./response-format.ts";
 export { Limits, Sampling } from "./sampling.ts";

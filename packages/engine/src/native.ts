@@ -3,9 +3,12 @@
 import type {
   BuildInfo,
   NativeContextOptions,
+  NativeImatrixOptions,
+  NativeImatrixResult,
   NativeLoad,
   NativeLoadOptions,
   NativeMeasure,
+  NativeQuantizeOptions,
 } from "@ingle/engine-native";
 import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 
@@ -19,11 +22,14 @@ export type {
   NativeEngineOptions,
   NativeEvent,
   NativeFinishEvent,
+  NativeImatrixOptions,
+  NativeImatrixResult,
   NativeMeasure,
   NativeMessage,
   NativeModel,
   NativeModelInfo,
   NativePieces,
+  NativeQuantizeOptions,
   NativeReply,
   NativeReplyParser,
   NativeRequest,
@@ -67,6 +73,27 @@ export async function measureNative(
   context: NativeContextOptions,
 ): Promise<NativeMeasure> {
   return await fromNative((await addon()).measureModel(model, context));
+}
+
+/** Bytes of all tensors that a quantization would write. */
+export async function planQuantizationNative(options: NativeQuantizeOptions): Promise<number> {
+  return await fromNative((await addon()).planQuantization(options));
+}
+
+/** Cannot be stopped, and may end the process: quantize/native-child.ts calls it in one of its own. */
+export async function quantizeNative(
+  options: NativeQuantizeOptions,
+  onTensor: (name: string) => void,
+): Promise<void> {
+  await fromNative((await addon()).quantizeModel(options, onTensor));
+}
+
+/** As `quantizeNative`. */
+export async function computeImatrixNative(
+  options: NativeImatrixOptions,
+  onChunk: (done: number, total: number) => void,
+): Promise<NativeImatrixResult> {
+  return await fromNative((await addon()).computeImatrix(options, onChunk));
 }
 
 /** Sends the native library's own log lines to `sink`, or nowhere with null. */

@@ -23,12 +23,14 @@ constexpr std::array kKvTypes = {GGML_TYPE_F32,  GGML_TYPE_F16,  GGML_TYPE_BF16,
                                  GGML_TYPE_Q4_1, GGML_TYPE_Q4_0, GGML_TYPE_IQ4_NL};
 
 thread_local ErrorLines* error_lines = nullptr;
+thread_local LogListener* log_listener = nullptr;
 
 std::mutex sink_mutex;
 std::shared_ptr<LogSink> sink_current; // guarded by sink_mutex
 
 void on_log(ggml_log_level level, const char* text, void*) {
     if (level == GGML_LOG_LEVEL_ERROR && error_lines != nullptr) error_lines->append(text);
+    if (log_listener != nullptr) log_listener->hear(text);
     std::shared_ptr<LogSink> sink;
     {
         std::lock_guard lock(sink_mutex);
@@ -123,6 +125,13 @@ ErrorLines::ErrorLines() : outer_(std::exchange(error_lines, this)) {}
 
 ErrorLines::~ErrorLines() {
     error_lines = outer_;
+}
+
+LogListener::LogListener(std::function<void(const char* text)> hear)
+    : hear_(std::move(hear)), outer_(std::exchange(log_listener, this)) {}
+
+LogListener::~LogListener() {
+    log_listener = outer_;
 }
 
 } // namespace llama_rt

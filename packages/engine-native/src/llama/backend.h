@@ -61,4 +61,19 @@ private:
     ErrorLines* outer_;
 };
 
+/// While one lives, it hears everything that llama.cpp logs on this thread.
+class LogListener {
+public:
+    explicit LogListener(std::function<void(const char* text)> hear);
+    ~LogListener();
+    LogListener(const LogListener&) = delete;
+    LogListener& operator=(const LogListener&) = delete;
+
+    void hear(const char* text) const { hear_(text); }
+
+private:
+    std::function<void(const char* text)> hear_;
+    LogListener* outer_;
+};
+
 } // namespace llama_rt

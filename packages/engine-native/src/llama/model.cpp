@@ -2,6 +2,7 @@
 
 #include "llama/assertions.h"
 #include "llama/backend.h"
+#include "llama/file_error.h"
 #include "llama/gguf_file.h"
 
 #include <array>
@@ -39,23 +40,6 @@ std::string reason_of(const std::string& lines) {
     std::string reason = mark == std::string::npos ? lines : lines.substr(mark + kMark.size());
     reason = reason.substr(0, reason.find('\n'));
     return reason.empty() ? "no reason was given" : reason;
-}
-
-base::Error load_error(const std::string& path, const std::string& lines) {
-    const std::string reason = reason_of(lines);
-    const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
-    if (says("unknown model architecture") || says("unsupported model architecture") ||
-        says("CLIP cannot be used")) {
-        return {.code = Code::model_unsupported, .message = path + " cannot be run: " + reason + "."};
-    }
-    if (says("unable to allocate") || says("failed to allocate") || says("out of memory")) {
-        return {.code = Code::out_of_memory,
-                .message = "There is not enough memory for " + path + ": " + reason +
-                           ". Choose a smaller quantization."};
-    }
-    return {.code = Code::model_invalid,
-            .message = path + " cannot be read: " + reason +
-                       ". The file may be cut short or damaged; fetch it again."};
 }
 
 llama_model_params to_params(const ModelOptions& options) {
@@ -212,15 +196,15 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
         if (is_aborted.load()) return base::fail(Code::load_aborted, "Loading the model was aborted.");
-        if (raw == nullptr) return std::unexpected(load_error(options.path, errors.text()));
+        if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (!has_sane_numbers(raw.get()))
-            return std::unexpected(load_error(options.path, "a number in its header cannot be"));
+            return std::unexpected(file_error(options.path, "a number in its header cannot be"));
         std::shared_ptr<Model> model(new Model(std::move(raw)));
         if (base::Result<void> made = model->make_templates(options.path); !made)
             return std::unexpected(made.error());
         return model;
     } catch (const std::exception& error) {
-        return std::unexpected(load_error(options.path, error.what()));
+        return std::unexpected(file_error(options.path, reason_of(error.what())));
     }
 }
 
@@ -235,12 +219,12 @@ base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& op
     const AssertionsThrow assertions_throw;
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
-        if (raw == nullptr) return std::unexpected(load_error(options.path, errors.text()));
+        if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (!has_sane_numbers(raw.get()))
-            return std::unexpected(load_error(options.path, "a number in its header cannot be"));
+            return std::unexpected(file_error(options.path, "a number in its header cannot be"));
         return std::shared_ptr<const Model>(new Model(std::move(raw)));
     } catch (const std::exception& error) {
-        return std::unexpected(load_error(options.path, error.what()));
+        return std::unexpected(file_error(options.path, reason_of(error.what())));
     }
 }
 

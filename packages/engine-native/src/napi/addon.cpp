@@ -7,6 +7,7 @@
 #include "napi/log_bridge.h"
 #include "napi/measure.h"
 #include "napi/model_object.h"
+#include "napi/quantize.h"
 
 #include <memory>
 
@@ -28,8 +29,11 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     data->engine_class = Napi::Persistent(EngineObject::define(env));
     env.SetInstanceData(data.release()); // deleted by node-addon-api when the environment ends
     exports.Set("buildInfo", Napi::Function::New<build_info>(env, "buildInfo"));
+    exports.Set("computeImatrix", Napi::Function::New<compute_imatrix>(env, "computeImatrix"));
     exports.Set("loadModel", Napi::Function::New<load_model>(env, "loadModel"));
     exports.Set("measureModel", Napi::Function::New<measure_model>(env, "measureModel"));
+    exports.Set("planQuantization", Napi::Function::New<plan_quantization>(env, "planQuantization"));
+    exports.Set("quantizeModel", Napi::Function::New<quantize_model>(env, "quantizeModel"));
     exports.Set("setLogSink", Napi::Function::New<set_log_sink>(env, "setLogSink"));
     return exports;
 }

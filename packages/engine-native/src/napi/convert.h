@@ -7,8 +7,10 @@
 #include "llama/backend.h"
 #include "llama/constraint.h"
 #include "llama/conversation.h"
+#include "llama/imatrix.h"
 #include "llama/measure.h"
 #include "llama/model.h"
+#include "llama/quantize.h"
 
 #include <memory>
 #include <vector>
@@ -19,6 +21,8 @@ namespace binding {
 
 base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value);
 base::Result<llama_rt::ContextOptions> to_context_options(Napi::Value value);
+base::Result<llama_rt::QuantizeOptions> to_quantize_options(Napi::Value value);
+base::Result<llama_rt::ImatrixOptions> to_imatrix_options(Napi::Value value);
 base::Result<engine::EngineOptions> to_engine_options(Napi::Value value);
 base::Result<engine::Submission> to_submission(Napi::Value value);
 
@@ -42,6 +46,7 @@ Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
 Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info);
 Napi::Value from_measure(Napi::Env env, const llama_rt::ModelInfo& info,
                          const std::vector<llama_rt::MemoryUse>& uses);
+Napi::Value from_imatrix(Napi::Env env, const llama_rt::ImatrixResult& result);
 Napi::Value from_stats(Napi::Env env, const engine::Stats& stats);
 /// Null when the environment is going away.
 napi_value from_event(napi_env env, const engine::Event& event);

@@ -15,6 +15,7 @@ using base::Code;
 namespace {
 
 constexpr int32_t kIntMax = std::numeric_limits<int32_t>::max();
+constexpr int32_t kThreadsMax = 512; // GGML_MAX_N_THREADS
 
 /// Pairs of token id and bias; ids outside the vocabulary are dropped by the sampler.
 base::Result<std::vector<llama_logit_bias>> to_logit_bias(Napi::Value value) {
@@ -71,7 +72,6 @@ base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value) {
 base::Result<llama_rt::ContextOptions> to_context_options(Napi::Value value) {
     Reader reader(value);
     constexpr int32_t kCellsMax = 1 << 28;
-    constexpr int32_t kThreadsMax = 512; // GGML_MAX_N_THREADS
     llama_rt::ContextOptions options{.context_length = reader.integer("contextLength", 3, kCellsMax),
                                      .cells = reader.integer("cells", 2, kCellsMax),
                                      .sequences = reader.integer("parallel", 1, 256), // LLAMA_MAX_SEQ
@@ -85,6 +85,34 @@ base::Result<llama_rt::ContextOptions> to_context_options(Napi::Value value) {
     // A turn must have room for a token of every sequence.
     options.batch_tokens = std::max(options.batch_tokens, options.sequences);
     return reader.done(std::move(options));
+}
+
+base::Result<llama_rt::QuantizeOptions> to_quantize_options(Napi::Value value) {
+    Reader reader(value);
+    return reader.done(llama_rt::QuantizeOptions{
+        .input = reader.string("input"),
+        .output = reader.string("output"),
+        .file_type = reader.integer("fileType", 0, kIntMax),
+        .threads = reader.integer("threads", 1, kThreadsMax),
+        .allow_requantize = reader.boolean("allowRequantize"),
+        .imatrix = reader.string("imatrix"),
+    });
+}
+
+base::Result<llama_rt::ImatrixOptions> to_imatrix_options(Napi::Value value) {
+    Reader reader(value);
+    base::Result<llama_rt::ModelOptions> model = to_model_options(reader.get("model"));
+    if (!model) return std::unexpected(model.error());
+    constexpr int32_t kChunkTokensMax = 1 << 20;
+    return reader.done(llama_rt::ImatrixOptions{
+        .model = std::move(*model),
+        .output = reader.string("output"),
+        .text = reader.string("text"),
+        .dataset = reader.string("dataset"),
+        .chunk_tokens = reader.integer("chunkTokens", 16, kChunkTokensMax),
+        .chunks_max = reader.integer("chunksMax", 0, kIntMax),
+        .threads = reader.integer("threads", 1, kThreadsMax),
+    });
 }
 
 base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {

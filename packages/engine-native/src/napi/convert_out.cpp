@@ -247,6 +247,13 @@ Napi::Value from_measure(Napi::Env env, const llama_rt::ModelInfo& info,
     return object;
 }
 
+Napi::Value from_imatrix(Napi::Env env, const llama_rt::ImatrixResult& result) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("chunks", result.chunks);
+    object.Set("matrices", result.matrices);
+    return object;
+}
+
 Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("running", stats.running);

@@ -67,6 +67,17 @@ export async function importModels(from: string, options: ImportOptions = {}): P
   return (await listModels(options)).filter(({ id }) => ids.has(id));
 }
 
+/**
+ * The model of a file as the list has it; one that the list does not know is registered where it lies. Throws what
+ * `importModels` throws.
+ */
+export async function registerModel(file: string, options: LibraryOptions = {}): Promise<InstalledModel> {
+  const known = (await listModels(options)).find(({ files }) => files.includes(file));
+  const [model] = known === undefined ? await importModels(file, options) : [known];
+  if (model === undefined) throw new EngineError("model_not_found", `${file} is gone again.`);
+  return model;
+}
+
 function severalFor(alias: string, from: string): EngineError {
   const message = `${from} holds several models, and "${alias}" can be the name of one. Import its file.`;
   return new EngineError("invalid_request", message, { details: { alias } });

@@ -14,8 +14,15 @@ export function quantizationInName(name: string): string | undefined {
   return found?.toUpperCase().replace(/^FP(16|32)$/, "F$1");
 }
 
+/** The name with `quantization` in the place of its own, or at its end. */
+export function withQuantization(name: string, quantization: string): string {
+  const own = [...name.matchAll(pattern)].at(-1);
+  if (own === undefined) return `${name}-${quantization}`;
+  return name.slice(0, own.index) + quantization + name.slice(own.index + own[0].length);
+}
+
 /** llama.cpp's numbers of whole files' quantizations (`general.file_type`). */
-const fileTypes: ReadonlyMap<number, string> = new Map([
+export const fileTypes: ReadonlyMap<number, string> = new Map([
   [0, "F32"],
   [1, "F16"],
   [2, "Q4_0"],

@@ -6,6 +6,7 @@ import type { VariantName } from "../variants.ts";
 import type { CommandContext } from "./context.ts";
 import type { GenerationFlags } from "./generation-flags.ts";
 import { addLibraryCommands } from "./library-commands.ts";
+import { addQuantizeCommands } from "./quantize-commands.ts";
 import type { RemoteFlags } from "./remote-server.ts";
 import { ingleVersion } from "../version.ts";
 
@@ -35,6 +36,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
     onExit(await chatCommand(flags, context));
   });
   addLibraryCommands(program, context, onExit);
+  addQuantizeCommands(program, context, onExit);
   addManageCommands(program, context, onExit);
   const doctor = program.command("doctor").description("show what was built and what this machine offers");
   doctor.action(async () => {

@@ -1,0 +1,62 @@
+// Files that are whole or not there at all. Where they go is also tested in test/quantize.model.test.ts.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { EngineError } from "../errors.ts";
+import { fakeGguf } from "../library/testing/fake-gguf.ts";
+import { chooseOutput, writeWhole } from "./output-file.ts";
+
+let folder: string;
+const at = (name: string): string => path.join(folder, name);
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-output-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const failing = async (unfinished: string): Promise<never> => {
+  await writeFile(unfinished, "half of it");
+  throw new EngineError("engine_failed", "The quantized file could not be written.");
+};
+
+it("gives a file its name when it is whole", async () => {
+  const seen = await writeWhole(
+    at("made.gguf"),
+    async (unfinished) => {
+      await writeFile(unfinished, "all of it");
+      return await readdir(folder);
+    },
+    {},
+  );
+  expect(seen).toEqual([expect.stringMatching(/^made\.gguf\..+\.part$/)]);
+  expect(await readdir(folder)).toEqual(["made.gguf"]);
+  expect(await readFile(at("made.gguf"), "utf8")).toBe("all of it");
+});
+
+it("says disk_full when writing fails on a full disk, the error itself on another, and leaves nothing behind", async () => {
+  const onDiskWith = (free: number) => writeWhole(at("made.gguf"), failing, { freeBytes: async () => free });
+  await expect(onDiskWith(4096)).rejects.toMatchObject({ code: "disk_full" });
+  await expect(onDiskWith(1e12)).rejects.toMatchObject({ code: "engine_failed" });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it("keeps what was there under the name when the new file fails", async () => {
+  await writeFile(at("made.gguf"), "of value");
+  await expect(writeWhole(at("made.gguf"), failing, {})).rejects.toMatchObject({ code: "engine_failed" });
+  expect(await readdir(folder)).toEqual(["made.gguf"]);
+  expect(await readFile(at("made.gguf"), "utf8")).toBe("of value");
+});
+
+it("goes beside the model, into a folder that is named, or into our own where the model is another program's", async () => {
+  const env = { HOME: folder, INGLE_HOME: at("ingle"), LLAMA_CACHE: at("theirs") };
+  await mkdir(at("theirs"));
+  await mkdir(at("mine"));
+  for (const file of ["theirs/a.gguf", "mine/a.gguf"]) await writeFile(at(file), fakeGguf({ dataBytes: 10 }));
+  const choose = async (file: string, output?: string): Promise<string> =>
+    path.relative(folder, await chooseOutput([at(file)], "a-Q8_0.gguf", { env, cwd: folder, output }));
+  expect(await choose("mine/a.gguf")).toBe("mine/a-Q8_0.gguf");
+  expect(await choose("mine/a.gguf", "theirs")).toBe("theirs/a-Q8_0.gguf");
+  expect(await choose("mine/a.gguf", "other.gguf")).toBe("other.gguf");
+  expect(await choose("theirs/a.gguf")).toBe("ingle/models/a-Q8_0.gguf");
+});

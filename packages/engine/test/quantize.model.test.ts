@@ -1,0 +1,275 @@
+// Quantizing: every level, what is refused, and that nothing is left behind whatever happens in the middle.
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import {
+  EngineError,
+  listModels,
+  load,
+  quantizationLevels,
+  quantizeModel,
+  registerModel,
+  type QuantizeProgress,
+} from "@ingle/engine";
+import { tinyModel } from "@ingle/fixtures";
+import { readGguf } from "@ingle/gguf";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { smallTensors, writeSmallImatrix, writeSmallModel } from "./small-model.ts";
+
+let folder: string;
+let env: NodeJS.ProcessEnv;
+const at = (name: string): string => path.join(folder, name);
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-quantize-"));
+  env = { HOME: folder, INGLE_HOME: at("ingle") };
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function errorOf(promise: Promise<unknown>): Promise<EngineError> {
+  const error: unknown = await promise.then(
+    () => new Error("nothing was thrown"),
+    (thrown: unknown) => thrown,
+  );
+  if (EngineError.is(error)) return error;
+  throw error;
+}
+
+/** The numbers of ggml's types, by tensor. */
+async function typesIn(file: string): Promise<Map<string, number>> {
+  return new Map((await readGguf(file)).tensors.map(({ name, typeCode }) => [name, typeCode]));
+}
+
+describe("quantizeModel", () => {
+  it.each(quantizationLevels.filter(({ needsImatrix }) => !needsImatrix))(
+    "writes $name",
+    async ({ name, fileType }) => {
+      const model = await writeSmallModel(at("small-f32.gguf"));
+      const output = name === "F32" ? at("same-F32.gguf") : undefined; // else it would be the model itself
+      const made = await quantizeModel(model, { to: name.toLowerCase(), output, env });
+      expect(made.path).toBe(output ?? at(`small-${name}.gguf`));
+      const { metadata } = await readGguf(made.path);
+      expect(metadata.get("general.file_type")).toMatchObject({ value: fileType });
+      expect(made.sizeBytes).toBe((await stat(made.path)).size);
+      expect(made.sizeBytes < made.sizeBytesBefore || name === "F32").toBe(true);
+    },
+  );
+
+  // One of them is written in imatrix.model.test.ts: llama.cpp makes large tables for them first.
+  it.each(quantizationLevels.filter(({ needsImatrix }) => needsImatrix))(
+    "asks for an importance matrix for $name, and takes one",
+    async ({ name }) => {
+      const model = await writeSmallModel(at("small-f32.gguf"));
+      const error = await errorOf(quantizeModel(model, { to: name, env }));
+      expect(error).toMatchObject({ code: "invalid_request", details: { param: "to" } });
+      expect(await readdir(folder)).toEqual(["small-f32.gguf"]);
+      const imatrix = await writeSmallImatrix(at("imatrix.gguf"));
+      const noRoom = async (): Promise<number> => 0;
+      const later = await errorOf(quantizeModel(model, { to: name, imatrix, env, freeBytes: noRoom }));
+      expect(later.code).toBe("disk_full"); // which comes after all that could be wrong with the model
+    },
+  );
+
+  it("gives each tensor the type of the level, and keeps norms whole", async () => {
+    const model = await writeSmallModel(at("small.gguf"));
+    const { path: made, bitsPerWeight } = await quantizeModel(model, { to: "q6_k", env });
+    expect(made).toBe(at("small-Q6_K.gguf"));
+    const types = await typesIn(made);
+    expect(types.get("blk.0.attn_q.weight")).toBe(14);
+    expect(types.get("blk.0.attn_norm.weight")).toBe(0);
+    expect(bitsPerWeight).toBeGreaterThan(6.5);
+    expect(bitsPerWeight).toBeLessThan(6.7);
+  });
+
+  it.each(["llama", "lfm2", "lfm2moe", "gemma3"] as const)(
+    "makes a %s model that loads and writes",
+    async (architecture) => {
+      const made = await quantizeModel(await tinyModel({ architecture }), { output: at("made.gguf"), env });
+      await using loaded = await load(made.path, { threads: 1 });
+      const reply = await loaded.model.generate({ prompt: "once upon a time", maxTokens: 8, temperature: 0 });
+      expect(loaded.model.info.quantization).toBe("Q4_K_M");
+      expect(reply.usage.completionTokens).toBe(8);
+    },
+  );
+
+  it("changes what Q8_0 says by hardly anything", async () => {
+    const original = await tinyModel();
+    const made = await quantizeModel(original, { to: "Q8_0", output: at("made.gguf"), env });
+    const [before, after] = [await likeliest(original), await likeliest(made.path)];
+    for (const [token, logprob] of before.slice(0, 5))
+      expect(Math.abs((new Map(after).get(token) ?? -Infinity) - logprob)).toBeLessThan(0.2);
+  });
+
+  it("makes one file of a split model", async () => {
+    const half = 6;
+    const split = (part: number) =>
+      ["split.no", "split.count", "split.tensors.count"].map(
+        (key, index) =>
+          [
+            key,
+            { type: index === 2 ? "int32" : "uint16", value: [part, 2, smallTensors.length][index] ?? 0 },
+          ] as [string, { type: "int32" | "uint16"; value: number }],
+      );
+    await writeSmallModel(at("big-f32-00001-of-00002.gguf"), {
+      keys: split(0),
+      tensors: smallTensors.slice(0, half),
+    });
+    await writeSmallModel(at("big-f32-00002-of-00002.gguf"), {
+      keys: split(1),
+      tensors: smallTensors.slice(half),
+    });
+    await writeSmallModel(at("whole.gguf"));
+    const made = await quantizeModel(at("big-f32-00002-of-00002.gguf"), { to: "Q8_0", env });
+    expect(made.path).toBe(at("big-Q8_0.gguf"));
+    expect(await typesIn(made.path)).toEqual(
+      await typesIn((await quantizeModel(at("whole.gguf"), { to: "Q8_0", env })).path),
+    );
+  });
+
+  it("tells how far it is, from nothing to nearly all", async () => {
+    const news: QuantizeProgress[] = [];
+    await quantizeModel(await writeSmallModel(at("small.gguf")), {
+      env,
+      onProgress: (one) => news.push(one),
+    });
+    expect(news.map(({ tensor }) => tensor).toSorted()).toEqual(
+      smallTensors.map(({ name }) => name).toSorted(),
+    );
+    expect(news[0]?.bytes).toBe(0);
+    expect(news.map(({ bytes }) => bytes)).toEqual(news.map(({ bytes }) => bytes).toSorted((a, b) => a - b));
+    expect(news.at(-1)?.bytes).toBeLessThan(news.at(-1)?.totalBytes ?? 0);
+  });
+
+  it("ends at once when it is aborted in the middle, and leaves nothing behind", async () => {
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const onProgress = ({ bytes }: QuantizeProgress): void => void (bytes > 0 && stop.abort(reason));
+    const model = await tinyModel({ embedding: 256, feedForward: 256 });
+    const pending = quantizeModel(model, {
+      to: "Q4_K_M",
+      output: at("made.gguf"),
+      env,
+      onProgress,
+      signal: stop.signal,
+    });
+    await expect(pending).rejects.toBe(reason);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("refuses before it begins when the disk has no room", async () => {
+    const model = await writeSmallModel(at("small.gguf"));
+    const error = await errorOf(quantizeModel(model, { env, freeBytes: async () => 20_000 }));
+    expect(error.code).toBe("disk_full");
+    expect(error.details["neededBytes"]).toBeGreaterThan(16 * 1024 * 1024);
+    expect(await readdir(folder)).toEqual(["small.gguf"]);
+  });
+});
+
+describe("what quantizeModel refuses", () => {
+  it("a model that is quantized already, unless it is meant", async () => {
+    const once = await quantizeModel(await writeSmallModel(at("small-f32.gguf")), { to: "Q8_0", env });
+    const error = await errorOf(quantizeModel(once.path, { env }));
+    expect(error.code).toBe("invalid_request");
+    expect(error.message).toContain("quantized already (Q8_0)");
+    const twice = await quantizeModel(once.path, { allowRequantize: true, env });
+    expect(twice.path).toBe(at("small-Q4_K_M.gguf"));
+  });
+
+  it("an output that is there, unless it may be overwritten", async () => {
+    const model = await writeSmallModel(at("small.gguf"));
+    const { path: made } = await quantizeModel(model, { to: "Q8_0", env });
+    const whole = await readFile(made);
+    await writeFile(made, "something of value");
+    expect(await errorOf(quantizeModel(model, { to: "Q8_0", env }))).toMatchObject({
+      code: "invalid_request",
+    });
+    expect(await readFile(made, "utf8")).toBe("something of value");
+    await quantizeModel(model, { to: "Q8_0", overwrite: true, env });
+    expect(await readFile(made)).toEqual(whole);
+  });
+
+  it("the model itself as its output, also when it may be overwritten", async () => {
+    const model = await writeSmallModel(at("small-Q8_0.gguf")); // badly named
+    const before = await readFile(model);
+    const error = await errorOf(quantizeModel(model, { to: "Q8_0", overwrite: true, env }));
+    expect(error.message).toContain("is the model itself");
+    expect(await readFile(model)).toEqual(before);
+  });
+
+  it("a name that no command would find, and a folder that is not there", async () => {
+    const model = await writeSmallModel(at("small.gguf"));
+    for (const output of [at("made.bin"), at("no/where.gguf")])
+      expect(await errorOf(quantizeModel(model, { output, env }))).toMatchObject({ code: "invalid_request" });
+  });
+
+  it("an importance matrix of another model, one that is damaged, and what is none", async () => {
+    const model = await writeSmallModel(at("small.gguf"));
+    const other = await writeSmallImatrix(at("other.gguf"), { columns: 128 });
+    const wrongKey = await writeSmallImatrix(at("key.gguf"), {
+      keys: [["imatrix.chunk_size", { type: "string", value: "16" }]],
+    });
+    await writeFile(at("cut.gguf"), (await readFile(other)).subarray(0, 1500));
+    await writeFile(at("text.gguf"), "this is a text and no matrix");
+    for (const imatrix of [other, wrongKey, at("cut.gguf"), at("text.gguf"), model, at("nowhere.gguf")]) {
+      const error = await errorOf(quantizeModel(model, { imatrix, env }));
+      expect(error).toMatchObject({ code: "invalid_request", details: { param: "imatrix" } });
+    }
+  });
+});
+
+describe("damaged models", () => {
+  it("are model_invalid when they end too early or hold what is no number", async () => {
+    const model = await writeSmallModel(at("small.gguf"));
+    const bytes = await readFile(model);
+    await writeFile(at("short.gguf"), bytes.subarray(0, bytes.length - 1000));
+    await writeFile(
+      at("nan.gguf"),
+      Buffer.concat([bytes.subarray(0, bytes.length - 4096), Buffer.alloc(4096, 0xff)]),
+    );
+    for (const name of ["short.gguf", "nan.gguf"]) {
+      expect(await errorOf(quantizeModel(at(name), { env }))).toMatchObject({ code: "model_invalid" });
+    }
+    expect((await readdir(folder)).toSorted()).toEqual(["nan.gguf", "short.gguf", "small.gguf"]);
+  });
+
+  it("are an error also where they end the process that reads them", async () => {
+    // More layers than llama.cpp has room for: it gives up where it cannot be asked not to.
+    const model = await writeSmallModel(at("deep.gguf"), {
+      keys: [["llama.block_count", { type: "uint32", value: 100_000 }]],
+    });
+    const error = await errorOf(quantizeModel(model, { env }));
+    expect(error.code).toBe("engine_failed");
+    expect(error.message).toContain("ended in the middle");
+    expect(await readdir(folder)).toEqual(["deep.gguf"]);
+  });
+});
+
+describe("registerModel", () => {
+  it("lists what was quantized anywhere, once, and what lies in the models folder under its own id", async () => {
+    const made = await quantizeModel(await writeSmallModel(at("small.gguf")), { to: "Q8_0", env });
+    for (let time = 0; time < 2; time += 1)
+      expect((await registerModel(made.path, { env })).id).toBe("small-Q8_0");
+    expect((await listModels({ env })).map(({ id, place }) => ({ id, place }))).toEqual([
+      { id: "small-Q8_0", place: "import" },
+    ]);
+    const ours = at("ingle/models/own.gguf");
+    await mkdir(path.dirname(ours), { recursive: true });
+    await copyFile(made.path, ours);
+    expect(await registerModel(ours, { env })).toMatchObject({ id: "own", place: "ingle" });
+  });
+});
+
+/** The likeliest first tokens after a text, as text and logarithm. */
+async function likeliest(file: string): Promise<[string, number][]> {
+  await using loaded = await load(file, { threads: 1, flashAttention: "off" });
+  const { logprobs } = await loaded.model.generate({
+    prompt: "the river and the sea",
+    maxTokens: 1,
+    temperature: 0,
+    logprobs: 20,
+  });
+  return (logprobs?.[0]?.top ?? []).map(({ bytes, logprob }) => [
+    Buffer.from(bytes).toString("hex"),
+    logprob,
+  ]);
+}

@@ -1,0 +1,64 @@
+// `ingle quantize MODEL [OUTPUT]`: writes a model with fewer bits for each weight, and says how to use it.
+import type { QuantizedModel } from "@ingle/engine";
+import { exitCodes } from "./cli-error.ts";
+import type { CommandContext } from "./context.ts";
+import { fetchWithBars } from "./fetch-with-bars.ts";
+import { chooseModel } from "./model-argument.ts";
+import { formatBytes, formatColumns, formatDuration, shellWord } from "./print.ts";
+import { startProgress } from "./progress.ts";
+import type { QuantizeFlags } from "./quantize-commands.ts";
+
+/** Returns the exit code. Throws the engine's errors. */
+export async function quantizeCommand(
+  model: string,
+  output: string | undefined,
+  flags: QuantizeFlags,
+  context: CommandContext,
+): Promise<number> {
+  const { quantizeModel } = await context.engine();
+  const { env, now, shutdown, stdout, stderr } = context;
+  const { offline = false, force, ...options } = flags;
+  const { signal } = shutdown;
+  const located = await chooseModel({ model, offline }, context);
+  const file = await fetchWithBars(located, context, { offline, signal });
+  const startedAt = now();
+  const quantize = async (): Promise<QuantizedModel> => {
+    using progress = startProgress(`Quantizing ${located.id}`, context);
+    return await quantizeModel(file, {
+      ...options,
+      output,
+      overwrite: force,
+      env,
+      signal,
+      onProgress: ({ bytes, totalBytes, tensor }) => progress.update(bytes / totalBytes, tensor),
+    });
+  };
+  const made = await quantize();
+  const duration = formatDuration(now() - startedAt);
+  const id = await listedAs(made.path, context);
+  stderr.write(
+    formatColumns([
+      ["quantization", `${made.quantization}, ${made.bitsPerWeight.toFixed(2)} bits a weight`],
+      ["size", `${formatBytes(made.sizeBytes)}, from ${formatBytes(made.sizeBytesBefore)}`],
+      ["time", duration],
+      ["model", id ?? "not in ingle list, where another model has its name: use its path"],
+    ]) + `\n  ingle serve --model ${shellWord(id ?? made.path)}\n\n`,
+  );
+  stdout.write(`${made.path}\n`);
+  return exitCodes.ok;
+}
+
+/** The new model's id. Undefined when the list cannot have it: the file is there all the same. */
+async function listedAs(path: string, context: CommandContext): Promise<string | undefined> {
+  const { EngineError, registerModel } = await context.engine();
+  const { env, shutdown } = context;
+  try {
+    return (await registerModel(path, { env, signal: shutdown.signal })).id;
+  } catch (error) {
+    if (EngineError.is(error) && unlisted.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+/** The id is taken by another file, or the library is not ours to write. */
+const unlisted: ReadonlySet<string> = new Set(["invalid_request", "download_failed", "disk_full"]);
