@@ -55,6 +55,8 @@ describe("the programs", () => {
       "remove",
       "import",
       "prune",
+      "quantize",
+      "imatrix",
       "ps",
       "load",
       "unload",
