@@ -19,7 +19,7 @@ export async function generate(
   { verbose = false, ...parameters }: GenerateParameters & { verbose?: boolean },
 ): Promise<string> {
   const generation = begin(model, tokenizer, parameters);
-  if (verbose) await printWhileRunning(generation, parameters.prompt);
+  if (verbose) await printWhileRunning(generation, await promptText(tokenizer, parameters.prompt));
   return (await generation).text;
 }
 
@@ -42,19 +42,23 @@ function begin(model: Model, tokenizer: Tokenizer, { signal, ...request }: Gener
   return model.generate(request, { signal });
 }
 
-async function printWhileRunning(
-  generation: Generation,
-  prompt: GenerateParameters["prompt"],
-): Promise<void> {
+async function promptText(tokenizer: Tokenizer, prompt: GenerateParameters["prompt"]): Promise<string> {
+  return typeof prompt === "string" ? prompt : await tokenizer.decode(prompt, { specials: true });
+}
+
+/** On stdout: the prompt, the pieces as they come, and how fast both were computed. */
+async function printWhileRunning(generation: Generation, prompt: string): Promise<void> {
   const { stdout } = process;
-  if (typeof prompt === "string") stdout.write(`${prompt}\n${"=".repeat(10)}\n`);
+  stdout.write(`${prompt}\n${"=".repeat(10)}\n`);
   for await (const chunk of generation) stdout.write(chunk.text);
   const { usage, timings } = await generation;
+  const { promptTokens, cachedTokens, completionTokens } = usage;
+  const reused = cachedTokens > 0 ? ` (${cachedTokens} of them reused)` : "";
   const perSecond = (tokens: number, ms: number): string =>
     ms > 0 ? (tokens / (ms / 1000)).toFixed(1) : "–";
   stdout.write(
     `\n${"=".repeat(10)}\n` +
-      `Prompt: ${usage.promptTokens} tokens, ${perSecond(usage.promptTokens, timings.promptMs)} tokens/s\n` +
-      `Generation: ${usage.completionTokens} tokens, ${perSecond(usage.completionTokens, timings.predictedMs)} tokens/s\n`,
+      `Prompt: ${promptTokens} tokens${reused}, ${perSecond(promptTokens - cachedTokens, timings.promptMs)} tokens/s\n` +
+      `Generation: ${completionTokens} tokens, ${perSecond(completionTokens, timings.predictedMs)} tokens/s\n`,
   );
 }

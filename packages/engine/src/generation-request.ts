@@ -9,6 +9,9 @@ import { ToolOptions } from "./tools.ts";
 /** Most variables that a request may hand to the template. */
 const templateArgumentsMax = 32;
 
+/** As `tokenizer.encode()` gives them: over a buffer of any kind, which `z.instanceof` would not take. */
+const Tokens = z.custom<Int32Array>((value) => value instanceof Int32Array);
+
 /** Exactly one of a chat, a text or tokens is the prompt. */
 const Prompt = z.union([
   z.object({
@@ -34,7 +37,7 @@ const Prompt = z.union([
   }),
   z.object({
     /** Text (tokenized with the model's special tokens), or token ids taken as they are. */
-    prompt: z.union([z.string().min(1), z.array(z.int().min(0)).min(1), z.instanceof(Int32Array)]),
+    prompt: z.union([z.string().min(1), z.array(z.int().min(0)).min(1), Tokens]),
     /**
      * What comes after the reply: a model with tokens for it writes what is missing between a text as prompt and this.
      * Both are taken as they are, without special tokens in them. Default: nothing.

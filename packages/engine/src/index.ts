@@ -14,13 +14,14 @@ export {
   type Usage,
 } from "./generation.ts";
 export { GenerationRequest, checkGenerationRequest } from "./generation-request.ts";
+export { addAlias, removeAlias } from "./library/aliases.ts";
 export {
   defaultModel,
   type DefaultModel,
   type DefaultModelOptions,
   type PassedOver,
 } from "./library/default-model.ts";
-export { addAlias, fetchModel, getModel, type FetchOptions } from "./library/fetch-model.ts";
+export { fetchModel, getModel, type FetchOptions } from "./library/fetch-model.ts";
 export { ensureStarterModel, type EnsureModelOptions } from "./library/get-model.ts";
 export type { HubSearchResult } from "./library/hub/hub-api.ts";
 export { importModels, registerModel, type ImportOptions } from "./library/import-model.ts";

@@ -58,7 +58,10 @@ export class Tokenizer {
     return Array.from(ends, (end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
   }
 
-  /** The prompt that the model's chat template makes of a conversation. Throws `template_failed`. */
+  /**
+   * The prompt that the model's chat template makes of a conversation. Throws `invalid_request` for what is no conversation
+   * and for `tokenize: true`, or `template_failed`.
+   */
   async applyChatTemplate(messages: readonly Message[], options: ChatTemplateOptions = {}): Promise<string> {
     const checked = z.array(Message).min(1).safeParse(messages);
     if (!checked.success) {
@@ -66,7 +69,15 @@ export class Tokenizer {
         cause: checked.error,
       });
     }
-    const { addGenerationPrompt } = ChatTemplateOptions.parse(options);
+    const how = ChatTemplateOptions.safeParse(options);
+    if (!how.success) {
+      throw new EngineError(
+        "invalid_request",
+        "The template's text is what there is (tokenize: false), with or without addGenerationPrompt. `encode()` makes tokens of it.",
+        { cause: how.error, details: { param: how.error.issues[0]?.path.join(".") ?? "" } },
+      );
+    }
+    const { addGenerationPrompt } = how.data;
     const result = await fromNative(
       this.#model.applyChatTemplate(plainChat(checked.data, addGenerationPrompt)),
     );

@@ -3,11 +3,9 @@ import path from "node:path";
 import { defaultModel } from "./default-model.ts";
 import { fileBytes } from "./file-size.ts";
 import { ensureModel } from "./get-model.ts";
-import { takenIds } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import { locateModel, type LocatedModel } from "./locate.ts";
-import { readManifest, updateManifest, withAlias, withModel } from "./manifest.ts";
-import { checkAlias } from "./model-spec.ts";
+import { readManifest, updateManifest, withModel } from "./manifest.ts";
 import type { NpmModel } from "./npm-model.ts";
 import { libraryPaths } from "./paths.ts";
 import type { OnProgress } from "./progress.ts";
@@ -49,12 +47,6 @@ export async function getModel(name?: string, options: FetchOptions = {}): Promi
   const located =
     name === undefined ? (await defaultModel(options)).located : await locateModel(name, options);
   return await fetchModel(located, options);
-}
-
-/** Gives `id` (of a model that is there) another name, for good. Throws `invalid_request` for a name that is none. */
-export async function addAlias(alias: string, id: string, options: LibraryOptions = {}): Promise<void> {
-  checkAlias(alias, await takenIds(options));
-  await updateManifest(libraryPaths(options.env), (manifest) => withAlias(manifest, alias, id), options);
 }
 
 async function register(model: NpmModel, file: string, options: LibraryOptions): Promise<void> {

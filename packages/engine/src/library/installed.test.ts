@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EngineError } from "../errors.ts";
-import { addAlias } from "./fetch-model.ts";
+import { addAlias, removeAlias } from "./aliases.ts";
 import { importModels } from "./import-model.ts";
 import { listModels, noteUse } from "./installed.ts";
 import { locateModel } from "./locate.ts";
@@ -176,6 +176,23 @@ describe("an import", () => {
     expect(await readFile(file)).toEqual(gguf);
     expect(await ids()).toEqual([]);
     expect((await readManifest(libraryPaths(env))).aliases).toEqual({});
+  });
+
+  test("has a name of the user's own for as long as nobody moves or removes it", async () => {
+    for (const name of ["one", "two"])
+      await importModels(await place(`elsewhere/${name}-Q8_0.gguf`), { env });
+    const named = async () => Object.fromEntries((await listModels({ env })).map((m) => [m.id, m.aliases]));
+    expect(await addAlias("daily", "one-Q8_0", { env })).toBe("one-Q8_0");
+    expect(await addAlias("usual", "daily", { env })).toBe("one-Q8_0");
+    expect(await addAlias("daily", "two-Q8_0", { env })).toBe("two-Q8_0");
+    expect(await named()).toEqual({ "one-Q8_0": ["usual"], "two-Q8_0": ["daily"] });
+    expect(await removeAlias("daily", { env })).toBe("two-Q8_0");
+    expect(await named()).toEqual({ "one-Q8_0": ["usual"], "two-Q8_0": [] });
+    for (const gone of ["daily", "one-Q8_0", "constructor"])
+      expect(await failure(removeAlias(gone, { env }))).toMatchObject({ code: "model_not_found" });
+    expect(await failure(addAlias("new", "nobody", { env }))).toMatchObject({ code: "model_not_found" });
+    for (const bad of ["two-Q8_0", "a/b", "x.gguf", ""])
+      expect(await failure(addAlias(bad, "one-Q8_0", { env }))).toMatchObject({ code: "invalid_request" });
   });
 
   test("with copy makes it ours, with its projector, and removing frees the disk", async () => {

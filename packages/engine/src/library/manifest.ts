@@ -90,6 +90,12 @@ export function withAlias(manifest: Manifest, alias: string | undefined, id: str
   return alias === undefined ? manifest : { ...manifest, aliases: { ...manifest.aliases, [alias]: id } };
 }
 
+/** Forgets the alias alone. */
+export function withoutAlias(manifest: Manifest, alias: string): Manifest {
+  const { [alias]: _forgotten, ...aliases } = manifest.aliases;
+  return { ...manifest, aliases };
+}
+
 /** Forgets the model, and the aliases that stand for it. */
 export function withoutModel(manifest: Manifest, id: string): Manifest {
   const { [id]: _forgotten, ...lastUsed } = manifest.lastUsed;

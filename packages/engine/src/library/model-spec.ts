@@ -46,11 +46,11 @@ export function parseModelSpec(text: string, cwd: string = process.cwd()): Model
 export function checkAlias(alias: string, ids: readonly string[]): void {
   if (ids.includes(alias)) {
     const message = `There is a model whose id is "${alias}", so this cannot be the name of another one.`;
-    throw new EngineError("invalid_request", message, { details: { alias } });
+    throw new EngineError("invalid_request", message, { details: { alias, param: "alias" } });
   }
   if (aliasPattern.test(alias) && !isGgufName(alias)) return;
   const message = `"${alias}" cannot be an alias. It may have letters, digits, ".", "_" and "-", and must not end in ".gguf".`;
-  throw new EngineError("invalid_request", message, { details: { alias } });
+  throw new EngineError("invalid_request", message, { details: { alias, param: "alias" } });
 }
 
 export function isGgufName(name: string): boolean {

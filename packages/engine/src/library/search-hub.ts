@@ -10,6 +10,7 @@ import { RemoteFile } from "./hub/remote-file.ts";
 import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
 import { readGgufRepository, type HubModel } from "./locate.ts";
 import { memoryNeed, peekFacts, type ModelFacts } from "./model-facts.ts";
+import { parseModelSpec } from "./model-spec.ts";
 import { retry } from "./retry.ts";
 
 /** One model of a repository. */
@@ -50,11 +51,17 @@ export async function searchModels(
   return await searchHub(http, words, { ...options, limit: options.limit ?? resultsMaxDefault });
 }
 
-/** Throws `model_not_found`, `model_invalid`, `download_failed` or the signal's reason. */
+/**
+ * The models of `org/repo`; what stands behind a colon, as in a model's id, is passed over. Throws `invalid_request` for what
+ * is no repository's name, `model_not_found`, `model_invalid`, `download_failed` or the signal's reason.
+ */
 export async function describeRepository(
-  repo: string,
+  name: string,
   options: LibraryOptions = {},
 ): Promise<OfferedRepository> {
+  const spec = parseModelSpec(name);
+  if (spec.kind !== "hub") throw noRepository(name);
+  const { repo } = spec;
   refuseOffline(options);
   using http = new HubHttp(hubSettings(options.env ?? process.env));
   const repository = await readGgufRepository(http, repo, options);
@@ -120,6 +127,11 @@ async function readAll(
     if (at >= range.end) break;
   }
   return Buffer.concat(chunks).subarray(0, range.end - range.start);
+}
+
+function noRepository(name: string): EngineError {
+  const message = `"${name}" is no repository of the hub. Write org/repo, such as LiquidAI/LFM2-350M-GGUF.`;
+  return new EngineError("invalid_request", message, { details: { param: "repo" } });
 }
 
 function refuseOffline(options: LibraryOptions): void {

@@ -72,6 +72,12 @@ describe("a search", () => {
     const small = { ...optionsOf(), memoryBytes: 1e6 };
     expect((await describeRepository("acme/open-GGUF", small)).models.some(({ fits }) => fits)).toBe(false);
   });
+
+  test("of something that is no repository's name asks nobody", async () => {
+    for (const name of ["", "open", "./open.gguf", "../../api", "npm:open@1.0.0", "acme/open?x=1"])
+      await expect(describeRepository(name, optionsOf())).rejects.toMatchObject({ code: "invalid_request" });
+    expect(hub.requests).toEqual([]);
+  });
 });
 
 describe("a repository", () => {
