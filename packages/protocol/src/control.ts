@@ -12,6 +12,7 @@ export type ManagedModelStatus = z.infer<typeof ManagedModelStatus>;
 export const ManagedModel = z
   .object({
     id: z.string().meta({ description: "The value for a request's `model`." }),
+    aliases: z.array(z.string()).meta({ description: "The user's own names for it." }),
     status: ManagedModelStatus,
     progress: z.number().nullable().meta({ description: "While it is loading: 0 to 1." }),
     pinned: z.boolean().meta({ description: "It is not freed for others, nor because nobody uses it." }),

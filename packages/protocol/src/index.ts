@@ -59,15 +59,23 @@ export {
 } from "./messages.ts";
 export { Liveness, Readiness } from "./health.ts";
 export {
+  aliasLengthMax,
+  AliasRequest,
+  DescribeQuery,
   FoundRepositories,
   FoundRepository,
+  ModelAliases,
+  OfferedModel,
+  OfferedRepository,
   PullEvent,
   PullRequest,
   RemovedModel,
   RemoveRequest,
+  repoLengthMax,
   searchLengthMax,
   SearchQuery,
   searchResultsMax,
+  UnaliasRequest,
 } from "./library.ts";
 export { ModelEntry, ModelList } from "./models.ts";
 export { firstProblem } from "./problem.ts";

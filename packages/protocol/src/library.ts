@@ -1,4 +1,4 @@
-// The model library of a running server under /api/v1/models: looking for models, fetching and removing them.
+// The model library of a running server under /api/v1/models: looking for models, fetching, naming and removing them.
 import { z } from "zod";
 import { optionalField } from "./absent.ts";
 import { flag, modelField } from "./request-fields.ts";
@@ -8,7 +8,14 @@ export const searchLengthMax = 256;
 /** Most repositories of one answer. */
 export const searchResultsMax = 100;
 
+/** Most UTF-16 units of a repository's name: both of its parts have at most 96, and the slash. */
+export const repoLengthMax = 193;
+/** Most UTF-16 units of a name that a user gives a model. */
+export const aliasLengthMax = 100;
+
 const wordsRule = `q must be a string of 1 to ${searchLengthMax} characters`;
+const repoRule = `repo must be a string of 1 to ${repoLengthMax} characters`;
+const aliasRule = `alias must be a string of 1 to ${aliasLengthMax} characters`;
 const limitRule = `limit must be a whole number from 1 to ${searchResultsMax}`;
 
 /** The body of `POST /api/v1/models/pull`. With `stream: false` the answer is the last event alone. */
@@ -60,6 +67,61 @@ export const FoundRepositories = z
   .object({ object: z.literal("list"), data: z.array(FoundRepository) })
   .meta({ id: "FoundRepositories" });
 export type FoundRepositories = z.infer<typeof FoundRepositories>;
+
+/** The query of `GET /api/v1/models/describe`. */
+export const DescribeQuery = z.looseObject({
+  repo: z.string(repoRule).min(1, repoRule).max(repoLengthMax, repoRule),
+});
+export type DescribeQuery = z.infer<typeof DescribeQuery>;
+
+/** One model of a repository, as it could be pulled. */
+export const OfferedModel = z
+  .object({
+    id: z.string().meta({ description: "What `pull` takes, and what requests may name then." }),
+    quantization: z.string().nullable().meta({ description: "Such as Q4_K_M." }),
+    size_bytes: z.int().meta({ description: "Of all files that `pull` fetches." }),
+    projector: z.boolean().meta({ description: "A projector for images comes with it." }),
+    memory_bytes: z.int().meta({ description: "What it will need with the usual settings: an estimate." }),
+    fits: z.boolean().meta({ description: "Whether this machine has so much memory." }),
+  })
+  .meta({ id: "OfferedModel" });
+export type OfferedModel = z.infer<typeof OfferedModel>;
+
+/** The answer of `GET /api/v1/models/describe`: the models of a repository, the smallest first. */
+export const OfferedRepository = z
+  .object({
+    repo: z.string(),
+    license: z.string().nullable(),
+    gated: z.boolean().meta({ description: "Its terms have to be accepted on its page first." }),
+    architecture: z.string().meta({ description: "Such as lfm2." }),
+    context_length: z.int().nullable().meta({ description: "Tokens that its models were trained for." }),
+    embeddings: z.boolean().meta({ description: "Made for vectors of texts, and not for answers." }),
+    models: z.array(OfferedModel),
+  })
+  .meta({ id: "OfferedRepository" });
+export type OfferedRepository = z.infer<typeof OfferedRepository>;
+
+const aliasField = z
+  .string(aliasRule)
+  .min(1, aliasRule)
+  .max(aliasLengthMax, aliasRule)
+  .meta({ description: "Letters, digits, `.`, `_` and `-`." });
+
+/** The body of `POST /api/v1/models/alias`. */
+export const AliasRequest = z
+  .looseObject({ model: modelField, alias: aliasField })
+  .meta({ id: "AliasRequest" });
+export type AliasRequest = z.infer<typeof AliasRequest>;
+
+/** The body of `POST /api/v1/models/unalias`. */
+export const UnaliasRequest = z.looseObject({ alias: aliasField }).meta({ id: "UnaliasRequest" });
+export type UnaliasRequest = z.infer<typeof UnaliasRequest>;
+
+/** The answer of both: the model that has the names, and all of them. */
+export const ModelAliases = z
+  .object({ id: z.string(), aliases: z.array(z.string()) })
+  .meta({ id: "ModelAliases" });
+export type ModelAliases = z.infer<typeof ModelAliases>;
 
 /** The body of `POST /api/v1/models/remove`. */
 export const RemoveRequest = z.looseObject({ model: modelField }).meta({ id: "RemoveRequest" });

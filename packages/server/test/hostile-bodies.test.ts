@@ -6,9 +6,16 @@ import {
   CompletionChunk,
   completionsMax,
   Detokenization,
+  ManagedModel,
+  ModelAliases,
+  PullEvent,
+  RemovedModel,
   Tokenization,
 } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
+import type { ModelLibrary } from "../src/models/model-library.ts";
+import { scriptedLibrary } from "../src/testing/scripted-library.ts";
+import { scriptedKnown } from "../src/testing/scripted-models.ts";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
 import { expectSoundAnswers, type EndpointUnderTest } from "./hostile-bodies.ts";
 
@@ -39,6 +46,9 @@ const sampling = {
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 const manyKeys = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x${index}`, "a"]));
 const named = { type: "function", function: { name: "f", parameters: { type: "object" } } };
+/** A model that is not in memory, and a name that is still there when it was taken away. */
+const idleId = "acme/idle";
+const lastingAlias = "always";
 const messages = [
   { role: "system", content: "Be brief." },
   { role: "user", content: [{ type: "text", text: "Hi" }], name: "me" },
@@ -117,12 +127,46 @@ const endpoints: EndpointUnderTest[] = [
     answer: Detokenization,
     border: { tokens: [[], [256], [2 ** 31 - 1], [2 ** 31], many(100_000, 1), many(100_000, "a")] },
   },
+  { path: "/api/v1/models/load", body: { model: scriptedId, wait: true }, answer: ManagedModel },
+  { path: "/api/v1/models/unload", body: { model: scriptedId, wait: true }, answer: ManagedModel },
+  { path: "/api/v1/models/remove", body: { model: idleId }, answer: RemovedModel },
+  {
+    path: "/api/v1/models/pull",
+    body: { model: "acme/tiny", stream: false },
+    answer: PullEvent,
+    event: PullEvent,
+    border: { stream: [true] },
+  },
+  {
+    path: "/api/v1/models/alias",
+    body: { model: idleId, alias: "daily" },
+    answer: ModelAliases,
+    border: { alias: ["a".repeat(100), "a".repeat(101), "constructor", "__proto__", "../daily"] },
+  },
+  {
+    path: "/api/v1/models/unalias",
+    body: { alias: lastingAlias },
+    answer: ModelAliases,
+    border: { alias: ["a".repeat(100), "a".repeat(101), "constructor", "__proto__"] },
+  },
 ];
 
 describe.each(endpoints)("$path", (endpoint) => {
   it("answers every body rightly or with an error of the table, and goes on", async () => {
-    await using house = await scriptedServer();
+    await using house = await scriptedServer({ library: libraryUnderTest() });
+    house.server.registry.add(scriptedKnown(idleId));
     await expectSoundAnswers(house.server.url, endpoint);
     await expect.poll(() => house.log.running.size).toBe(0);
   });
 });
+
+function libraryUnderTest(): ModelLibrary {
+  const { library, finish } = scriptedLibrary([scriptedKnown(idleId)]);
+  finish.open();
+  return {
+    ...library,
+    remove: async (model) => ({ what: model, reason: "asked", freedBytes: 0 }),
+    unalias: async (alias, options) =>
+      alias === lastingAlias ? { id: idleId, aliases: [] } : await library.unalias(alias, options),
+  };
+}

@@ -52,6 +52,7 @@ describe("the programs", () => {
       "pull",
       "search",
       "list",
+      "alias",
       "remove",
       "import",
       "prune",

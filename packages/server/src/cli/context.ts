@@ -32,6 +32,7 @@ export type Engine = Pick<
   | "pruneLibrary"
   | "quantizeModel"
   | "registerModel"
+  | "removeAlias"
   | "removeModel"
   | "searchModels"
   | "starterModel"

@@ -89,7 +89,7 @@ describe("ingle pull", () => {
   it("gives the model a name of one's own", async () => {
     expect((await run("pull", "acme/tiny-GGUF", "--alias", "daily")).code).toBe(0);
     expect((await run("list")).out).toContain("acme/tiny-GGUF:Q4_K_M, daily");
-    expect((await run("pull", "acme/tiny-GGUF", "--alias", "a/b")).code).toBe(1);
+    expect((await run("pull", "acme/tiny-GGUF", "--alias", "a/b")).code).toBe(2);
   });
 
   it("ends with 1 and a sentence for a gated model, an unknown one, and without network", async () => {
@@ -142,6 +142,8 @@ describe("ingle list", () => {
         quantization: "Q4_K_M",
         size_bytes: gguf.length,
         loaded: false,
+        aliases: [],
+        last_used: null,
       },
     ]);
   });
@@ -151,6 +153,31 @@ describe("ingle list", () => {
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, "other-Q8_0.gguf"), gguf);
     expect((await run("list")).out).toMatch(/acme\/other-GGUF:Q8_0 +Q8_0 +293 KiB +never +LM Studio\n/);
+  });
+});
+
+describe("ingle alias", () => {
+  it("gives a model a name, moves it to another one, and takes it away", async () => {
+    await run("pull", "acme/tiny-GGUF:Q4_K_M");
+    await run("pull", "acme/tiny-GGUF:Q8_0");
+    const named = await run("alias", "daily", "acme/tiny-GGUF:Q4_K_M");
+    expect(named).toEqual({ code: 0, out: "acme/tiny-GGUF:Q4_K_M is called daily now.\n", err: "" });
+    expect((await run("alias", "daily", "acme/tiny-GGUF:Q8_0")).code).toBe(0);
+    const list = JSON.parse((await run("list", "--json")).out);
+    expect(list).toMatchObject([{ aliases: [] }, { id: "acme/tiny-GGUF:Q8_0", aliases: ["daily"] }]);
+    const removed = await run("alias", "--remove", "daily");
+    expect(removed).toEqual({ code: 0, out: "acme/tiny-GGUF:Q8_0 is not called daily any more.\n", err: "" });
+    expect((await run("list")).out).not.toContain("daily");
+  });
+
+  it("says what is missing, and what there is not", async () => {
+    expect((await run("alias", "daily")).err).toContain("ingle alias daily MODEL");
+    expect((await run("alias", "--remove", "daily", "x")).err).toContain("ingle alias --remove NAME");
+    expect(await run("alias", "--remove", "daily")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('No model has the name "daily"'),
+    });
+    expect((await run("alias", "daily", "nobody")).err).toContain("Pull or import it first");
   });
 });
 
@@ -219,7 +246,9 @@ describe("ingle serve and run", () => {
       body: JSON.stringify(body),
     });
     expect(await reply.json()).toMatchObject({ choices: [{ message: { content: "Paris" } }] });
-    expect(JSON.parse((await run("list", "--json")).out)).toMatchObject([{ loaded: true }]);
+    expect(JSON.parse((await run("list", "--json")).out)).toMatchObject([
+      { loaded: true, last_used: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) },
+    ]);
     expect((await run("remove", "acme/tiny-GGUF:Q4_K_M")).err).toContain(`is loaded by the server at ${url}`);
     serving.signals.emit("SIGINT");
     expect(await exit).toBe(0);

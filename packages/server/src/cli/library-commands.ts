@@ -20,12 +20,15 @@ export interface ImportFlags {
   copy?: boolean;
   alias?: string;
 }
+export interface AliasFlags {
+  remove?: boolean;
+}
 export interface PruneFlags {
   unusedFor?: number;
   dryRun?: boolean;
 }
 
-/** Adds pull, search, list, remove, import and prune. */
+/** Adds pull, search, list, alias, remove, import and prune. */
 export function addLibraryCommands(program: Command, context: CommandContext, onExit: OnExit): void {
   program
     .command("pull")
@@ -53,6 +56,16 @@ export function addLibraryCommands(program: Command, context: CommandContext, on
     .action(async (flags: ListFlags) => {
       const { listCommand } = await import("./list-command.ts");
       onExit(await listCommand(flags, context));
+    });
+  program
+    .command("alias")
+    .argument("<name>", "a name of your own")
+    .argument("[model]", "the id that it stands for, as list shows it")
+    .description("give a model another name, or take one away")
+    .option("--remove", "forget the name; its model stays")
+    .action(async (name: string, model: string | undefined, flags: AliasFlags) => {
+      const { aliasCommand } = await import("./alias-command.ts");
+      onExit(await aliasCommand(name, model, flags, context));
     });
   program
     .command("remove")

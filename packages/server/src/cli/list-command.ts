@@ -43,8 +43,10 @@ export async function listCommand(flags: ListFlags, context: CommandContext): Pr
 }
 
 /** The fields that programs rely on. */
-function toEntry({ id, path, format, quantization, sizeBytes }: InstalledModel, loaded: boolean) {
-  return { id, path, format, quantization, size_bytes: sizeBytes, loaded };
+function toEntry(model: InstalledModel, loaded: boolean) {
+  const { id, path, format, quantization, sizeBytes, aliases, lastUsedAt } = model;
+  const last_used = lastUsedAt?.toISOString() ?? null;
+  return { id, path, format, quantization, size_bytes: sizeBytes, loaded, aliases, last_used };
 }
 
 function lastUse({ lastUsedAt }: InstalledModel): string {

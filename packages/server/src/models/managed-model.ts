@@ -6,11 +6,12 @@ import { takesMemory } from "./model-state.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 export function toManagedModel(slot: ModelSlot): ManagedModel {
-  const { id, state, isPinned, leases, waiting, entry, byMemory } = slot;
+  const { id, aliases, state, isPinned, leases, waiting, entry, byMemory } = slot;
   const memoryBytes = totalOf(byMemory);
   const isLoaded = state.kind === "loaded" || state.kind === "draining";
   return {
     id,
+    aliases: [...aliases],
     status: state.kind,
     progress: state.kind === "loading" ? state.progress : null,
     pinned: isPinned,

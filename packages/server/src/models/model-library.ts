@@ -1,13 +1,18 @@
 // What the server's management asks of the library of models: the engine's functions, with the surroundings that the
 // command line read. Used by routes/library.ts; tests hand in a library of their own.
 import {
+  addAlias,
+  describeRepository,
   fetchModel,
+  listModels,
   locateModel,
+  removeAlias,
   removeModel,
   searchModels,
   type HubSearchResult,
   type LibraryOptions,
   type LibraryProgress,
+  type OfferedRepository,
   type Removal,
 } from "@ingle/engine";
 
@@ -21,11 +26,24 @@ export interface ModelLibrary {
     words: string,
     options: { limit?: number | undefined; signal: AbortSignal },
   ): Promise<HubSearchResult[]>;
+  describe(repo: string, options: { signal: AbortSignal }): Promise<OfferedRepository>;
+  /** Both resolve with the model that had or has the name, and all names that it has then. */
+  alias(alias: string, model: string, options: { signal: AbortSignal }): Promise<NamedModel>;
+  unalias(alias: string, options: { signal: AbortSignal }): Promise<NamedModel>;
   remove(model: string, options: { signal: AbortSignal }): Promise<Removal>;
+}
+
+export interface NamedModel {
+  id: string;
+  aliases: readonly string[];
 }
 
 /** The library of this machine. Throws what its functions throw. */
 export function modelLibrary(surroundings: Pick<LibraryOptions, "env" | "isOffline">): ModelLibrary {
+  const named = async (id: string): Promise<NamedModel> => {
+    const models = await listModels(surroundings);
+    return { id, aliases: models.find((model) => model.id === id)?.aliases ?? [] };
+  };
   return {
     pull: async (model, { signal, onProgress }) => {
       const located = await locateModel(model, { ...surroundings, signal });
@@ -37,6 +55,10 @@ export function modelLibrary(surroundings: Pick<LibraryOptions, "env" | "isOffli
       return located.id;
     },
     search: async (words, options) => await searchModels(words, { ...surroundings, ...options }),
+    describe: async (repo, options) => await describeRepository(repo, { ...surroundings, ...options }),
+    alias: async (alias, model, options) =>
+      await named(await addAlias(alias, model, { ...surroundings, ...options })),
+    unalias: async (alias, options) => await named(await removeAlias(alias, { ...surroundings, ...options })),
     remove: async (model, options) => await removeModel(model, { ...surroundings, ...options }),
   };
 }

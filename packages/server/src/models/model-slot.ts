@@ -35,6 +35,8 @@ export interface SlotOptions {
 
 export class ModelSlot {
   #known: KnownModel;
+  /** The user's own names for it, as the library had them last. */
+  aliases: readonly string[] = [];
   readonly isPinned: boolean;
   readonly #options: SlotOptions;
   readonly #history = new EngineHistory();

@@ -38,7 +38,7 @@ export class Shelf {
     return slot;
   }
 
-  /** The model of this id, else of this alias; after a look at the source where there is none. */
+  /** The model of this id, else of this name in the library, else the one that was added by it; after a look at the source where there is none. */
   async find(name: string): Promise<ModelSlot | undefined> {
     const present = this.#named(name);
     if (present !== undefined || this.#options.source === undefined) return present;
@@ -59,19 +59,24 @@ export class Shelf {
   }
 
   #named(name: string): ModelSlot | undefined {
-    return this.#slots.get(name) ?? this.slots.find(({ known }) => known.aliases?.includes(name) === true);
+    return (
+      this.#slots.get(name) ??
+      this.slots.find(({ aliases }) => aliases.includes(name)) ??
+      this.slots.find(({ known }) => known.aliases?.includes(name) === true)
+    );
   }
 
   async #refresh(source: ModelSource): Promise<void> {
     try {
       const known = await source.known();
-      const ids = new Set(known.map(({ id }) => id));
-      for (const id of this.#sourced) if (!ids.has(id)) this.#forget(id);
+      const aliases = new Map(known.map((model) => [model.id, model.aliases ?? []]));
+      for (const id of this.#sourced) if (!aliases.has(id)) this.#forget(id);
       for (const model of known) {
         if (!this.#slots.has(model.id)) this.#sourced.add(model.id);
         const slot = this.add(model);
         if (this.#sourced.has(model.id)) slot.know(model);
       }
+      for (const slot of this.slots) slot.aliases = aliases.get(slot.id) ?? [];
     } catch (error) {
       this.#options.onSourceFailure?.(error);
     } finally {

@@ -1,42 +1,20 @@
-import { EngineError, type LibraryProgress } from "@ingle/engine";
-import { FoundRepositories, PullEvent, RemovedModel } from "@ingle/protocol";
+import type { LibraryProgress } from "@ingle/engine";
+import {
+  FoundRepositories,
+  ManagedModelList,
+  ModelAliases,
+  OfferedRepository,
+  PullEvent,
+  RemovedModel,
+} from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { buildApp } from "../app.ts";
 import type { ServerFlags } from "../config.ts";
-import type { ModelLibrary } from "../models/model-library.ts";
 import { ModelRegistry } from "../models/registry.ts";
 import { serve } from "../serve.ts";
-import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
+import { scriptedLibrary } from "../testing/scripted-library.ts";
+import { scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
 import { testConfig } from "../testing/scripted-server.ts";
-
-/** A library in which a pull takes as long as a test lets it, and what was asked of it. */
-function scriptedLibrary(installed: ScriptedKnown[]) {
-  const asked: unknown[] = [];
-  const finish = gate();
-  const aborted: unknown[] = [];
-  let report: (progress: LibraryProgress) => void = () => {};
-  const library: ModelLibrary = {
-    pull: async (model, { signal, onProgress }) => {
-      asked.push(model);
-      if (model === "nobody/nothing") throw new EngineError("model_not_found", "The hub has no such model.");
-      signal.addEventListener("abort", () => aborted.push(signal.reason));
-      report = (progress) => onProgress(model, progress);
-      await finish.closed;
-      installed.push(scriptedKnown(model));
-      return model;
-    },
-    search: async (words, { limit }) => {
-      asked.push([words, limit]);
-      return [{ repo: "acme/tiny-GGUF", downloads: 7, likes: 3, isGated: false }];
-    },
-    remove: async (model) => {
-      asked.push(model);
-      installed.length = 0;
-      return { what: model, reason: "asked", freedBytes: 42 };
-    },
-  };
-  return { library, asked, aborted, finish, report: (progress: LibraryProgress) => report(progress) };
-}
 
 async function house(flags: ServerFlags = {}, installed: ScriptedKnown[] = []) {
   const scripted = scriptedLibrary(installed);
@@ -120,6 +98,84 @@ describe("GET /api/v1/models/search", () => {
   });
 });
 
+describe("GET /api/v1/models/describe", () => {
+  it("tells the models of a repository and what each needs", async () => {
+    const server = await house();
+    const reply = await server.app.inject({ url: "/api/v1/models/describe?repo=acme/tiny-GGUF" });
+    expect(OfferedRepository.parse(reply.json())).toEqual({
+      repo: "acme/tiny-GGUF",
+      license: null,
+      gated: false,
+      architecture: "llama",
+      context_length: null,
+      embeddings: false,
+      models: [
+        {
+          id: "acme/tiny-GGUF:Q4_0",
+          quantization: "Q4_0",
+          size_bytes: 5,
+          projector: false,
+          memory_bytes: 9,
+          fits: true,
+        },
+      ],
+    });
+  });
+
+  it.each(["", "?repo=", `?repo=${"x".repeat(194)}`, "?repo=a/b&repo=c/d"])("refuses %j", async (query) => {
+    const server = await house();
+    const reply = await server.app.inject({ url: `/api/v1/models/describe${query}` });
+    expect([reply.statusCode, reply.json(), server.asked]).toMatchObject([
+      400,
+      { error: { param: "repo" } },
+      [],
+    ]);
+  });
+});
+
+describe("POST /api/v1/models/alias and unalias", () => {
+  it("give a model a name that requests may use, and take it away", async () => {
+    const server = await house({}, [scriptedKnown("a"), scriptedKnown("b")]);
+    const named = await server.post("alias", { model: "a", alias: "daily" });
+    expect(ModelAliases.parse(named.json())).toEqual({ id: "a", aliases: ["daily"] });
+    expect((await server.post("load", { model: "daily" })).json()).toMatchObject({ id: "a" });
+    await server.post("alias", { model: "b", alias: "daily" });
+    expect((await server.post("load", { model: "daily" })).json()).toMatchObject({ id: "b" });
+    const { data } = ManagedModelList.parse((await server.app.inject({ url: "/api/v1/models" })).json());
+    expect(data.map(({ id, aliases }) => [id, aliases])).toEqual([
+      ["a", []],
+      ["b", ["daily"]],
+    ]);
+    const unnamed = await server.post("unalias", { alias: "daily" });
+    expect(ModelAliases.parse(unnamed.json())).toEqual({ id: "b", aliases: [] });
+    expect((await server.post("load", { model: "daily" })).statusCode).toBe(404);
+    expect((await server.post("unalias", { alias: "daily" })).statusCode).toBe(404);
+  });
+
+  it("name the model too that the server was started with", async () => {
+    const server = await house({}, [scriptedKnown("a")]);
+    server.registry.add(scriptedKnown("a", { aliases: ["./models/a.gguf"] }));
+    await server.post("alias", { model: "a", alias: "daily" });
+    expect((await server.post("load", { model: "daily" })).json()).toMatchObject({
+      id: "a",
+      aliases: ["daily"],
+    });
+  });
+
+  it.each([
+    ["alias", { model: "a" }, "alias"],
+    ["alias", { model: "a", alias: "" }, "alias"],
+    ["alias", { model: "a", alias: "x".repeat(101) }, "alias"],
+    ["alias", { alias: "daily" }, "model"],
+    ["unalias", {}, "alias"],
+    ["unalias", { alias: ["daily"] }, "alias"],
+  ])("%s refuses %j", async (path, body, param) => {
+    const server = await house({}, [scriptedKnown("a")]);
+    const reply = await server.post(path, body);
+    expect([reply.statusCode, reply.json()]).toMatchObject([400, { error: { param } }]);
+  });
+});
+
 describe("POST /api/v1/models/remove", () => {
   it("removes a model that nobody has in memory, and forgets it", async () => {
     const server = await house({}, [scriptedKnown("a")]);
@@ -138,17 +194,20 @@ describe("POST /api/v1/models/remove", () => {
 });
 
 describe("orders", () => {
-  it.each(["pull", "remove", "load", "unload"])("to %s are not taken from strangers", async (path) => {
-    const open = await house({ host: "0.0.0.0", noAuth: true }, [scriptedKnown("a")]);
-    const refused = await open.post(path, { model: "a" });
-    expect([refused.statusCode, refused.json()]).toMatchObject([403, { error: { code: "forbidden" } }]);
-    const keyed = await house({ host: "0.0.0.0", apiKey: ["secret"] }, [scriptedKnown("a")]);
-    keyed.finish.open();
-    const url = `/api/v1/models/${path}`;
-    const headers = { authorization: "Bearer secret" };
-    const payload = { model: "a" };
-    expect((await keyed.app.inject({ method: "POST", url, headers, payload })).statusCode).toBe(200);
-  });
+  it.each(["pull", "remove", "load", "unload", "alias"])(
+    "to %s are not taken from strangers",
+    async (path) => {
+      const open = await house({ host: "0.0.0.0", noAuth: true }, [scriptedKnown("a")]);
+      const payload = { model: "a", alias: "daily" };
+      const refused = await open.post(path, payload);
+      expect([refused.statusCode, refused.json()]).toMatchObject([403, { error: { code: "forbidden" } }]);
+      const keyed = await house({ host: "0.0.0.0", apiKey: ["secret"] }, [scriptedKnown("a")]);
+      keyed.finish.open();
+      const url = `/api/v1/models/${path}`;
+      const headers = { authorization: "Bearer secret" };
+      expect((await keyed.app.inject({ method: "POST", url, headers, payload })).statusCode).toBe(200);
+    },
+  );
 
   it("to the library are answered with not_found where there is none", async () => {
     const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });

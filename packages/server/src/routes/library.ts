@@ -1,20 +1,26 @@
-// The model library of a running server: GET /api/v1/models/search, POST /api/v1/models/pull with progress events, and
-// POST /api/v1/models/remove.
+// The model library of a running server: GET /api/v1/models/search and …/describe, POST /api/v1/models/pull with progress
+// events, …/remove, …/alias and …/unalias.
 import {
+  AliasRequest,
+  DescribeQuery,
   FoundRepositories,
+  ModelAliases,
+  OfferedRepository,
   PullEvent,
   PullRequest,
   RemovedModel,
   RemoveRequest,
   SearchQuery,
+  UnaliasRequest,
 } from "@ingle/protocol";
 import type { LibraryProgress } from "@ingle/engine";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { sendEvents } from "../answering/send-events.ts";
 import { dataEvent, doneEvent } from "../answering/sse.ts";
-import type { ModelLibrary } from "../models/model-library.ts";
+import type { ModelLibrary, NamedModel } from "../models/model-library.ts";
 import { takesMemory } from "../models/model-state.ts";
+import { toOfferedRepository } from "../models/offered-repository.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
@@ -23,6 +29,11 @@ const search: Operation = {
   summary: "Look for models on the hub",
   answers: { 200: FoundRepositories },
   errors: ["not_found", "engine_failed"],
+};
+const describe: Operation = {
+  summary: "Tell the models of a repository, and the memory that they need",
+  answers: { 200: OfferedRepository },
+  errors: ["not_found", "model_not_found", "engine_failed"],
 };
 const pull: Operation = {
   summary: "Fetch a model, with events that tell how far it is",
@@ -37,6 +48,13 @@ const remove: Operation = {
   errors: ["not_found", "model_not_found", "engine_failed"],
   example: {},
 };
+const alias: Operation = {
+  summary: "Give a model another name",
+  answers: { 200: ModelAliases },
+  errors: ["not_found", "model_not_found", "engine_failed"],
+  example: { alias: "daily" },
+};
+const unalias: Operation = { ...alias, summary: "Take a name from its model" };
 
 export interface LibraryRouteOptions {
   registry: ModelRegistry;
@@ -47,15 +65,28 @@ export interface LibraryRouteOptions {
   refuseStrangers: () => Promise<void>;
 }
 
+/** The library, or a `not_found` where there is none. */
+type GetLibrary = () => ModelLibrary;
+type TypedApp = ReturnType<typeof withZod>;
+
+/** The app whose handlers know what the schemas have checked. */
+function withZod(app: FastifyInstance) {
+  return app.withTypeProvider<ZodTypeProvider>();
+}
+
 export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteOptions): Promise<void> {
-  const { registry, keepAliveMs } = options;
-  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const typed = withZod(app);
   const library = (): ModelLibrary => {
     if (options.library !== undefined) return options.library;
     throw new WireError("not_found", "This server was put together without a library of models.");
   };
+  questions(typed, library);
+  orders(typed, library, options);
+  aliasOrders(typed, library, options);
+}
 
-  typed.get(
+function questions(app: TypedApp, library: GetLibrary): void {
+  app.get(
     "/api/v1/models/search",
     { schema: { querystring: SearchQuery }, config: { operation: search } },
     async ({ query, clientSignal: signal }): Promise<FoundRepositories> => {
@@ -65,11 +96,22 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
     },
   );
 
-  const orders = { preHandler: options.refuseStrangers };
+  app.get(
+    "/api/v1/models/describe",
+    { schema: { querystring: DescribeQuery }, config: { operation: describe } },
+    async ({ query, clientSignal: signal }): Promise<OfferedRepository> =>
+      toOfferedRepository(await library().describe(query.repo, { signal })),
+  );
+}
 
-  typed.post(
+function orders(
+  app: TypedApp,
+  library: GetLibrary,
+  { registry, keepAliveMs, refuseStrangers }: LibraryRouteOptions,
+): void {
+  app.post(
     "/api/v1/models/pull",
-    { ...orders, schema: { body: PullRequest }, config: { operation: pull } },
+    { preHandler: refuseStrangers, schema: { body: PullRequest }, config: { operation: pull } },
     async (request, reply) => {
       const { model, stream = true } = request.body;
       const { clientSignal: signal } = request;
@@ -79,9 +121,9 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
     },
   );
 
-  typed.post(
+  app.post(
     "/api/v1/models/remove",
-    { ...orders, schema: { body: RemoveRequest }, config: { operation: remove } },
+    { preHandler: refuseStrangers, schema: { body: RemoveRequest }, config: { operation: remove } },
     async (request): Promise<RemovedModel> => {
       const { model } = request.body;
       const { id, state } = await registry.known(model);
@@ -92,6 +134,30 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
       await registry.refresh({ isNeeded: true });
       return { id, removed: true, freed_bytes: freedBytes };
     },
+  );
+}
+
+function aliasOrders(
+  app: TypedApp,
+  library: GetLibrary,
+  { registry, refuseStrangers }: LibraryRouteOptions,
+): void {
+  const renamed = async ({ id, aliases }: NamedModel): Promise<ModelAliases> => {
+    await registry.refresh({ isNeeded: true });
+    return { id, aliases: [...aliases] };
+  };
+
+  app.post(
+    "/api/v1/models/alias",
+    { preHandler: refuseStrangers, schema: { body: AliasRequest }, config: { operation: alias } },
+    async ({ body, clientSignal: signal }) =>
+      await renamed(await library().alias(body.alias, body.model, { signal })),
+  );
+
+  app.post(
+    "/api/v1/models/unalias",
+    { preHandler: refuseStrangers, schema: { body: UnaliasRequest }, config: { operation: unalias } },
+    async ({ body, clientSignal: signal }) => await renamed(await library().unalias(body.alias, { signal })),
   );
 }
 

@@ -56,10 +56,11 @@ export async function scriptedApp(options: ScriptedOptions = {}): Promise<Script
 
 /** On a real socket of the loopback interface. */
 export async function scriptedServer(
-  options: { script?: Script; flags?: ServerFlags; logger?: LoggerSetting } = {},
+  options: Pick<ScriptedOptions, "script" | "flags" | "library"> & { logger?: LoggerSetting } = {},
 ): Promise<{ server: RunningServer; log: ScriptLog } & AsyncDisposable> {
   const config = testConfig(options.flags);
   const { registry, log } = await scriptedRegistry(options.script, config);
-  const server = await serve(config, { logger: options.logger ?? false, registry });
+  const { logger = false, library } = options;
+  const server = await serve(config, { logger, registry, library });
   return { server, log, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
 }

@@ -1,0 +1,77 @@
+// A library of models in which a pull takes as long as a test lets it, and what was asked of it.
+import { EngineError, type LibraryProgress } from "@ingle/engine";
+import type { ModelLibrary } from "../models/model-library.ts";
+import { gate, scriptedKnown, type ScriptedKnown } from "./scripted-models.ts";
+
+/** What is pulled is added to `installed`, and what is removed leaves it. */
+export function scriptedLibrary(installed: ScriptedKnown[] = []) {
+  const asked: unknown[] = [];
+  const finish = gate();
+  const aborted: unknown[] = [];
+  let report: (progress: LibraryProgress) => void = () => {};
+  const known = (name: string): ScriptedKnown => {
+    const found = installed.find(({ id, aliases = [] }) => id === name || aliases.includes(name));
+    if (found === undefined) throw new EngineError("model_not_found", "There is no such model here.");
+    return found;
+  };
+  /** Puts a model with other names in the place of this one. */
+  const rename = ({ id, aliases = [] }: ScriptedKnown, change: (names: readonly string[]) => string[]) => {
+    const named = scriptedKnown(id, { aliases: change(aliases) });
+    installed.splice(
+      installed.findIndex((each) => each.id === id),
+      1,
+      named,
+    );
+    return { id, aliases: named.aliases ?? [] };
+  };
+  const library: ModelLibrary = {
+    pull: async (model, { signal, onProgress }) => {
+      asked.push(model);
+      if (model === "nobody/nothing") throw new EngineError("model_not_found", "The hub has no such model.");
+      signal.addEventListener("abort", () => aborted.push(signal.reason));
+      report = (progress) => onProgress(model, progress);
+      await finish.closed;
+      installed.push(scriptedKnown(model));
+      return model;
+    },
+    search: async (words, { limit }) => {
+      asked.push([words, limit]);
+      return [{ repo: "acme/tiny-GGUF", downloads: 7, likes: 3, isGated: false }];
+    },
+    describe: async (repo) => {
+      asked.push(repo);
+      return offered(repo);
+    },
+    alias: async (alias, model) => {
+      const wanted = known(model);
+      const old = installed.find(({ aliases = [] }) => aliases.includes(alias));
+      if (old !== undefined) rename(old, (names) => names.filter((name) => name !== alias));
+      return rename(known(wanted.id), (names) => [...names, alias]);
+    },
+    unalias: async (alias) => rename(known(alias), (names) => names.filter((name) => name !== alias)),
+    remove: async (model) => {
+      asked.push(model);
+      installed.length = 0;
+      return { what: model, reason: "asked", freedBytes: 42 };
+    },
+  };
+  return { library, asked, aborted, finish, report: (progress: LibraryProgress) => report(progress) };
+}
+
+function offered(repo: string): Awaited<ReturnType<ModelLibrary["describe"]>> {
+  const model = { id: `${repo}:Q4_0`, quantization: "Q4_0", sizeBytes: 5, hasProjector: false };
+  return {
+    repo,
+    license: null,
+    isGated: false,
+    facts: {
+      architecture: "llama",
+      name: "Tiny",
+      quantization: "Q4_0",
+      contextLength: undefined,
+      cacheBytesPerToken: 8,
+      isEmbedder: false,
+    },
+    models: [{ ...model, memoryBytes: 9, fits: true }],
+  };
+}
