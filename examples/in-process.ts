@@ -1,18 +1,31 @@
-// A model in this very process: no server, no port. Run: npx tsx examples/in-process.ts [model.gguf]
+// A model in this very process: no server, no port. Run: npx tsx examples/in-process.ts [model]
 import { ensureStarterModel, generate, load, streamGenerate } from "@ingle/engine";
 
-const modelPath = process.argv[2] ?? (await ensureStarterModel());
-await using loaded = await load(modelPath);
+const modelId = process.argv[2] ?? (await ensureStarterModel());
+await using loaded = await load(modelId);
 const { model, tokenizer } = loaded;
 
-const prompt = await tokenizer.applyChatTemplate([
-  { role: "user", content: "What is the capital of France?" },
-]);
+const messages = [{ role: "user", content: "What is the capital of France?" }];
+const prompt = await tokenizer.applyChatTemplate(messages, { tokenize: false, addGenerationPrompt: true });
 
 // The whole text at once; temperature 0 gives the same text every time.
-console.log(await generate(model, tokenizer, { prompt, temperature: 0, maxTokens: 64 }));
+const text = await generate(model, tokenizer, { prompt, temperature: 0, maxTokens: 64 });
+console.log(text);
 
 // The pieces as they come. Leaving the loop ends the generation.
-for await (const piece of streamGenerate(model, tokenizer, { prompt, maxTokens: 64 }))
+for await (const piece of streamGenerate(model, tokenizer, { prompt, maxTokens: 64 })) {
   process.stdout.write(piece);
+}
 console.log();
+
+// Prints the prompt, the pieces as they come, and how fast both were computed.
+await generate(model, tokenizer, {
+  prompt,
+  verbose: true,
+  temperature: 0.3,
+  topP: 0.9,
+  topK: 50,
+  minP: 0.15,
+  repetitionPenalty: 1.05,
+  maxTokens: 64,
+});

@@ -5,6 +5,8 @@ import { createCompletions } from "./completions.ts";
 import type { Completions } from "./completions.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import type { Embeddings } from "./embeddings.ts";
+import { createLibrary } from "./library.ts";
+import type { Library } from "./library.ts";
 import { createModels } from "./models.ts";
 import type { Models } from "./models.ts";
 import { createResponses } from "./responses.ts";
@@ -69,6 +71,7 @@ export class Ingle {
   readonly completions: Completions;
   readonly embeddings: Embeddings;
   readonly models: Models;
+  readonly library: Library;
   readonly tokenize: Tokenize;
   readonly detokenize: Detokenize;
   readonly server: ServerState;
@@ -81,6 +84,7 @@ export class Ingle {
     this.completions = createCompletions(transport);
     this.embeddings = createEmbeddings(transport);
     this.models = createModels(transport);
+    this.library = createLibrary(transport);
     this.tokenize = createTokenize(transport);
     this.detokenize = createDetokenize(transport);
     this.server = createServerState(transport);

@@ -22,8 +22,11 @@ export {
   ToolRoundsError,
 } from "./errors.ts";
 export type { ParseErrorCode } from "./errors.ts";
+export { createLibrary } from "./library.ts";
+export type { Library, OrderOptions } from "./library.ts";
 export { createModels } from "./models.ts";
 export type { Models } from "./models.ts";
+export { PullStream } from "./pull-stream.ts";
 export type { ReplyStream } from "./reply-stream.ts";
 export { outputText, ResponseStream } from "./response-stream.ts";
 export { createResponses } from "./responses.ts";
@@ -51,9 +54,18 @@ export type {
   DetokenizeBody,
   EmbeddingsBody,
   FinishReason,
+  FoundRepositories,
+  FoundRepository,
   Liveness,
+  ManagedModel,
+  ManagedModelList,
+  ModelAliases,
   ModelEntry,
   ModelList,
+  OfferedModel,
+  OfferedRepository,
+  PullEvent,
+  RemovedModel,
   ResponsesAnswer,
   ResponsesBody,
   ResponsesEvent,

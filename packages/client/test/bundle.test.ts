@@ -60,8 +60,9 @@ describe("a bundle", () => {
        export const result = createChatCompletions(connect());`,
     );
     const texts = ["completion-reply", "completion-stream", "completions", "tokens"];
+    const library = ["library", "pull-stream"];
     const others = ["embeddings", "models", "response-stream", "responses", "run-tools", "server-state"];
-    for (const part of [...texts, ...others]) expect(chat.parts).not.toContain(part);
+    for (const part of [...texts, ...library, ...others]) expect(chat.parts).not.toContain(part);
     expect(chat.bytes).toBeLessThan(chatBytesMax);
   });
 

@@ -1,5 +1,5 @@
-// The examples and the README's code run as a person starts them, against a server with a tiny model; the page of the client
-// shows nothing but the examples.
+// The examples and the README's code run as a person starts them, against a server with a tiny model and a hub on this
+// machine; the pages of the client and of the library show nothing but the examples.
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -7,8 +7,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { importModels } from "@ingle/engine";
+import { FakeHub } from "@ingle/engine/testing/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { main } from "../src/cli/main.ts";
+import { testWorld, type TestWorld } from "./cli-context.ts";
 import { realServer, type RealServer } from "./real-server.ts";
 
 const root = path.join(import.meta.dirname, "../../..");
@@ -16,13 +19,29 @@ const folder = path.join(root, "examples");
 const examples = readdirSync(folder).filter((file) => file.endsWith(".ts"));
 
 describe("the examples", () => {
-  let server: RealServer;
+  let home: string;
+  let hub: FakeHub;
+  let world: TestWorld;
+  let exit: Promise<number>;
+  let url: string;
   let modelPath: string;
   beforeAll(async () => {
-    server = await realServer({ load: { contextLength: 2048, parallel: 2 } });
     modelPath = await tinyModel();
+    home = await mkdtemp(path.join(tmpdir(), "ingle-examples-"));
+    const files = { "LFM2-350M-Q4_K_M.gguf": await readFile(modelPath) };
+    hub = await FakeHub.start({ repo: "LiquidAI/LFM2-350M-GGUF", files });
+    world = testWorld({ env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url } });
+    const flags = ["--port", "0", "--threads", "1", "--parallel", "2", "--ctx", "2048"];
+    exit = main("ingle", ["serve", ...flags, "--model", modelPath], world.context);
+    await world.outHas("Ctrl-C");
+    url = /http:\/\/127\.0\.0\.1:\d+/.exec(world.out())?.[0] ?? "";
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(async () => {
+    world.signals.emit("SIGINT");
+    await exit;
+    await hub[Symbol.asyncDispose]();
+    await rm(home, { recursive: true });
+  });
 
   it.each(examples)("%s runs to its end and says something", async (file) => {
     // Those without a server take the path of a model instead.
@@ -31,7 +50,7 @@ describe("the examples", () => {
       ["--import", "tsx", path.join(folder, file), modelPath],
       {
         cwd: root,
-        env: { ...process.env, INGLE_URL: server.baseUrl.replace(/\/v1$/, ""), INGLE_GPU: "cpu" },
+        env: { ...process.env, INGLE_URL: url, INGLE_GPU: "cpu" },
         timeout: 25_000,
       },
     );
@@ -83,9 +102,9 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
   );
 });
 
-describe("docs/client.md", () => {
+describe.each(["docs/client.md", "docs/library.md"])("%s", (name) => {
   it("shows only code that stands in an example", async () => {
-    const page = await readFile(path.join(root, "docs/client.md"), "utf8");
+    const page = await readFile(path.join(root, name), "utf8");
     const blocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match) => match[1] ?? "");
     const sources = await Promise.all(examples.map((file) => readFile(path.join(folder, file), "utf8")));
     expect(blocks.length).toBeGreaterThan(0);

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { Ingle } from "@ingle/client";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -22,14 +23,25 @@ afterAll(async () => {
   await rm(user, { recursive: true });
 });
 
-it("a model that is pulled over HTTP can be named by the next request, and removed when it is not in memory", async () => {
-  const env = { HOME: user, INGLE_HOME: path.join(user, "ingle"), HF_ENDPOINT: hub.url };
-  const world = testWorld({ env });
-  const file = await tinyModel({ seed: 6 });
-  const flags = ["--port", "0", "--threads", "1", "--ctx", "256", "--model", file];
+/** `ingle serve` on a tiny model and a home of its own. */
+async function served(): Promise<{ url: string } & AsyncDisposable> {
+  const home = await mkdtemp(path.join(user, "home-"));
+  const world = testWorld({ env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url } });
+  const flags = ["--port", "0", "--threads", "1", "--ctx", "256", "--model", await tinyModel({ seed: 6 })];
   const exit = main("ingle", ["serve", ...flags], world.context);
   await world.outHas("Ctrl-C");
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(world.out())?.[0] ?? "";
+  return {
+    url: /http:\/\/127\.0\.0\.1:\d+/.exec(world.out())?.[0] ?? "",
+    [Symbol.asyncDispose]: async () => {
+      world.signals.emit("SIGINT");
+      expect(await exit).toBe(0);
+    },
+  };
+}
+
+it("a model that is pulled over HTTP can be named by the next request, and removed when it is not in memory", async () => {
+  await using server = await served();
+  const { url } = server;
   const post = async (route: string, body: object): Promise<{ status: number; text: string }> => {
     const headers = { "content-type": "application/json" };
     const init = { method: "POST", headers, body: JSON.stringify(body) };
@@ -50,6 +62,54 @@ it("a model that is pulled over HTTP can be named by the next request, and remov
   const removed = await post("/api/v1/models/remove", { model: id });
   expect(JSON.parse(removed.text)).toMatchObject({ id, removed: true });
   expect((await post("/v1/chat/completions", chat)).status).toBe(404);
-  world.signals.emit("SIGINT");
-  expect(await exit).toBe(0);
+});
+
+it("the client finds a model, pulls it, names it, has it loaded and freed, and removes it", async () => {
+  await using server = await served();
+  const { library, chat } = new Ingle({ baseUrl: server.url, maxRetries: 0 });
+  const found = await library.search("other", { limit: 1 });
+  expect(found.data).toEqual([expect.objectContaining({ repo: "acme/other-GGUF", gated: false })]);
+  const offered = await library.describe("acme/other-GGUF");
+  expect(offered).toMatchObject({ architecture: "llama", context_length: 2048, embeddings: false });
+  expect(offered.models).toMatchObject([{ id, quantization: "F32", projector: false, fits: true }]);
+
+  const pull = await library.pull("acme/other-GGUF");
+  const seen = new Set<string>();
+  for await (const { status } of pull) seen.add(status);
+  expect([...seen]).toEqual(expect.arrayContaining(["download", "done"]));
+  const { model, bytes } = await pull.finalEvent();
+  expect([model, bytes]).toEqual([id, offered.models[0]?.size_bytes]);
+
+  expect(await library.setAlias("daily", id)).toEqual({ id, aliases: ["daily"] });
+  expect(await library.load("daily")).toMatchObject({ id, aliases: ["daily"], status: "loaded" });
+  const messages = [{ role: "user" as const, content: "Hi" }];
+  expect(await chat.completions.create({ model: "daily", messages, max_tokens: 2 })).toMatchObject({
+    model: id,
+  });
+  await expect(library.remove("daily")).rejects.toMatchObject({ code: "invalid_request" });
+  expect(await library.unload("daily")).toMatchObject({ status: "available" });
+  expect(await library.removeAlias("daily")).toEqual({ id, aliases: [] });
+  await expect(library.load("daily")).rejects.toMatchObject({ code: "model_not_found" });
+  expect(await library.remove(id)).toMatchObject({ id, removed: true });
+  expect((await library.list()).data.map(({ status }) => status)).toEqual(["loaded"]);
+  await expect(library.setAlias("daily", id)).rejects.toMatchObject({ code: "model_not_found" });
+  await expect(library.setAlias("a/b", id)).rejects.toMatchObject({
+    code: "invalid_request",
+    param: "alias",
+  });
+  await expect(library.describe("../api")).rejects.toMatchObject({ code: "invalid_request", param: "repo" });
+});
+
+it("a pull that its client leaves goes on where it stood", async () => {
+  await using server = await served();
+  const { library } = new Ingle({ baseUrl: server.url, maxRetries: 0 });
+  hub.slowly = { bytes: 16_384, delayMs: 5 };
+  await using left = await library.pull("acme/other-GGUF");
+  for await (const { bytes } of left) if (bytes > 0) break;
+  await expect(left.finalEvent()).rejects.toMatchObject({ name: "StreamError", code: "stream_aborted" });
+  hub.slowly = { bytes: 0, delayMs: 0 };
+  expect(await (await library.pull("acme/other-GGUF")).finalEvent()).toMatchObject({
+    status: "done",
+    model: id,
+  });
 });

@@ -1,0 +1,96 @@
+// `client.library`: the models of the server's machine and of the hub, and the orders to change what is there.
+import type {
+  FoundRepositories,
+  ManagedModel,
+  ManagedModelList,
+  ModelAliases,
+  OfferedRepository,
+  RemovedModel,
+} from "@ingle/protocol";
+
+import { isRecord } from "./answer.ts";
+import { PullStream } from "./pull-stream.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** What an order to load or unload takes. */
+export interface OrderOptions extends CallOptions {
+  /** False: resolves before it is done; `list()` tells how far it is. Default true. */
+  wait?: boolean | undefined;
+}
+
+/** The model library of a server. A server that other machines reach without a key takes no orders: code `forbidden`. */
+export interface Library {
+  /** Repositories of the hub that match the words, the most downloaded first; at most `limit` (20). */
+  search(words: string, options?: CallOptions & { limit?: number | undefined }): Promise<FoundRepositories>;
+  /** The models of `org/repo`, the smallest first, with the memory that each will need. */
+  describe(repo: string, options?: CallOptions): Promise<OfferedRepository>;
+  /** Every model that the server could serve, where it is, and what all of them take. */
+  list(options?: CallOptions): Promise<ManagedModelList>;
+  /** Fetches what is not there: resolves when it begins. Aborting ends it and keeps what has come for the next pull. */
+  pull(model: string, options?: CallOptions): Promise<PullStream>;
+  /** Loads a model and resolves when it is in memory, or rejects with why it is not. */
+  load(model: string, options?: OrderOptions): Promise<ManagedModel>;
+  /** Frees a model's memory, once the requests that use it are done. */
+  unload(model: string, options?: OrderOptions): Promise<ManagedModel>;
+  /** Removes a model that is not in memory from the disk; one that was imported where it lies is only forgotten. */
+  remove(model: string, options?: CallOptions): Promise<RemovedModel>;
+  /** Lets `alias` stand for the model from now on. */
+  setAlias(alias: string, model: string, options?: CallOptions): Promise<ModelAliases>;
+  /** Forgets the alias; its model stays. */
+  removeAlias(alias: string, options?: CallOptions): Promise<ModelAliases>;
+}
+
+/** Whether a value is an object with this list in it. */
+function hasList<Field extends string>(
+  value: unknown,
+  field: Field,
+): value is Record<Field, unknown[]> & Record<string, unknown> {
+  return isRecord(value) && Array.isArray(value[field]);
+}
+
+const isFound = (value: unknown): value is FoundRepositories => hasList(value, "data");
+const isModelList = (value: unknown): value is ManagedModelList =>
+  hasList(value, "data") && isRecord(value["memory"]);
+const isOffered = (value: unknown): value is OfferedRepository => hasList(value, "models");
+const isNamed = (value: unknown): value is ModelAliases => hasList(value, "aliases");
+const isModel = (value: unknown): value is ManagedModel =>
+  isRecord(value) && typeof value["status"] === "string";
+const isRemoved = (value: unknown): value is RemovedModel => isRecord(value) && value["removed"] === true;
+
+/** Makes `client.library`. */
+export function createLibrary(transport: Transport): Library {
+  const root = "/api/v1/models";
+  const ask = <Answer>(
+    path: string,
+    { signal }: CallOptions,
+    isExpected: (value: unknown) => value is Answer,
+  ): Promise<Answer> => transport.json({ method: "GET", path: root + path, signal }, isExpected);
+  const order = <Answer>(
+    path: string,
+    body: object,
+    { signal }: CallOptions,
+    isExpected: (value: unknown) => value is Answer,
+  ): Promise<Answer> => transport.json({ method: "POST", path: root + path, body, signal }, isExpected);
+  return {
+    search: (words, { limit, ...options } = {}) => {
+      const most = limit === undefined ? "" : `&limit=${limit}`;
+      return ask(`/search?q=${encodeURIComponent(words)}${most}`, options, isFound);
+    },
+    describe: (repo, options = {}) => ask(`/describe?repo=${encodeURIComponent(repo)}`, options, isOffered),
+    list: (options = {}) => ask("", options, isModelList),
+    pull: async (model, { signal } = {}) =>
+      new PullStream(
+        await transport.stream({
+          method: "POST",
+          path: `${root}/pull`,
+          body: { model, stream: true },
+          signal,
+        }),
+      ),
+    load: (model, { wait, ...options } = {}) => order("/load", { model, wait }, options, isModel),
+    unload: (model, { wait, ...options } = {}) => order("/unload", { model, wait }, options, isModel),
+    remove: (model, options = {}) => order("/remove", { model }, options, isRemoved),
+    setAlias: (alias, model, options = {}) => order("/alias", { alias, model }, options, isNamed),
+    removeAlias: (alias, options = {}) => order("/unalias", { alias }, options, isNamed),
+  };
+}
