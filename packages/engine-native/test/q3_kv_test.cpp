@@ -1,7 +1,6 @@
 // The type q3_kv: what it loses against theory, the code for this machine's processor against the plain one, and that no
 // input breaks it.
 #include "../src/ggml-cpu/q3-kv.h" // the processor's own functions; no public header has them
-#include "../src/ggml-q3-kv.h"
 #include "random.h"
 
 #include <algorithm>
@@ -95,14 +94,14 @@ TEST_CASE("q3_kv: 64 values take 28 bytes, and the type says that it is one") {
     CHECK(ggml_row_size(kType, 256) == 112);
 }
 
-TEST_CASE("q3_kv: Gaussian values lose half of what the best scalar quantizer of 3 bits loses") {
+TEST_CASE("q3_kv: Gaussian values lose less than half of what the best scalar quantizer of 3 bits does") {
     constexpr double kScalar = 0.03454; // Lloyd and Max's quantizer of 8 levels, without any scale to store
     Random random(1);
     for (const float deviation : {1e-3F, 1.0F, 300.0F}) {
         const Values values = gaussians(random, 400 * kBlock, deviation);
         const double lost = loss(values, decode(encode(values)));
         CAPTURE(deviation);
-        CHECK(lost < 0.52 * kScalar);
+        CHECK(lost < 0.46 * kScalar);
         CHECK(lost > 0.011); // the bound of rate-distortion theory for 3.25 bits
     }
 }

@@ -26,11 +26,13 @@
 // Level 4*u + s is the u-th of subset s.
 static const int8_t q3_kv_levels[16] = { -127, -95, -74, -57, -43, -30, -18, -6, 6, 18, 30, 43, 57, 74, 95, 127 };
 
-// The standard deviation of that Gaussian, in the same units.
-#define Q3_KV_SIGMA 48.3f
+// Where the largest value of a block is put, in the same units: a little beyond the last level. The spread of a block
+// says less about its best scale than this value does.
+#define Q3_KV_LARGEST 134.0f
 
-// What is larger would need a scale that half precision does not have.
+// What is larger, and a block that has nothing larger, would need a scale that half precision does not have.
 #define Q3_KV_VALUE_MAX 3.0e6f
+#define Q3_KV_VALUE_MIN 1.0e-8f
 #define Q3_KV_SCALE_MAX 65504.0f
 
 // Differences of errors are cut here, so that those of 32 values fit 16 bits. Within the levels none is as large.
@@ -227,12 +229,23 @@ static inline float q3_kv_dot(const float * a, const float * b) {
     return ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
 }
 
-// Fills all of the block but its scale, for values of standard deviation sigma, and writes the levels that it now has.
-static inline void q3_kv_encode_at(const q3_kv_trellis * trellis, const float * x, float sigma, block_q3_kv * block, float * levels) {
-    const float scale = Q3_KV_SIGMA / sigma;
+// Fills all of the block but its scale, and returns that. No input is a mistake: what is no number counts as nothing.
+static inline float q3_kv_encode(const q3_kv_trellis * trellis, const float * values, block_q3_kv * block) {
+    float x[QK3_KV];
+    float largest = 0.0f;
+    for (int i = 0; i < QK3_KV; i++) {
+        const float low = values[i] < Q3_KV_VALUE_MAX ? values[i] : Q3_KV_VALUE_MAX;
+        const float cut = low > -Q3_KV_VALUE_MAX ? low : -Q3_KV_VALUE_MAX;
+        x[i] = values[i] == values[i] ? cut : 0.0f;
+        largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
+    }
+    if (largest < Q3_KV_VALUE_MIN) {
+        memset(block, 0, sizeof(*block));
+        return 0.0f;
+    }
     float v[QK3_KV];
     for (int i = 0; i < QK3_KV; i++) {
-        v[i] = x[i] * scale;
+        v[i] = x[i] * (Q3_KV_LARGEST / largest);
     }
     q3_kv_search search;
     for (int half = 0; half < 2; half++) {
@@ -244,27 +257,11 @@ static inline void q3_kv_encode_at(const q3_kv_trellis * trellis, const float * 
         q3_kv_search_end(&search, block, half);
     }
     int8_t bytes[QK3_KV];
+    float  levels[QK3_KV];
     q3_kv_levels_of(block, bytes);
     for (int i = 0; i < QK3_KV; i++) {
         levels[i] = bytes[i];
     }
-}
-
-// Fills all of the block but its scale, and returns that. No input is a mistake: what is no number counts as nothing.
-static inline float q3_kv_encode(const q3_kv_trellis * trellis, const float * values, block_q3_kv * block) {
-    float x[QK3_KV];
-    for (int i = 0; i < QK3_KV; i++) {
-        const float low = values[i] < Q3_KV_VALUE_MAX ? values[i] : Q3_KV_VALUE_MAX;
-        const float cut = low > -Q3_KV_VALUE_MAX ? low : -Q3_KV_VALUE_MAX;
-        x[i] = values[i] == values[i] ? cut : 0.0f;
-    }
-    const float squares = q3_kv_dot(x, x);
-    if (squares < 1e-16f) { // half precision has no scale for so little
-        memset(block, 0, sizeof(*block));
-        return 0.0f;
-    }
-    float levels[QK3_KV];
-    q3_kv_encode_at(trellis, x, sqrtf(squares / QK3_KV), block, levels);
-    const float scale = squares / q3_kv_dot(x, levels);
+    const float scale = q3_kv_dot(x, x) / q3_kv_dot(x, levels);
     return scale < Q3_KV_SCALE_MAX ? scale : Q3_KV_SCALE_MAX;
 }

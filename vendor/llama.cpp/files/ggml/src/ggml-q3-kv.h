@@ -11,8 +11,8 @@
 // A block has two trellises of 32 values, each with its own state at the start, and one scale. The scale makes the
 // error orthogonal to the block, so that a query finds the part of a key that it points along in full.
 //
-// This file is the plain code: what ggml knows of the type, and the reference that the code for a processor must equal.
-// ggml-cpu/q3-kv.c includes it too.
+// The coding is in ggml-q3-kv-impl.h. ggml-q3-kv.c compiles it for any processor, as what ggml itself knows of the type;
+// ggml-cpu/q3-kv.c compiles it for this machine's, and adds what attention computes with coded values.
 
 #pragma once
 

@@ -3,8 +3,9 @@
 #include "fattn-vec.cuh"
 #include "q3-kv.cuh"
 
-#define Q3_KV_SIGMA     48.3f
+#define Q3_KV_LARGEST   134.0f
 #define Q3_KV_VALUE_MAX 3.0e6f
+#define Q3_KV_VALUE_MIN 1.0e-8f
 #define Q3_KV_SCALE_MAX 65504.0f
 #define Q3_KV_ERROR_MAX 2047.0f
 #define Q3_KV_THREADS   256 // for each half of a block one for two states
@@ -19,6 +20,7 @@ struct q3_kv_search {
     uint8_t  from[2][32][256];
     uint32_t best[2];                     // a total and, in its low byte, a state
     float    squares;
+    float    largest;
 };
 
 static __device__ void q3_kv_search_errors(q3_kv_search & search, const float v, const int i) {
@@ -101,16 +103,17 @@ static __device__ void q3_kv_encode(q3_kv_search & search, const float * __restr
 
     if (tid < 32) {
         const float squares = q3_kv_sum(search.level_x);
+        const float largest = warp_reduce_max<32>(fmaxf(fabsf(search.x[tid]), fabsf(search.x[tid + 32])));
         if (tid == 0) {
             search.squares = squares;
+            search.largest = largest;
         }
     }
     __syncthreads();
 
-    // half precision has no scale for so little
-    const bool is_zero = search.squares < 1e-16f;
+    const bool is_zero = search.largest < Q3_KV_VALUE_MIN;
     if (tid < QK3_KV) {
-        q3_kv_search_errors(search, is_zero ? 0.0f : search.x[tid] * (Q3_KV_SIGMA * rsqrtf(search.squares / QK3_KV)), tid);
+        q3_kv_search_errors(search, is_zero ? 0.0f : search.x[tid] * (Q3_KV_LARGEST / search.largest), tid);
     }
     __syncthreads();
 
