@@ -1,15 +1,26 @@
 // Puts llama.cpp's sources into source/: cloned from the git bundle that the registry package carries,
-// checked against the pinned commit and tree, patched with our queue, and stamped so that the next
-// build does nothing. With LLAMA_CPP_DIR set, a checkout of the user's own is used and nothing is done here.
+// checked against the pinned commit and tree, patched with our queue, completed by our own files, and stamped so
+// that the next build does nothing. With LLAMA_CPP_DIR set, a checkout of the user's own is used and nothing is done here.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const sourceDir = path.join(here, "source");
 const patchesDir = path.join(here, "patches");
+/** Whole files of ours, at the paths that they have in llama.cpp's sources. */
+const filesDir = path.join(here, "files");
 const stampFile = path.join(sourceDir, ".ingle-stamp");
 
 interface Pin {
@@ -35,10 +46,17 @@ function patchFiles(): string[] {
     .map((name) => path.join(patchesDir, name));
 }
 
-/** What source/ must have been made from; any change of pin or patch makes it anew. */
+function ownFiles(): string[] {
+  return readdirSync(filesDir, { recursive: true, encoding: "utf8" })
+    .map((name) => path.join(filesDir, name))
+    .filter((file) => statSync(file).isFile())
+    .toSorted();
+}
+
+/** What source/ must have been made from; any change of pin, patch or file makes it anew. */
 function wantedStamp(pin: Pin, patches: string[]): string {
   const hash = createHash("sha256");
-  for (const file of patches) hash.update(path.basename(file)).update(readFileSync(file));
+  for (const file of [...patches, ...ownFiles()]) hash.update(path.basename(file)).update(readFileSync(file));
   return `${pin.release} ${pin.commit} ${pin.tree} patches:${hash.digest("hex")}\n`;
 }
 
@@ -85,6 +103,7 @@ function prepare(): void {
   rmSync(fresh, { recursive: true, force: true });
   cloneVerified(pin, fresh);
   for (const patch of patches) git(fresh, "apply", "--whitespace=nowarn", patch);
+  cpSync(filesDir, fresh, { recursive: true });
   writeFileSync(path.join(fresh, ".ingle-stamp"), stamp);
   rmSync(sourceDir, { recursive: true, force: true });
   renameSync(fresh, sourceDir);

@@ -15,6 +15,7 @@ add_executable(
     test/faulty_context.cpp # in place of src/llama/context.cpp
     test/faulty_embedder.cpp # in place of src/llama/embedder.cpp
     test/main.cpp
+    test/kv_types_test.cpp
     test/state_file_test.cpp
     $<FILTER:$<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>,EXCLUDE,/embedder\\.cpp>
     $<TARGET_OBJECTS:ingle_engine>

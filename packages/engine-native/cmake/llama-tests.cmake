@@ -9,6 +9,7 @@ add_executable(
     test/main.cpp
     test/constraint_test.cpp
     test/grammar_test.cpp
+    test/q3_kv_test.cpp
     test/sampler_bench_test.cpp
     test/sampler_softmax_test.cpp
     test/sampler_test.cpp

@@ -46,6 +46,7 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     INGLE_TINY_LFM2: await tinyModel({ architecture: "lfm2" }),
     INGLE_TINY_BERT: await tinyModel({ architecture: "bert" }),
     INGLE_TINY_BERT_FIRST: await tinyModel({ architecture: "bert", pooling: "first" }),
+    INGLE_TINY_LLAMA_NARROW: await tinyModel({ headSize: 32 }),
     INGLE_TINY_LLAMA_LAST: await tinyModel({ pooling: "last" }),
     INGLE_TINY_LLAMA_RANK: await tinyModel({ pooling: "rank" }),
   };

@@ -38,7 +38,7 @@ export const LoadOptions = z
     threads: z.int().min(1).max(512).optional(),
     /** Layers on the GPU, where there is one. Default: all. */
     gpuLayers: z.int().min(0).optional(),
-    /** Types of the KV cache's two halves. Default f16. */
+    /** Types of the KV cache's keys and values, by ggml's names. Default f16. `q3_kv` has 3.5 bits a value. */
     kvTypeK: z.string().default("f16"),
     kvTypeV: z.string().default("f16"),
     /** Flash attention needs less memory and is faster nearly everywhere; `auto` lets the backend choose. */

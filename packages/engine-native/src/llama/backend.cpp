@@ -1,9 +1,9 @@
 #include "llama/backend.h"
 
 #include "build-info.h"
+#include "llama/kv_types.h"
 #include "log.h"
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -17,10 +17,6 @@
 namespace llama_rt {
 
 namespace {
-
-constexpr std::array kKvTypes = {GGML_TYPE_F32,  GGML_TYPE_F16,  GGML_TYPE_BF16,
-                                 GGML_TYPE_Q8_0, GGML_TYPE_Q5_1, GGML_TYPE_Q5_0,
-                                 GGML_TYPE_Q4_1, GGML_TYPE_Q4_0, GGML_TYPE_IQ4_NL};
 
 thread_local ErrorLines* error_lines = nullptr;
 thread_local LogListener* log_listener = nullptr;
@@ -90,19 +86,11 @@ BackendInfo backend_info() {
                      .commit = llama_commit(),
                      .devices = {},
                      .cpu_features = {},
-                     .kv_types = {}};
+                     .kv_types = kv_type_names()};
     for (size_t i = 0; i < ggml_backend_dev_count(); ++i)
         info.devices.push_back(device_info(ggml_backend_dev_get(i)));
     info.cpu_features = cpu_features();
-    for (const ggml_type type : kKvTypes) info.kv_types.emplace_back(ggml_type_name(type));
     return info;
-}
-
-int kv_type_from_name(const std::string& name) {
-    for (const ggml_type type : kKvTypes) {
-        if (name == ggml_type_name(type)) return type;
-    }
-    return -1;
 }
 
 void log_debug(const std::string& line) {

@@ -30,9 +30,6 @@ void ensure_backend();
 
 BackendInfo backend_info();
 
-/// The ggml type of that name, when it may hold a KV cache; else -1.
-int kv_type_from_name(const std::string& name);
-
 /// Log lines go to `sink`, from any thread; an empty function drops them. Level: 1 debug … 4 error.
 using LogSink = std::function<void(int level, const char* text)>;
 void set_log_sink(LogSink sink);

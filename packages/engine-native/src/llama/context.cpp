@@ -2,6 +2,7 @@
 
 #include "llama/assertions.h"
 #include "llama/backend.h"
+#include "llama/kv_types.h"
 #include "llama/model.h"
 
 #include <algorithm>
@@ -90,13 +91,10 @@ T guarded(T otherwise, const auto& call) {
 
 } // namespace
 
-base::Result<llama_context_params> context_params(const ContextOptions& options, int32_t slots) {
-    for (const std::string& name : {options.kv_type_k, options.kv_type_v}) {
-        if (kv_type_from_name(name) < 0) {
-            return base::fail(Code::invalid_argument,
-                              "\"" + name + "\" is no type that a KV cache can have.");
-        }
-    }
+base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
+                                                  int32_t slots) {
+    const base::Result<void> checked = check_kv_types(model, options.kv_type_k, options.kv_type_v);
+    if (!checked) return std::unexpected(checked.error());
     return to_params(options, slots);
 }
 
@@ -117,7 +115,7 @@ uint64_t Context::kv_bytes(const Model& model, const ContextOptions& options) {
 
 base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Model> model,
                                                        const ContextOptions& options, int32_t slots) {
-    const base::Result<llama_context_params> params = context_params(options, slots);
+    const base::Result<llama_context_params> params = context_params(*model, options, slots);
     if (!params) return std::unexpected(params.error());
     // The kernel would promise more memory than there is and end the process when it is touched.
     if (model->info().size_bytes + kv_bytes(*model, options) > memory_total()) {

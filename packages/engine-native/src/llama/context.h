@@ -30,8 +30,9 @@ struct ContextOptions {
     std::string flash_attention;
 };
 
-/// llama.cpp's parameters for such a context, whose `slots` sequences can be told apart.
-base::Result<llama_context_params> context_params(const ContextOptions& options, int32_t slots);
+/// llama.cpp's parameters for such a context of the model, whose `slots` sequences can be told apart.
+base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
+                                                  int32_t slots);
 
 /// Some tokens of one sequence, and guesses of those after them, at positions first, first + 1, …
 struct BatchPart {

@@ -35,7 +35,7 @@ base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOp
     ErrorLines errors;
     const AssertionsThrow assertions_throw;
     try {
-        const base::Result<llama_context_params> params = context_params(options, slots);
+        const base::Result<llama_context_params> params = context_params(model, options, slots);
         if (!params) return std::unexpected(params.error());
         const llama_context_ptr context(llama_init_from_model(model.raw(), *params));
         if (context == nullptr)
