@@ -18,22 +18,35 @@ export interface AffineRows {
 export function unpackCodes(packed: Uint8Array, bits: number): Uint8Array {
   const codes = new Uint8Array((packed.length * 8) / bits);
   if (bits === 8) codes.set(packed);
-  else if (bits === 4) unpackNibbles(packed, codes);
+  else if (bits === 2 || bits === 4) unpackBytes(packed, bits, codes);
+  else if (bits === 3 || bits === 6) unpackThrees(packed, bits, codes);
   else unpackAny(packed, bits, codes);
   return codes;
 }
 
-function unpackNibbles(packed: Uint8Array, codes: Uint8Array): void {
-  for (let at = 0; at < packed.length; at += 1) {
-    const byte = packed[at] ?? 0;
-    codes[2 * at] = byte & 15;
-    codes[2 * at + 1] = byte >>> 4;
+/** Bits that divide a byte. */
+function unpackBytes(packed: Uint8Array, bits: number, codes: Uint8Array): void {
+  const mask = (1 << bits) - 1;
+  let at = 0;
+  for (let i = 0; i < packed.length; i += 1) {
+    const byte = packed[i] ?? 0;
+    for (let shift = 0; shift < 8; shift += bits, at += 1) codes[at] = (byte >>> shift) & mask;
+  }
+}
+
+/** Bits that divide three bytes, of which rows of 32 codes are a multiple. */
+function unpackThrees(packed: Uint8Array, bits: number, codes: Uint8Array): void {
+  const mask = (1 << bits) - 1;
+  let at = 0;
+  for (let i = 0; i < packed.length; i += 3) {
+    const word = (packed[i] ?? 0) | ((packed[i + 1] ?? 0) << 8) | ((packed[i + 2] ?? 0) << 16);
+    for (let shift = 0; shift < 24; shift += bits, at += 1) codes[at] = (word >>> shift) & mask;
   }
 }
 
 function unpackAny(packed: Uint8Array, bits: number, codes: Uint8Array): void {
   const mask = (1 << bits) - 1;
-  // At most 7 bits are left when a byte comes in, so 15 are the most that are held.
+  // Fewer bits than one code has are left when a byte comes in.
   let held = 0;
   let heldBits = 0;
   let at = 0;

@@ -24,6 +24,6 @@ export async function convertFolder(
   const settings = readQuantization(config);
   await using weights = await Weights.open(folder);
   const plan = architectureOf(config).plan(config, new Set(weights.tensors.keys()));
-  const tokenizer = await tokenizerMetadata(folder, config);
+  const tokenizer = await tokenizerMetadata(folder, config, plan.vocabulary);
   return await writeModel(target, { plan, tokenizer, settings, weights }, options);
 }

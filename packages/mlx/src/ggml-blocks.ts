@@ -66,13 +66,32 @@ function tallyHalves({ codes, scales, biases, groupSize }: AffineRows, tally: Er
     const scale = scales[group] ?? 0;
     const bias = biases[group] ?? 0;
     tally.stepSquares += groupSize * scale * scale;
-    const scaleError = asHalf(scale) - scale;
-    const biasError = asHalf(bias) - bias;
-    if (scaleError === 0 && biasError === 0) continue;
-    for (let i = group * groupSize; i < (group + 1) * groupSize; i += 1)
-      addError(tally, scaleError * (codes[i] ?? 0) + biasError);
+    const line = { slope: asHalf(scale) - scale, start: asHalf(bias) - bias };
+    for (let i = group * groupSize; i < (group + 1) * groupSize; i += blockWeights)
+      tallyLine(codes, i, line, tally);
   }
   tally.weights += codes.length;
+}
+
+/** The errors of a block that are a straight line over the codes. */
+function tallyLine(
+  codes: Uint8Array,
+  block: number,
+  { slope, start }: { slope: number; start: number },
+  tally: ErrorTally,
+): void {
+  if (slope === 0) {
+    addErrors(tally, blockWeights * start * start, Math.abs(start));
+    return;
+  }
+  let squares = 0;
+  let largest = 0;
+  for (let i = block; i < block + blockWeights; i += 1) {
+    const error = Math.abs(slope * (codes[i] ?? 0) + start);
+    squares += error * error;
+    largest = Math.max(largest, error);
+  }
+  addErrors(tally, squares, largest);
 }
 
 /**
@@ -82,25 +101,24 @@ function tallyHalves({ codes, scales, biases, groupSize }: AffineRows, tally: Er
 export const encodeQ80: AffineEncoder = (rows, tally) => {
   const { codes, scales, biases, groupSize } = rows;
   const out = new Uint8Array((codes.length / blockWeights) * q80Bytes);
-  const moved = new Int8Array(out.buffer);
+  const quants = new Int8Array(out.buffer);
   for (let at = 0, block = 0; block < codes.length; at += q80Bytes, block += blockWeights) {
     const group = Math.floor(block / groupSize);
     const scale = scales[group] ?? 0;
     const bias = biases[group] ?? 0;
+    tally.stepSquares += blockWeights * scale * scale;
     const own = ownScale(codes, block, scale, bias);
     const bits = halfBits(own ?? scale);
-    const written = halfValues[bits] ?? 0;
     out[at] = bits & 0xff;
     out[at + 1] = bits >>> 8;
-    const offset = Math.round(bias / scale);
-    for (let j = 0; j < blockWeights; j += 1) {
-      const code = codes[block + j] ?? 0;
-      const value = Math.fround(Math.fround(scale * code) + bias);
-      const kept = own === undefined ? code + offset : nearestCode(value, written);
-      moved[at + 2 + j] = kept;
-      addError(tally, kept * written - value);
+    const written = halfValues[bits] ?? 0;
+    if (own === undefined) {
+      const offset = Math.round(bias / scale);
+      for (let j = 0; j < blockWeights; j += 1) quants[at + 2 + j] = (codes[block + j] ?? 0) + offset;
+      tallyLine(codes, block, { slope: written - scale, start: offset * written - bias }, tally);
+    } else {
+      quantize(codes, block, { scale, bias, written }, quants, at + 2, tally);
     }
-    tally.stepSquares += blockWeights * scale * scale;
   }
   tally.weights += codes.length;
   return out;
@@ -125,9 +143,28 @@ function ownScale(codes: Uint8Array, block: number, scale: number, bias: number)
   return isKept ? undefined : largest / q80CodeMax;
 }
 
-function nearestCode(value: number, scale: number): number {
-  if (scale === 0) return 0;
-  return Math.max(-q80CodeMax, Math.min(q80CodeMax, Math.round(value / scale)));
+/** The nearest codes with the scale that is written. */
+function quantize(
+  codes: Uint8Array,
+  block: number,
+  { scale, bias, written }: { scale: number; bias: number; written: number },
+  quants: Int8Array,
+  at: number,
+  tally: ErrorTally,
+): void {
+  const perStep = written === 0 ? 0 : 1 / written;
+  let squares = 0;
+  let largest = 0;
+  for (let j = 0; j < blockWeights; j += 1) {
+    const value = scale * (codes[block + j] ?? 0) + bias;
+    // The scale was rounded, so the largest value may lie a little beyond the last code.
+    const code = Math.max(-q80CodeMax, Math.min(q80CodeMax, Math.round(value * perStep)));
+    quants[at + j] = code;
+    const error = Math.abs(code * written - value);
+    squares += error * error;
+    largest = Math.max(largest, error);
+  }
+  addErrors(tally, squares, largest);
 }
 
 /** Every weight as a number of its own. */
@@ -139,16 +176,23 @@ export function encodeFloats(dtype: FloatType): AffineEncoder {
     const { scales, groupSize } = rows;
     for (let group = 0; group < scales.length; group += 1)
       tally.stepSquares += groupSize * (scales[group] ?? 0) ** 2;
-    for (let i = 0; i < values.length; i += 1) addError(tally, (written[i] ?? 0) - (values[i] ?? 0));
+    let squares = 0;
+    let largest = 0;
+    for (let i = 0; i < values.length; i += 1) {
+      const error = Math.abs((written[i] ?? 0) - (values[i] ?? 0));
+      squares += error * error;
+      largest = Math.max(largest, error);
+    }
+    addErrors(tally, squares, largest);
     tally.weights += values.length;
     return bytes;
   };
 }
 
-function addError(tally: ErrorTally, error: number): void {
-  tally.squares += error * error;
-  // NaN, of an infinity beside an infinity, must not pass for nothing.
-  if (!(Math.abs(error) <= tally.largest)) tally.largest = Math.abs(error);
+/** NaN, of an infinity beside an infinity, stays NaN in both sums: no comparison takes it for little. */
+function addErrors(tally: ErrorTally, squares: number, largest: number): void {
+  tally.squares += squares;
+  tally.largest = Math.max(tally.largest, largest);
 }
 
 function asHalf(value: number): number {

@@ -51,7 +51,7 @@ export function prepareTensor(
   settings: QuantizationSettings,
   weights: Weights,
 ): ReadyTensor {
-  const sources = plan.sources.map((name) => sourceOf(name, settings, weights));
+  const sources = plan.sources.map((name) => sourceOf(name, plan, settings, weights));
   const [first] = sources;
   if (first === undefined) throw new TypeError(`${plan.name} has no source.`);
   for (const source of sources) checkAlike(plan.name, first, source);
@@ -63,7 +63,12 @@ export function prepareTensor(
   return { plan, sources, shape: shapeOf(plan, sources, first), takes };
 }
 
-function sourceOf(name: string, settings: QuantizationSettings, weights: Weights): Source {
+function sourceOf(
+  name: string,
+  { rowOrder }: TensorPlan,
+  settings: QuantizationSettings,
+  weights: Weights,
+): Source {
   const quantized = quantizedTensor(name, settings, (wanted) => weights.tensors.get(wanted));
   if (quantized !== undefined) {
     checkColumns(name, quantized.columns);
@@ -77,7 +82,8 @@ function sourceOf(name: string, settings: QuantizationSettings, weights: Weights
   }
   const elements = weight.shape.reduce((product, size) => product * size, 1);
   if (elements === 0) throw new MlxError("mlx_malformed", `The tensor ${name} is empty.`);
-  const columns = weight.shape.at(-1) ?? 1;
+  // Of a vector that is put in another order each value is a row.
+  const columns = rowOrder !== undefined && weight.shape.length === 1 ? 1 : (weight.shape.at(-1) ?? 1);
   checkColumns(name, columns);
   return { kind: "plain", weight, dtype: weight.dtype, columns, rows: elements / columns };
 }
@@ -107,12 +113,11 @@ function shapeOf(plan: TensorPlan, sources: readonly Source[], first: Source): r
   if (plan.add !== undefined && first.kind === "quantized")
     throw new MlxError("mlx_unsupported", `${first.weight.name} must not be quantized.`);
   const stack = sources.length > 1 ? [sources.length] : [];
-  const own = [first.columns, ...first.weight.shape.slice(0, -1).toReversed(), ...stack];
-  if (shape === undefined) return own;
-  const count = (sizes: readonly number[]): number => sizes.reduce((product, size) => product * size, 1);
-  const isSameRow = first.kind === "plain" || shape[0] === first.columns;
-  if (count(shape) === count(own) && isSameRow) return shape;
-  const message = `${first.weight.name} has the sizes ${own.join(" x ")} instead of ${shape.join(" x ")}.`;
+  const row = first.kind === "plain" ? (first.weight.shape.at(-1) ?? 1) : first.columns;
+  const own = [row, ...first.weight.shape.slice(0, -1).toReversed(), ...stack];
+  const withoutOnes = (sizes: readonly number[]): string => sizes.filter((size) => size !== 1).join(" x ");
+  if (withoutOnes(shape) === withoutOnes(own)) return shape;
+  const message = `${first.weight.name} has the sizes ${own.join(" x ")}; the settings ask for ${shape.join(" x ")}.`;
   throw new MlxError("mlx_malformed", message);
 }
 

@@ -42,7 +42,7 @@ function tensorOf(
   const tensor = { name: "m.weight", dtype, shape: [], offset: 0, sizeBytes: 0, file: "" };
   const source = { kind: "quantized" as const, mode, bits, groupSize, columns, rows };
   return {
-    plan: { name: "t", sources: ["m.weight"], ...more },
+    plan: { name: "t", sources: ["m.weight"], shape: [columns, rows], ...more },
     sources: [{ ...source, weight: tensor, scales: tensor, biases: tensor }],
     shape: [columns, rows],
     takes: [],
@@ -201,7 +201,7 @@ describe("affine weights of 6 and 8 bits", () => {
 
   it("become halves where Q8_0 would lose more than they did, and where it is asked for", () => {
     // Far from zero: most of Q8_0's range would be wasted.
-    const shifted = madeGroups(8, 64, toHalf).map(({ scale, codes }) => ({ scale, codes, bias: 0.3 }));
+    const shifted = madeGroups(8, 64, toHalf).map(({ scale, codes }) => ({ scale, codes, bias: toHalf(0.3) }));
     const tensor = tensorOf("affine", { bits: 8, groupSize: 64, dtype: "F16" });
     const { type, bytes, tally } = store(tensor, affineRows(shifted, 8, "F16"));
     expect(type).toBe("F16");
@@ -295,7 +295,12 @@ describe("plain numbers", () => {
   ): ReadyTensor => {
     const weight = { name: "m.weight", dtype, shape: [], offset: 0, sizeBytes: 0, file: "" };
     const source = { kind: "plain" as const, dtype, weight, columns: 4, rows: 2 };
-    return { plan: { name: "t", sources: ["m.weight"], ...more }, sources: [source], shape, takes: [] };
+    return {
+      plan: { name: "t", sources: ["m.weight"], shape, ...more },
+      sources: [source],
+      shape,
+      takes: [],
+    };
   };
   const none = new Uint8Array(0);
   const values = [1, -2, 0.5, 3, 0, 8, -0.25, 7];

@@ -4,8 +4,9 @@ import { stat } from "node:fs/promises";
 
 import { GgufWriter, tensorTypes, type GgufMetadata, type GgufValue } from "@ingle/gguf";
 
-import type { ModelPlan } from "./architectures/architecture.ts";
+import type { ConstantTensor, ModelPlan } from "./architectures/architecture.ts";
 import { addTally, noErrors, type ErrorTally } from "./error-tally.ts";
+import { writeFloats } from "./floats.ts";
 import type { QuantizationSettings } from "./quantization.ts";
 import { prepareTensor, rowsOf, type ReadyTensor } from "./sources.ts";
 import { isGoodEnough, storagesOf, storedTypes, type Storage, type StoredType } from "./storage.ts";
@@ -59,7 +60,9 @@ export async function writeModel(
 ): Promise<ConversionReport> {
   options.signal?.throwIfAborted();
   const tensors = plan.tensors.map((tensor) => prepareTensor(tensor, settings, weights));
-  const steps = await writeFile(target, { metadata: metadataOf(plan, tokenizer), tensors, weights }, options);
+  const { constants = [] } = plan;
+  const metadata = metadataOf(plan, tokenizer);
+  const steps = await writeFile(target, { metadata, constants, tensors, weights }, options);
   const taken = new Set(tensors.flatMap(({ takes }) => takes));
   return {
     steps: steps.toSorted((a, b) => b.bytes - a.bytes),
@@ -70,13 +73,23 @@ export async function writeModel(
 
 async function writeFile(
   target: string,
-  contents: { metadata: Map<string, GgufValue>; tensors: readonly ReadyTensor[]; weights: Weights },
+  contents: {
+    metadata: Map<string, GgufValue>;
+    constants: readonly ConstantTensor[];
+    tensors: readonly ReadyTensor[];
+    weights: Weights;
+  },
   options: ConvertOptions,
 ): Promise<ConversionStep[]> {
-  const { metadata, tensors, weights } = contents;
+  const { metadata, constants, tensors, weights } = contents;
   // Types are put in when they are known; the header has the same size with any.
-  const heads = tensors.map(({ plan: { name }, shape }) => ({ name, typeCode: storedTypes.F32.code, shape }));
+  const typeCode = storedTypes.F32.code;
+  const heads = [
+    ...constants.map(({ name, values }) => ({ name, typeCode, shape: [values.length] })),
+    ...tensors.map(({ plan: { name }, shape }) => ({ name, typeCode, shape })),
+  ];
   await using writer = await GgufWriter.open(target, { metadata, tensors: heads });
+  for (const { values } of constants) await writer.add(typeCode, [writeFloats("F32", values)]);
   const totalBytes = sum(tensors.map(sourceBytes));
   const steps = new Map<string, ConversionStep>();
   let doneBytes = 0;
