@@ -12,7 +12,7 @@ export type Task =
 /** What the worker says. */
 export type WorkerMessage =
   | { kind: "progress"; bytes: number; totalBytes: number }
-  | { kind: "done"; value: unknown }
+  | { kind: "done"; value: string | ConversionReport }
   | { kind: "failed"; isOurs: boolean; code: string; message: string };
 
 export interface WorkerOptions {
@@ -23,7 +23,9 @@ export interface WorkerOptions {
 
 /** As `digestContents`. */
 export async function digestFolder(folder: string, options: WorkerOptions = {}): Promise<string> {
-  return String(await run({ kind: "digest", folder }, options));
+  const digest = await run({ kind: "digest", folder }, options);
+  if (typeof digest !== "string") throw new TypeError("The worker did another task.");
+  return digest;
 }
 
 /**
@@ -36,10 +38,11 @@ export async function convertMlxFolder(
   { exact = false, ...options }: WorkerOptions & { exact?: boolean | undefined } = {},
 ): Promise<ConversionReport> {
   const report = await run({ kind: "convert", folder, target, exact }, options);
-  return report as ConversionReport; // what worker.ts sent, a copy of what convertFolder returned
+  if (typeof report === "string") throw new TypeError("The worker did another task.");
+  return report;
 }
 
-async function run(task: Task, { onProgress, signal }: WorkerOptions): Promise<unknown> {
+async function run(task: Task, { onProgress, signal }: WorkerOptions): Promise<string | ConversionReport> {
   signal?.throwIfAborted();
   const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: task });
   const stop = (): void => worker.postMessage("stop");

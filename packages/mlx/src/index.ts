@@ -1,8 +1,6 @@
 // The public names of @ingle/mlx.
 export { isMlxFolder, isModelFile, lookAtContents } from "./contents.ts";
 export type { FolderContents } from "./contents.ts";
-export { errorInSteps } from "./error-tally.ts";
-export type { ErrorTally } from "./error-tally.ts";
 export { MlxError } from "./errors.ts";
 export type { MlxErrorCode } from "./errors.ts";
 export { convertMlxFolder, digestFolder } from "./in-worker.ts";

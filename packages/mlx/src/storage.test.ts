@@ -201,7 +201,11 @@ describe("affine weights of 6 and 8 bits", () => {
 
   it("become halves where Q8_0 would lose more than they did, and where it is asked for", () => {
     // Far from zero: most of Q8_0's range would be wasted.
-    const shifted = madeGroups(8, 64, toHalf).map(({ scale, codes }) => ({ scale, codes, bias: toHalf(0.3) }));
+    const shifted = madeGroups(8, 64, toHalf).map(({ scale, codes }) => ({
+      scale,
+      codes,
+      bias: toHalf(0.3),
+    }));
     const tensor = tensorOf("affine", { bits: 8, groupSize: 64, dtype: "F16" });
     const { type, bytes, tally } = store(tensor, affineRows(shifted, 8, "F16"));
     expect(type).toBe("F16");

@@ -5,7 +5,7 @@ import { stat } from "node:fs/promises";
 import { GgufWriter, tensorTypes, type GgufMetadata, type GgufValue } from "@ingle/gguf";
 
 import type { ConstantTensor, ModelPlan } from "./architectures/architecture.ts";
-import { addTally, noErrors, type ErrorTally } from "./error-tally.ts";
+import { addTally, errorInSteps, noErrors, type ErrorTally } from "./error-tally.ts";
 import { writeFloats } from "./floats.ts";
 import type { QuantizationSettings } from "./quantization.ts";
 import { prepareTensor, rowsOf, type ReadyTensor } from "./sources.ts";
@@ -29,8 +29,11 @@ export interface ConversionStep {
   tensors: number;
   /** In the GGUF file. */
   bytes: number;
-  /** Against the folder's weights; all 0 where nothing was lost. */
-  error: ErrorTally;
+  /**
+   * Against the folder's weights; 0 where nothing was lost. `inSteps`: the root mean square, in steps of the source's own
+   * quantization. `largest`: of a single weight, as a number.
+   */
+  error: { inSteps: number; largest: number };
 }
 
 export interface ConversionReport {
@@ -91,7 +94,7 @@ async function writeFile(
   await using writer = await GgufWriter.open(target, { metadata, tensors: heads });
   for (const { values } of constants) await writer.add(typeCode, [writeFloats("F32", values)]);
   const totalBytes = sum(tensors.map(sourceBytes));
-  const steps = new Map<string, ConversionStep>();
+  const steps = new Map<string, GrowingStep>();
   let doneBytes = 0;
   for (const tensor of tensors) {
     const { type, tally } = await writeTensor(writer, tensor, weights, options);
@@ -101,7 +104,10 @@ async function writeFile(
   }
   metadata.set("general.file_type", { type: "uint32", value: fileTypeOf([...steps.values()]) });
   await writer.finish(metadata);
-  return [...steps.values()];
+  return Array.from(steps.values(), ({ tally, ...step }) => ({
+    ...step,
+    error: { inSteps: errorInSteps(tally), largest: tally.largest },
+  }));
 }
 
 async function writeTensor(
@@ -140,17 +146,15 @@ function metadataOf(plan: ModelPlan, tokenizer: GgufMetadata): Map<string, GgufV
   ]);
 }
 
-function note(
-  steps: Map<string, ConversionStep>,
-  tensor: ReadyTensor,
-  to: StoredType,
-  tally: ErrorTally,
-): void {
+/** What is written, while it is written. */
+type GrowingStep = Omit<ConversionStep, "error"> & { tally: ErrorTally };
+
+function note(steps: Map<string, GrowingStep>, tensor: ReadyTensor, to: StoredType, tally: ErrorTally): void {
   const from = describe(tensor);
-  const step = steps.get(`${from} ${to}`) ?? { from, to, tensors: 0, bytes: 0, error: noErrors() };
+  const step = steps.get(`${from} ${to}`) ?? { from, to, tensors: 0, bytes: 0, tally: noErrors() };
   step.tensors += 1;
   step.bytes += storedBytes(tensor, to);
-  addTally(step.error, tally);
+  addTally(step.tally, tally);
   steps.set(`${from} ${to}`, step);
 }
 
@@ -167,7 +171,7 @@ function storedBytes({ shape }: ReadyTensor, type: StoredType): number {
 }
 
 /** Named by the type that takes the most bytes. */
-function fileTypeOf(steps: readonly ConversionStep[]): number {
+function fileTypeOf(steps: readonly GrowingStep[]): number {
   const most = steps.toSorted((a, b) => b.bytes - a.bytes)[0];
   return most === undefined ? 0 : storedTypes[most.to].fileType;
 }
