@@ -1,6 +1,7 @@
 // The public names of @ingle/mlx.
 export { isMlxFolder, isModelFile, lookAtContents } from "./contents.ts";
 export type { FolderContents } from "./contents.ts";
+export { checkSettings } from "./convert-folder.ts";
 export { MlxError } from "./errors.ts";
 export type { MlxErrorCode } from "./errors.ts";
 export { convertMlxFolder, digestFolder } from "./in-worker.ts";

@@ -17,6 +17,11 @@ import { quantizationInName } from "./quantization.ts";
 export interface FetchOptions extends LibraryOptions {
   /** Called at most about ten times a second while something is fetched; never when the model is there. */
   onProgress?: OnProgress | undefined;
+  /**
+   * Of a model in MLX's format: numbers of 16 bits where no block of ggml's holds its weights as they are. Default: as an
+   * earlier conversion of the same folder, else false.
+   */
+  exact?: boolean | undefined;
   /** Told what was stored how when a model in MLX's format has been converted. */
   onConverted?: ((report: ConversionReport) => void) | undefined;
 }

@@ -32,6 +32,7 @@ export interface ImportOptions extends LibraryOptions {
   alias?: string | undefined;
   /** As of `fetchModel`, for folders in MLX's format, which are converted. */
   onProgress?: OnProgress | undefined;
+  exact?: boolean | undefined;
   onConverted?: ((report: ConversionReport) => void) | undefined;
 }
 

@@ -31,13 +31,14 @@ const ManifestModel = z.object({
     z.object({ kind: z.literal("import"), isCopy: z.boolean() }),
     /**
      * Made by converting. `from`: the folder, or `org/repo@commit`. `digest`: of its contents. `look`: what they were at a
-     * glance; null for what is not kept.
+     * glance; null for what is not kept. `exact`: as `FetchOptions` says.
      */
     z.object({
       kind: z.literal("mlx"),
       from: z.string(),
       digest: z.string(),
       look: z.string().nullable(),
+      exact: z.boolean(),
     }),
   ]),
   addedAt: z.string(),

@@ -10,11 +10,11 @@ import { startProgress, type Progress } from "./progress.ts";
 export async function fetchWithBars(
   located: LocatedModel,
   context: CommandContext,
-  options: { offline: boolean; signal: AbortSignal },
+  options: { offline: boolean; exact?: boolean | undefined; signal: AbortSignal },
 ): Promise<string> {
   const { fetchModel } = await context.engine();
   const { stderr, env, now } = context;
-  const { signal, offline } = options;
+  const { signal, offline, exact } = options;
   const startedAt = now();
   let isFetching = false;
   const conversions: string[] = [];
@@ -29,7 +29,7 @@ export async function fetchWithBars(
     const onConverted = (report: ConversionReport): void => {
       conversions.push(conversionText(report));
     };
-    return await fetchModel(located, { signal, env, isOffline: offline, onProgress, onConverted });
+    return await fetchModel(located, { signal, env, isOffline: offline, exact, onProgress, onConverted });
   };
   try {
     const file = await fetch();

@@ -5,7 +5,14 @@
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { convertMlxFolder, digestFolder, lookAtContents, MlxError, type ConversionReport } from "@ingle/mlx";
+import {
+  checkSettings,
+  convertMlxFolder,
+  digestFolder,
+  lookAtContents,
+  MlxError,
+  type ConversionReport,
+} from "@ingle/mlx";
 import { EngineError } from "../../errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "../disk-space.ts";
 import { fileBytes } from "../file-size.ts";
@@ -19,6 +26,11 @@ import { throttleProgress, type OnProgress } from "../progress.ts";
 
 export interface ConvertModelOptions extends LibraryOptions {
   onProgress?: OnProgress | undefined;
+  /**
+   * Numbers of 16 bits where no block of ggml's holds the weights as they are. Default: as an earlier conversion of the same
+   * folder, else false.
+   */
+  exact?: boolean | undefined;
   /** Told what was stored how, and what that costs; not called where the file is there already. */
   onConverted?: ((report: ConversionReport) => void) | undefined;
 }
@@ -46,10 +58,11 @@ export async function convertModel(model: MlxModel, options: ConvertModelOptions
   const folders = libraryPaths(options.env);
   const { look, sizeBytes } = await looking(model);
   const known = await convertedBefore(
-    ({ source }) => source.kind === "mlx" && source.from === model.from && source.look === look,
+    ({ id, source }) => id === model.id && source.kind === "mlx" && source.from === model.from,
     folders,
   );
-  if (known?.id === model.id) return pathOf(known, folders);
+  if (known?.source.kind === "mlx" && known.source.look === look && isAsked(known.source, options))
+    return pathOf(known, folders);
   const onProgress = throttleProgress(options.onProgress);
   await makeFolders(folders);
   await using lock = await lockFile(lockPath(model, folders), {
@@ -69,20 +82,28 @@ async function convertOnce(
 ): Promise<string> {
   const { onProgress, signal } = options;
   const { sizeBytes } = await looking(model);
+  await checkModel(model);
   const verifying = (bytes: number): void => onProgress({ phase: "verify", bytes, totalBytes: sizeBytes });
   const digest = await asOurs(
     model,
     async () => await digestFolder(model.folder, { onProgress: verifying, signal }),
   );
   const same = await convertedBefore(
-    ({ source }) => source.kind === "mlx" && source.digest === digest,
+    ({ source: other }) => other.kind === "mlx" && other.digest === digest && isAsked(other, options),
     folders,
   );
-  const source = { kind: "mlx" as const, from: model.from, digest, look: model.isKept ? look : null };
+  const exact = same?.source.kind === "mlx" ? same.source.exact : (options.exact ?? false);
+  const kept = model.isKept ? look : null;
+  const source = { kind: "mlx" as const, from: model.from, digest, look: kept, exact };
   const made = same ?? (await make(model, { look, sizeBytes, digest }, folders, options));
   const entry = { ...made, id: model.id, source };
   await updateManifest(folders, (manifest) => withModel(manifest, entry), { signal });
   return pathOf(entry, folders);
+}
+
+/** Throws `model_invalid` or `model_unsupported` for settings of a model that cannot be converted; weights are not read. */
+export async function checkModel(model: MlxModel): Promise<void> {
+  await asOurs(model, async () => await checkSettings(model.folder));
 }
 
 async function make(
@@ -92,7 +113,8 @@ async function make(
   options: ConvertModelOptions & { onProgress: OnProgress },
 ): Promise<Omit<ManifestModel, "id" | "source">> {
   await checkDiskSpace(folders.home, sizeBytes * growth + spareBytes, options.freeBytes);
-  const name = `${nameOf(model)}-${digest.slice(0, digestLetters)}.gguf`;
+  const ending = options.exact === true ? "-exact" : "";
+  const name = `${nameOf(model)}-${digest.slice(0, digestLetters)}${ending}.gguf`;
   const target = path.join(folders.convertedDir, name);
   const { bytes } = await write(model, target, options);
   // What was read must be what the digest is of.
@@ -100,6 +122,10 @@ async function make(
   const { quantization = null } = await peekFile(target);
   const file = { path: path.relative(folders.modelsDir, target), sizeBytes: bytes };
   return { quantization, files: [file], mmproj: null, addedAt: new Date().toISOString() };
+}
+
+function isAsked({ exact }: { exact: boolean }, options: ConvertModelOptions): boolean {
+  return options.exact === undefined || options.exact === exact;
 }
 
 /** Of an id on the hub the repository's name. */
@@ -114,13 +140,13 @@ function pathOf({ files: [file] }: Pick<ManifestModel, "files">, folders: Librar
 async function write(
   model: MlxModel,
   target: string,
-  { onProgress, onConverted, signal }: ConvertModelOptions & { onProgress: OnProgress },
+  { exact, onProgress, onConverted, signal }: ConvertModelOptions & { onProgress: OnProgress },
 ): Promise<ConversionReport> {
   const report = await asOurs(model, async () => {
     await mkdir(path.dirname(target), { recursive: true });
     const converting = (bytes: number, totalBytes: number): void =>
       onProgress({ phase: "convert", bytes, totalBytes });
-    return await convertMlxFolder(model.folder, target, { onProgress: converting, signal });
+    return await convertMlxFolder(model.folder, target, { exact, onProgress: converting, signal });
   });
   onConverted?.(report);
   return report;

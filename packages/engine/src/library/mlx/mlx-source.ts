@@ -2,7 +2,7 @@
 // folder away again. Used by fetch-model.ts.
 //
 //   downloads/mlx/<org>+<repo>+<commit>/    stays until the conversion is whole, so that an interrupted one goes on
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../../errors.ts";
@@ -15,7 +15,7 @@ import { HubHttp } from "../hub/http.ts";
 import { readRange, RemoteFile } from "../hub/remote-file.ts";
 import { libraryPaths } from "../paths.ts";
 import { retry, TemporaryFailure } from "../retry.ts";
-import { convertModel, type ConvertModelOptions } from "./convert-model.ts";
+import { checkModel, convertModel, type ConvertModelOptions } from "./convert-model.ts";
 import type { MlxRepository } from "./mlx-repository.ts";
 
 /** The hub keeps files of up to 10 MB in git itself; tokenizers are the largest of them. */
@@ -40,13 +40,14 @@ export async function convertFromHub(
     const sizes = await Promise.all(wanted.map((file) => fileBytes(placeOf(file))));
     return wanted.filter((file, index) => sizes[index] !== file.sizeBytes);
   };
-  const isLarge = (file: HubFile): boolean => file.sha256 !== undefined;
-  const wanted = { repository, files: files.filter(isLarge), placeOf, missing };
-  await bringFiles(wanted, options, async (signal) => {
-    for (const file of await missing(files.filter((one) => !isLarge(one))))
-      await bringSmall(file, repository, placeOf(file), { ...options, signal });
-  });
-  const file = await convertModel({ id, folder, from: `${repo}@${commit}`, isKept: false }, options);
+  const model = { id, folder, from: `${repo}@${commit}`, isKept: false };
+  for (const file of await missing(files.filter(({ sha256 }) => sha256 === undefined)))
+    await bringSmall(file, repository, placeOf(file), options);
+  // Before gigabytes are fetched for nothing.
+  await checkModel(model);
+  const large = files.filter(({ sha256 }) => sha256 !== undefined);
+  await bringFiles({ repository, files: large, placeOf, missing }, options, async () => {});
+  const file = await convertModel(model, options);
   await rm(folder, { recursive: true, force: true });
   return file;
 }
@@ -56,7 +57,7 @@ async function bringSmall(
   file: HubFile,
   { repo, commit }: HubRepository,
   target: string,
-  { env, wait, signal }: HubSourceOptions & { signal: AbortSignal },
+  { env, wait, signal }: HubSourceOptions,
 ): Promise<void> {
   if (file.sizeBytes > smallBytesMax) throw wrong(repo, file, "is larger than what the hub keeps so");
   using http = new HubHttp(hubSettings(env ?? process.env));
@@ -72,8 +73,9 @@ async function bringSmall(
   if (file.gitOid !== oid) throw wrong(repo, file, "came with other bytes than announced");
   try {
     await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(`${target}.part`, bytes);
-    await rename(`${target}.part`, target);
+    const part = `${target}.${randomUUID()}.part`;
+    await writeFile(part, bytes);
+    await rename(part, target);
   } catch (error) {
     throw diskFailure(error, path.dirname(target));
   }
