@@ -43,7 +43,7 @@ export function storagesOf({ plan, sources, shape }: ReadyTensor): readonly Stor
   const [source] = sources;
   if (source === undefined) throw new TypeError(`${plan.name} has no source.`);
   // llama.cpp adds and multiplies by vectors in F32 only.
-  const mustBeF32 = plan.type === "f32" || shape.filter((size) => size > 1).length <= 1;
+  const mustBeF32 = plan.type === "f32" || shape.length === 1;
   if (source.kind === "plain")
     return [plainStorage(source.dtype, mustBeF32 ? "F32" : source.dtype, plan.add)];
   if (source.mode === "affine") return affineStorages(source, mustBeF32);
