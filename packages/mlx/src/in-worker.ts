@@ -45,6 +45,7 @@ export async function convertMlxFolder(
 async function run(task: Task, { onProgress, signal }: WorkerOptions): Promise<string | ConversionReport> {
   signal?.throwIfAborted();
   const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: task });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origins, windows have
   const stop = (): void => worker.postMessage("stop");
   signal?.addEventListener("abort", stop);
   try {

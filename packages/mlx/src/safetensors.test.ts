@@ -113,16 +113,7 @@ describe("a damaged file", () => {
   });
 
   it("with JSON that is no object, or is nested without end, is malformed", () => {
-    const headers = [
-      "",
-      "[]",
-      "null",
-      "1",
-      '"x"',
-      "{",
-      `${"[".repeat(100_000)}`,
-      '{"a":{"a":'.repeat(10_000),
-    ];
+    const headers = ["", "[]", "null", "1", '"x"', "{", "[".repeat(100_000), '{"a":{"a":'.repeat(10_000)];
     for (const header of headers)
       expect(outcome(fileOf(header, Buffer.alloc(0))), header).toBe("mlx_malformed");
     const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
