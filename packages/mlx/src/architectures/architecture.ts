@@ -19,8 +19,19 @@ export interface Architecture {
 export interface ModelPlan {
   /** Without the tokenizer's keys, and without those that say how the weights are stored. */
   readonly metadata: GgufMetadata;
+  /** How many tokens the embeddings have rows for; the tokenizer is filled up to as many. */
+  readonly vocabulary: number;
   /** In the order of the file. */
   readonly tensors: readonly TensorPlan[];
+  /** Tensors that follow from the settings, as the factors of rotary positions do. They come first in the file. */
+  readonly constants?: readonly ConstantTensor[];
+}
+
+/** A tensor of one dimension, in F32. */
+export interface ConstantTensor {
+  /** Name in the GGUF file. */
+  readonly name: string;
+  readonly values: Float32Array;
 }
 
 export interface TensorPlan {
@@ -33,13 +44,17 @@ export interface TensorPlan {
   readonly sources: readonly string[];
   /**
    * The rows (outputs) in the order of the file: row `i` is the source's row `rowOrder[i]`; as long as the source has rows.
-   * For llama's rotary embedding. Rows are whole, so it holds for quantized tensors too.
+   * For llama's rotary embedding. Rows are whole, so it holds for quantized tensors too. Of a tensor of one dimension each
+   * value is a row.
    */
   readonly rowOrder?: Uint32Array;
   /** Added to every value, as 1 to gemma's norms. Only where the source is not quantized. */
   readonly add?: number;
-  /** Sizes in ggml's order (the row length first) where they are not the source's: dimensions of 1 left out, or another view. */
-  readonly shape?: readonly number[];
+  /**
+   * Sizes in ggml's order (the row length first), as the settings have them. The source has the same but for dimensions of 1;
+   * anything else is a folder that contradicts itself.
+   */
+  readonly shape: readonly number[];
   /**
    * `f32`: llama.cpp computes with this tensor in F32 only, as with convolutions and routers. Tensors of one dimension are F32
    * anyhow. Default: what the source's storage suggests.

@@ -2,8 +2,24 @@
 import type { MlxConfig } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import type { Architecture } from "./architecture.ts";
+import { gemma, gemma2, gemma3 } from "./gemma.ts";
+import { lfm2, lfm2Moe } from "./lfm2.ts";
+import { llama } from "./llama.ts";
+import { phi3 } from "./phi3.ts";
+import { qwen2, qwen3, qwen3Moe } from "./qwen.ts";
 
-const architectures: readonly Architecture[] = [];
+const architectures: readonly Architecture[] = [
+  llama,
+  qwen2,
+  qwen3,
+  qwen3Moe,
+  gemma,
+  gemma2,
+  gemma3,
+  phi3,
+  lfm2,
+  lfm2Moe,
+];
 
 /** The family that the configuration belongs to. Throws `mlx_unsupported`, with the families that there are. */
 export function architectureOf({ modelType }: MlxConfig): Architecture {
