@@ -1,4 +1,5 @@
 // The public names of @ingle/engine.
+export type { ConversionReport, ConversionStep } from "@ingle/mlx";
 export { ChatSession, type ChatSessionOptions } from "./chat-session.ts";
 export type { EmbeddingInput, EmbeddingResult, EmbedOptions } from "./embeddings.ts";
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";

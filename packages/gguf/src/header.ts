@@ -1,5 +1,5 @@
 // Reads the header of a GGUF file: metadata and the list of tensors, not their data. Used by the library before a model is
-// fetched or registered, and by the fixtures. Nothing in the file is trusted: every length is checked against what is left
+// fetched or registered. Nothing in the file is trusted: every length is checked against what is left
 // and against a limit before memory is taken for it.
 import { open } from "node:fs/promises";
 

@@ -66,7 +66,8 @@ function readTensor(cursor: Cursor): GgufTensorInfo {
   return { name, typeCode, shape, offset, sizeBytes };
 }
 
-function sizeOf(name: string, typeCode: number, shape: readonly number[]): number {
+/** Bytes of a tensor's data, without padding. Throws `gguf_malformed` for a type or a shape that none can have. */
+export function sizeOf(name: string, typeCode: number, shape: readonly number[]): number {
   const type = tensorTypes.get(typeCode);
   if (type === undefined) throw malformed(`Tensor ${name} has the type ${typeCode}, which is not known.`);
   const [rowElements = 1] = shape;

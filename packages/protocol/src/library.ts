@@ -32,7 +32,7 @@ export type PullRequest = z.infer<typeof PullRequest>;
 /** An event of a pull: how far it is, and with `done` that the model is there. */
 export const PullEvent = z
   .object({
-    status: z.enum(["waiting", "verify", "download", "unpack", "done"]).meta({
+    status: z.enum(["waiting", "verify", "download", "unpack", "convert", "done"]).meta({
       description: "`waiting`: another process fetches it. `verify`: bytes on the disk are read again.",
     }),
     model: z.string().meta({ description: "The id by which requests may name it." }),

@@ -3,13 +3,13 @@ import { constants } from "node:fs";
 import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { readGguf } from "@ingle/gguf";
+import { isMlxFolder, type ConversionReport } from "@ingle/mlx";
 import { EngineError } from "../errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "./disk-space.ts";
 import { fileBytes } from "./file-size.ts";
 import { groupGgufFiles, partNames, type FileGroup, type ListedFile } from "./gguf-files.ts";
 import { listModels, takenIds, type InstalledModel } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
-import { refuseMlx } from "./locate.ts";
 import {
   readManifest,
   updateManifest,
@@ -22,6 +22,7 @@ import { listFiles } from "./model-folders.ts";
 import { damagedModel, factsOf } from "./model-facts.ts";
 import { checkAlias, isGgufName } from "./model-spec.ts";
 import { libraryPaths, makeFolders, type LibraryPaths } from "./paths.ts";
+import type { OnProgress } from "./progress.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 export interface ImportOptions extends LibraryOptions {
@@ -29,6 +30,10 @@ export interface ImportOptions extends LibraryOptions {
   copy?: boolean | undefined;
   /** A name of the user's own for the model. Only where there is one. */
   alias?: string | undefined;
+  /** As of `fetchModel`, for folders in MLX's format, which are converted. */
+  onProgress?: OnProgress | undefined;
+  exact?: boolean | undefined;
+  onConverted?: ((report: ConversionReport) => void) | undefined;
 }
 
 /** A model of a folder, with where its files are and what its header says. */
@@ -39,8 +44,9 @@ interface Candidate {
 }
 
 /**
- * Registers a file, or every model of a folder, under the names of their files. The headers are checked to their end.
- * Throws `model_not_found`, `model_invalid`, `model_unsupported` (an MLX folder), `invalid_request` (the name is taken),
+ * Registers a file, or every model of a folder, under the names of their files. The headers are checked to their end. A
+ * folder in MLX's format is converted and called by the folder's name.
+ * Throws `model_not_found`, `model_invalid`, `model_unsupported` (what cannot be converted), `invalid_request` (the name is taken),
  * `disk_full`, `library_invalid` or the signal's reason; then nothing of it is registered.
  */
 export async function importModels(from: string, options: ImportOptions = {}): Promise<InstalledModel[]> {
@@ -48,10 +54,12 @@ export async function importModels(from: string, options: ImportOptions = {}): P
   signal?.throwIfAborted();
   if (alias !== undefined) checkAlias(alias, await takenIds(options));
   const folders = libraryPaths(env);
-  const candidates = await candidatesIn(path.resolve(cwd, from));
+  const place = path.resolve(cwd, from);
+  if (await isMlx(place)) return await importMlx(place, options);
+  const candidates = await candidatesIn(place);
   if (alias !== undefined && candidates.length > 1) throw severalFor(alias, from);
-  const taken = await readManifest(folders);
-  for (const { group, folder } of candidates) refuseTaken(group, folder, taken.models, folders);
+  const known = await readManifest(folders);
+  for (const { group, folder } of candidates) refuseTaken(group, folder, known.models, folders);
   const models: ManifestModel[] = [];
   for (const candidate of candidates) {
     signal?.throwIfAborted();
@@ -78,6 +86,23 @@ export async function registerModel(file: string, options: LibraryOptions = {}):
   return model;
 }
 
+async function isMlx(place: string): Promise<boolean> {
+  const stats = await stat(place).catch(() => undefined);
+  return stats?.isDirectory() === true && (await isMlxFolder(place));
+}
+
+/** The model of a folder in MLX's format is the GGUF file that is made of it. */
+async function importMlx(folder: string, options: ImportOptions): Promise<InstalledModel[]> {
+  const { convertModel } = await import("./mlx/convert-model.ts");
+  const folders = libraryPaths(options.env);
+  const id = path.basename(folder);
+  const other = (await readManifest(folders)).models.find((model) => model.id === id)?.source;
+  if (other !== undefined && !(other.kind === "mlx" && other.from === folder)) throw taken(id);
+  await convertModel({ id, folder, from: folder, isKept: true }, options);
+  await updateManifest(folders, (manifest) => withAlias(manifest, options.alias, id), options);
+  return (await listModels(options)).filter((model) => model.id === id);
+}
+
 function severalFor(alias: string, from: string): EngineError {
   const message = `${from} holds several models, and "${alias}" can be the name of one. Import its file.`;
   return new EngineError("invalid_request", message, { details: { alias } });
@@ -86,7 +111,6 @@ function severalFor(alias: string, from: string): EngineError {
 async function candidatesIn(from: string): Promise<Candidate[]> {
   const stats = await stat(from).catch(() => undefined);
   if (stats === undefined) throw new EngineError("model_not_found", `There is nothing at ${from}.`);
-  if (stats.isDirectory()) await refuseMlx(from);
   const folder = stats.isDirectory() ? from : path.dirname(from);
   const wanted = stats.isDirectory() ? undefined : partNames(path.basename(from))[0];
   if (wanted !== undefined && !isGgufName(wanted))
@@ -125,8 +149,12 @@ function refuseTaken(
   const other = models.find(({ id }) => id === stem);
   const first = path.join(folder, files[0]?.path ?? "");
   if (other === undefined || path.resolve(modelsDir, other.files[0]?.path ?? "") === first) return;
-  const message = `There is a model called ${stem} already. \`ingle remove ${stem}\` makes room for this one.`;
-  throw new EngineError("invalid_request", message, { details: { id: stem } });
+  throw taken(stem);
+}
+
+function taken(id: string): EngineError {
+  const message = `There is a model called ${id} already. \`ingle remove ${id}\` makes room for this one.`;
+  return new EngineError("invalid_request", message, { details: { id } });
 }
 
 async function entryOf(

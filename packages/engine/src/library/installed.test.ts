@@ -140,14 +140,11 @@ describe("a path", () => {
     );
   });
 
-  test("of an MLX folder says that it cannot be opened yet", async () => {
+  test("of a folder in MLX's format is the folder, called by its name", async () => {
     await place("mlx/config.json");
     await place("mlx/model.safetensors");
-    for (const open of [locateModel, importModels]) {
-      const error = await failure(open(path.join(user, "mlx"), { env }));
-      expect(error.code).toBe("model_unsupported");
-      expect(error.message).toContain("MLX");
-    }
+    const folder = path.join(user, "mlx");
+    expect(await locateModel(folder, { env })).toEqual({ kind: "mlx", id: "mlx", folder });
   });
 
   test.each(["missing.gguf", "notes.txt", ".gguf", "empty"])(

@@ -22,7 +22,8 @@ export interface InstalledModel {
   id: string;
   /** The file to load: of a split model its first part. */
   path: string;
-  format: "gguf";
+  /** `mlx`: made of such a build; `path` is the GGUF file that came of it. */
+  format: "gguf" | "mlx";
   quantization: string | null;
   /** All files, with the projector for images. */
   sizeBytes: number;
@@ -88,7 +89,7 @@ export async function noteUse(id: string, options: LibraryOptions = {}): Promise
 }
 
 /** Absolute path of a file in the manifest. */
-export function absolutePath(file: ManifestFile, { modelsDir }: LibraryPaths): string {
+export function absolutePath(file: Pick<ManifestFile, "path">, { modelsDir }: LibraryPaths): string {
   return path.resolve(modelsDir, file.path);
 }
 
@@ -117,6 +118,7 @@ async function fromManifest(
     {
       id: model.id,
       place: isElsewhere ? "import" : "ingle",
+      format: model.source.kind === "mlx" ? "mlx" : "gguf",
       quantization: model.quantization ?? undefined,
       files: model.files.map((file) => ({ ...file, path: absolutePath(file, folders) })),
       mmproj:
@@ -128,11 +130,18 @@ async function fromManifest(
 }
 
 function fromScan(found: FoundModel, manifest: Manifest): InstalledModel {
-  return toInstalled(found, manifest, null);
+  return toInstalled({ ...found, format: "gguf" }, manifest, null);
 }
 
 function toInstalled(
-  { id, place, quantization, files, mmproj }: Omit<FoundModel, "place"> & { place: InstalledModel["place"] },
+  {
+    id,
+    place,
+    format,
+    quantization,
+    files,
+    mmproj,
+  }: Omit<FoundModel, "place"> & Pick<InstalledModel, "place" | "format">,
   { aliases, lastUsed }: Manifest,
   addedAt: Date | null,
 ): InstalledModel {
@@ -141,7 +150,7 @@ function toInstalled(
   return {
     id,
     path: files[0]?.path ?? "",
-    format: "gguf",
+    format,
     quantization: quantization ?? null,
     sizeBytes: all.reduce((sum, file) => sum + file.sizeBytes, 0),
     files: all.map((file) => file.path),

@@ -1,6 +1,7 @@
 // From what a person wrote to a model that is there, or to where it comes from. Asks the hub only for what is not there.
 import { stat } from "node:fs/promises";
 import path from "node:path";
+import { isMlxFolder } from "@ingle/mlx";
 import { EngineError } from "../errors.ts";
 import { chooseModel, choiceName, preferred } from "./choose-quantization.ts";
 import { groupGgufFiles, partNames, type FileGroup } from "./gguf-files.ts";
@@ -9,6 +10,7 @@ import { hubSettings } from "./hub/hub-settings.ts";
 import { HubHttp } from "./hub/http.ts";
 import { listModels, type InstalledModel } from "./installed.ts";
 import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
+import { mlxChoice, mlxRepository, type MlxRepository } from "./mlx/mlx-repository.ts";
 import { listFiles } from "./model-folders.ts";
 import { isGgufName, parseModelSpec, type ModelSpec } from "./model-spec.ts";
 import type { NpmModel } from "./npm-model.ts";
@@ -18,6 +20,10 @@ import { starterModel } from "./starter.ts";
 export type LocatedModel =
   /** It is there. `path` is the file to load; `isListed`: under this id it is one of the library's. */
   | { kind: "here"; id: string; path: string; isListed: boolean }
+  /** It lies in this folder of this machine in MLX's format; a GGUF file is made of it, or was already. */
+  | { kind: "mlx"; id: string; folder: string }
+  /** It lies on the hub in MLX's format. */
+  | { kind: "mlx-hub"; id: string; found: MlxRepository }
   /** It lies on the hub. */
   | { kind: "hub"; id: string; found: HubModel }
   /** It travels through the npm registry; whether it is there already shows when it is fetched. */
@@ -30,7 +36,7 @@ export interface HubModel {
 }
 
 /**
- * Throws `model_not_found`, `model_unsupported` (an MLX folder), `invalid_request` (a name that fits several, or none that
+ * Throws `model_not_found`, `invalid_request` (a name that fits several, or none that
  * can be meant), `out_of_memory` (no quantization was named and none fits), `download_failed`, `library_invalid` or the
  * signal's reason.
  */
@@ -71,7 +77,7 @@ async function locateParts(folder: string, name: string): Promise<LocatedModel> 
 }
 
 async function locateInFolder(folder: string): Promise<LocatedModel> {
-  await refuseMlx(folder);
+  if (await isMlxFolder(folder)) return { kind: "mlx", id: path.basename(folder), folder };
   const groups = groupGgufFiles(await listFiles(folder));
   const [first, second] = groups;
   if (first === undefined) throw missing(`${folder} holds no GGUF model.`);
@@ -90,16 +96,6 @@ async function locateInFolder(folder: string): Promise<LocatedModel> {
   };
 }
 
-/** Throws `model_unsupported` for a folder as MLX's tools write it. */
-export async function refuseMlx(folder: string): Promise<void> {
-  const isThere = async (name: string): Promise<boolean> =>
-    (await stat(path.join(folder, name)).catch(() => undefined))?.isFile() === true;
-  const weights = ["model.safetensors", "model.safetensors.index.json"];
-  if (!(await isThere("config.json")) || !(await Promise.all(weights.map(isThere))).includes(true)) return;
-  const message = `${folder} is an MLX or safetensors folder, which Ingle cannot open yet. Take a GGUF build of the model.`;
-  throw new EngineError("model_unsupported", message, { details: { path: folder } });
-}
-
 async function locateOnHub(
   spec: Extract<ModelSpec, { kind: "hub" }>,
   options: LibraryOptions,
@@ -109,7 +105,26 @@ async function locateOnHub(
   if (mustStayOffline(options))
     throw offline(spec.choice === undefined ? spec.repo : `${spec.repo}:${spec.choice}`);
   using http = new HubHttp(hubSettings(options.env ?? process.env));
-  const repository = await readGgufRepository(http, spec.repo, options);
+  const repository = await readRepository(http, spec.repo, options);
+  const mlx = groupGgufFiles(repository.files).length === 0 ? mlxRepository(repository) : undefined;
+  if (mlx !== undefined) return locateMlx(mlx, spec);
+  return locateGguf(await ggufRepository(http, repository, options), spec, options);
+}
+
+/** Of such a repository there is one model, whatever it is called. */
+function locateMlx(found: MlxRepository, { choice }: Extract<ModelSpec, { kind: "hub" }>): LocatedModel {
+  const { repo } = found.repository;
+  const id = `${repo}:${mlxChoice}`;
+  if (choice === undefined || choice.toUpperCase() === mlxChoice) return { kind: "mlx-hub", id, found };
+  const message = `${repo} is a build for MLX and has no model "${choice}". Write ${repo} alone.`;
+  throw new EngineError("model_not_found", message, { details: { repo, choice } });
+}
+
+function locateGguf(
+  repository: HubRepository,
+  spec: Extract<ModelSpec, { kind: "hub" }>,
+  options: LibraryOptions,
+): LocatedModel {
   const groups = groupGgufFiles(repository.files);
   const group = chooseModel(groups, {
     repo: repository.repo,
@@ -125,9 +140,16 @@ export async function readGgufRepository(
   repo: string,
   options: LibraryOptions,
 ): Promise<HubRepository> {
-  const repository = await readRepository(http, repo, options);
+  return await ggufRepository(http, await readRepository(http, repo, options), options);
+}
+
+async function ggufRepository(
+  http: HubHttp,
+  repository: HubRepository,
+  options: LibraryOptions,
+): Promise<HubRepository> {
   if (groupGgufFiles(repository.files).length > 0) return repository;
-  const beside = repo.endsWith(ggufEnding) ? undefined : `${repository.repo}${ggufEnding}`;
+  const beside = repository.repo.endsWith(ggufEnding) ? undefined : `${repository.repo}${ggufEnding}`;
   if (beside !== undefined) {
     try {
       return await readRepository(http, beside, options);
@@ -135,10 +157,15 @@ export async function readGgufRepository(
       if (!EngineError.is(error) || error.code !== "model_not_found") throw error;
     }
   }
-  const isOriginal = repository.files.some((file) => file.path.endsWith(".safetensors"));
-  const why = isOriginal ? "Its weights are safetensors, which Ingle cannot open yet. " : "";
-  const message = `${repository.repo} holds no GGUF model. ${why}Look for another repository with \`ingle search\`.`;
+  const message = `${repository.repo} holds no GGUF model. ${whatElse(repository)}Look for another repository with \`ingle search\`.`;
   throw new EngineError("model_not_found", message, { details: { repo: repository.repo } });
+}
+
+function whatElse(repository: HubRepository): string {
+  if (mlxRepository(repository) !== undefined)
+    return `It is a build for MLX; \`ingle pull ${repository.repo}\` fetches and converts it. `;
+  const isOriginal = repository.files.some((file) => file.path.endsWith(".safetensors"));
+  return isOriginal ? "Its weights are safetensors as their makers trained them, not a build to run. " : "";
 }
 
 /** How repositories that hold a model as GGUF are called by custom. */

@@ -29,6 +29,17 @@ const ManifestModel = z.object({
     z.object({ kind: z.literal("npm"), packages: z.array(z.string()) }),
     /** `isCopy`: the files lie in our folder and go with the model. */
     z.object({ kind: z.literal("import"), isCopy: z.boolean() }),
+    /**
+     * Made by converting. `from`: the folder, or `org/repo@commit`. `digest`: of its contents. `look`: what they were at a
+     * glance; null for what is not kept. `exact`: as `FetchOptions` says.
+     */
+    z.object({
+      kind: z.literal("mlx"),
+      from: z.string(),
+      digest: z.string(),
+      look: z.string().nullable(),
+      exact: z.boolean(),
+    }),
   ]),
   addedAt: z.string(),
 });

@@ -9,6 +9,8 @@ export interface LibraryPaths {
   home: string;
   /** Whole, checked model files. */
   modelsDir: string;
+  /** GGUF files that were made of models in other formats. */
+  convertedDir: string;
   /** Unfinished downloads, kept so that the next start continues them. */
   downloadsDir: string;
   /** What the disk itself does not tell of the models: imports, aliases, checksums, last use. */
@@ -23,6 +25,7 @@ export function libraryPaths(env: NodeJS.ProcessEnv = process.env): LibraryPaths
   return {
     home,
     modelsDir: path.join(home, "models"),
+    convertedDir: path.join(home, "converted"),
     downloadsDir: path.join(home, "downloads"),
     manifestFile: path.join(home, "library.json"),
   };

@@ -4,9 +4,9 @@ export interface LibraryProgress {
   /**
    * `waiting`: another process downloads the same model and these are its bytes. `verify`: bytes on the disk are read
    * again, those of an earlier start or the whole file for its checksum. `download`: bytes from the network. `unpack`:
-   * bytes of the model file itself.
+   * bytes of the model file itself. `convert`: bytes of weights that are written in another format.
    */
-  phase: "waiting" | "verify" | "download" | "unpack";
+  phase: "waiting" | "verify" | "download" | "unpack" | "convert";
   /** Bytes done in this phase, from 0 to `totalBytes`. */
   bytes: number;
   totalBytes: number;

@@ -48,11 +48,10 @@ export async function removeModel(name: string, options: LibraryOptions = {}): P
 /** Removes what is of no use any more. Throws `library_invalid`, `download_failed` (no right to write) or the signal's reason. */
 export async function pruneLibrary(options: PruneOptions = {}): Promise<Removal[]> {
   const folders = libraryPaths(options.env);
-  return [
-    ...(await pruneDownloads(folders, options)),
-    ...(await pruneLost(folders, options)),
-    ...(await pruneUnused(options)),
-  ];
+  const whatIsIdle = (await isBusy(folders))
+    ? []
+    : [...(await pruneDownloads(folders, options)), ...(await pruneConverted(folders, options))];
+  return [...whatIsIdle, ...(await pruneLost(folders, options)), ...(await pruneUnused(options))];
 }
 
 async function take(
@@ -101,19 +100,48 @@ function isBelow(folder: string, top: string): boolean {
   return relative !== "" && !relative.startsWith("..") && !path.isAbsolute(relative);
 }
 
-/** Leaves everything alone while any process downloads: the files do not say whose they are. */
-async function pruneDownloads({ downloadsDir }: LibraryPaths, { dryRun }: PruneOptions): Promise<Removal[]> {
-  const names = await namesIn(downloadsDir);
-  const locks = names.filter((name) => name.endsWith(".lock"));
+/** What is on its way while somebody works on it: downloads and conversions. The files do not say whose they are. */
+async function isBusy({ downloadsDir }: LibraryPaths): Promise<boolean> {
+  const locks = (await namesIn(downloadsDir)).filter((name) => name.endsWith(".lock"));
   const held = await Promise.all(locks.map((name) => isLockHeld(path.join(downloadsDir, name))));
-  if (held.includes(true)) return [];
+  return held.includes(true);
+}
+
+async function pruneDownloads({ downloadsDir }: LibraryPaths, { dryRun }: PruneOptions): Promise<Removal[]> {
+  const unfinished = (await namesIn(downloadsDir)).filter((name) => unfinishedPattern.test(name));
+  // Folders of models that were fetched to be converted.
+  const folders = (await namesIn(path.join(downloadsDir, "mlx"))).map((name) => path.join("mlx", name));
   const removals: Removal[] = [];
-  for (const name of names.filter((candidate) => unfinishedPattern.test(candidate))) {
+  for (const name of [...unfinished, ...folders]) {
     const file = path.join(downloadsDir, name);
-    // A file with holes takes less than its length.
-    const { blocks } = await stat(file);
+    const freedBytes = await bytesOnDisk(file);
+    if (dryRun !== true) await rm(file, { recursive: true, force: true });
+    removals.push({ what: file, reason: "unfinished", freedBytes });
+  }
+  return removals;
+}
+
+/** Of a file, or of the files in a folder. A file with holes takes less than its length. */
+async function bytesOnDisk(file: string): Promise<number> {
+  const stats = await stat(file);
+  if (!stats.isDirectory()) return stats.blocks * 512;
+  const inside = await Promise.all((await readdir(file)).map((name) => stat(path.join(file, name))));
+  return inside.reduce((sum, { blocks }) => sum + blocks * 512, 0);
+}
+
+/** Conversions that no model has any more, and those of MLX's format that were never whole. */
+async function pruneConverted(
+  folders: LibraryPaths,
+  { dryRun, ...options }: PruneOptions,
+): Promise<Removal[]> {
+  const used = new Set((await listModels(options)).flatMap(({ files }) => files));
+  const removals: Removal[] = [];
+  for (const name of await namesIn(folders.convertedDir)) {
+    const file = path.join(folders.convertedDir, name);
+    if (used.has(file)) continue;
+    const freedBytes = (await fileBytes(file)) ?? 0;
     if (dryRun !== true) await rm(file, { force: true });
-    removals.push({ what: file, reason: "unfinished", freedBytes: blocks * 512 });
+    removals.push({ what: file, reason: name.endsWith(".part") ? "unfinished" : "unused", freedBytes });
   }
   return removals;
 }

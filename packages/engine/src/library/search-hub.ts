@@ -6,7 +6,7 @@ import { groupGgufFiles } from "./gguf-files.ts";
 import { searchHub, type HubSearchResult } from "./hub/hub-api.ts";
 import { hubSettings } from "./hub/hub-settings.ts";
 import { HubHttp } from "./hub/http.ts";
-import { RemoteFile } from "./hub/remote-file.ts";
+import { readRange as readRemote, RemoteFile } from "./hub/remote-file.ts";
 import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
 import { readGgufRepository, type HubModel } from "./locate.ts";
 import { memoryNeed, peekFacts, type ModelFacts } from "./model-facts.ts";
@@ -107,26 +107,14 @@ async function peekHubModel(
   const readRange = async (start: number, end: number): Promise<Uint8Array> => {
     const until = Math.min(end, sizeBytes);
     if (start >= until) return new Uint8Array(0);
-    return await retry(() => readAll(remote, { start, end: until, signal }), { failuresMax, wait, signal });
+    return await retry(() => readRemote(remote, { start, end: until, signal }), {
+      failuresMax,
+      wait,
+      signal,
+    });
   };
   const facts = await peekFacts(`${repository.repo}/${path}`, readRange);
   return { ...facts, quantization: facts.quantization ?? group.quantization };
-}
-
-async function readAll(
-  remote: RemoteFile,
-  range: { start: number; end: number; signal: AbortSignal | undefined },
-): Promise<Uint8Array> {
-  using stream = await remote.open(range);
-  const chunks: Buffer[] = [];
-  let at = stream.offset;
-  for await (const chunk of stream.body) {
-    // A server without ranges sends what comes before as well, and what comes behind.
-    chunks.push(chunk.subarray(Math.max(0, range.start - at)));
-    at += chunk.length;
-    if (at >= range.end) break;
-  }
-  return Buffer.concat(chunks).subarray(0, range.end - range.start);
 }
 
 function noRepository(name: string): EngineError {

@@ -70,7 +70,7 @@ describe("the programs", () => {
   it.each([
     [["srve"], "ingle: unknown command 'srve'", "(Did you mean serve?)"],
     [["pull"], "missing required argument 'model'", "--help"],
-    [["pull", "./x.gguf"], "is a file of this machine", "ingle import"],
+    [["pull", "./x.gguf"], "is on this machine", "ingle import"],
     [["prune", "--unused-for", "-3"], "'-3' is invalid", "whole number"],
     [["serve", "--prot", "1"], "ingle: unknown option '--prot'", "(Did you mean --port?)"],
     [["serve", "--port", "http"], "'http' is invalid", "whole number"],

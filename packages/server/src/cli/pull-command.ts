@@ -13,11 +13,15 @@ export async function pullCommand(model: string, flags: PullFlags, context: Comm
   const { env, stdout, stderr, shutdown } = context;
   const offline = flags.offline ?? false;
   if (parseModelSpec(model).kind === "file")
-    throw usageError(`${model} is a file of this machine: \`ingle import\` registers it.`);
+    throw usageError(`${model} is on this machine: \`ingle import\` registers it.`);
   const located = await chooseModel({ model, offline }, context);
   if (located.kind === "here") stderr.write(`${located.id} is there already.\n`);
   if (located.kind === "hub") stderr.write(await describe(located, context));
-  const file = await fetchWithBars(located, context, { offline, signal: shutdown.signal });
+  const file = await fetchWithBars(located, context, {
+    offline,
+    exact: flags.exact,
+    signal: shutdown.signal,
+  });
   if (flags.alias !== undefined) await addAlias(flags.alias, located.id, { env });
   stdout.write(`${file}\n`);
   return exitCodes.ok;

@@ -11,6 +11,8 @@ import type { HubAnswer, HubHttp } from "./http.ts";
 export interface HubFile extends ListedFile {
   /** Of the whole file; undefined for small files that the hub keeps in git itself. */
   sha256: string | undefined;
+  /** What git calls the file's contents; of files that the hub keeps in git itself it is their checksum. */
+  gitOid?: string | undefined;
 }
 
 /** A repository at one commit, so that what is read later belongs together. */
@@ -20,6 +22,8 @@ export interface HubRepository {
   /** Its terms must be accepted on its page before its files are given out. */
   isGated: boolean;
   license: string | undefined;
+  /** Its makers say that it was made for MLX. */
+  isMlx: boolean;
   files: HubFile[];
 }
 
@@ -61,6 +65,11 @@ const TreeEntry = z.object({
   type: z.string(),
   path: z.string().max(1024),
   size: z.number().nonnegative(),
+  oid: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/)
+    .optional()
+    .catch(undefined),
   lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: z.number().nonnegative() }).optional(),
 });
 
@@ -106,7 +115,7 @@ export async function readRepository(
   const files = await ask(question, options, async () => await filesOf(hub.listFiles(tree)));
   const licenses = tags.map((tag) => /^license:([\w.+-]{1,64})$/.exec(tag)?.[1]);
   const license = licenses.find((found) => found !== undefined);
-  return { repo: name, commit: sha, isGated: isTrue(gated), license, files };
+  return { repo: name, commit: sha, isGated: isTrue(gated), license, isMlx: tags.includes("mlx"), files };
 }
 
 /** The question about a repository, as sentences about failures need it. */
@@ -130,10 +139,10 @@ export function notAHub({ endpoint, wanted }: HubQuestion, cause?: unknown): Eng
 async function filesOf(tree: ReturnType<typeof listFiles>): Promise<HubFile[]> {
   const files: HubFile[] = [];
   for await (const item of tree) {
-    const { type, path, size, lfs } = TreeEntry.parse(item);
+    const { type, path, size, oid, lfs } = TreeEntry.parse(item);
     if (type !== "file" || !isPlainPath(path)) continue;
     if (files.length >= filesMax) throw new Error(`The repository has more than ${filesMax} files.`);
-    files.push({ path, sizeBytes: lfs?.size ?? size, sha256: lfs?.oid });
+    files.push({ path, sizeBytes: lfs?.size ?? size, sha256: lfs?.oid, gitOid: oid });
   }
   return files;
 }

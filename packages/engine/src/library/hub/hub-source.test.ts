@@ -12,7 +12,7 @@ import { locateModel } from "../locate.ts";
 import type { LibraryProgress } from "../progress.ts";
 import { pause } from "../retry.ts";
 import { FakeHub, goodToken, sha256Of, type FakeRepository } from "../testing/fake-hub.ts";
-import type { HubSourceOptions } from "./hub-source.ts";
+import type { HubSourceOptions } from "./bring-files.ts";
 
 const large: FakeRepository = {
   repo: "acme/large-GGUF",

@@ -1,5 +1,5 @@
 // One file of a repository, read in ranges. The hub answers with the address of the bytes, on another host and for a
-// limited time, and with their size and checksum beside it. Used by peek.ts and download.ts.
+// limited time, and with their size and checksum beside it. Used by search-hub.ts, download.ts and mlx-source.ts.
 import { EngineError } from "../../errors.ts";
 import { TemporaryFailure } from "../retry.ts";
 import { notAHub, questionFor, redirectOf } from "./hub-api.ts";
@@ -104,6 +104,23 @@ export class RemoteFile {
     }
     throw notAHub(this.#question, new EngineError("download_failed", "The hub redirects in a circle."));
   }
+}
+
+/** The bytes of a range, or fewer where the file ends. Throws as `RemoteFile.open` does. */
+export async function readRange(
+  remote: RemoteFile,
+  range: { start: number; end: number; signal: AbortSignal | undefined },
+): Promise<Uint8Array> {
+  using stream = await remote.open(range);
+  const chunks: Buffer[] = [];
+  let at = stream.offset;
+  for await (const chunk of stream.body) {
+    // A server without ranges sends what comes before as well, and what comes behind.
+    chunks.push(chunk.subarray(Math.max(0, range.start - at)));
+    at += chunk.length;
+    if (at >= range.end) break;
+  }
+  return Buffer.concat(chunks).subarray(0, range.end - range.start);
 }
 
 function toRangeStream(answer: HubAnswer): RangeStream | undefined {

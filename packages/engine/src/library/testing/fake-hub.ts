@@ -133,10 +133,10 @@ export class FakeHub implements AsyncDisposable {
   #list({ repo, files }: FakeRepository, query: URLSearchParams, response: ServerResponse): void {
     const entries = Object.entries(files).map(([path, bytes]) => ({
       type: "file",
-      oid: sha256Of(bytes).slice(0, 40),
+      oid: gitOidOf(bytes),
       size: bytes.length,
       path,
-      ...(path.endsWith(".gguf")
+      ...(isLarge(path)
         ? { lfs: { oid: this.announcedSha256 ?? sha256Of(bytes), size: bytes.length, pointerSize: 134 } }
         : {}),
     }));
@@ -160,7 +160,7 @@ export class FakeHub implements AsyncDisposable {
     const sha256 = this.announcedSha256 ?? sha256Of(bytes);
     response.writeHead(302, {
       location: `${this.bytesUrl}/${repo}/${path}?key=${this.requests.length}`,
-      "x-linked-etag": `"${sha256}"`,
+      "x-linked-etag": `"${isLarge(path) ? sha256 : gitOidOf(bytes)}"`,
       "x-linked-size": bytes.length,
       "x-repo-commit": commit,
     });
@@ -221,6 +221,16 @@ function infoOf({ repo, isGated, isPrivate, tags }: FakeRepository): object {
 
 function sendJson(response: ServerResponse, value: unknown): void {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
+}
+
+/** Whether the hub keeps such files beside git, with a checksum of their own. */
+function isLarge(path: string): boolean {
+  return /\.(?:gguf|safetensors)$/.test(path);
+}
+
+/** What git calls these contents. */
+function gitOidOf(bytes: Uint8Array): string {
+  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }
 
 export function sha256Of(bytes: Uint8Array): string {

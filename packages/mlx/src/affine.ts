@@ -1,0 +1,75 @@
+// Weights of MLX's mode `affine`: value = code * scale + bias, with one scale and one bias for each group along the row
+// (mlx/ops.cpp, quantize and dequantize). Reads them; ggml-blocks.ts writes them.
+
+/** Some rows, unpacked. */
+export interface AffineRows {
+  /** One for each weight. */
+  readonly codes: Uint8Array;
+  /** One for each group. A scale may be negative. */
+  readonly scales: Float32Array;
+  readonly biases: Float32Array;
+  readonly groupSize: number;
+}
+
+/**
+ * One code a byte. Codes lie in the row as a stream of bits, the lowest first; rows are whole bytes, so many of them are one
+ * stream.
+ */
+export function unpackCodes(packed: Uint8Array, bits: number): Uint8Array {
+  const codes = new Uint8Array((packed.length * 8) / bits);
+  if (bits === 8) codes.set(packed);
+  else if (bits === 2 || bits === 4) unpackBytes(packed, bits, codes);
+  else if (bits === 3 || bits === 6) unpackThrees(packed, bits, codes);
+  else unpackAny(packed, bits, codes);
+  return codes;
+}
+
+/** Bits that divide a byte. */
+function unpackBytes(packed: Uint8Array, bits: number, codes: Uint8Array): void {
+  const mask = (1 << bits) - 1;
+  let at = 0;
+  for (let i = 0; i < packed.length; i += 1) {
+    const byte = packed[i] ?? 0;
+    for (let shift = 0; shift < 8; shift += bits, at += 1) codes[at] = (byte >>> shift) & mask;
+  }
+}
+
+/** Bits that divide three bytes, of which rows of 32 codes are a multiple. */
+function unpackThrees(packed: Uint8Array, bits: number, codes: Uint8Array): void {
+  const mask = (1 << bits) - 1;
+  let at = 0;
+  for (let i = 0; i < packed.length; i += 3) {
+    const word = (packed[i] ?? 0) | ((packed[i + 1] ?? 0) << 8) | ((packed[i + 2] ?? 0) << 16);
+    for (let shift = 0; shift < 24; shift += bits, at += 1) codes[at] = (word >>> shift) & mask;
+  }
+}
+
+function unpackAny(packed: Uint8Array, bits: number, codes: Uint8Array): void {
+  const mask = (1 << bits) - 1;
+  // Fewer bits than one code has are left when a byte comes in.
+  let held = 0;
+  let heldBits = 0;
+  let at = 0;
+  for (let i = 0; i < packed.length; i += 1) {
+    held |= (packed[i] ?? 0) << heldBits;
+    heldBits += 8;
+    while (heldBits >= bits) {
+      codes[at] = held & mask;
+      at += 1;
+      held >>>= bits;
+      heldBits -= bits;
+    }
+  }
+}
+
+/** The weights, in single precision: the product is rounded, then the sum. */
+export function affineValues({ codes, scales, biases, groupSize }: AffineRows): Float32Array {
+  const values = new Float32Array(codes.length);
+  for (let group = 0; group < scales.length; group += 1) {
+    const scale = scales[group] ?? 0;
+    const bias = biases[group] ?? 0;
+    const end = (group + 1) * groupSize;
+    for (let i = group * groupSize; i < end; i += 1) values[i] = Math.fround(scale * (codes[i] ?? 0)) + bias;
+  }
+  return values;
+}

@@ -1,0 +1,147 @@
+// Rotary positions: what config.json says of them, in the three ways that it is written there, and what GGUF has for it. The
+// reading follows TextModel in llama.cpp's conversion/base.py.
+import { z } from "zod";
+
+import { MlxError } from "../errors.ts";
+import { count, float, text } from "./metadata.ts";
+import type { Entry } from "./metadata.ts";
+
+const number = z.number().positive().max(1e12).nullish();
+/** One factor for each pair of a head's values; more than any head has. */
+const factors = z.array(z.number().positive().max(1e6)).max(65_536).nullish();
+
+const RopeParameters = z.object({
+  rope_type: z.string().max(64).nullish(),
+  /** The older name of `rope_type`. */
+  type: z.string().max(64).nullish(),
+  rope_theta: number,
+  factor: number,
+  low_freq_factor: number,
+  high_freq_factor: number,
+  original_max_position_embeddings: number,
+  attention_factor: number,
+  attn_factor: number,
+  extrapolation_factor: number,
+  beta_fast: number,
+  beta_slow: number,
+  long_factor: factors,
+  short_factor: factors,
+  partial_rotary_factor: z.number().positive().max(1).nullish(),
+});
+type RopeParameters = z.infer<typeof RopeParameters>;
+
+const RopeSettings = RopeParameters.extend({
+  /** Newer files tell layers that see everything from those with a window. */
+  full_attention: RopeParameters.nullish(),
+  sliding_attention: RopeParameters.nullish(),
+});
+
+/** The fields of config.json that `ropeOf` reads. */
+export const ropeFields = {
+  rope_theta: number,
+  rope_local_base_freq: number,
+  rope_scaling: RopeSettings.nullish(),
+  rope_parameters: RopeSettings.nullish(),
+};
+const RopeFields = z.object(ropeFields);
+type RopeFields = z.infer<typeof RopeFields>;
+
+/** How positions are scaled. `su` is an older name of `longrope`. */
+export type RopeKind = "default" | "linear" | "yarn" | "llama3" | "longrope";
+
+export interface Rope {
+  readonly kind: RopeKind;
+  /** The base of the frequencies. */
+  readonly base: number;
+  /** The base in layers with a window, where it is another. */
+  readonly slidingBase: number | undefined;
+  readonly parameters: RopeParameters;
+}
+
+/** The base of most families, where the file does not say. */
+const BASE = 10_000;
+
+/** `usualBase`: the family's, where the file does not say. Throws `mlx_unsupported` for a scaling that is not among `known`. */
+export function ropeOf(settings: RopeFields, known: readonly RopeKind[], usualBase: number = BASE): Rope {
+  const all = settings.rope_parameters ?? settings.rope_scaling ?? {};
+  const isSplit =
+    (all.full_attention ?? undefined) !== undefined || (all.sliding_attention ?? undefined) !== undefined;
+  const parameters = isSplit ? (all.full_attention ?? {}) : all;
+  const slidingBase = isSplit ? all.sliding_attention?.rope_theta : settings.rope_local_base_freq;
+  const said = parameters.rope_type ?? parameters.type ?? "default";
+  const kind = known.find((one) => one === (said === "su" ? "longrope" : said.toLowerCase()));
+  if (kind === undefined) {
+    throw new MlxError(
+      "mlx_unsupported",
+      `Positions are scaled by "${said}", which llama.cpp does not do for this kind of model; it knows ${known.join(", ")}.`,
+    );
+  }
+  return {
+    kind,
+    base: parameters.rope_theta ?? settings.rope_theta ?? usualBase,
+    slidingBase: slidingBase ?? undefined,
+    parameters,
+  };
+}
+
+/** The keys of the bases and of a scaling by one factor; the other scalings are the families' own. */
+export function ropeKeys(rope: Rope): Entry[] {
+  const { kind, base, slidingBase, parameters } = rope;
+  const keys: Entry[] = [["rope.freq_base", float(base)]];
+  if (slidingBase !== undefined) keys.push(["rope.freq_base_swa", float(slidingBase)]);
+  if (kind !== "linear" && kind !== "yarn") return keys;
+  keys.push(["rope.scaling.type", text(kind)], ["rope.scaling.factor", float(wanted(rope, "factor"))]);
+  if (kind === "linear") return keys;
+  keys.push([
+    "rope.scaling.original_context_length",
+    count(wanted(rope, "original_max_position_embeddings")),
+  ]);
+  const more = {
+    yarn_ext_factor: parameters.extrapolation_factor,
+    yarn_attn_factor: parameters.attention_factor ?? parameters.attn_factor,
+    yarn_beta_fast: parameters.beta_fast,
+    yarn_beta_slow: parameters.beta_slow,
+  };
+  for (const [key, value] of Object.entries(more)) {
+    if (value !== undefined && value !== null) keys.push([`rope.scaling.${key}`, float(value)]);
+  }
+  return keys;
+}
+
+function wanted({ kind, parameters }: Rope, field: "factor" | "original_max_position_embeddings"): number {
+  const value = parameters[field] ?? undefined;
+  if (value === undefined)
+    throw new MlxError("mlx_malformed", `config.json scales positions by ${kind}, but lacks the ${field}.`);
+  return value;
+}
+
+/**
+ * What Llama 3.1 divides each frequency by: nothing for fast ones, the whole factor for slow ones, and in between a mixture.
+ * As LlamaModel.generate_extra_tensors does it in llama.cpp's conversion/llama.py, in single precision as there.
+ */
+export function llama3Factors({ base, parameters }: Rope, headSize: number): Float32Array {
+  const factor = parameters.factor ?? 8;
+  const low = parameters.low_freq_factor ?? 1;
+  const high = parameters.high_freq_factor ?? 4;
+  const context = parameters.original_max_position_embeddings ?? 8192;
+  return Float32Array.from({ length: headSize / 2 }, (_, pair) => {
+    const frequency = Math.fround(1 / Math.fround(base ** Math.fround((2 * pair) / headSize)));
+    const wavelength = Math.fround((2 * Math.PI) / frequency);
+    if (wavelength < context / high) return 1;
+    if (wavelength > context / low) return factor;
+    const smooth = (context / wavelength - low) / (high - low);
+    return 1 / ((1 - smooth) / factor + smooth);
+  });
+}
+
+/**
+ * The row order of queries and keys for llama.cpp's llama, which turns neighbouring values together where these builds turn
+ * value i with value i + half: row `h·d + 2j + k` was row `h·d + k·d/2 + j`.
+ */
+export function interleavedRows(heads: number, headSize: number): Uint32Array {
+  const half = headSize / 2;
+  return Uint32Array.from({ length: heads * headSize }, (_, row) => {
+    const within = row % headSize;
+    return row - within + (within % 2) * half + Math.floor(within / 2);
+  });
+}

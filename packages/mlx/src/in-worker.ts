@@ -1,0 +1,74 @@
+// Digests and conversions in a thread of their own: both compute for seconds, and the program that asks for them, a server
+// perhaps, goes on answering meanwhile.
+import { Worker } from "node:worker_threads";
+
+import { MlxError, mlxErrorCodes } from "./errors.ts";
+import type { ConversionReport } from "./write-model.ts";
+
+export type Task =
+  | { kind: "digest"; folder: string }
+  | { kind: "convert"; folder: string; target: string; exact: boolean };
+
+/** What the worker says. */
+export type WorkerMessage =
+  | { kind: "progress"; bytes: number; totalBytes: number }
+  | { kind: "done"; value: string | ConversionReport }
+  | { kind: "failed"; isOurs: boolean; code: string; message: string };
+
+export interface WorkerOptions {
+  /** In bytes of the folder. */
+  onProgress?: ((bytes: number, totalBytes: number) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** As `digestContents`. */
+export async function digestFolder(folder: string, options: WorkerOptions = {}): Promise<string> {
+  const digest = await run({ kind: "digest", folder }, options);
+  if (typeof digest !== "string") throw new TypeError("The worker did another task.");
+  return digest;
+}
+
+/**
+ * Writes the folder's model as a GGUF file; nothing is left behind when it fails. Throws `MlxError`, the system's errors or
+ * the signal's reason.
+ */
+export async function convertMlxFolder(
+  folder: string,
+  target: string,
+  { exact = false, ...options }: WorkerOptions & { exact?: boolean | undefined } = {},
+): Promise<ConversionReport> {
+  const report = await run({ kind: "convert", folder, target, exact }, options);
+  if (typeof report === "string") throw new TypeError("The worker did another task.");
+  return report;
+}
+
+async function run(task: Task, { onProgress, signal }: WorkerOptions): Promise<string | ConversionReport> {
+  signal?.throwIfAborted();
+  const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: task });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origins, windows have
+  const stop = (): void => worker.postMessage("stop");
+  signal?.addEventListener("abort", stop);
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.on("message", (message: WorkerMessage) => {
+        if (message.kind === "progress") onProgress?.(message.bytes, message.totalBytes);
+        else if (message.kind === "done") resolve(message.value);
+        else reject(errorOf(message));
+      });
+      worker.once("error", reject);
+      worker.once("exit", (code) => reject(new Error(`The conversion's thread ended with code ${code}.`)));
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    await worker.terminate();
+  }
+}
+
+function errorOf({ isOurs, code, message }: Extract<WorkerMessage, { kind: "failed" }>): Error {
+  const ours = mlxErrorCodes.find((candidate) => candidate === code);
+  if (isOurs && ours !== undefined) return new MlxError(ours, message);
+  return Object.assign(new Error(message), code === "" ? {} : { code });
+}

@@ -1,0 +1,191 @@
+// Writes a planned model as a GGUF file, tensor by tensor. Memory is that of a few pieces, however large the model is. Used
+// by convert-folder.ts.
+import { stat } from "node:fs/promises";
+
+import { GgufWriter, tensorTypes, type GgufMetadata, type GgufValue } from "@ingle/gguf";
+
+import type { ConstantTensor, ModelPlan } from "./architectures/architecture.ts";
+import { addTally, errorInSteps, noErrors, type ErrorTally } from "./error-tally.ts";
+import { writeFloats } from "./floats.ts";
+import type { QuantizationSettings } from "./quantization.ts";
+import { prepareTensor, rowsOf, type ReadyTensor } from "./sources.ts";
+import { isGoodEnough, storagesOf, storedTypes, type Storage, type StoredType } from "./storage.ts";
+import type { Weights } from "./weights.ts";
+
+export interface ConvertOptions {
+  /** Stores weights that no block type holds exactly as F16 instead of the smallest that comes near. Default false. */
+  exact?: boolean | undefined;
+  /** Told after each tensor, in bytes of the folder's weights. */
+  onProgress?: ((bytes: number, totalBytes: number) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What became of all tensors that were stored alike. */
+export interface ConversionStep {
+  /** As the folder has them, such as `affine 4-bit, groups of 64` or `BF16`. */
+  from: string;
+  /** ggml's type. */
+  to: StoredType;
+  tensors: number;
+  /** In the GGUF file. */
+  bytes: number;
+  /**
+   * Against the folder's weights; 0 where nothing was lost. `inSteps`: the root mean square, in steps of the source's own
+   * quantization. `largest`: of a single weight, as a number.
+   */
+  error: { inSteps: number; largest: number };
+}
+
+export interface ConversionReport {
+  /** The most bytes first. */
+  steps: ConversionStep[];
+  /** Tensors of the folder that the model does not need, as those of a part for images. */
+  unused: string[];
+  bytes: number;
+}
+
+/** A model that is planned to the last tensor. */
+export interface ConvertibleModel {
+  plan: ModelPlan;
+  /** Keys that begin with `tokenizer.`. */
+  tokenizer: GgufMetadata;
+  settings: QuantizationSettings;
+  weights: Weights;
+}
+
+/**
+ * Writes the file; nothing is left behind when it fails. Throws `MlxError`, the system's errors or the signal's reason.
+ */
+export async function writeModel(
+  target: string,
+  { plan, tokenizer, settings, weights }: ConvertibleModel,
+  options: ConvertOptions = {},
+): Promise<ConversionReport> {
+  options.signal?.throwIfAborted();
+  const tensors = plan.tensors.map((tensor) => prepareTensor(tensor, settings, weights));
+  const { constants = [] } = plan;
+  const metadata = metadataOf(plan, tokenizer);
+  const steps = await writeFile(target, { metadata, constants, tensors, weights }, options);
+  const taken = new Set(tensors.flatMap(({ takes }) => takes));
+  return {
+    steps: steps.toSorted((a, b) => b.bytes - a.bytes),
+    unused: [...weights.tensors.keys()].filter((name) => !taken.has(name)),
+    bytes: (await stat(target)).size,
+  };
+}
+
+async function writeFile(
+  target: string,
+  contents: {
+    metadata: Map<string, GgufValue>;
+    constants: readonly ConstantTensor[];
+    tensors: readonly ReadyTensor[];
+    weights: Weights;
+  },
+  options: ConvertOptions,
+): Promise<ConversionStep[]> {
+  const { metadata, constants, tensors, weights } = contents;
+  // Types are put in when they are known; the header has the same size with any.
+  const typeCode = storedTypes.F32.code;
+  const heads = [
+    ...constants.map(({ name, values }) => ({ name, typeCode, shape: [values.length] })),
+    ...tensors.map(({ plan: { name }, shape }) => ({ name, typeCode, shape })),
+  ];
+  await using writer = await GgufWriter.open(target, { metadata, tensors: heads });
+  for (const { values } of constants) await writer.add(typeCode, [writeFloats("F32", values)]);
+  const totalBytes = sum(tensors.map(sourceBytes));
+  const steps = new Map<string, GrowingStep>();
+  let doneBytes = 0;
+  for (const tensor of tensors) {
+    const { type, tally } = await writeTensor(writer, tensor, weights, options);
+    note(steps, tensor, type, tally);
+    doneBytes += sourceBytes(tensor);
+    options.onProgress?.(doneBytes, totalBytes);
+  }
+  metadata.set("general.file_type", { type: "uint32", value: fileTypeOf([...steps.values()]) });
+  await writer.finish(metadata);
+  return Array.from(steps.values(), ({ tally, ...step }) => ({
+    ...step,
+    error: { inSteps: errorInSteps(tally), largest: tally.largest },
+  }));
+}
+
+async function writeTensor(
+  writer: GgufWriter,
+  tensor: ReadyTensor,
+  weights: Weights,
+  { exact, signal }: ConvertOptions,
+): Promise<{ type: StoredType; tally: ErrorTally }> {
+  const storages = storagesOf(tensor);
+  for (const storage of storages) {
+    const tally = noErrors();
+    await writer.add(storedTypes[storage.type].code, pieces(tensor, weights, storage, tally), { signal });
+    if (isGoodEnough(storage.type, tally, { exact }) || storage === storages.at(-1))
+      return { type: storage.type, tally };
+    writer.dropLast();
+  }
+  throw new TypeError(`There is no way to store ${tensor.plan.name}.`);
+}
+
+async function* pieces(
+  tensor: ReadyTensor,
+  weights: Weights,
+  storage: Storage,
+  tally: ErrorTally,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const rows of rowsOf(tensor, weights)) yield storage.encode(rows, tally);
+}
+
+function metadataOf(plan: ModelPlan, tokenizer: GgufMetadata): Map<string, GgufValue> {
+  return new Map<string, GgufValue>([
+    ...plan.metadata,
+    // Before the tokenizer, whose lists are long: who looks at a file's beginning finds it there.
+    ["general.file_type", { type: "uint32", value: 0 }],
+    ["general.quantization_version", { type: "uint32", value: 2 }],
+    ...tokenizer,
+  ]);
+}
+
+/** What is written, while it is written. */
+type GrowingStep = Omit<ConversionStep, "error"> & { tally: ErrorTally };
+
+function note(steps: Map<string, GrowingStep>, tensor: ReadyTensor, to: StoredType, tally: ErrorTally): void {
+  const from = describe(tensor);
+  const step = steps.get(`${from} ${to}`) ?? { from, to, tensors: 0, bytes: 0, tally: noErrors() };
+  step.tensors += 1;
+  step.bytes += storedBytes(tensor, to);
+  addTally(step.tally, tally);
+  steps.set(`${from} ${to}`, step);
+}
+
+function describe({ sources: [source] }: ReadyTensor): string {
+  if (source === undefined || source.kind === "plain") return source?.dtype ?? "";
+  if (source.mode !== "affine") return source.mode;
+  return `affine ${source.bits}-bit, groups of ${source.groupSize}`;
+}
+
+function storedBytes({ shape }: ReadyTensor, type: StoredType): number {
+  const found = tensorTypes.get(storedTypes[type].code);
+  const elements = shape.reduce((product, size) => product * size, 1);
+  return found === undefined ? 0 : (elements / found.blockElements) * found.blockBytes;
+}
+
+/** Named by the type that takes the most bytes. */
+function fileTypeOf(steps: readonly GrowingStep[]): number {
+  const most = steps.toSorted((a, b) => b.bytes - a.bytes)[0];
+  return most === undefined ? 0 : storedTypes[most.to].fileType;
+}
+
+function sourceBytes({ sources }: ReadyTensor): number {
+  return sum(
+    sources.map((source) =>
+      source.kind === "plain"
+        ? source.weight.sizeBytes
+        : source.weight.sizeBytes + source.scales.sizeBytes + (source.biases?.sizeBytes ?? 0),
+    ),
+  );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { conversionText } from "./conversion-text.ts";
+
+it("has a line for each way of storing, with what it costs, and one for what was left out", () => {
+  const exact = { inSteps: 0, largest: 0 };
+  const text = conversionText({
+    steps: [
+      {
+        from: "affine 8-bit, groups of 64",
+        to: "Q8_0",
+        tensors: 57,
+        bytes: 2 ** 24,
+        error: { inSteps: 0.2366, largest: 0.0012 },
+      },
+      { from: "BF16", to: "F32", tensors: 1, bytes: 1024, error: exact },
+    ],
+    unused: ["vision_tower.weight", "vision_tower.bias"],
+    bytes: 2 ** 24 + 4096,
+  });
+  expect(text.split("\n")).toEqual([
+    "  affine 8-bit, groups of 64 → Q8_0  57 tensors, 16.0 MiB, error 0.24 of the source's step (root mean square), at most 0.0012",
+    "  BF16 → F32                         1 tensor, 1.0 KiB, exact",
+    "  2 tensors that the text model does not need were left out.",
+    "",
+  ]);
+});
