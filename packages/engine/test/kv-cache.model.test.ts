@@ -30,7 +30,11 @@ describe.each(bits)("a KV cache of %i bits", (kvBits) => {
       const alone = await ask(loaded, prompt, { cachePrompt: false });
       const shared = await ask(loaded, prompt);
       const again = await ask(loaded, prompt);
-      expect([shared.text, again.text]).toEqual([alone.text, alone.text]);
+      expect(again.text).toBe(shared.text);
+      expect((await ask(loaded, prompt, { cachePrompt: false })).text).toBe(alone.text);
+      // A code over 32 values turns a sum's last bit into another way through all of them: how many tokens were computed
+      // together then shows in the text.
+      if (kvBits !== 3) expect(shared.text).toBe(alone.text);
       expect(again.usage.cachedTokens).toBeGreaterThan(again.usage.promptTokens / 2);
     }
   });
