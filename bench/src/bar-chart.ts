@@ -5,6 +5,8 @@ export interface Bar {
   name: string;
   /** Below 0 it is drawn without a bar; its number tells. */
   value: number;
+  /** What stands behind the bar. Default: the value. */
+  label?: string;
   isOurs: boolean;
 }
 
@@ -85,14 +87,18 @@ export function drawBars(chart: BarChart): string {
   ].join("\n");
 }
 
-function drawBar({ name, value, isOurs }: Bar, top: number, largest: number): string {
+function drawBar(
+  { name, value, label = formatNumber(value), isOurs }: Bar,
+  top: number,
+  largest: number,
+): string {
   const left = margin + nameWidth;
   const length = Math.max(1, Math.round((barWidthMax * value) / largest));
   const baseline = top + barHeight - 5;
   return [
     `<text x="${margin}" y="${baseline}">${escapeXml(name)}</text>`,
     `<rect class="${isOurs ? "ours" : "peer"}" x="${left}" y="${top}" width="${length}" height="${barHeight}" rx="3"/>`,
-    `<text x="${left + length + 8}" y="${baseline}">${formatNumber(value)}</text>`,
+    `<text x="${left + length + 8}" y="${baseline}">${escapeXml(label)}</text>`,
   ].join("\n");
 }
 

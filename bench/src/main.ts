@@ -11,6 +11,7 @@ import { describeMachine, describeModel } from "./machine.ts";
 import { parseOptions, usageText, type BenchOptions } from "./options.ts";
 import { ensureLlamaPrograms, ensureNodeLlamaCpp, nodeLlamaCppVersion, readPin } from "./peers.ts";
 import { terminalReport, writeReport, type Run } from "./report.ts";
+import { runQuality } from "./quality/command.ts";
 import { runScenarios, type RunOptions } from "./runner.ts";
 import { everyone, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
@@ -31,6 +32,14 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
       return 0;
     case "decode":
       return await measure(options, [decodeScenario], runDecode, signal);
+    case "kv":
+    case "quant": {
+      const model = options.model ?? (await defaultModel(options.command, signal));
+      const { report, files } = await runQuality(options.command, { ...options, model }, { say, signal });
+      process.stdout.write(`\n${report}\n\n`);
+      for (const file of files) say(path.relative(process.cwd(), file));
+      return 0;
+    }
     case "http": {
       const chosen = scenarios.filter(({ name }) => options.scenarios.includes(name));
       return await measure(options, chosen, async (run) => await runScenarios(chosen, run), signal);
@@ -81,6 +90,13 @@ async function preparePeers(names: readonly SubjectName[], signal: AbortSignal):
   if (names.includes("llama-server") || names.includes("llama-bench"))
     await ensureLlamaPrograms({ say, signal });
   if (names.includes("node-llama-cpp")) await ensureNodeLlamaCpp({ say, signal });
+}
+
+async function defaultModel(command: "kv" | "quant", signal: AbortSignal): Promise<string> {
+  if (command === "kv") return await starterModelPath(signal);
+  throw new BenchError(
+    "quant needs a model that is not quantized: --model FILE, a GGUF file of F16 or BF16.",
+  );
 }
 
 async function starterModelPath(signal: AbortSignal): Promise<string> {

@@ -21,6 +21,16 @@ describe("parseOptions", () => {
     expect(parse("http", "--seed", "0").seed).toBe(0);
   });
 
+  it("takes kinds and levels by their names, and a book to measure on unless told", () => {
+    expect(parse("kv", "q8_0", "q3_kv").kinds).toEqual(["q8_0", "q3_kv"]);
+    expect(parse("quant").kinds).toEqual([]);
+    expect(parse("kv").text).toBeUndefined();
+    expect(parse("kv", "--sampled").text).toBe("sampled");
+    const file = import.meta.filename;
+    expect(parse("quant", "--text", file).text).toEqual({ file });
+    expect(parse("kv", "--depth", "0", "--needles", "0")).toMatchObject({ depth: 0, needleTexts: 0 });
+  });
+
   it("shows the help when nothing is asked for", () => {
     expect(parse().command).toBe("help");
     expect(parse("http", "--help").command).toBe("help");
@@ -33,6 +43,8 @@ describe("parseOptions", () => {
     ["a name where none belongs", ["decode", "single"]],
     ["zero rounds", ["http", "--rounds", "0"]],
     ["a number that is none", ["http", "--threads", "two"]],
+    ["two texts", ["kv", "--sampled", "--text", import.meta.filename]],
+    ["pieces that are too short", ["quant", "--piece-tokens", "8"]],
     ["a model that is not there", ["http", "--model", "nowhere.gguf"]],
   ])("refuses %s", (_, args) => {
     expect(() => parse(...args)).toThrow(BenchError);

@@ -8,12 +8,14 @@ import { BenchError, messageOf } from "./bench-error.ts";
 import { scenarios } from "./scenarios/all.ts";
 import { resultsFolder } from "./workspace.ts";
 
-export type CommandName = "decode" | "http" | "peers" | "help";
+export type CommandName = "decode" | "http" | "kv" | "quant" | "peers" | "help";
 
 export interface BenchOptions {
   command: CommandName;
   /** Names of scenarios, each once, in their own order. */
   scenarios: readonly string[];
+  /** Kinds of KV cache (kv) or levels (quant), as they are named. */
+  kinds: readonly string[];
   withPeers: boolean;
   /** Undefined means the starter model. */
   model: string | undefined;
@@ -25,15 +27,40 @@ export interface BenchOptions {
   seed: number;
   out: string;
   force: boolean;
+  /** Prose to measure quality on: a file, what the model itself writes, or, undefined, a book (kv, quant). */
+  text: { file: string } | "sampled" | undefined;
+  /** Pieces of the text, and tokens of each (kv, quant). */
+  pieces: number;
+  pieceTokens: number;
+  /** Tokens in the context while the speed is measured, and texts with needles (kv); 0 leaves it out. */
+  depth: number;
+  needleTexts: number;
 }
 
-const roundsDefault: Record<CommandName, number> = { decode: 5, http: 3, peers: 0, help: 0 };
+const roundsDefault: Record<CommandName, number> = {
+  decode: 5,
+  http: 3,
+  kv: 1,
+  quant: 1,
+  peers: 0,
+  help: 0,
+};
 /** Far above what anybody waits for. */
 const roundsMax = 100;
 const threadsMax = 512;
 const slotsDefault = 8;
 /** As many as Ingle takes. */
 const slotsMax = 256;
+/** Some ten thousand tokens: the divergence is then known to a few percent. */
+const piecesDefault = 32;
+const piecesMax = 10_000;
+/** What llama-perplexity is mostly run with. */
+const pieceTokensDefault = 512;
+const pieceTokensMax = 131_072;
+const depthDefault = 8_192;
+const depthMax = 1_048_576;
+const needleTextsDefault = 4;
+const needleTextsMax = 1_000;
 /** What a seed may be: 32 bits. */
 const seedMax = 2 ** 32 - 1;
 
@@ -42,10 +69,18 @@ export const usageText = `pnpm bench <command> [options]
   decode                how fast one answer streams over HTTP, beside llama-bench
   http [scenario …]     what users feel; all scenarios, or the named ones:
                         ${scenarios.map(({ name }) => name).join(", ")}
+  kv [type …]           what each kind of KV cache costs and saves
+  quant [level …]       the same for each level of quantization; --model is a model that is not quantized
   peers                 only build and install what Ingle is compared with
 
   --peers               compare with llama-server and node-llama-cpp (http)
-  --model FILE          a .gguf file; default: the starter model
+  --model FILE          a .gguf file; default: the starter model (quant has none)
+  --text FILE           measure quality on this text instead of a book (kv, quant)
+  --sampled             measure it on what the model itself writes: for one that knows no English prose (kv, quant)
+  --pieces N            pieces of the text; default: 32 (kv, quant)
+  --piece-tokens N      tokens of each; default: 512 (kv, quant)
+  --depth N             tokens in the context while the speed is measured; default: 8192; 0 leaves it out (kv)
+  --needles N           texts in which five facts are looked for, one at a time; default: 4; 0 for none (kv)
   --tiny-model FILE     a model for the scenario bridge; default: one is made
   --threads N           threads that compute; default: one per core
   --slots N             requests computed at the same time (http); default: 8; with 64, parallel has 64 clients too
@@ -61,7 +96,7 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
   const [command = "help", ...names] = positionals;
   if (!isCommand(command))
     throw new BenchError(`There is no command "${command}"; bench help lists what there is.`);
-  if (command !== "http" && names.length > 0)
+  if (!["http", "kv", "quant"].includes(command) && names.length > 0)
     throw new BenchError(`${command} takes no names: ${names.join(" ")}`);
   const file = (given: string | undefined): string | undefined => {
     if (given === undefined) return undefined;
@@ -71,7 +106,8 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
   };
   return {
     command: values.help === true ? "help" : command,
-    scenarios: chooseScenarios(names),
+    scenarios: command === "http" ? chooseScenarios(names) : [],
+    kinds: names,
     withPeers: values.peers ?? false,
     model: file(values.model),
     tinyModel: file(values["tiny-model"]),
@@ -81,7 +117,20 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
     seed: number("--seed", values.seed, { least: 0, most: seedMax }) ?? randomInt(seedMax),
     out: path.resolve(cwd, values.out ?? resultsFolder),
     force: values.force ?? false,
+    text: chooseText(file(values.text), values.sampled ?? false),
+    pieces: number("--pieces", values.pieces, { least: 1, most: piecesMax }) ?? piecesDefault,
+    pieceTokens:
+      number("--piece-tokens", values["piece-tokens"], { least: 64, most: pieceTokensMax }) ??
+      pieceTokensDefault,
+    depth: number("--depth", values.depth, { least: 0, most: depthMax }) ?? depthDefault,
+    needleTexts:
+      number("--needles", values.needles, { least: 0, most: needleTextsMax }) ?? needleTextsDefault,
   };
+}
+
+function chooseText(file: string | undefined, isSampled: boolean): BenchOptions["text"] {
+  if (file !== undefined && isSampled) throw new BenchError("Give either --text or --sampled.");
+  return file === undefined ? (isSampled ? "sampled" : undefined) : { file };
 }
 
 function split(args: readonly string[]) {
@@ -94,6 +143,12 @@ function split(args: readonly string[]) {
       options: {
         peers: flag,
         force: flag,
+        sampled: flag,
+        text,
+        pieces: text,
+        "piece-tokens": text,
+        depth: text,
+        needles: text,
         help: { type: "boolean", short: "h" },
         model: text,
         "tiny-model": text,

@@ -14,7 +14,9 @@ export const nodeLlamaCppVersion = "3.22.1";
 const sourceFolder = path.join(peersFolder, "llama.cpp");
 /** INGLE_GPU as for our own build: the peers are built for the same. Metal is upstream's default on macOS. */
 const gpu = ["cuda", "vulkan"].find((name) => name === process.env["INGLE_GPU"]);
-const buildFolder = path.join(peersFolder, gpu === undefined ? "build" : `build-${gpu}`);
+/** Behind the name of a folder with programs: each GPU has its own. */
+export const gpuSuffix = gpu === undefined ? "" : `-${gpu}`;
+const buildFolder = path.join(peersFolder, `build${gpuSuffix}`);
 const nodeLlamaCppFolder = path.join(peersFolder, "node-llama-cpp");
 
 /** Compiling all of llama.cpp takes half an hour on two old cores. */
@@ -58,32 +60,30 @@ export function nodeLlamaCppEntry(): string {
 export async function ensureLlamaPrograms(options: PeerOptions): Promise<void> {
   await ensureSource(options);
   if (existsSync(llamaProgram("llama-server")) && existsSync(llamaProgram("llama-bench"))) return;
-  const { say, signal } = options;
-  say("Building llama-server and llama-bench; this takes minutes …");
+  options.say("Building llama-server and llama-bench; this takes minutes …");
+  await buildPrograms(
+    ["llama-server", "llama-bench"],
+    { source: sourceFolder, folder: buildFolder },
+    options,
+  );
+}
+
+/** Builds programs of a llama.cpp; where nothing has changed since the last time, that takes a second. Throws BenchError. */
+export async function buildPrograms(
+  programs: readonly string[],
+  { source, folder, settings = [] }: { source: string; folder: string; settings?: readonly string[] },
+  { signal }: PeerOptions,
+): Promise<void> {
+  await mkdir(peersFolder, { recursive: true });
   const limits = { cwd: peersFolder, limitMs: buildLimitMs, signal };
-  const generator = (await hasNinja(signal)) ? ["-G", "Ninja"] : [];
   // A folder that was configured before keeps its generator.
-  const isConfigured = existsSync(path.join(buildFolder, "CMakeCache.txt"));
+  const isConfigured = existsSync(path.join(folder, "CMakeCache.txt"));
+  const generator = !isConfigured && (await hasNinja(signal)) ? ["-G", "Ninja"] : [];
   const gpuOptions = gpu === undefined ? [] : [`-DGGML_${gpu.toUpperCase()}=ON`];
-  await runProgram(
-    "cmake",
-    [
-      "-S",
-      sourceFolder,
-      "-B",
-      buildFolder,
-      ...(isConfigured ? [] : generator),
-      ...cmakeOptions,
-      ...gpuOptions,
-    ],
-    limits,
-  );
+  const all = [...generator, ...cmakeOptions, ...gpuOptions, ...settings];
+  await runProgram("cmake", ["-S", source, "-B", folder, ...all], limits);
   const jobs = String(availableParallelism());
-  await runProgram(
-    "cmake",
-    ["--build", buildFolder, "--target", "llama-server", "llama-bench", "--parallel", jobs],
-    limits,
-  );
+  await runProgram("cmake", ["--build", folder, "--target", ...programs, "--parallel", jobs], limits);
 }
 
 /** The release as upstream made it. A checkout of another commit is replaced, and its build with it. */
@@ -118,14 +118,23 @@ export async function ensureNodeLlamaCpp({ say, signal }: PeerOptions): Promise<
     throw new BenchError("The benchmark knows no prebuilt node-llama-cpp for this machine.");
   if (existsSync(nodeLlamaCppEntry())) return;
   say(`Installing node-llama-cpp ${nodeLlamaCppVersion} …`);
-  await mkdir(nodeLlamaCppFolder, { recursive: true });
-  // A package.json of its own keeps npm inside this folder.
-  await writeFile(path.join(nodeLlamaCppFolder, "package.json"), '{ "private": true }\n');
   const packages = ["node-llama-cpp", prebuilt].map((name) => `${name}@${nodeLlamaCppVersion}`);
-  // Its optional packages are the binaries of all platforms; its install script would only look for a compiler.
+  await installPackages(packages, nodeLlamaCppFolder, signal);
+}
+
+/** Installs packages of the npm registry into a folder of their own, outside the workspace. Throws BenchError. */
+export async function installPackages(
+  packages: readonly string[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  // A package.json of its own keeps npm inside this folder.
+  await writeFile(path.join(folder, "package.json"), '{ "private": true }\n');
+  // Optional packages are the binaries of all platforms; install scripts would only look for a compiler.
   const flags = ["--no-save", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"];
   await runProgram("npm", ["install", ...flags, ...packages], {
-    cwd: nodeLlamaCppFolder,
+    cwd: folder,
     limitMs: installLimitMs,
     signal,
   });

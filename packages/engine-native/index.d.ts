@@ -212,6 +212,7 @@ export interface NativeContextOptions {
   batchTokens: number;
   threads: number;
   threadsBatch: number;
+  /** Of `BuildInfo.kvTypes`. What the model's heads, a device or flash attention do not allow is `invalid_argument`. */
   kvTypeK: string;
   kvTypeV: string;
   /** "auto" lets llama.cpp choose by backend. */
@@ -219,10 +220,7 @@ export interface NativeContextOptions {
 }
 
 export interface NativeEngineOptions extends NativeContextOptions {
-  /**
-   * Most prompt tokens in one turn beside decoding sequences, so that a long prompt does not stall them; 0 lets the
-   * engine find the number by its own measurement.
-   */
+  /** Most prompt tokens in one turn beside decoding sequences; 0 lets the engine find the number by measuring. */
   batchTokensBusy: number;
   /** Requests that may wait; one more is refused with `overloaded`. */
   waitingMax: number;
@@ -295,6 +293,8 @@ export interface NativeStats {
   running: number;
   waiting: number;
   cells: number;
+  /** What a cell takes of the KV cache, in bytes: keys and values of a token in all layers. */
+  cellBytes: number;
   /** Cells that running requests hold or have reserved. */
   cellsUsed: number;
   /** Cells kept for requests that begin like earlier ones; given up when they are needed. */

@@ -23,8 +23,13 @@ foreach(backend CUDA METAL VULKAN)
 endforeach()
 set(GGML_METAL_EMBED_LIBRARY ON CACHE BOOL "" FORCE)
 
+# Pairs of keys and values that CUDA's flash attention reads as they are, one token at a time; it makes f16 of others first.
 option(INGLE_KV_QUANTS_ALL "every pair of KV cache types in CUDA's flash attention (a long build)" OFF)
-set(GGML_CUDA_FA_ALL_QUANTS ${INGLE_KV_QUANTS_ALL} CACHE BOOL "" FORCE)
+set(INGLE_KV_QUANTS "f16-f16;bf16-bf16;q8_0-q8_0;q8_0-q4_0;q4_0-q4_0")
+if(INGLE_KV_QUANTS_ALL)
+    set(INGLE_KV_QUANTS all)
+endif()
+set(GGML_CUDA_FA_QUANTS "${INGLE_KV_QUANTS}" CACHE STRING "" FORCE)
 
 add_subdirectory(${INGLE_LLAMA_CPP_DIR} llama.cpp EXCLUDE_FROM_ALL)
 

@@ -55,25 +55,25 @@ TEST_CASE("kv types: 3 bits are among the names, and no other name is taken") {
     for (const char* name : {"f16", "q8_0", "q4_0", "q3_kv"}) CHECK(std::ranges::count(names, name) == 1);
     for (const char* name : {"q3_K", "q2_0", "", "DEPRECATED", "i32"})
         CHECK(llama_rt::kv_type_from_name(name) < 0);
-    const auto refused = llama_rt::check_kv_types(*test::tiny_llama(), "f16", "q3");
+    const auto refused = llama_rt::kv_types(*test::tiny_llama(), "f16", "q3", "auto");
     REQUIRE(!refused.has_value());
     CHECK(refused.error().code == Code::invalid_argument);
 }
 
 TEST_CASE("kv types: heads that blocks of 64 do not fit are refused, with what to do") {
     const auto refused =
-        llama_rt::check_kv_types(*test::tiny_model("INGLE_TINY_LLAMA_NARROW"), "q3_kv", "q3_kv");
+        llama_rt::kv_types(*test::tiny_model("INGLE_TINY_LLAMA_NARROW"), "q3_kv", "q3_kv", "auto");
     REQUIRE(!refused.has_value());
     CHECK(refused.error().code == Code::invalid_argument);
     CHECK(refused.error().message.find("32") != std::string::npos);
-    CHECK(llama_rt::check_kv_types(*test::tiny_model("INGLE_TINY_LLAMA_NARROW"), "q4_0", "q4_0").has_value());
+    CHECK(
+        llama_rt::kv_types(*test::tiny_model("INGLE_TINY_LLAMA_NARROW"), "q4_0", "q4_0", "auto").has_value());
 }
 
 TEST_CASE("kv types: a cache of 3 bits has less than a quarter of the bytes, and computes nearly the same") {
     const auto exact = context_of("f16", "f16");
     const auto small = context_of("q3_kv", "q3_kv");
-    CHECK(Context::kv_bytes(*test::tiny_llama(), options_of("q3_kv", "q3_kv")) * 32 ==
-          Context::kv_bytes(*test::tiny_llama(), options_of("f16", "f16")) * 7);
+    CHECK(small->token_bytes() * 32 == exact->token_bytes() * 7);
     const std::vector<float> expected = logits_after(*exact, 0, kText);
     const std::vector<float> actual = logits_after(*small, 0, kText);
     double error = 0;

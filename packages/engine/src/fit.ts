@@ -9,6 +9,7 @@ import {
   type ContextSize,
 } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
+import { smallerKvBits, type KvBits, type KvWish } from "./kv-cache.ts";
 import { checkLoadOptions, contextOptions, type CheckedLoadOptions, type LoadOptions } from "./load.ts";
 import { addMemory, fitsInto, hostMemory, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
 import { measureNative, type NativeMeasure } from "./native.ts";
@@ -88,12 +89,12 @@ async function measureWithDraft(
   options: CheckedLoadOptions,
   size: ContextSize,
 ): Promise<NativeMeasure> {
-  const main = await measureNative(weightsOf(file, options), contextOptions(options, size));
+  const main = await measureNative(weightsOf(file, options), await contextOptions(options, size));
   if (options.draftModel === undefined) return main;
   const { contextLength } = size;
   const draft = await measureNative(
     weightsOf(path.resolve(options.draftModel), options),
-    contextOptions(
+    await contextOptions(
       { ...options, parallel: 1, batchTokens: draftBatchTokens },
       { contextLength, cells: contextLength },
     ),
@@ -169,8 +170,6 @@ function refusal(
 
 /** The shortest context worth a name. */
 const contextLengthNamedMin = 512;
-/** Eight bits a value: half of the default's memory, and hardly another text. */
-const kvTypeCompressed = "q8_0";
 
 async function waysToFit(
   measure: Measure,
@@ -183,25 +182,41 @@ async function waysToFit(
       const measured = await measure({ ...options, ...other }, size);
       return fitsInto(footprintOf(measured).byMemory, budget);
     } catch (error) {
-      if (EngineError.is(error) && error.code === "engine_failed") return false; // this model has no such cache
+      // This model can have no such cache.
+      if (EngineError.is(error) && ["invalid_request", "engine_failed"].includes(error.code)) return false;
       throw error;
     }
   };
   const ways: string[] = [];
-  for (
-    let length = Math.floor(contextLength / 2);
-    length >= contextLengthNamedMin;
-    length = Math.floor(length / 2)
-  ) {
-    if (!(await isEnough({}, length))) continue;
-    ways.push(`a context of ${length} tokens`);
-    break;
-  }
-  const compressed = { kvTypeK: kvTypeCompressed, kvTypeV: kvTypeCompressed };
-  const isCompressible = options.kvTypeK === "f16" && options.flashAttention !== "off" && contextLength > 0;
-  if (isCompressible && (await isEnough(compressed, contextLength)))
-    ways.push(`a KV cache of type ${kvTypeCompressed}`);
+  const length = await firstOf(shorterThan(contextLength), (each) => isEnough({}, each));
+  if (length !== undefined) ways.push(`a context of ${length} tokens`);
+  const kvBits = await firstOf(
+    smallerKvBits.filter((bits) => bits < (options.kvBits ?? 16)),
+    (bits) => isEnough(kvInBits(bits), contextLength),
+  );
+  if (kvBits !== undefined) ways.push(`a KV cache of ${kvBits} bits (kv-bits ${kvBits})`);
   return ways;
+}
+
+/** So many bits for both sides, whatever was asked for each. */
+function kvInBits(kvBits: KvBits): KvWish {
+  return { kvBits, kvBitsK: undefined, kvBitsV: undefined, kvTypeK: undefined, kvTypeV: undefined };
+}
+
+async function firstOf<T>(
+  candidates: readonly T[],
+  isEnough: (candidate: T) => Promise<boolean>,
+): Promise<T | undefined> {
+  for (const candidate of candidates) {
+    if (await isEnough(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+/** Half of it, half of that and so on. */
+function shorterThan(contextLength: number): number[] {
+  const half = Math.floor(contextLength / 2);
+  return half < contextLengthNamedMin ? [] : [half, ...shorterThan(half)];
 }
 
 /** "4.7 GiB", "308 MiB". */

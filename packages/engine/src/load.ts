@@ -5,6 +5,7 @@ import path from "node:path";
 import { z } from "zod";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
+import { KvBits, kvTypes } from "./kv-cache.ts";
 import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/file-size.ts";
 import { parseModelSpec } from "./library/model-spec.ts";
@@ -38,9 +39,17 @@ export const LoadOptions = z
     threads: z.int().min(1).max(512).optional(),
     /** Layers on the GPU, where there is one. Default: all. */
     gpuLayers: z.int().min(0).optional(),
-    /** Types of the KV cache's keys and values, by ggml's names. Default f16. `q3_kv` has 3.5 bits a value. */
-    kvTypeK: z.string().default("f16"),
-    kvTypeV: z.string().default("f16"),
+    /**
+     * Bits in which a value of the KV cache is stored: fewer take less memory, so that more tokens fit, and are less exact.
+     * Default 16.
+     */
+    kvBits: KvBits.optional(),
+    /** The same for keys alone, and for values alone. Default: `kvBits`. */
+    kvBitsK: KvBits.optional(),
+    kvBitsV: KvBits.optional(),
+    /** A type of ggml by its name instead (`buildInfo().kvTypes`), for keys and for values. */
+    kvTypeK: z.string().optional(),
+    kvTypeV: z.string().optional(),
     /** Flash attention needs less memory and is faster nearly everywhere; `auto` lets the backend choose. */
     flashAttention: z.enum(["auto", "on", "off"]).default("auto"),
     /** Most tokens in one turn of the engine. */
@@ -184,7 +193,10 @@ async function loadWeights(
 }
 
 /** What a context of this size takes of the options. Used by fit.ts too. */
-export function contextOptions(options: CheckedLoadOptions, size: ContextSize): NativeContextOptions {
+export async function contextOptions(
+  options: CheckedLoadOptions,
+  size: ContextSize,
+): Promise<NativeContextOptions> {
   const threads = options.threads ?? availableParallelism();
   return {
     ...size,
@@ -192,8 +204,7 @@ export function contextOptions(options: CheckedLoadOptions, size: ContextSize): 
     batchTokens: options.batchTokens,
     threads,
     threadsBatch: threads,
-    kvTypeK: options.kvTypeK,
-    kvTypeV: options.kvTypeV,
+    ...(await kvTypes(options)),
     flashAttention: options.flashAttention,
   };
 }
@@ -206,7 +217,7 @@ async function engineOptions(
   const { contextLengthTrain } = native.info;
   checkContextLength(options, contextLengthTrain);
   return {
-    ...contextOptions(options, contextSize(options, contextLengthTrain)),
+    ...(await contextOptions(options, contextSize(options, contextLengthTrain))),
     batchTokensBusy: options.batchTokensBusy ?? 0,
     waitingMax: options.waitingMax,
     contextOverflow: options.contextOverflow,
@@ -228,7 +239,8 @@ async function keptState(
       { details: { param: "cacheDir" } },
     );
   }
-  return { cacheRamBytes, ...(await stateFileIn(path.resolve(options.cacheDir), modelPath, options)) };
+  const settings = { ...(await kvTypes(options)), flashAttention: options.flashAttention };
+  return { cacheRamBytes, ...(await stateFileIn(path.resolve(options.cacheDir), modelPath, settings)) };
 }
 
 function speculationOf(

@@ -38,6 +38,8 @@ export interface ModelInfo extends NativeModelInfo {
   /** Requests that are computed at the same time. */
   parallel: number;
   threads: number;
+  /** What a token takes of the KV cache. 0 where the model has none. */
+  kvBytesPerToken: number;
 }
 
 export interface GenerateOptions {
@@ -77,6 +79,7 @@ export class Model implements AsyncDisposable {
       contextLength: options.contextLength,
       parallel: options.parallel,
       threads: options.threads,
+      kvBytesPerToken: engine.stats().cellBytes,
     };
   }
 

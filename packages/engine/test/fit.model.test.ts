@@ -54,7 +54,7 @@ describe("fitting a model into memory", () => {
       details: { neededBytes: weightsBytes + contextBytes + computeBytes, contextLength: 8192 },
     });
     await expect(refused).rejects.toThrow(
-      /What would fit: a context of 4096 tokens; a KV cache of type q8_0/,
+      /What would fit: a context of 4096 tokens; a KV cache of 8 bits \(kv-bits 8\)/,
     );
     await expect(fitModel(file, options, { budget: hostOf(1000) })).rejects.toThrow(/Choose a smaller model/);
   });

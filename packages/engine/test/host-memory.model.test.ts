@@ -41,11 +41,16 @@ const texts = (results: GenerationResult[][]): string[][] =>
 
 describe.each([
   { name: "a llama", fixture: { weights: "f32" }, options: {} },
-  { name: "a llama with keys in q8_0", fixture: { weights: "f32" }, options: { kvTypeK: "q8_0" } },
+  { name: "a llama with keys of 8 bits", fixture: { weights: "f32" }, options: { kvBitsK: 8 } },
+  ...([8, 4, 3] as const).map((kvBits) => ({
+    name: `a llama with a cache of ${kvBits} bits`,
+    fixture: { weights: "f32" } as const,
+    options: { kvBits, flashAttention: "on" } as const,
+  })),
   {
-    name: "a llama with a q4_0 cache and flash attention",
-    fixture: { weights: "f32" },
-    options: { kvTypeK: "q4_0", kvTypeV: "q4_0", flashAttention: "on" },
+    name: "an lfm2 with a cache of 4 bits",
+    fixture: { architecture: "lfm2" },
+    options: { kvBits: 4, flashAttention: "on" },
   },
   { name: "an lfm2", fixture: { architecture: "lfm2" }, options: {} },
   { name: "an lfm2moe", fixture: { architecture: "lfm2moe" }, options: {} },

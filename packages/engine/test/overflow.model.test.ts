@@ -142,10 +142,25 @@ describe("moved cells", () => {
   });
 });
 
-describe.each([
-  ["a hybrid model", {}, { architecture: "lfm2" as const }],
-  ["quantized keys", { kvTypeK: "q8_0" }, {}],
-])("%s, whose cells cannot be moved", (_, options, fixture) => {
+describe("a cache of 3 bits, whose cells cannot be moved", () => {
+  it("computes what is left anew, and goes on, with the same text each time", async () => {
+    await using loaded = await loadChat({ contextOverflow: "shift", kvBits: 3, flashAttention: "on" });
+    const ask = async (): Promise<GenerationResult> =>
+      await loaded.model.generate({ messages: chat(2), temperature: 0, maxTokens: 300, cachePrompt: false });
+    const result = await ask();
+    expect(result.usage.completionTokens).toBe(300);
+    expect(result.usage.droppedTokens).toBeGreaterThan(150);
+    expect((await ask()).text).toBe(result.text);
+  });
+});
+
+const unmovable: [what: string, LoadOptions, Parameters<typeof tinyModel>[0]][] = [
+  ["a hybrid model", {}, { architecture: "lfm2" }],
+  ["keys of 8 bits", { kvBitsK: 8 }, {}],
+  ["a cache of 8 bits", { kvBits: 8, flashAttention: "on" }, {}],
+  ["a cache of 4 bits", { kvBits: 4, flashAttention: "on" }, {}],
+];
+describe.each(unmovable)("%s, whose cells cannot be moved", (_, options, fixture) => {
   it("computes what is left anew, and goes on", async () => {
     await using loaded = await loadChat({ contextOverflow: "shift", ...options }, fixture);
     const before = loaded.model.stats();

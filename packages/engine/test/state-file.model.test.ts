@@ -35,16 +35,27 @@ async function stateFile(): Promise<string> {
   return path.join(folder, names[0] ?? "");
 }
 
-describe.each([
-  { name: "a llama", fixture: { weights: "f32" } },
-  { name: "an lfm2", fixture: { architecture: "lfm2" } },
-] as const)("kept state, $name", ({ fixture }) => {
+const kinds: { name: string; fixture: Parameters<typeof loadTiny>[1]; extra: LoadOptions }[] = [
+  { name: "a llama", fixture: { weights: "f32" }, extra: {} },
+  { name: "an lfm2", fixture: { architecture: "lfm2" }, extra: {} },
+  ...([8, 4, 3] as const).flatMap((kvBits) => [
+    { name: `a llama of ${kvBits} bits`, fixture: { weights: "f32" as const }, extra: inBits(kvBits) },
+    { name: `an lfm2 of ${kvBits} bits`, fixture: { architecture: "lfm2" as const }, extra: inBits(kvBits) },
+  ]),
+];
+
+/** Values of fewer bits are read by flash attention only. */
+function inBits(kvBits: 8 | 4 | 3): LoadOptions {
+  return { kvBits, flashAttention: "on" };
+}
+
+describe.each(kinds)("kept state, $name", ({ fixture, extra }) => {
   it("is there again after a restart, and changes no text", async () => {
-    await using uncached = await loadTiny(options, fixture);
+    await using uncached = await loadTiny({ ...options, ...extra }, fixture);
     const truth = await ask(uncached, opening, { cachePrompt: false });
-    const first = await live(fixture);
-    const second = await live(fixture);
-    const third = await live(fixture);
+    const first = await live(fixture, extra);
+    const second = await live(fixture, extra);
+    const third = await live(fixture, extra);
     expect([first.text, second.text, third.text]).toEqual([truth.text, truth.text, truth.text]);
     expect(first.usage.cachedTokens).toBe(0);
     expect(second.usage.cachedTokens).toBeGreaterThan(second.usage.promptTokens * 0.8);
@@ -61,7 +72,7 @@ describe("kept state", () => {
   it("is not used with another model or another type of cache", async () => {
     await live({ seed: 1 });
     expect((await live({ seed: 2 })).usage.cachedTokens).toBe(0);
-    expect((await live({ seed: 1 }, { kvTypeK: "q8_0" })).usage.cachedTokens).toBe(0);
+    expect((await live({ seed: 1 }, { kvBitsK: 8 })).usage.cachedTokens).toBe(0);
     expect(await readdir(folder)).toHaveLength(3);
   });
 

@@ -25,6 +25,10 @@ export const ManagedModel = z
       .int()
       .nullable()
       .meta({ description: "Memory that it takes: weights, cache and buffers; null while it takes none." }),
+    kv_bytes_per_token: z
+      .int()
+      .nullable()
+      .meta({ description: "Memory that a token takes of the KV cache; null while there is none." }),
     loaded_at: z.int().nullable().meta({ description: "Unix seconds." }),
     error: z.string().nullable().meta({ description: "Why the last load failed." }),
   })

@@ -48,6 +48,8 @@ const AllowedOrigin = z
     'must be an origin such as "https://chat.example", without a path',
   );
 
+const KvBits = z.literal([16, 8, 4, 3], "must be 16, 8, 4 or 3");
+
 export const ServerConfig = z
   .object({
     variant: VariantName,
@@ -66,6 +68,10 @@ export const ServerConfig = z
       parallel: z.int("must be a whole number").min(1, "must be at least 1").optional(),
       contextLength: z.int("must be a whole number").min(16, "must be at least 16").optional(),
       threads: z.int("must be a whole number").min(1, "must be at least 1").optional(),
+      /** Bits in which a value of the KV cache is stored, and the same for keys and for values alone. */
+      kvBits: KvBits.optional(),
+      kvBitsK: KvBits.optional(),
+      kvBitsV: KvBits.optional(),
       cacheRamMiB: z.int("must be a whole number").min(0, "must be at least 0").optional(),
       /** A folder that keeps conversations' state over restarts. */
       cacheDir: z.string().min(1).max(4096).optional(),
@@ -163,6 +169,9 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       parallel: values.parallel,
       contextLength: values.ctx,
       threads: values.threads,
+      kvBits: values.kvBits,
+      kvBitsK: values.kvBitsK,
+      kvBitsV: values.kvBitsV,
       cacheRamMiB: values.cacheRam,
       cacheDir: values.cacheDir,
       waitingMax: values.waitingMax,

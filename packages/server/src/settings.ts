@@ -11,6 +11,9 @@ export interface ServerFlags {
   parallel?: number | undefined;
   ctx?: number | undefined;
   threads?: number | undefined;
+  kvBits?: number | undefined;
+  kvBitsK?: number | undefined;
+  kvBitsV?: number | undefined;
   cacheRam?: number | undefined;
   cacheDir?: string | undefined;
   waitingMax?: number | undefined;
@@ -69,6 +72,9 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "parallel", variables: ["INGLE_PARALLEL"], read: wholeNumber },
   { name: "ctx", variables: ["INGLE_CTX"], read: wholeNumber },
   { name: "threads", variables: ["INGLE_THREADS"], read: wholeNumber },
+  { name: "kvBits", variables: ["INGLE_KV_BITS"], read: wholeNumber },
+  { name: "kvBitsK", variables: ["INGLE_KV_BITS_K"], read: wholeNumber },
+  { name: "kvBitsV", variables: ["INGLE_KV_BITS_V"], read: wholeNumber },
   { name: "cacheRam", variables: ["INGLE_CACHE_RAM"], read: wholeNumber },
   { name: "cacheDir", variables: ["INGLE_CACHE_DIR"], read: text },
   { name: "waitingMax", variables: ["INGLE_WAITING_MAX"], read: wholeNumber },

@@ -72,6 +72,7 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       embeddings_(model_, options.context, context_->threadpool()),
       host_memory_(limits.stash_bytes) {
     counted_.cells = limits.cells;
+    counted_.cell_bytes = context_->token_bytes();
     stats_ = counted_;
     load_state();
 }

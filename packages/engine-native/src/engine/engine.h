@@ -73,6 +73,8 @@ struct Stats {
     int32_t running = 0;
     int32_t waiting = 0;
     int32_t cells = 0;
+    /// What a cell takes, in bytes.
+    uint64_t cell_bytes = 0;
     int32_t cells_used = 0;
     int32_t cells_cached = 0;
     uint64_t turns = 0;

@@ -2,7 +2,6 @@
 
 #include "llama/assertions.h"
 #include "llama/backend.h"
-#include "llama/kv_types.h"
 #include "llama/model.h"
 
 #include <algorithm>
@@ -40,7 +39,7 @@ llama_flash_attn_type flash_attention_type(const std::string& name) {
     return name == "off" ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
 }
 
-llama_context_params to_params(const ContextOptions& options, int32_t slots) {
+llama_context_params to_params(const ContextOptions& options, KvTypes types, int32_t slots) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(options.cells);
     params.n_batch = static_cast<uint32_t>(options.batch_tokens);
@@ -50,8 +49,8 @@ llama_context_params to_params(const ContextOptions& options, int32_t slots) {
     params.n_outputs_max = params.n_seq_max;
     params.n_threads = options.threads;
     params.n_threads_batch = options.threads_batch;
-    params.type_k = static_cast<ggml_type>(kv_type_from_name(options.kv_type_k));
-    params.type_v = static_cast<ggml_type>(kv_type_from_name(options.kv_type_v));
+    params.type_k = types.k;
+    params.type_v = types.v;
     params.flash_attn_type = flash_attention_type(options.flash_attention);
     // One pool of cells for all sequences: a long one may use what short ones leave, and prefixes can be shared.
     params.kv_unified = true;
@@ -59,12 +58,11 @@ llama_context_params to_params(const ContextOptions& options, int32_t slots) {
     return params;
 }
 
-base::Error out_of_memory(const Model& model, const ContextOptions& options) {
-    const uint64_t kv = Context::kv_bytes(model, options);
+base::Error out_of_memory(const Model& model, const ContextOptions& options, uint64_t kv_bytes) {
     return {.code = Code::out_of_memory,
             .message = "There is not enough memory for a context of " + std::to_string(options.cells) +
                        " tokens: the weights take " + gibibytes(model.info().size_bytes) + ", the KV cache " +
-                       gibibytes(kv) + ", and this machine has " + gibibytes(memory_total()) +
+                       gibibytes(kv_bytes) + ", and this machine has " + gibibytes(memory_total()) +
                        ". Ask for a shorter context or fewer parallel requests."};
 }
 
@@ -93,58 +91,47 @@ T guarded(T otherwise, const auto& call) {
 
 base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
                                                   int32_t slots) {
-    const base::Result<void> checked = check_kv_types(model, options.kv_type_k, options.kv_type_v);
-    if (!checked) return std::unexpected(checked.error());
-    return to_params(options, slots);
-}
-
-uint64_t Context::kv_bytes(const Model& model, const ContextOptions& options) {
-    const llama_model* raw = model.raw();
-    const int64_t heads = llama_model_n_head(raw);
-    const int64_t head_size = heads > 0 ? llama_model_n_embd(raw) / heads : 0;
-    const int64_t row = head_size * llama_model_n_head_kv(raw);
-    const auto type_k = static_cast<ggml_type>(kv_type_from_name(options.kv_type_k));
-    const auto type_v = static_cast<ggml_type>(kv_type_from_name(options.kv_type_v));
-    const auto bytes_per_cell = [&](ggml_type type) {
-        return static_cast<uint64_t>(row) * ggml_type_size(type) /
-               static_cast<uint64_t>(ggml_blck_size(type));
-    };
-    return static_cast<uint64_t>(options.cells) * static_cast<uint64_t>(llama_model_n_layer(raw)) *
-           (bytes_per_cell(type_k) + bytes_per_cell(type_v));
+    const base::Result<KvTypes> types =
+        kv_types(model, options.kv_type_k, options.kv_type_v, options.flash_attention);
+    if (!types) return std::unexpected(types.error());
+    return to_params(options, *types, slots);
 }
 
 base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Model> model,
                                                        const ContextOptions& options, int32_t slots) {
     const base::Result<llama_context_params> params = context_params(*model, options, slots);
     if (!params) return std::unexpected(params.error());
+    const uint64_t kv_bytes = kv_token_bytes(*model, {.k = params->type_k, .v = params->type_v}) *
+                              static_cast<uint64_t>(options.cells);
     // The kernel would promise more memory than there is and end the process when it is touched.
-    if (model->info().size_bytes + kv_bytes(*model, options) > memory_total()) {
-        return std::unexpected(out_of_memory(*model, options));
+    if (model->info().size_bytes + kv_bytes > memory_total()) {
+        return std::unexpected(out_of_memory(*model, options, kv_bytes));
     }
     ErrorLines errors;
     const AssertionsThrow assertions_throw;
     try {
-        std::unique_ptr<Context> context(new Context(model, options, slots));
+        std::unique_ptr<Context> context(new Context(model, options, *params, slots));
         if (context->context_ == nullptr) {
             if (errors.text().find("alloc") != std::string::npos)
-                return std::unexpected(out_of_memory(*model, options));
+                return std::unexpected(out_of_memory(*model, options, kv_bytes));
             return base::fail(Code::engine_failed, "The context could not be made: " + errors.text());
         }
         return context;
     } catch (const std::bad_alloc&) {
-        return std::unexpected(out_of_memory(*model, options));
+        return std::unexpected(out_of_memory(*model, options, kv_bytes));
     } catch (const std::exception& error) {
         return base::fail(Code::engine_failed, std::string("The context could not be made: ") + error.what());
     }
 }
 
-Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots)
+Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options,
+                 const llama_context_params& params, int32_t slots)
     : model_(std::move(model)),
-      type_k_(kv_type_from_name(options.kv_type_k)),
+      types_{.k = params.type_k, .v = params.type_v},
       batch_tokens_(options.batch_tokens),
       spare_(slots) {
     INGLE_ASSERT(slots <= kSlotsMax);
-    context_.reset(llama_init_from_model(model_->raw(), to_params(options, slots)));
+    context_.reset(llama_init_from_model(model_->raw(), params));
     if (context_ == nullptr) return;
     // Without a pool of its own, ggml would start and end its threads for every token.
     ggml_threadpool_params pool =
@@ -220,6 +207,10 @@ int32_t Context::outputs_max() const {
     return static_cast<int32_t>(llama_n_seq_max(context_.get()));
 }
 
+uint64_t Context::token_bytes() const {
+    return llama_get_memory(context_.get()) == nullptr ? 0 : kv_token_bytes(*model_, types_);
+}
+
 bool Context::can_generate() const {
     return llama_get_memory(context_.get()) != nullptr && model_->info().is_causal;
 }
@@ -284,7 +275,7 @@ size_t Context::measure_state_bytes() {
 /// A shift turns the keys of the whole cache, those that do not move by nothing. Where that is not exact (quantized keys
 /// are rounded anew, some positions scale keys too) it would change what others have computed.
 bool Context::can_shift() const {
-    const bool are_keys_exact = type_k_ == GGML_TYPE_F16 || type_k_ == GGML_TYPE_F32;
+    const bool are_keys_exact = types_.k == GGML_TYPE_F16 || types_.k == GGML_TYPE_F32;
     return are_keys_exact && model_->info().has_plain_positions && !model_->info().is_recurrent &&
            llama_memory_can_shift(llama_get_memory(context_.get()));
 }

@@ -5,6 +5,7 @@
 #include "base/thread_checker.h"
 #include "base/types.h"
 #include "llama/handles.h"
+#include "llama/kv_types.h"
 
 #include <atomic>
 #include <cstdint>
@@ -30,7 +31,7 @@ struct ContextOptions {
     std::string flash_attention;
 };
 
-/// llama.cpp's parameters for such a context of the model, whose `slots` sequences can be told apart.
+/// llama.cpp's parameters for such a context, whose `slots` sequences can be told apart.
 base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
                                                   int32_t slots);
 
@@ -137,8 +138,8 @@ public:
     /// Any thread: the decode under way, and every later one, ends soon with `aborted`.
     void abort() { is_aborted_.store(true); }
 
-    /// Bytes of the KV cache that these options ask for.
-    static uint64_t kv_bytes(const Model& model, const ContextOptions& options);
+    /// Bytes that a token takes of the KV cache; 0 without one.
+    uint64_t token_bytes() const;
 
 private:
     struct Computed {
@@ -146,7 +147,8 @@ private:
         bool is_undone;
     };
 
-    Context(std::shared_ptr<const Model> model, const ContextOptions& options, int32_t slots);
+    Context(std::shared_ptr<const Model> model, const ContextOptions& options,
+            const llama_context_params& params, int32_t slots);
     Computed compute();
     State copy_spare(uint64_t bytes_max);
 
@@ -155,7 +157,7 @@ private:
 
     // Destroyed in reverse: the context lets go of the pool's threads and the model's weights first.
     std::shared_ptr<const Model> model_;
-    int type_k_;
+    KvTypes types_;
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     llama_batch batch_{};

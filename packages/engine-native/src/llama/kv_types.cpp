@@ -1,18 +1,14 @@
 #include "llama/kv_types.h"
 
-#include "../src/llama-ext.h" // no public header has a model's devices
+#include "../src/llama-model.h" // no public header has the heads of each layer, nor where a layer lies
 #include "llama/model.h"
 
 #include <array>
-#include <charconv>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "ggml-backend.h"
 #include "ggml-cpp.h"
-#include "ggml.h"
-#include "llama.h"
 
 namespace llama_rt {
 
@@ -20,11 +16,9 @@ using base::Code;
 
 namespace {
 
-/// Three bits a value and a scale: vendor/llama.cpp/files has it.
-constexpr const char* kThreeBits = "q3_kv";
-
+/// Those of more bits first. q3_kv is ours: vendor/llama.cpp/files has it.
 constexpr std::array kNames = {"f32",  "f16",  "bf16", "q8_0",   "q5_1",
-                               "q5_0", "q4_1", "q4_0", "iq4_nl", kThreeBits};
+                               "q5_0", "q4_1", "q4_0", "iq4_nl", "q3_kv"};
 
 int type_named(const char* name) {
     for (int type = 0; type < GGML_TYPE_COUNT; ++type) {
@@ -34,40 +28,81 @@ int type_named(const char* name) {
     return -1;
 }
 
-std::string metadata(const llama_model* model, const std::string& key) {
-    std::array<char, 128> text{};
-    const int32_t length = llama_model_meta_val_str(model, key.c_str(), text.data(), text.size());
-    return length < 0 ? std::string() : std::string(text.data());
+/// One layer's attention, and the device that computes it.
+struct Layer {
+    ggml_backend_dev_t device;
+    int64_t heads;
+    int64_t kv_heads;
+    int64_t head_size_k;
+    int64_t head_size_v;
+};
+
+/// The layers that keep keys and values.
+std::vector<Layer> cached_layers(const llama_model& model) {
+    const llama_hparams& hparams = model.hparams;
+    std::vector<Layer> layers;
+    if (llama_model_is_recurrent(&model)) return layers;
+    uint32_t recurrent = 0;
+    for (uint32_t i = 0; i < hparams.n_layer(); ++i) recurrent += hparams.is_recr(i) ? 1 : 0;
+    // In a hybrid model all of whose layers are recurrent, each of them does both.
+    const bool do_both = recurrent == hparams.n_layer();
+    for (uint32_t i = 0; i < hparams.n_layer(); ++i) {
+        if (!hparams.has_kv(i) || hparams.n_head_kv(i) == 0 || (hparams.is_recr(i) && !do_both)) continue;
+        layers.push_back({.device = model.dev_layer(static_cast<int>(i)),
+                          .heads = hparams.n_head(i),
+                          .kv_heads = hparams.n_head_kv(i),
+                          .head_size_k = hparams.n_embd_head_k(i),
+                          .head_size_v = hparams.n_embd_head_v(i)});
+    }
+    return layers;
 }
 
-/// Values of a key of one head.
-int64_t head_size(const llama_model* model) {
-    const std::string text =
-        metadata(model, metadata(model, "general.architecture") + ".attention.key_length");
-    int64_t size = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), size).ec == std::errc() && size > 0)
-        return size;
-    const int32_t heads = llama_model_n_head(model);
-    return heads > 0 ? llama_model_n_embd(model) / heads : 0;
+base::Result<void> check_blocks(ggml_type type, int64_t head_size) {
+    const int64_t block = ggml_blck_size(type);
+    if (head_size % block == 0) return {};
+    return base::fail(Code::invalid_argument,
+                      "A KV cache in " + std::string(ggml_type_name(type)) + " stores blocks of " +
+                          std::to_string(block) + " values, which do not divide this model's heads of " +
+                          std::to_string(head_size) +
+                          (head_size % 32 == 0 ? ". Take 8 or 4 bits." : ". Leave its KV cache at 16 bits."));
 }
 
-/// Whether a device stores keys and values of these types and attends to them. Nothing is allocated or computed.
-bool computes(ggml_backend_dev_t device, ggml_type type_k, ggml_type type_v, int64_t size) {
-    constexpr int64_t kCells = 256; // what kernels for short caches need at least
-    const ggml_init_params params = {
-        .mem_size = 16 * ggml_tensor_overhead(), .mem_buffer = nullptr, .no_alloc = true};
-    const ggml_context_ptr context(ggml_init(params));
-    ggml_context* raw = context.get();
-    ggml_tensor* values = ggml_new_tensor_2d(raw, GGML_TYPE_F32, size, 1);
-    ggml_tensor* cells = ggml_new_tensor_1d(raw, GGML_TYPE_I64, 1);
-    ggml_tensor* queries = ggml_new_tensor_3d(raw, GGML_TYPE_F32, size, 1, 1);
-    ggml_tensor* mask = ggml_new_tensor_3d(raw, GGML_TYPE_F16, kCells, 1, 1);
-    ggml_tensor* keys = ggml_new_tensor_3d(raw, type_k, size, kCells, 1);
-    ggml_tensor* weighed = ggml_new_tensor_3d(raw, type_v, size, kCells, 1);
-    return ggml_backend_dev_supports_op(device, ggml_set_rows(raw, keys, values, cells)) &&
-           ggml_backend_dev_supports_op(device, ggml_set_rows(raw, weighed, values, cells)) &&
-           ggml_backend_dev_supports_op(device,
-                                        ggml_flash_attn_ext(raw, queries, keys, weighed, mask, 1, 0, 0));
+/// Whether the layer's device attends to such a cache and writes into it; asked with one token over a few cells.
+bool has_kernels(const Layer& layer, KvTypes types) {
+    constexpr int64_t kCells = 256;
+    constexpr size_t kTensors = 16;
+    const ggml_context_ptr owner(
+        ggml_init({.mem_size = kTensors * ggml_tensor_overhead(), .mem_buffer = nullptr, .no_alloc = true}));
+    ggml_context* context = owner.get();
+    ggml_tensor* q = ggml_new_tensor_3d(context, GGML_TYPE_F32, layer.head_size_k, 1, layer.heads);
+    ggml_tensor* k = ggml_new_tensor_3d(context, types.k, layer.head_size_k, kCells, layer.kv_heads);
+    ggml_tensor* v = ggml_new_tensor_3d(context, types.v, layer.head_size_v, kCells, layer.kv_heads);
+    ggml_tensor* mask = ggml_new_tensor_2d(context, GGML_TYPE_F16, kCells, 1);
+    ggml_tensor* cell = ggml_new_tensor_1d(context, GGML_TYPE_I64, 1);
+    const auto can_write = [&](ggml_type type, int64_t head_size) {
+        const int64_t width = head_size * layer.kv_heads;
+        ggml_tensor* cache = ggml_new_tensor_2d(context, type, width, kCells);
+        ggml_tensor* row = ggml_new_tensor_2d(context, GGML_TYPE_F32, width, 1);
+        return ggml_backend_dev_supports_op(layer.device, ggml_set_rows(context, cache, row, cell));
+    };
+    return ggml_backend_dev_supports_op(layer.device,
+                                        ggml_flash_attn_ext(context, q, k, v, mask, 1.0F, 0.0F, 0.0F)) &&
+           can_write(types.k, layer.head_size_k) && can_write(types.v, layer.head_size_v);
+}
+
+base::Result<void> check_kernels(const std::vector<Layer>& layers, KvTypes types) {
+    ggml_backend_dev_t last = nullptr;
+    for (const Layer& layer : layers) {
+        if (layer.device == last) continue; // all layers of a device are alike, nearly
+        last = layer.device;
+        if (has_kernels(layer, types)) continue;
+        return base::fail(Code::invalid_argument,
+                          std::string(ggml_backend_dev_name(layer.device)) +
+                              " has no kernels for a KV cache with keys in " + ggml_type_name(types.k) +
+                              " and values in " + ggml_type_name(types.v) +
+                              ". Take 16, 8 or 4 bits for both, or compute on the processor.");
+    }
+    return {};
 }
 
 } // namespace
@@ -87,33 +122,46 @@ int kv_type_from_name(const std::string& name) {
     return -1;
 }
 
-base::Result<void> check_kv_types(const Model& model, const std::string& name_k, const std::string& name_v) {
-    const int type_k = kv_type_from_name(name_k);
-    const int type_v = kv_type_from_name(name_v);
-    for (const auto& [type, name] : {std::pair(type_k, name_k), std::pair(type_v, name_v)}) {
-        if (type < 0)
-            return base::fail(Code::invalid_argument,
-                              "\"" + name + "\" is no type that a KV cache can have.");
+base::Result<KvTypes> kv_types(const Model& model, const std::string& k, const std::string& v,
+                               const std::string& flash_attention) {
+    for (const std::string& name : {k, v}) {
+        if (kv_type_from_name(name) >= 0) continue;
+        return base::fail(Code::invalid_argument, "\"" + name + "\" is no type that a KV cache can have.");
     }
-    if (name_k != kThreeBits && name_v != kThreeBits) return {};
-    const int64_t size = head_size(model.raw());
-    if (size % 64 != 0) {
-        return base::fail(
-            Code::invalid_argument,
-            "A KV cache of 3 bits needs heads of a multiple of 64 values, and this model's have " +
-                std::to_string(size) + ". Use 4 or 8 bits.");
+    const KvTypes types{.k = static_cast<ggml_type>(kv_type_from_name(k)),
+                        .v = static_cast<ggml_type>(kv_type_from_name(v))};
+    const std::vector<Layer> layers = cached_layers(*model.raw());
+    for (const Layer& layer : layers) {
+        for (const auto& [type, size] :
+             {std::pair(types.k, layer.head_size_k), std::pair(types.v, layer.head_size_v)}) {
+            if (const base::Result<void> checked = check_blocks(type, size); !checked)
+                return std::unexpected(checked.error());
+        }
     }
-    const int32_t devices = model.has_gpu_layers() ? llama_model_n_devices(model.raw()) : 0;
-    for (int32_t i = 0; i < devices; ++i) {
-        ggml_backend_dev_t device = llama_model_get_device(model.raw(), i);
-        if (computes(device, static_cast<ggml_type>(type_k), static_cast<ggml_type>(type_v), size)) continue;
-        return base::fail(
-            Code::invalid_argument,
-            "A KV cache of 3 bits runs on the processor and, keys and values together, on CUDA; " +
-                std::string(ggml_backend_dev_name(device)) +
-                " cannot compute it. Use 4 or 8 bits, or load no layers to the GPU.");
+    if (ggml_is_quantized(types.v) && flash_attention == "off") {
+        return base::fail(Code::invalid_argument,
+                          "Values in " + v +
+                              " are read by flash attention only, and that is off. Let it be "
+                              "\"auto\", or leave the values at 16 bits.");
     }
-    return {};
+    // Without flash attention the keys are a matrix like any other, and plain types are every device's.
+    const bool attends =
+        flash_attention != "off" && (ggml_is_quantized(types.k) || ggml_is_quantized(types.v));
+    if (attends) {
+        if (const base::Result<void> checked = check_kernels(layers, types); !checked)
+            return std::unexpected(checked.error());
+    }
+    return types;
+}
+
+uint64_t kv_token_bytes(const Model& model, KvTypes types) {
+    const bool has_values = !model.raw()->hparams.is_mla(); // there, values are made from the keys
+    uint64_t bytes = 0;
+    for (const Layer& layer : cached_layers(*model.raw())) {
+        bytes += ggml_row_size(types.k, layer.head_size_k * layer.kv_heads);
+        if (has_values) bytes += ggml_row_size(types.v, layer.head_size_v * layer.kv_heads);
+    }
+    return bytes;
 }
 
 } // namespace llama_rt

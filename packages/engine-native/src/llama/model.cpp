@@ -165,8 +165,7 @@ void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const
     common_chat_templates_free(templates);
 }
 
-Model::Model(llama_model_ptr model, const ModelOptions& options)
-    : model_(std::move(model)), has_gpu_layers_(options.gpu_layers != 0), info_(read_info(model_.get())) {
+Model::Model(llama_model_ptr model) : model_(std::move(model)), info_(read_info(model_.get())) {
     for (Token token = 0; token < info_.vocabulary_size; ++token) {
         if (is_end_of_generation(token)) end_tokens_.push_back(token);
     }
@@ -200,7 +199,7 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (!has_sane_numbers(raw.get()))
             return std::unexpected(file_error(options.path, "a number in its header cannot be"));
-        std::shared_ptr<Model> model(new Model(std::move(raw), options));
+        std::shared_ptr<Model> model(new Model(std::move(raw)));
         if (base::Result<void> made = model->make_templates(options.path); !made)
             return std::unexpected(made.error());
         return model;
@@ -223,7 +222,7 @@ base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& op
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (!has_sane_numbers(raw.get()))
             return std::unexpected(file_error(options.path, "a number in its header cannot be"));
-        return std::shared_ptr<const Model>(new Model(std::move(raw), options));
+        return std::shared_ptr<const Model>(new Model(std::move(raw)));
     } catch (const std::exception& error) {
         return std::unexpected(file_error(options.path, reason_of(error.what())));
     }

@@ -75,8 +75,6 @@ public:
 
     const ModelInfo& info() const { return info_; }
     llama_model* raw() const { return model_.get(); }
-    /// Whether layers, with their part of the KV cache, may lie in the memory of a GPU.
-    bool has_gpu_layers() const { return has_gpu_layers_; }
     /// The file's chat template, or a plain one where it has none. conversation.cpp uses it.
     const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
@@ -106,13 +104,12 @@ private:
         void operator()(common_chat_templates* templates) const;
     };
 
-    Model(llama_model_ptr model, const ModelOptions& options);
+    explicit Model(llama_model_ptr model);
     base::Result<void> make_templates(const std::string& path);
     std::shared_ptr<const Pieces> make_pieces() const;
 
     // Destroyed in reverse: the templates look at the model's vocabulary.
     llama_model_ptr model_;
-    bool has_gpu_layers_;
     std::unique_ptr<common_chat_templates, TemplatesDeleter> templates_;
     ModelInfo info_;
     std::vector<base::Token> end_tokens_;

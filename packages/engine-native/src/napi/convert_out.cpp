@@ -259,6 +259,7 @@ Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     object.Set("running", stats.running);
     object.Set("waiting", stats.waiting);
     object.Set("cells", stats.cells);
+    object.Set("cellBytes", static_cast<double>(stats.cell_bytes));
     object.Set("cellsUsed", stats.cells_used);
     object.Set("cellsCached", stats.cells_cached);
     object.Set("turns", static_cast<double>(stats.turns));

@@ -184,6 +184,7 @@ function scriptedEngine(
       running: log.running.size,
       waiting: 0,
       cells: 2048,
+      cellBytes: 1024,
       cellsUsed: 0,
       cellsCached: 0,
       turns: 0,

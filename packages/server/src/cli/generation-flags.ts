@@ -14,6 +14,9 @@ export interface GenerationFlags {
   seed?: number;
   ctx?: number;
   threads?: number;
+  kvBits?: number;
+  kvBitsK?: number;
+  kvBitsV?: number;
   contextOverflow?: "length" | "shift";
   speculation?: "off" | "ngram";
   draftModel?: string;
@@ -36,7 +39,8 @@ export function settingsOf(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,
 ): Pick<ServerConfig, "model" | "offline" | "models" | "engine"> {
-  const { model, offline, ctx, threads, contextOverflow, speculation, draftModel, draftTokens } = flags;
+  const { model, offline, ctx, threads, kvBits, kvBitsK, kvBitsV } = flags;
+  const { contextOverflow, speculation, draftModel, draftTokens } = flags;
   // Nothing listens, so nothing has to be kept from strangers.
   const { engine, ...config } = resolveConfig({
     flags: {
@@ -44,6 +48,9 @@ export function settingsOf(
       offline,
       ctx,
       threads,
+      kvBits,
+      kvBitsK,
+      kvBitsV,
       contextOverflow,
       speculation,
       draftModel,

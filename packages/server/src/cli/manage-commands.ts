@@ -87,10 +87,11 @@ function tableOf(
     model.memory_bytes === null ? "" : formatBytes(model.memory_bytes),
     `${model.running} running, ${model.waiting} waiting`,
     model.context_length === null ? "" : `${model.context_length}`,
+    model.kv_bytes_per_token === null ? "" : formatBytes(1000 * model.kv_bytes_per_token),
   ]);
   const budget = budget_bytes === null ? "" : ` of ${formatBytes(budget_bytes)}`;
   return (
-    formatTable([["MODEL", "STATUS", "MEMORY", "REQUESTS", "CONTEXT"], ...rows]) +
+    formatTable([["MODEL", "STATUS", "MEMORY", "REQUESTS", "CONTEXT", "PER 1,000 TOKENS"], ...rows]) +
     `\n${formatBytes(used_bytes)}${budget} for models.\n`
   );
 }

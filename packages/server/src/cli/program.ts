@@ -120,6 +120,9 @@ function addServerFlags(command: Command): Command {
     .option("--parallel <number>", "requests computed at the same time", wholeNumber)
     .option("--ctx <tokens>", "most tokens of one request, prompt and answer", wholeNumber)
     .option("--threads <number>", "threads that compute", wholeNumber)
+    .addOption(kvBits("--kv-bits", "bits of a value in the KV cache: fewer take less memory"))
+    .addOption(kvBits("--kv-bits-k", "the same for keys alone"))
+    .addOption(kvBits("--kv-bits-v", "the same for values alone"))
     .option("--cache-ram <MiB>", "memory for conversations that the context has no room for", wholeNumber)
     .option("--waiting-max <number>", "requests that may wait in line", wholeNumber)
     .addOption(contextOverflow())
@@ -163,10 +166,17 @@ function addGenerationFlags(command: Command): Command {
     .option("--seed <number>", "the same seed gives the same answer", wholeNumber)
     .option("--ctx <tokens>", "most tokens of prompt and answer", wholeNumber)
     .option("--threads <number>", "threads that compute", wholeNumber)
+    .addOption(kvBits("--kv-bits", "bits of a value in the KV cache: fewer take less memory"))
+    .addOption(kvBits("--kv-bits-k", "the same for keys alone"))
+    .addOption(kvBits("--kv-bits-v", "the same for values alone"))
     .addOption(contextOverflow())
     .addOption(speculation())
     .option("--draft-model <path>", "a smaller model that guesses tokens for this one")
     .option("--draft-tokens <number>", "most tokens that it guesses at a time", wholeNumber);
+}
+
+function kvBits(flag: string, meaning: string): Option {
+  return new Option(`${flag} <bits>`, `${meaning} (16, 8, 4 or 3)`).argParser(wholeNumber);
 }
 
 function contextOverflow(): Option {

@@ -28,6 +28,7 @@ describe("ingle serve", () => {
     const world = testWorld({ engine: scriptedEngine({ pieces: ["Paris"] }) });
     const { exit } = await served(world);
     expect(world.out()).toContain("Ingle is ready.");
+    expect(world.out()).toMatch(/KV cache +1000 KiB for 1,000 tokens/);
     expect(world.out()).toMatch(/model +tinyllama-1\.1b-chat\n/);
     const curl = /curl [^]*?(?=\n\n)/.exec(world.out())?.[0] ?? "";
     const { stdout } = await promisify(execFile)("/bin/sh", ["-c", curl], { timeout: 10_000 });

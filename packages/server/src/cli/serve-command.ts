@@ -11,7 +11,7 @@ import { installedModels } from "./installed-models.ts";
 import { modelBudget } from "./memory-budget.ts";
 import { chooseModel } from "./model-argument.ts";
 import { knownModel } from "./open-model.ts";
-import { curlLine, formatColumns } from "./print.ts";
+import { curlLine, formatBytes, formatColumns } from "./print.ts";
 import { announceServer } from "./running-servers.ts";
 
 /** Returns the exit code. Throws ConfigError, CliError and what loading or listening throws. */
@@ -34,9 +34,9 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
     budget,
   });
   server.registry.add(model);
-  await server.registry.load(choice.id);
+  const { info } = await server.registry.load(choice.id);
   await using _record = await announceServer(engine.libraryPaths(env), { url: server.url, id: choice.id });
-  stdout.write(servingText(config, server, choice.id));
+  stdout.write(servingText(config, server, { id: choice.id, kvBytesPerToken: info.kvBytesPerToken }));
   await shutdown.requested();
   await drain(server, context);
   return exitCodes.ok;
@@ -81,16 +81,22 @@ async function drain(server: RunningServer, { stderr }: CommandContext): Promise
   stderr.write("Stopped.\n");
 }
 
-function servingText(config: ServerConfig, server: RunningServer, modelId: string): string {
+function servingText(
+  config: ServerConfig,
+  server: RunningServer,
+  { id, kvBytesPerToken }: { id: string; kvBytesPerToken: number },
+): string {
   const rows: [string, string][] = [
     ["  address", server.url + portNote(config, server)],
-    ["  model", modelId],
+    ["  model", id],
   ];
+  if (kvBytesPerToken > 0)
+    rows.push(["  KV cache", `${formatBytes(1000 * kvBytesPerToken)} for 1,000 tokens`]);
   if (!isLoopback(config.host)) rows.push(["  open to", `other machines, on ${config.host}:${server.port}`]);
   return [
     "\nIngle is ready.\n",
     formatColumns(rows),
-    `  ${curlLine(server.url, modelId, { keyed: config.keyDigests.length > 0 })}\n`,
+    `  ${curlLine(server.url, id, { keyed: config.keyDigests.length > 0 })}\n`,
     "Press Ctrl-C to stop.\n",
   ].join("\n");
 }

@@ -3,7 +3,7 @@
 import type { NativeStats } from "@ingle/engine";
 
 /** How the engine is now, and its counters since the server began. */
-export type EngineFigures = NativeStats;
+export type EngineFigures = Omit<NativeStats, "cellBytes">;
 
 /** Those that are of the moment. */
 const presents = [

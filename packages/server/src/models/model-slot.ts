@@ -109,6 +109,11 @@ export class ModelSlot {
     return this.#byMemory;
   }
 
+  /** What a token takes of its KV cache, in bytes; undefined while there is none. */
+  get kvBytesPerToken(): number | undefined {
+    return this.#loaded?.model.info.kvBytesPerToken;
+  }
+
   get entry(): ModelEntry {
     const { kind } = this.#state;
     if (kind === "loaded" || kind === "draining") return { ...this.#entry, status: "loaded" };

@@ -1,0 +1,90 @@
+// The commands `kv` and `quant` from their options to a report on stdout and in files. Used by main.ts.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { BenchError } from "../bench-error.ts";
+import { describeMachine, describeModel } from "../machine.ts";
+import type { BenchOptions } from "../options.ts";
+import type { PeerOptions } from "../peers.ts";
+import { cacheKinds, chooseKinds } from "./cache-kinds.ts";
+import { ensureCorpus, writeSampledText, type Corpus } from "./corpus.ts";
+import { kvColumns, measureCaches } from "./kv.ts";
+import { ensureLlamaTools } from "./llama-tools.ts";
+import type { QualityOptions } from "./quality-options.ts";
+import { measureLevels, quantColumns } from "./quant.ts";
+import { terminalQuality, writeQuality, type QualityRun } from "./table.ts";
+
+type Command = QualityRun["command"];
+
+const titles: Record<Command, Pick<QualityRun, "title" | "meaning">> = {
+  kv: {
+    title: "Kinds of KV cache",
+    meaning:
+      "What fewer bits for keys and values save, and how far the model is then from itself at 16 bits.",
+  },
+  quant: {
+    title: "Levels of quantization",
+    meaning:
+      "What fewer bits for weights save, and how far the model is then from the one that was not quantized.",
+  },
+};
+
+/** Measures, and writes the report. Returns the files. Throws BenchError, what Ingle throws, or the signal's reason. */
+export async function runQuality(
+  command: Command,
+  { model, ...options }: BenchOptions & { model: string },
+  { say, signal }: PeerOptions,
+): Promise<{ report: string; files: string[] }> {
+  checkKinds(command, options.kinds);
+  const startedAt = new Date();
+  const kinds = command === "kv" ? chooseKinds(options.kinds) : [];
+  for (const build of new Set(["patched" as const, ...kinds.map((kind) => kind.build)]))
+    await ensureLlamaTools(build, { say, signal });
+  const corpus = await ensureCorpus({ say, signal });
+  const folder = await mkdtemp(path.join(tmpdir(), "ingle-text-"));
+  try {
+    const [machine, modelFile] = [await describeMachine(signal), await describeModel(model, signal)];
+    const { threads, seed, force, pieces, pieceTokens, depth, needleTexts } = options;
+    const told = { model, threads, seed, force, pieces, pieceTokens, depth, needleTexts, say, signal };
+    const [text, source] = await textFor(options.text, { corpus, folder, told });
+    const quality: QualityOptions = { ...told, text, names: options.kinds };
+    const rows =
+      command === "kv" ? await measureCaches(quality, corpus.haystack) : await measureLevels(quality);
+    const run: QualityRun = {
+      command,
+      ...titles[command],
+      startedAt,
+      machine,
+      model: modelFile,
+      threads,
+      seed,
+      wasForced: force,
+      conditions: [`divergence and perplexity on ${pieces} pieces of ${pieceTokens} tokens of ${source}`],
+      columns: command === "kv" ? kvColumns(depth) : quantColumns,
+      rows,
+    };
+    return { report: terminalQuality(run), files: await writeQuality(run, options.out) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function checkKinds(command: Command, names: readonly string[]): void {
+  if (command === "quant") return; // quantizing tells which levels there are
+  const known = cacheKinds.slice(1).map(({ name }) => name);
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new BenchError(`There is no kind ${unknown.join(", ")} to compare; there are ${known.join(", ")}.`);
+}
+
+/** The path of the text, and what it is in words. */
+async function textFor(
+  wish: BenchOptions["text"],
+  { corpus, folder, told }: { corpus: Corpus; folder: string; told: Omit<QualityOptions, "text" | "names"> },
+): Promise<[file: string, source: string]> {
+  if (wish === undefined) return [corpus.text, `${path.basename(corpus.text)} (Project Gutenberg)`];
+  if (wish !== "sampled") return [wish.file, path.basename(wish.file)];
+  const file = path.join(folder, "sampled.txt");
+  await writeSampledText(file, told);
+  return [file, "a text that the model itself wrote, sampled at temperature 1"];
+}

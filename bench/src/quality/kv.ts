@@ -1,0 +1,176 @@
+// `pnpm bench kv`: what each kind of KV cache costs and saves, beside the original of 16 bits: memory, speed at a long
+// context, divergence from the original, and facts found in long texts.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { EngineError, load, type LoadedModel } from "@ingle/engine";
+import { assertIdle } from "../machine.ts";
+import { chooseKinds, type CacheKind } from "./cache-kinds.ts";
+import { measureSpeed } from "./llama-tools.ts";
+import { findNeedles, makeNeedles, type Needle } from "./needle.ts";
+import { compareWithBase, writeBase, type TextTest } from "./perplexity.ts";
+import type { QualityOptions } from "./quality-options.ts";
+import type { Column, Row } from "./table.ts";
+
+/** The needle's text and the question after it must fit the context that the model was trained for. */
+const needleTextShare = 0.8;
+const needleTokensMax = 3_000;
+const answerTokens = 32;
+const mebibyte = 1024 ** 2;
+const contexts = [4_096, 16_384, 32_768] as const;
+
+export const kvColumns = (depth: number): Column[] => [
+  { key: "bits", title: "bits a value", unit: "", better: "lower", digits: 2, isDrawn: true },
+  ...contexts.map((tokens): Column => {
+    const title = `cache of ${tokens / 1024}k tokens`;
+    return { key: `memory${tokens}`, title, unit: "MiB", better: "lower", digits: 1 };
+  }),
+  { key: "kld", title: "divergence", unit: "", better: "lower", digits: 5, isDrawn: true },
+  { key: "kldError", title: "±", unit: "", better: "lower", digits: 5 },
+  { key: "kld99", title: "divergence, 99th percentile", unit: "", better: "lower", digits: 4 },
+  { key: "sameTop", title: "same token likeliest", unit: "%", better: "higher", digits: 1, isDrawn: true },
+  { key: "perplexity", title: "perplexity", unit: "", better: "lower", digits: 3 },
+  { key: "found", title: "needles found", unit: "", better: "higher", digits: 0 },
+  { key: "asked", title: "of", unit: "", better: "higher", digits: 0 },
+  {
+    key: "tokensPerSecond",
+    title: `speed behind ${depth} tokens`,
+    unit: "tokens/s",
+    better: "higher",
+    digits: 1,
+    isDrawn: true,
+  },
+];
+
+/** A row for each kind that was asked for, and one for the original. Needles are hidden in the book `haystack`. */
+export async function measureCaches(options: QualityOptions, haystack: string): Promise<Row[]> {
+  const [original, ...kinds] = chooseKinds(options.names);
+  const folder = await mkdtemp(path.join(tmpdir(), "ingle-kv-"));
+  try {
+    const base = path.join(folder, "base");
+    const first = await measureOriginal(original, { options, haystack, base });
+    const rows: Row[] = [first.row];
+    for (const kind of kinds) rows.push(await measureKind(kind, { options, haystack, base, ...first }));
+    // The original's perplexity is told with each comparison.
+    const perplexityBase = rows.find(({ values }) => values["perplexityBase"] !== undefined)?.values[
+      "perplexityBase"
+    ];
+    if (perplexityBase !== undefined) first.row.values["perplexity"] = perplexityBase;
+    return rows;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Surroundings {
+  options: QualityOptions;
+  haystack: string;
+  base: string;
+}
+
+interface Original {
+  row: Row;
+  kvBytesPerToken: number;
+  /** Those that the original finds: of the others nothing can be said. */
+  needles: readonly Needle[];
+}
+
+async function measureOriginal(
+  kind: CacheKind,
+  { options, haystack, base }: Surroundings,
+): Promise<Original> {
+  await assertIdle(options);
+  const { all, found, kvBytesPerToken } = await inProcess(kind, options, async (loaded) => {
+    const needles = await needlesFor(loaded, haystack, options);
+    return { all: needles, found: await findNeedles(loaded, needles, options.signal) };
+  });
+  const needles = all.filter((_, index) => found[index] === true);
+  options.say(`${kind.name}: ${needles.length} of ${all.length} needles found.`);
+  await writeBase(textTest(kind, options), base);
+  const values = {
+    ...memoryValues(kvBytesPerToken, kvBytesPerToken),
+    ...needleValues(needles.map(() => true)),
+    ...(await speedValues(kind, options)),
+    kld: 0,
+    sameTop: 100,
+  };
+  return { row: { ...about(kind), values }, kvBytesPerToken, needles };
+}
+
+async function measureKind(kind: CacheKind, original: Surroundings & Original): Promise<Row> {
+  const { options, base, needles } = original;
+  await assertIdle(options);
+  try {
+    const { found, kvBytesPerToken } = await inProcess(kind, options, async (loaded) => ({
+      // Ingle itself knows the kinds that it is built with.
+      found: kind.build === "patched" ? await findNeedles(loaded, needles, options.signal) : [],
+    }));
+    const { sameTop, ...divergence } = await compareWithBase(textTest(kind, options), base);
+    options.say(`${kind.name}: divergence ${divergence.kld} ± ${divergence.kldError}.`);
+    const values = {
+      ...memoryValues(kvBytesPerToken, original.kvBytesPerToken),
+      ...needleValues(found),
+      ...(await speedValues(kind, options)),
+      ...divergence,
+      sameTop: 100 * sameTop,
+    };
+    return { ...about(kind), values };
+  } catch (error) {
+    // Blocks of this kind do not divide the model's heads, or a device has no kernel for it.
+    if (!EngineError.is(error) || error.code !== "invalid_request") throw error;
+    options.say(`${kind.name}: ${error.message}`);
+    return { ...about(kind), values: {}, error: error.message };
+  }
+}
+
+/** Does something with the model in Ingle, which is gone again before anything else is measured. */
+async function inProcess<T>(
+  { types }: CacheKind,
+  { model, threads, signal }: QualityOptions,
+  work: (loaded: LoadedModel) => Promise<T>,
+): Promise<T & { kvBytesPerToken: number }> {
+  await using loaded = await load(model, { ...types, threads, parallel: 1, signal });
+  return { ...(await work(loaded)), kvBytesPerToken: loaded.model.info.kvBytesPerToken };
+}
+
+/** Nothing where there was no needle to be found. */
+function needleValues(found: readonly boolean[]): Record<string, number> {
+  return found.length === 0 ? {} : { found: found.filter(Boolean).length, asked: found.length };
+}
+
+function about({ name, note, isOurs }: CacheKind): Pick<Row, "name" | "note" | "isOurs"> {
+  return { name, note, isOurs };
+}
+
+function memoryValues(bytes: number, originalBytes: number): Record<string, number> {
+  const memory = contexts.map((tokens) => [`memory${tokens}`, (tokens * bytes) / mebibyte] as const);
+  return { bits: (16 * bytes) / originalBytes, ...Object.fromEntries(memory) };
+}
+
+async function speedValues(
+  { types, build }: CacheKind,
+  options: QualityOptions,
+): Promise<Record<string, number>> {
+  const { model, threads, depth, signal } = options;
+  if (depth === 0) return {};
+  return { ...(await measureSpeed({ model, threads, answerTokens, depth, signal, build, ...types })) };
+}
+
+function textTest({ types, build }: CacheKind, options: QualityOptions): TextTest {
+  const { model, text, pieceTokens, pieces, threads, signal } = options;
+  return { model, text, pieceTokens, pieces, threads, signal, build, ...types };
+}
+
+/** Needles in texts that are as long as the model allows. */
+async function needlesFor(
+  { model, tokenizer }: LoadedModel,
+  file: string,
+  { seed, needleTexts }: QualityOptions,
+): Promise<Needle[]> {
+  const haystack = (await readFile(file, "utf8")).split(/\s+/).filter((word) => word !== "");
+  const sample = haystack.slice(0, 2_000);
+  const tokens = await tokenizer.encode(sample.join(" "), { addSpecial: false });
+  const tokensMax = Math.min(needleTextShare * model.info.contextLength, needleTokensMax);
+  const words = Math.floor((tokensMax * sample.length) / tokens.length);
+  return makeNeedles({ haystack, words, seed, texts: needleTexts });
+}

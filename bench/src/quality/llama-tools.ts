@@ -1,0 +1,110 @@
+// llama.cpp's own measuring programs, built from the source that Ingle is built from: with our patches, since only then do
+// they know types of ours. Used by the commands kv and quant.
+import { existsSync } from "node:fs";
+import { cp, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { BenchError } from "../bench-error.ts";
+import { plainEnvironment, runProgram } from "../child-process.ts";
+import { buildPrograms, gpuSuffix, type PeerOptions } from "../peers.ts";
+import { packageFolder, peersFolder, workspaceFolder } from "../workspace.ts";
+
+const tools = ["llama-perplexity", "llama-bench"] as const;
+export type LlamaTool = (typeof tools)[number];
+
+/**
+ * `patched` is what Ingle runs. In `uniform-3-bit` the type q3_kv rounds to evenly spaced levels in as many bits, to show
+ * what our coding is worth.
+ */
+export type ToolBuild = "patched" | "uniform-3-bit";
+
+const patchedSource = path.join(packageFolder("@ingle/llama.cpp"), "source");
+const stampFile = ".ingle-stamp";
+/** As the addon is built: ggml's own threads, one file. */
+const settings = ["-DGGML_OPENMP=OFF", "-DBUILD_SHARED_LIBS=OFF"];
+const benchLimitMs = 3_600_000;
+
+/** Throws BenchError when the source is not there yet, or a program is missing or fails. */
+export async function ensureLlamaTools(build: ToolBuild, options: PeerOptions): Promise<void> {
+  if (!existsSync(patchedSource))
+    throw new BenchError("llama.cpp's source is not there yet; run `npx --yes pnpm@12 build` first.");
+  options.say(`Building llama-perplexity and llama-bench (${build}); the first time takes minutes …`);
+  const source = build === "patched" ? patchedSource : await uniformSource();
+  await buildPrograms(tools, { source, folder: folderOf(build), settings }, options);
+}
+
+export function llamaTool(name: LlamaTool, build: ToolBuild): string {
+  return path.join(folderOf(build), "bin", name);
+}
+
+function folderOf(build: ToolBuild): string {
+  return path.join(peersFolder, `build-${build}${gpuSuffix}`);
+}
+
+/** A copy of the patched source with the files of bench/uniform-3-bit over it. */
+async function uniformSource(): Promise<string> {
+  const copy = path.join(peersFolder, "llama.cpp-uniform-3-bit");
+  const stampOf = async (folder: string): Promise<string> =>
+    await readFile(path.join(folder, stampFile), "utf8").catch(() => "");
+  if ((await stampOf(copy)) === "" || (await stampOf(copy)) !== (await stampOf(patchedSource))) {
+    await rm(copy, { recursive: true, force: true });
+    await cp(patchedSource, copy, { recursive: true, preserveTimestamps: true });
+  }
+  const files = path.join(workspaceFolder, "bench", "uniform-3-bit");
+  // With their own times, so that what has not changed is not built again.
+  await cp(files, copy, { recursive: true, preserveTimestamps: true });
+  return copy;
+}
+
+export interface SpeedTest {
+  model: string;
+  threads: number;
+  signal: AbortSignal;
+  /** Tokens that are read, tokens that are generated, and tokens that the context holds already. */
+  promptTokens?: number;
+  answerTokens?: number;
+  depth?: number;
+  /** Types of the KV cache. Default f16. */
+  kvTypeK?: string;
+  kvTypeV?: string;
+  build?: ToolBuild;
+}
+
+export interface Speeds {
+  promptTokensPerSecond?: number;
+  tokensPerSecond?: number;
+}
+
+/** What llama-bench measures, with flash attention. Throws BenchError, or the signal's reason. */
+export async function measureSpeed({ signal, ...test }: SpeedTest): Promise<Speeds> {
+  const { model, threads, promptTokens = 0, answerTokens = 0, depth = 0 } = test;
+  const { kvTypeK = "f16", kvTypeV = "f16", build = "patched" } = test;
+  const sizes = ["-p", promptTokens, "-n", answerTokens, "-d", depth, "-t", threads, "-r", 1];
+  const types = ["-fa", 1, "-ctk", kvTypeK, "-ctv", kvTypeV];
+  const args = ["-m", model, ...sizes, ...types, "-o", "json"].map(String);
+  const output = await runProgram(llamaTool("llama-bench", build), args, {
+    env: plainEnvironment(),
+    limitMs: benchLimitMs,
+    signal,
+  });
+  return parseSpeeds(output);
+}
+
+/** Of llama-bench's JSON: a test of the prompt, one of the generation, or both. Throws BenchError. */
+export function parseSpeeds(output: string): Speeds {
+  const speeds: Speeds = {};
+  for (const { n_prompt, n_gen, avg_ts } of testsIn(output)) {
+    if (n_prompt > 0 && n_gen === 0) speeds.promptTokensPerSecond = avg_ts;
+    if (n_gen > 0 && n_prompt === 0) speeds.tokensPerSecond = avg_ts;
+  }
+  if (Object.keys(speeds).length === 0)
+    throw new BenchError(`llama-bench reported no speed: ${output.slice(0, 300)}`);
+  return speeds;
+}
+
+function testsIn(output: string): { n_prompt: number; n_gen: number; avg_ts: number }[] {
+  try {
+    return JSON.parse(output);
+  } catch (error) {
+    throw new BenchError(`llama-bench wrote no JSON: ${output.slice(0, 300)}`, { cause: error });
+  }
+}

@@ -1,0 +1,60 @@
+// A needle in a haystack: a fact in the middle of a long text about something else, which the model is asked for at the end.
+// Whether it finds the fact says whether its memory of far tokens is still good. Used by the command kv.
+import type { LoadedModel } from "@ingle/engine";
+import { seededRandom } from "@ingle/fixtures";
+
+export interface Needle {
+  prompt: string;
+  /** The digits that a right answer begins with. */
+  answer: string;
+}
+
+export interface NeedleOptions {
+  /** The words of a book. */
+  haystack: readonly string[];
+  /** Words around each needle. */
+  words: number;
+  seed: number;
+  /** Texts, each of which has a needle at each depth. */
+  texts: number;
+}
+
+/** Shares of the text that stand before the needle. The deepest is first: what two texts begin with is computed once. */
+const depths = [0.9, 0.7, 0.5, 0.3, 0.1];
+const places = ["harbour", "library", "museum", "station", "theatre", "market", "hospital", "garden"];
+const answerTokens = 8;
+
+/** All needles; equal seeds make equal ones. */
+export function makeNeedles({ haystack, words, seed, texts }: NeedleOptions): Needle[] {
+  const random = seededRandom(seed, "needles");
+  const below = (limit: number): number => random.uint32() % limit;
+  return Array.from({ length: texts }, () => {
+    const start = below(Math.max(1, haystack.length - words));
+    const text = haystack.slice(start, start + words);
+    const place = places[below(places.length)] ?? "";
+    return depths.map((depth) =>
+      needleAt(text, Math.round(words * depth), place, String(10_000 + below(90_000))),
+    );
+  }).flat();
+}
+
+function needleAt(text: readonly string[], at: number, place: string, answer: string): Needle {
+  const fact = `The secret number of the ${place} is ${answer}.`;
+  const hay = [...text.slice(0, at), fact, ...text.slice(at)].join(" ");
+  return { prompt: `${hay}\n\nRemember: the secret number of the ${place} is`, answer };
+}
+
+/** Which needles the model finds, greedily. */
+export async function findNeedles(
+  { model }: Pick<LoadedModel, "model">,
+  needles: readonly Needle[],
+  signal: AbortSignal,
+): Promise<boolean[]> {
+  const found: boolean[] = [];
+  for (const { prompt, answer } of needles) {
+    const request = { prompt, temperature: 0, maxTokens: answerTokens };
+    const { text } = await model.generate(request, { signal });
+    found.push(text.trimStart().startsWith(answer));
+  }
+  return found;
+}

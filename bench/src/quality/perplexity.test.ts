@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { BenchError } from "../bench-error.ts";
+import { parseDivergence } from "./perplexity.ts";
+
+/** The end of what llama-perplexity writes, after a table of its pieces whose head has the same words. */
+const output = `
+chunk             PPL               ln(PPL(Q)/PPL(base))          KL Divergence              Δp RMS            Same top p
+   1      86.5994 ±   14.9891       0.00965 ±    0.01500       0.02324 ±    0.00132     2.879 ±  0.471 %    83.137 ±  2.349 %
+
+====== Perplexity statistics ======
+Mean PPL(Q)                   :  36.235512 ±   2.499126
+Mean PPL(base)                :  34.632920 ±   2.409792
+Mean PPL(Q)/PPL(base)         :   1.046274 ±   0.007489
+
+====== KL divergence statistics ======
+Mean    KLD:   0.033409 ±   0.001263
+Maximum KLD:   0.674631
+99.9%   KLD:   0.556503
+99.0%   KLD:   0.263087
+
+====== Token probability statistics ======
+Same top p: 86.536 ± 0.873 %
+`;
+
+describe("parseDivergence", () => {
+  it("reads the figures of the end, not those of the pieces", () => {
+    expect(parseDivergence(output)).toEqual({
+      perplexity: 36.235512,
+      perplexityBase: 34.63292,
+      kld: 0.033409,
+      kldError: 0.001263,
+      kld99: 0.263087,
+      sameTop: 0.86536,
+    });
+  });
+
+  it("reads a divergence that rounding has made smaller than nothing", () => {
+    expect(parseDivergence(output.replace("0.033409", "-0.000001")).kld).toBe(-0.000001);
+  });
+
+  it("says what is missing in an output that was cut", () => {
+    expect(() => parseDivergence(output.slice(0, output.indexOf("====== KL")))).toThrow(/no divergence/);
+    expect(() => parseDivergence("")).toThrow(BenchError);
+  });
+});

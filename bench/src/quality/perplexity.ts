@@ -1,0 +1,84 @@
+// How far a compressed model or cache is from the original: llama-perplexity writes down what the original holds likely
+// after each token of a text, and then compares. Used by the commands kv and quant.
+import { BenchError } from "../bench-error.ts";
+import { plainEnvironment, runProgram } from "../child-process.ts";
+import { llamaTool, type ToolBuild } from "./llama-tools.ts";
+
+const limitMs = 3 * 3_600_000;
+
+export interface TextTest {
+  model: string;
+  /** A file of prose. */
+  text: string;
+  /** Tokens of a piece; the first half of each is only read. */
+  pieceTokens: number;
+  pieces: number;
+  threads: number;
+  signal: AbortSignal;
+  /** Types of the KV cache. Default f16. */
+  kvTypeK?: string;
+  kvTypeV?: string;
+  build?: ToolBuild;
+}
+
+export interface Divergence {
+  /** Lower is better: how many tokens the model wavers between, in a manner of speaking. */
+  perplexity: number;
+  /** The original's. */
+  perplexityBase: number;
+  /** Kullback and Leibler's divergence from the original's chances, mean over the tokens, in nats; and its error. */
+  kld: number;
+  kldError: number;
+  /** Of one token in a hundred it is larger than this. */
+  kld99: number;
+  /** The share of tokens of which both hold the same one likeliest, 0 to 1. */
+  sameTop: number;
+}
+
+/** Writes the original's chances to `base`: for each token two bytes a word of the vocabulary. */
+export async function writeBase(test: TextTest, base: string): Promise<void> {
+  await runPerplexity(test, ["--kl-divergence-base", base]);
+}
+
+/** Compares with what writeBase() has written for the same text. Throws BenchError, or the signal's reason. */
+export async function compareWithBase(test: TextTest, base: string): Promise<Divergence> {
+  const compare = async (): Promise<string> =>
+    await runPerplexity(test, ["--kl-divergence-base", base, "--kl-divergence"]);
+  const output = await compare();
+  // Its log is written by a thread of its own, which the end of the process now and then cuts off.
+  return parseDivergence(isWhole(output) ? output : await compare());
+}
+
+async function runPerplexity(test: TextTest, flags: readonly string[]): Promise<string> {
+  const { model, text, pieceTokens, pieces, threads, signal } = test;
+  const { kvTypeK = "f16", kvTypeV = "f16", build = "patched" } = test;
+  const sizes = ["-c", pieceTokens, "-b", pieceTokens, "--chunks", pieces, "-t", threads];
+  const types = ["-fa", "on", "-ctk", kvTypeK, "-ctv", kvTypeV];
+  const args = ["-m", model, "-f", text, ...sizes, ...types, ...flags].map(String);
+  const program = llamaTool("llama-perplexity", build);
+  return await runProgram(program, args, { env: plainEnvironment(), limitMs, signal });
+}
+
+/** The share of same tokens stands in its last line. */
+function isWhole(output: string): boolean {
+  return /^Same top p:.*%\s*$/m.test(output);
+}
+
+/** Reads what `llama-perplexity --kl-divergence` prints at its end. Throws BenchError. */
+export function parseDivergence(output: string): Divergence {
+  const figure = (pattern: RegExp, what: string): number => {
+    const found = Number(pattern.exec(output)?.[1]);
+    if (Number.isFinite(found)) return found;
+    throw new BenchError(
+      `llama-perplexity told no ${what}; a text of at least two pieces is needed. It wrote: ${output.slice(-300)}`,
+    );
+  };
+  return {
+    perplexity: figure(/^Mean PPL\(Q\)\s*:\s*([\d.]+)/m, "perplexity"),
+    perplexityBase: figure(/^Mean PPL\(base\)\s*:\s*([\d.]+)/m, "perplexity of the original"),
+    kld: figure(/^Mean\s+KLD:\s*(-?[\d.]+)/m, "divergence"),
+    kldError: figure(/^Mean\s+KLD:\s*-?[\d.]+\s*±\s*([\d.]+)/m, "error of the divergence"),
+    kld99: figure(/^99\.0%\s+KLD:\s*(-?[\d.]+)/m, "percentile of the divergence"),
+    sameTop: figure(/^Same top p:\s*([\d.]+)/m, "share of same tokens") / 100,
+  };
+}
