@@ -1,5 +1,5 @@
 // config.json: what a folder says about its model. Read once, for the architectures and the quantization.
-import { z } from "zod";
+import type { z } from "zod";
 
 import { MlxError } from "./errors.ts";
 

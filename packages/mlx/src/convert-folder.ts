@@ -1,6 +1,9 @@
 // From a folder as MLX's tools write it to a GGUF file that llama.cpp loads: reads what the folder says, finds its family and
 // has it written. Runs in the thread that calls it; in-worker.ts runs it beside a program's own work.
+import path from "node:path";
+
 import type { Architecture } from "./architectures/architecture.ts";
+import { text } from "./architectures/metadata.ts";
 import { architectureOf } from "./architectures/registry.ts";
 import { parseConfig, type MlxConfig } from "./config.ts";
 import { MlxError } from "./errors.ts";
@@ -46,7 +49,10 @@ export async function convertFolder(
   options.signal?.throwIfAborted();
   const { config, settings, architecture } = await readSettings(folder);
   await using weights = await Weights.open(folder);
-  const plan = architecture.plan(config, new Set(weights.tensors.keys()));
+  const planned = architecture.plan(config, new Set(weights.tensors.keys()));
+  // llama.cpp knows Phi-3's tokenizer by the model's name.
+  const name = path.basename(path.resolve(folder));
+  const plan = { ...planned, metadata: new Map([...planned.metadata, ["general.name", text(name)]]) };
   const tokenizer = await tokenizerMetadata(folder, config, plan.vocabulary);
   return await writeModel(target, { plan, tokenizer, settings, weights }, options);
 }

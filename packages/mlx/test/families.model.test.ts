@@ -112,7 +112,12 @@ describe.each(families)("$model.architecture", (options) => {
     expect(ours).toHaveLength(4);
     // Blocks of 4 and 5 bits are multiplied by vectors rounded to 8 bits, each rounding by at most 1/254 of the largest of 32;
     // over two layers that is some hundredths of the logits' deviation of 3. F16 has no such difference.
-    for (const [step, { logprob }] of theirs.entries())
+    // Where two tokens are nearly as likely, the texts may part; what comes after is no comparison.
+    const parted = theirs.findIndex(
+      ({ bytes }, step) => !Buffer.from(bytes).equals(ours[step]?.bytes ?? Buffer.alloc(0)),
+    );
+    const compared = parted === -1 ? theirs : theirs.slice(0, parted + 1);
+    for (const [step, { logprob }] of compared.entries())
       expect(Math.abs((ours[step]?.logprob ?? 99) - logprob), `step ${step}`).toBeLessThan(0.35);
   });
 });

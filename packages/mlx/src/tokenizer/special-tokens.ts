@@ -7,8 +7,11 @@ import { readFields } from "../config.ts";
 import type { MlxConfig } from "../config.ts";
 import type { Processor, TokenizerConfig, TokenizerJson } from "./tokenizer-json.ts";
 
-/** By the names in tokenizer_config.json; GGUF's own names for some of them are older. */
-const roles = {
+/** As tokenizer_config.json calls them. */
+const roleNames = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"] as const;
+type Role = (typeof roleNames)[number];
+/** GGUF's names for them, some of which are older. */
+const roles: Record<Role, string> = {
   bos: "bos",
   eos: "eos",
   unk: "unknown",
@@ -16,9 +19,7 @@ const roles = {
   pad: "padding",
   cls: "cls",
   mask: "mask",
-} as const;
-type Role = keyof typeof roles;
-const roleNames = Object.keys(roles) as Role[];
+};
 
 const id = z.int().min(0).nullish().catch(undefined);
 /** Lists of ids, as some have for eos, say nothing here: tokenizer_config.json names the one. */

@@ -44,15 +44,18 @@ export const Step = z.object({
 });
 export type Step = z.infer<typeof Step>;
 
-const steps = <Key extends string>(key: Key) =>
+const Steps = z.array(Step).max(STEPS_MAX);
+/** One step by itself, or what a sequence of them was read to. */
+const stepsOr = (sequence: z.ZodType<readonly Step[]>) =>
   z
-    .union([z.object({ type: z.literal("Sequence"), [key]: z.array(Step).max(STEPS_MAX) }), Step])
+    .union([sequence, Step.transform((step): readonly Step[] => [step])])
     .nullish()
-    .transform((value): readonly Step[] => {
-      if (value === undefined || value === null) return [];
-      const inner = (value as Partial<Record<Key, Step[]>>)[key]; // there exactly where it is a sequence
-      return inner ?? [value as Step];
-    });
+    .transform((steps) => steps ?? []);
+const Sequence = z.object({ type: z.literal("Sequence") });
+const Normalizers = Sequence.extend({ normalizers: Steps }).transform(({ normalizers }) => normalizers);
+const PreTokenizers = Sequence.extend({ pretokenizers: Steps }).transform(
+  ({ pretokenizers }) => pretokenizers,
+);
 
 const TemplatePiece = z.object({
   SpecialToken: z.object({ id: tokenText }).nullish(),
@@ -71,8 +74,8 @@ const TokenizerJson = z.object({
     .max(ADDED_MAX)
     .nullish()
     .transform((tokens) => tokens ?? []),
-  normalizer: steps("normalizers"),
-  pre_tokenizer: steps("pretokenizers"),
+  normalizer: stepsOr(Normalizers),
+  pre_tokenizer: stepsOr(PreTokenizers),
   post_processor: Processor.extend({ processors: z.array(Processor).max(STEPS_MAX).nullish() }).nullish(),
   model: z.object({
     type: z.string().max(64).optional(),

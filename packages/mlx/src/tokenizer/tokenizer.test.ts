@@ -55,11 +55,22 @@ async function readBack(vocabulary: Vocabulary, modelType = "llama"): Promise<Gg
   return read({ ...hubTokenizer(vocabulary), modelType, ids, size: vocabulary.tokens.length });
 }
 
+function isFilling({ metadata }: Vocabulary, id: number): boolean {
+  const texts = metadata.get("tokenizer.ggml.tokens");
+  return texts?.type === "string" && "values" in texts && texts.values[id] === `[PAD${id}]`;
+}
+
 describe("a vocabulary of bytes", () => {
   it.each(["gpt-2", "qwen2", "llama-bpe"])("%s is as it was", async (name) => {
     const vocabulary = await readVocabulary(name);
     const before = new Map(vocabulary.metadata);
     before.delete("tokenizer.chat_template");
+    // Fillings were the user's own tokens to the converter that made the file; today's calls them unused, as it should.
+    const [userDefined, unused] = [4, 5];
+    const kinds = numbers(before.get("tokenizer.ggml.token_type")).map((kind, id) =>
+      kind === userDefined && isFilling(vocabulary, id) ? unused : kind,
+    );
+    before.set("tokenizer.ggml.token_type", { type: "int32", values: kinds });
     const after = await readBack(vocabulary);
     expect([...after.keys()].toSorted()).toEqual([...before.keys()].toSorted());
     for (const [key, value] of before) expect(after.get(key), key).toEqual(value);

@@ -58,12 +58,15 @@ export function sentencePieceTokens(
   return { tokens, scores: scoresOf(tokens, readMerges(tokenizer)) };
 }
 
+function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
 /** Texts by id, with gaps. */
 function readVocabulary({ model }: TokenizerJson): (string | undefined)[] {
   const { vocab } = model;
-  if (typeof vocab !== "object" || vocab === null || Array.isArray(vocab))
-    throw malformed("has no vocabulary");
-  const entries = Object.entries(vocab as Record<string, unknown>); // an object of JSON; ids are checked below
+  if (!isObject(vocab)) throw malformed("has no vocabulary");
+  const entries = Object.entries(vocab); // ids are checked below
   if (entries.length === 0 || entries.length > ENTRIES_MAX)
     throw malformed(`has ${entries.length} tokens; 1 to ${ENTRIES_MAX} are possible`);
   const texts: (string | undefined)[] = [];
