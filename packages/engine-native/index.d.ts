@@ -1,6 +1,5 @@
 // The seam between the native engine and TypeScript, written by hand. Only @ingle/engine imports it.
-// Arguments are trusted here: @ingle/engine has checked shapes and ranges with zod before it calls.
-// Every error is an Error with a `code` of NativeErrorCode, and `details` where numbers help.
+// Arguments are trusted here: @ingle/engine has checked them. Errors have a `code`, and `details` where numbers help.
 
 export { computeImatrix, planQuantization, quantizeModel } from "./quantize.js";
 export type { NativeImatrixOptions, NativeImatrixResult, NativeQuantizeOptions } from "./quantize.js";
@@ -398,3 +397,4 @@ export function measureModel(model: NativeLoadOptions, context: NativeContextOpt
 
 /** Sends llama.cpp's own log lines to `sink`, or nowhere with null (the default). Level: 1 debug … 4 error. */
 export function setLogSink(sink: ((level: number, text: string) => void) | null): void;
+export function keepMemoryTight(): void; // of the whole process

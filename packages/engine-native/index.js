@@ -6,6 +6,7 @@ const addon = createRequire(import.meta.url)("./build/Release/ingle.node");
 export const {
   buildInfo,
   computeImatrix,
+  keepMemoryTight,
   loadModel,
   measureModel,
   planQuantization,

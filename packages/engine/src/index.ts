@@ -55,7 +55,14 @@ export {
 } from "./memory.ts";
 export { Message, ToolCall } from "./messages.ts";
 export { Model, type GenerateOptions, type ModelInfo } from "./model.ts";
-export { buildInfo, setLogSink, type BuildInfo, type DeviceInfo, type NativeStats } from "./native.ts";
+export {
+  buildInfo,
+  keepMemoryTight,
+  setLogSink,
+  type BuildInfo,
+  type DeviceInfo,
+  type NativeStats,
+} from "./native.ts";
 export {
   computeImatrix,
   type ComputedImatrix,

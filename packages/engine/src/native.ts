@@ -96,6 +96,14 @@ export async function computeImatrixNative(
   return await fromNative((await addon()).computeImatrix(options, onChunk));
 }
 
+/**
+ * For a process that is all Ingle's, once, before models are loaded: where the C library is glibc, all threads share what its
+ * allocator holds, and free memory goes back to the system at once. Other native code of the process may become slower.
+ */
+export async function keepMemoryTight(): Promise<void> {
+  (await addon()).keepMemoryTight();
+}
+
 /** Sends the native library's own log lines to `sink`, or nowhere with null. */
 export async function setLogSink(sink: ((level: number, text: string) => void) | null): Promise<void> {
   (await addon()).setLogSink(sink);

@@ -103,6 +103,14 @@ void set_log_sink(LogSink sink) {
     sink_current = sink ? std::make_shared<LogSink>(std::move(sink)) : nullptr;
 }
 
+void keep_memory_tight() {
+#ifdef __GLIBC__
+    constexpr int kKeptBytes = 128 * 1024;
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+#endif
+}
+
 void give_back_freed_memory() {
 #ifdef __GLIBC__
     malloc_trim(0);

@@ -21,6 +21,10 @@ Napi::Value build_info(const Napi::CallbackInfo& info) {
     return from_backend_info(info.Env(), llama_rt::backend_info());
 }
 
+void keep_memory_tight(const Napi::CallbackInfo&) {
+    llama_rt::keep_memory_tight();
+}
+
 } // namespace
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
@@ -30,6 +34,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     env.SetInstanceData(data.release()); // deleted by node-addon-api when the environment ends
     exports.Set("buildInfo", Napi::Function::New<build_info>(env, "buildInfo"));
     exports.Set("computeImatrix", Napi::Function::New<compute_imatrix>(env, "computeImatrix"));
+    exports.Set("keepMemoryTight", Napi::Function::New<keep_memory_tight>(env, "keepMemoryTight"));
     exports.Set("loadModel", Napi::Function::New<load_model>(env, "loadModel"));
     exports.Set("measureModel", Napi::Function::New<measure_model>(env, "measureModel"));
     exports.Set("planQuantization", Napi::Function::New<plan_quantization>(env, "planQuantization"));

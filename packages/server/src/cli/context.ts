@@ -23,6 +23,7 @@ export type Engine = Pick<
   | "importModels"
   | "libraryPaths"
   | "listModels"
+  | "keepMemoryTight"
   | "load"
   | "locateModel"
   | "memoryBudget"

@@ -19,6 +19,7 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const { env, shutdown, stdout } = context;
   const config = resolveConfig({ flags, env });
   const engine = await context.engine();
+  await engine.keepMemoryTight();
   const choice = await chooseModel(config, context);
   const budget = await modelBudget(config.models, engine);
   const aliases = config.model === undefined ? [] : [config.model];
