@@ -6,6 +6,8 @@ import type { NativeErrorCode } from "@ingle/engine-native";
 export type EngineErrorCode =
   | Exclude<NativeErrorCode, "invalid_argument" | "load_aborted">
   | "invalid_request"
+  | "image_invalid"
+  | "image_too_large"
   | "native_missing"
   | "download_failed"
   | "integrity_failed"

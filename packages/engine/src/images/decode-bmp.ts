@@ -1,0 +1,86 @@
+// Decodes BMP files, which sharp does not read: uncompressed, of every depth. An alpha channel is not looked at, like most
+// readers of BMP do. Between bands of rows the event loop has its turn, for there is no thread to do it on.
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { readBmpHeader } from "./bmp-header.ts";
+import type { BmpHeader } from "./bmp-header.ts";
+import { brokenImage } from "./image-header.ts";
+import type { RgbImage } from "./rgb-image.ts";
+
+/** Pixels between two turns of the event loop: a few milliseconds. */
+const BAND_PIXELS = 250_000;
+
+/** Throws `image_invalid` for pixels that are missing or stored in a way that is not read. */
+export async function decodeBmp(bytes: Uint8Array, signal?: AbortSignal): Promise<RgbImage> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const header = readBmpHeader(view);
+  if (header === undefined) throw brokenImage("bmp");
+  const { width, height, bitsPerPixel, pixelsAt, isTopDown } = header;
+  // Rows are padded to whole words.
+  const rowBytes = Math.ceil((width * bitsPerPixel) / 32) * 4;
+  const paletteEnd = header.palette.at + header.palette.colours * header.palette.bytes;
+  if (pixelsAt + rowBytes * height > bytes.length || paletteEnd > bytes.length) throw brokenImage("bmp");
+
+  const data = new Uint8Array(3 * width * height);
+  const readRow = rowReader(view, header);
+  const rowsPerBand = Math.max(1, Math.floor(BAND_PIXELS / width));
+  for (let row = 0; row < height; row++) {
+    const stored = isTopDown ? row : height - 1 - row;
+    readRow(pixelsAt + stored * rowBytes, data.subarray(3 * width * row, 3 * width * (row + 1)));
+    if (row % rowsPerBand !== rowsPerBand - 1) continue;
+    await nextTurn();
+    signal?.throwIfAborted();
+  }
+  return { width, height, data };
+}
+
+/** Reads the row that begins at `at` into `row`. */
+type RowReader = (at: number, row: Uint8Array) => void;
+
+function rowReader(view: DataView, header: BmpHeader): RowReader {
+  const { bitsPerPixel } = header;
+  if (bitsPerPixel === 24) return (at, row) => readBlueGreenRed(view, at, row);
+  if (bitsPerPixel <= 8) return paletteReader(view, header);
+  const channels = header.masks.map(channelOf);
+  const bytes = bitsPerPixel / 8;
+  return (at, row) => {
+    for (let x = 0; 3 * x < row.length; x++) {
+      const place = at + bytes * x;
+      const pixel = bytes === 2 ? view.getUint16(place, true) : view.getUint32(place, true);
+      for (const [index, channel] of channels.entries()) row[3 * x + index] = channel(pixel);
+    }
+  };
+}
+
+function readBlueGreenRed(view: DataView, at: number, row: Uint8Array): void {
+  for (let x = 0; x < row.length; x += 3) {
+    row[x] = view.getUint8(at + x + 2);
+    row[x + 1] = view.getUint8(at + x + 1);
+    row[x + 2] = view.getUint8(at + x);
+  }
+}
+
+/** Several pixels lie in a byte, the first in the highest bits. What the palette does not have is black. */
+function paletteReader(view: DataView, { bitsPerPixel, palette }: BmpHeader): RowReader {
+  const perByte = 8 / bitsPerPixel;
+  const mask = 2 ** bitsPerPixel - 1;
+  return (at, row) => {
+    for (let x = 0; 3 * x < row.length; x++) {
+      const byte = view.getUint8(at + Math.floor(x / perByte));
+      const colour = (byte >>> (8 - bitsPerPixel * ((x % perByte) + 1))) & mask;
+      if (colour >= palette.colours) continue;
+      const entry = palette.at + colour * palette.bytes;
+      row[3 * x] = view.getUint8(entry + 2);
+      row[3 * x + 1] = view.getUint8(entry + 1);
+      row[3 * x + 2] = view.getUint8(entry);
+    }
+  };
+}
+
+/** Cuts one colour out of a pixel and stretches it to 0 … 255. A colour without bits is 0. */
+function channelOf(mask: number): (pixel: number) => number {
+  if (mask === 0) return () => 0;
+  const shift = 31 - Math.clz32(mask & -mask);
+  const most = mask >>> shift;
+  return (pixel) => Math.round((((pixel & mask) >>> shift) * 255) / most);
+}

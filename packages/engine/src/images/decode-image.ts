@@ -1,0 +1,152 @@
+// Files of pictures become pixels. sharp (libvips) decodes, on threads of its own; it is loaded when the first picture comes,
+// because most programs never see one.
+import type { Sharp, SharpOptions } from "sharp";
+
+import { EngineError } from "../errors.ts";
+import { decodeBmp } from "./decode-bmp.ts";
+import { brokenImage, readImageHeader } from "./image-header.ts";
+import type { ImageFormat, ImageHeader } from "./image-header.ts";
+import { checkBytes, checkImages, checkSize, checkTotalPixels, imageLimits } from "./image-limits.ts";
+import type { ImageLimits } from "./image-limits.ts";
+import type { RgbImage } from "./rgb-image.ts";
+
+export interface DecodeImageOptions extends Pick<ImageLimits, "maxBytes" | "maxPixels" | "maxSide"> {
+  signal?: AbortSignal | undefined;
+}
+
+export interface DecodeImagesOptions extends ImageLimits {
+  signal?: AbortSignal | undefined;
+}
+
+/** Decoding 40 megapixels takes a second or two. Files made to take longer, such as JPEGs of a thousand scans, are cut off. */
+const DECODE_SECONDS_MAX = 20;
+
+/** What a model sees through what is transparent: what a page shows. */
+const BACKGROUND = "#ffffff";
+
+/**
+ * Decodes the file of one picture: JPEG, PNG, WebP, GIF or BMP, whatever its name or MIME type says.
+ *
+ * - It is turned upright as its EXIF orientation says.
+ * - Of an animation, it is the first frame.
+ * - What is transparent lies on white. (The image processors of transformers and llama.cpp's own decoder drop the alpha
+ *   channel instead and show what colours are hidden behind it, which are black in many files and noise in some.)
+ * - Grey, CMYK and 16 bits per channel become 8-bit RGB. Colour profiles are not applied, as the models were trained.
+ *
+ * Throws `image_invalid` for bytes that are no such picture or are damaged, `image_too_large` for more bytes or pixels than
+ * the limits, before anything is decoded, and `native_missing` where sharp has no build for this machine.
+ */
+export async function decodeImage(bytes: Uint8Array, options: DecodeImageOptions = {}): Promise<RgbImage> {
+  options.signal?.throwIfAborted();
+  return decodeChecked(bytes, checkedHeader(bytes, options), options);
+}
+
+/**
+ * Decodes the pictures of one request, one after the other. Throws as `decodeImage`, with the picture's place among them as
+ * `image` in the details, and `image_too_large` for too many pictures or pixels together; nothing has been decoded then.
+ */
+export async function decodeImages(
+  files: readonly Uint8Array[],
+  options: DecodeImagesOptions = {},
+): Promise<RgbImage[]> {
+  options.signal?.throwIfAborted();
+  checkImages(files.length, options);
+  const headers = files.map((bytes, image) => {
+    try {
+      return checkedHeader(bytes, options);
+    } catch (error) {
+      throw withPlace(error, image);
+    }
+  });
+  checkTotalPixels(headers, options);
+  const images: RgbImage[] = [];
+  for (const [image, header] of headers.entries()) {
+    try {
+      images.push(await decodeChecked(files[image] ?? new Uint8Array(), header, options));
+    } catch (error) {
+      throw withPlace(error, image);
+    }
+  }
+  return images;
+}
+
+function withPlace(error: unknown, image: number): unknown {
+  if (!EngineError.is(error)) return error;
+  const details = { ...error.details, image };
+  return new EngineError(error.code, error.message, { cause: error.cause, details });
+}
+
+function checkedHeader(bytes: Uint8Array, limits: ImageLimits): ImageHeader {
+  checkBytes(bytes.length, limits);
+  const header = readImageHeader(bytes);
+  checkSize(header, limits);
+  return header;
+}
+
+async function decodeChecked(
+  bytes: Uint8Array,
+  { format }: ImageHeader,
+  { signal, maxPixels = imageLimits.maxPixels }: DecodeImageOptions,
+): Promise<RgbImage> {
+  if (format === "bmp") return decodeBmp(bytes, signal);
+  const openImage = await loadSharp();
+  signal?.throwIfAborted();
+  const image = openImage(bytes, { ...reading, limitInputPixels: maxPixels });
+  try {
+    return await untilAborted(pixelsOf(image, format), signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw EngineError.is(error) ? error : brokenImage(format, error);
+  }
+}
+
+const reading = {
+  // Truncated files and invalid pixels; warnings are about what does not show.
+  failOn: "error",
+  ignoreIcc: true,
+  sequentialRead: true,
+} as const satisfies SharpOptions;
+
+async function pixelsOf(image: Sharp, format: ImageFormat): Promise<RgbImage> {
+  // Bytes that are two kinds at once are decoded as the kind whose size was looked at, or not at all.
+  const found = await image.metadata();
+  if (found.format !== format) throw brokenImage(format);
+  const { data, info } = await image
+    .autoOrient()
+    .flatten({ background: BACKGROUND })
+    .toColourspace("srgb")
+    .timeout({ seconds: DECODE_SECONDS_MAX })
+    .raw({ depth: "uchar" })
+    .toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, data };
+}
+
+/** Rejects as soon as the signal does. What was begun on another thread runs to its end, unheard. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const done = new AbortController();
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true, signal: done.signal });
+  });
+  try {
+    await Promise.race([work, aborted]);
+    signal.throwIfAborted();
+    return await work;
+  } finally {
+    done.abort();
+  }
+}
+
+let sharpLoading: Promise<(typeof import("sharp"))["default"]> | undefined;
+
+async function loadSharp(): Promise<(typeof import("sharp"))["default"]> {
+  sharpLoading ??= import("sharp").then((loaded) => loaded.default);
+  try {
+    return await sharpLoading;
+  } catch (error) {
+    sharpLoading = undefined;
+    const message =
+      "Images cannot be decoded here: the package sharp has no build for this machine or was left out. Install sharp.";
+    throw new EngineError("native_missing", message, { cause: error });
+  }
+}

@@ -1,0 +1,81 @@
+// Pictures from wherever a program has them: bytes, Blobs, files and data URLs.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { dataUrlBytes } from "./data-url.ts";
+import { imageBytes } from "./image-bytes.ts";
+
+const bytes = Buffer.from([0, 1, 2, 250, 251, 252, 253]);
+const base64 = "AAEC+vv8/Q==";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-images-"));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("the bytes of an image", () => {
+  it("are the same from every source", async () => {
+    const file = path.join(folder, "image.png");
+    await writeFile(file, bytes);
+    const buffer = new Uint8Array(bytes).buffer;
+    const url = `data:image/png;base64,${base64}`;
+    const sources = [bytes, buffer, new Blob([buffer]), file, pathToFileURL(file), url, new URL(url)];
+    for (const source of sources) expect(Buffer.from(await imageBytes(source))).toEqual(bytes);
+  });
+
+  it("are not read of a source that has too many, or is no file", async () => {
+    const file = path.join(folder, "large.png");
+    await writeFile(file, bytes);
+    const tooLarge = { code: "image_too_large", details: { bytes: 7, maxBytes: 6 } };
+    const limit = { maxBytes: 6 };
+    for (const source of [file, new Blob([bytes]), `data:image/png;base64,${base64}`])
+      await expect(imageBytes(source, limit)).rejects.toMatchObject(tooLarge);
+    await expect(imageBytes(folder)).rejects.toMatchObject({ code: "image_invalid" });
+    await expect(imageBytes(path.join(folder, "missing"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("are never fetched", async () => {
+    for (const url of ["http://127.0.0.1/a.png", "https://example.com/a.png", "ftp://example.com/a.png"])
+      await expect(imageBytes(new URL(url))).rejects.toMatchObject({ code: "image_invalid" });
+  });
+});
+
+describe("a data URL", () => {
+  it("may have any image's MIME type, and padding or none", () => {
+    for (const type of ["image/png", "IMAGE/JPEG", "image/svg+xml", "image/x-icon"])
+      expect(dataUrlBytes(`data:${type};base64,${base64}`)).toEqual(bytes);
+    expect(dataUrlBytes(`data:image/png;base64,${base64.replaceAll("=", "")}`)).toEqual(bytes);
+    expect(dataUrlBytes("data:image/png;base64,")).toHaveLength(0);
+  });
+
+  it("of any other form is refused", () => {
+    const wrong = [
+      base64,
+      "",
+      "data:",
+      `data:;base64,${base64}`,
+      `data:text/plain;base64,${base64}`,
+      `data:image/png,${base64}`,
+      `data:image/png;charset=utf-8;base64,${base64}`,
+      ` data:image/png;base64,${base64}`,
+      `data:image/png;base64, ${base64}`,
+      `data:image/png;base64,AAEC\n+vv8/Q==`,
+      `data:image/png;base64,AAEC+vv8/Q=`,
+      `data:image/png;base64,AAEC=vv8/Q==`,
+      `data:image/png;base64,AAEC+`,
+      `data:image/png;base64,AAEC*vv8`,
+      `data:image/png;base64,====`,
+      `data:image/${"a".repeat(100)};base64,${base64}`,
+      `https://example.com/a.png`,
+    ];
+    for (const url of wrong)
+      expect(() => dataUrlBytes(url), url).toThrow(expect.objectContaining({ code: "image_invalid" }));
+  });
+});
