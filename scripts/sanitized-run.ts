@@ -59,6 +59,7 @@ class Requests {
 function request(prompt: Int32Array, client: string): NativeRequest {
   return {
     tokens: prompt,
+    images: null,
     sampling: {
       temperature: 0.8,
       topK: 40,
@@ -94,7 +95,7 @@ async function stream(engine: NativeEngine, requests: Requests, prompts: Int32Ar
 }
 
 async function run(addon: Addon, file: string): Promise<void> {
-  const weights = { path: file, gpuLayers: 0, mmap: true, mlock: false };
+  const weights = { path: file, gpuLayers: 0, mmap: true, mlock: false, projector: null };
   const loading = addon.loadModel(weights, () => undefined);
   const model = await loading.model;
   const requests = new Requests();

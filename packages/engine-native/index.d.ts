@@ -1,6 +1,17 @@
 // The seam between the native engine and TypeScript, written by hand. Only @ingle/engine imports it.
 // Arguments are trusted here: @ingle/engine has checked them. Errors have a `code`, and `details` where numbers help.
 
+import type { NativeChat, NativeReply } from "./chat.d.ts";
+
+export type {
+  NativeChat,
+  NativeImage,
+  NativeMessage,
+  NativePart,
+  NativeReply,
+  NativeTool,
+  NativeToolCall,
+} from "./chat.d.ts";
 export { computeImatrix, planQuantization, quantizeModel } from "./quantize.js";
 export type { NativeImatrixOptions, NativeImatrixResult, NativeQuantizeOptions } from "./quantize.js";
 
@@ -15,6 +26,8 @@ export type NativeErrorCode =
   | "context_length_exceeded"
   | "overloaded"
   | "generation_not_supported"
+  | "image_not_supported"
+  | "projector_mismatch"
   | "embeddings_not_supported"
   | "engine_failed"
   | "disposed";
@@ -50,6 +63,17 @@ export interface NativeLoadOptions {
   gpuLayers: number;
   mmap: boolean;
   mlock: boolean;
+  /** What lets the model read pictures; its header was checked. */
+  projector: NativeProjector | null;
+}
+
+export interface NativeProjector {
+  path: string;
+  /** Threads that encode pictures, where no GPU does it. */
+  threads: number;
+  /** Tokens of a picture at least and at most, where that can be chosen; 0 for what the file says. */
+  imageMinTokens: number;
+  imageMaxTokens: number;
 }
 
 /** A load under way. `abort()` makes `model` reject with `load_aborted`; after the end it does nothing. */
@@ -74,6 +98,8 @@ export interface NativeModelInfo {
   /** Bytes of all tensors. */
   sizeBytes: number;
   hasChatTemplate: boolean;
+  /** It was loaded with a projector: messages may have pictures. */
+  readsImages: boolean;
   /** What the chat template does with tools and calls; `isLfm2` when calls look as LFM2 writes them. */
   chatTemplate: { writesTools: boolean; writesToolCalls: boolean; isLfm2: boolean };
   /** Its state cannot be cut in the middle (convolution or state-space layers). */
@@ -91,51 +117,6 @@ export interface NativeModelInfo {
   addsBos: boolean;
 }
 
-/** What is not there is an empty string or array. */
-export interface NativeMessage {
-  role: string;
-  content: string;
-  reasoning: string;
-  toolCalls: NativeToolCall[];
-  toolCallId: string;
-  /** Of a tool's result: the tool's name. */
-  name: string;
-}
-
-export interface NativeToolCall {
-  id: string;
-  name: string;
-  /** A JSON object as text; of a partial reply, its beginning. */
-  arguments: string;
-}
-
-export interface NativeTool {
-  name: string;
-  description: string;
-  /** A JSON schema as text. Not nested deeper than 64, with names no longer than 256: llama.cpp's own code recurses. */
-  parameters: string;
-}
-
-/** A conversation to be written out with the model's chat template. */
-export interface NativeChat {
-  messages: NativeMessage[];
-  addGenerationPrompt: boolean;
-  /** The last message is the beginning of the reply. */
-  continuesLast: boolean;
-  tools: NativeTool[];
-  toolChoice: "auto" | "none" | "required";
-  parallelToolCalls: boolean;
-  enableThinking: boolean;
-  /** More variables for the template; the values are JSON. */
-  templateArguments: { name: string; value: string }[];
-  /** GBNF rules for the reply's content, the first of them "ingle-json"; empty without. Not together with tools. */
-  contentRules: string;
-  /** A GBNF grammar for the whole reply, instead of llama.cpp's for the tools; empty without. Not with contentRules. */
-  grammar: string;
-  /** The grammar holds from this text on, wherever it comes in the reply; empty: from the beginning. */
-  grammarTrigger: string;
-}
-
 export interface NativeTemplateResult {
   prompt: string;
   /** Texts at which the template's format ends a turn, beside the model's end tokens. */
@@ -143,22 +124,23 @@ export interface NativeTemplateResult {
 }
 
 export interface NativePrompt {
+  /** Of pictures, negative ids: each stands for a part of one, and is of use only together with `images`. */
   tokens: Int32Array;
+  images: NativeImages | null;
   stops: string[];
   constraint: NativeConstraint | null;
   /** Null: the reply is nothing but content. */
   parser: NativeReplyParser | null;
 }
 
+/** The pictures of a prompt, scaled for the model and not yet encoded; made by a model for its own engines. */
+export interface NativeImages {
+  readonly nativeImages: never;
+}
+
 /** Knows the syntax in which replies to one prompt come. */
 export interface NativeReplyParser {
   readonly nativeReplyParser: never;
-}
-
-export interface NativeReply {
-  content: string;
-  reasoning: string;
-  calls: NativeToolCall[];
 }
 
 /** What a reply must look like; made by a model for its own engines. */
@@ -184,7 +166,10 @@ export interface NativeModel {
   /** The bytes of each token, special ones written out; a token may be a part of a character. */
   pieces(tokens: Int32Array): Promise<NativePieces>;
   applyChatTemplate(chat: NativeChat): Promise<NativeTemplateResult>;
-  /** Template and tokenization in one crossing: the way of every chat request. */
+  /**
+   * Template and tokenization in one crossing: the way of every chat request. Rejects with `template_failed`, and for
+   * pictures with `image_not_supported`, `overloaded` or `invalid_argument`.
+   */
   prepareChat(chat: NativeChat): Promise<NativePrompt>;
   /** Reads a GBNF grammar that the whole reply is held to. Rejects with `invalid_argument` and what is wrong with it. */
   prepareGrammar(grammar: string): Promise<NativeConstraint>;
@@ -254,6 +239,8 @@ export interface NativeSampling {
 
 export interface NativeRequest {
   tokens: Int32Array;
+  /** Those of the prompt that the tokens come from. */
+  images: NativeImages | null;
   sampling: NativeSampling;
   /** Most tokens to generate; -1 for up to the context's end, or with `shift` up to four contexts. */
   maxTokens: number;
@@ -301,6 +288,8 @@ export interface NativeStats {
   turns: number;
   promptTokens: number;
   generatedTokens: number;
+  /** Pictures, or tiles of them, that were encoded. */
+  imagesEncoded: number;
   preemptions: number;
   /** Times that a running request filled the context and dropped its oldest turns. */
   contextShifts: number;

@@ -10,6 +10,8 @@ add_executable(
     test/engine_cancel_test.cpp
     test/engine_embedding_test.cpp
     test/engine_fault_test.cpp
+    test/engine_images_reference_test.cpp
+    test/engine_images_test.cpp
     test/engine_memory_test.cpp
     test/engine_speculation_test.cpp
     test/faulty_context.cpp # in place of src/llama/context.cpp
@@ -28,10 +30,11 @@ target_include_directories(ingle_engine_tests PRIVATE src test)
 target_include_directories(
     ingle_engine_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR}
                                       $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
+                                      $<TARGET_PROPERTY:mtmd,INTERFACE_INCLUDE_DIRECTORIES>
                                       $<TARGET_PROPERTY:llama-common,INTERFACE_INCLUDE_DIRECTORIES>
                                       $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>
 )
-target_link_libraries(ingle_engine_tests PRIVATE llama-common llama Threads::Threads)
+target_link_libraries(ingle_engine_tests PRIVATE llama-common mtmd llama Threads::Threads)
 # `$<1:…>` keeps generators with several configurations from adding a folder of their own.
 set_target_properties(
     ingle_engine_tests PROPERTIES CXX_EXTENSIONS OFF

@@ -9,6 +9,7 @@ add_executable(
     test/main.cpp
     test/constraint_test.cpp
     test/grammar_test.cpp
+    test/lfm2_vl_tokens_test.cpp
     test/q3_kv_test.cpp
     test/sampler_bench_test.cpp
     test/sampler_softmax_test.cpp
@@ -23,9 +24,10 @@ target_include_directories(ingle_llama_tests PRIVATE src test)
 target_include_directories(
     ingle_llama_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR}
                                      $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
+                                     $<TARGET_PROPERTY:mtmd,INTERFACE_INCLUDE_DIRECTORIES>
                                      $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>
 )
-target_link_libraries(ingle_llama_tests PRIVATE llama-common llama)
+target_link_libraries(ingle_llama_tests PRIVATE llama-common mtmd llama)
 # `$<1:…>` keeps generators with several configurations from adding a folder of their own.
 set_target_properties(
     ingle_llama_tests PROPERTIES CXX_EXTENSIONS OFF

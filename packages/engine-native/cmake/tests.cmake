@@ -17,11 +17,13 @@ find_package(Threads REQUIRED)
 add_executable(
     ingle_tests EXCLUDE_FROM_ALL
     test/bounded_queue_test.cpp
+    test/image_tokens_test.cpp
     test/main.cpp
     test/ngram_drafter_test.cpp
     test/pace_test.cpp
     test/prefix_tree_test.cpp
     test/scheduler_drafts_test.cpp
+    test/scheduler_images_test.cpp
     test/scheduler_random_test.cpp
     test/scheduler_sharing_test.cpp
     test/scheduler_shift_test.cpp

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { tinyModel } from "@ingle/fixtures";
+import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { expect, test } from "vitest";
 
 const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
@@ -41,7 +41,19 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
   // One configuration: generators that have several would otherwise build Debug.
   run("cmake", ["--build", buildDir, "--target", name, "--config", "Release"], buildMsMax);
   const file = process.platform === "win32" ? `${name}.exe` : name;
+  const sees = {
+    lfm2: await tinyVisionModel({ architecture: "lfm2" }),
+    gemma3: await tinyVisionModel({ architecture: "gemma3" }),
+    qwen2vl: await tinyVisionModel({ architecture: "qwen2vl" }),
+  };
   const models = {
+    INGLE_TINY_LFM2VL: sees.lfm2.model,
+    INGLE_TINY_LFM2VL_MMPROJ: sees.lfm2.projector,
+    INGLE_TINY_GEMMA3VL: sees.gemma3.model,
+    INGLE_TINY_GEMMA3VL_MMPROJ: sees.gemma3.projector,
+    INGLE_TINY_QWEN2VL: sees.qwen2vl.model,
+    INGLE_TINY_QWEN2VL_MMPROJ: sees.qwen2vl.projector,
+    INGLE_TINY_WIDE_MMPROJ: (await tinyVisionModel({ architecture: "lfm2", embedding: 128 })).projector,
     INGLE_TINY_LLAMA: await tinyModel(),
     INGLE_TINY_LFM2: await tinyModel({ architecture: "lfm2" }),
     INGLE_TINY_BERT: await tinyModel({ architecture: "bert" }),

@@ -26,17 +26,24 @@ using base::RequestId;
 using base::Token;
 using ModelPtr = std::shared_ptr<const llama_rt::Model>;
 
-/// The tiny model that a variable such as INGLE_TINY_LLAMA names: cpp.test.ts has made it.
-inline ModelPtr tiny_model(const char* variable) {
+/// A file that a variable such as INGLE_TINY_LLAMA names: cpp.test.ts has made it.
+inline std::string tiny_file(const std::string& variable) {
+    const char* path = std::getenv(variable.c_str());
+    if (path == nullptr) throw std::runtime_error(variable + " is not set; see test/cpp.test.ts");
+    return path;
+}
+
+/// The tiny model that a variable names; one that `sees` has its projector in the variable with _MMPROJ behind.
+inline ModelPtr tiny_model(const std::string& variable, bool sees = false) {
     static std::map<std::string, ModelPtr> models;
     ModelPtr& model = models[variable];
     if (model != nullptr) return model;
-    const char* path = std::getenv(variable);
-    if (path == nullptr)
-        throw std::runtime_error(std::string(variable) + " is not set; see test/cpp.test.ts");
     const std::atomic<bool> is_aborted = false;
-    auto loaded = llama_rt::Model::load(
-        {.path = path, .gpu_layers = 0, .mmap = true, .mlock = false}, [](float) {}, is_aborted);
+    llama_rt::ModelOptions options{
+        .path = tiny_file(variable), .gpu_layers = 0, .mmap = true, .mlock = false};
+    if (sees)
+        options.vision = llama_rt::VisionOptions{.path = tiny_file(variable + "_MMPROJ"), .uses_gpu = false};
+    auto loaded = llama_rt::Model::load(options, [](float) {}, is_aborted);
     if (!loaded) throw std::runtime_error(loaded.error().message);
     return model = std::move(*loaded);
 }
@@ -75,6 +82,7 @@ struct Question {
     std::vector<Token> prompt;
     int32_t tokens;
     bool uses_cache = true;
+    llama_rt::ImageParts images = {};
 };
 
 struct Answer {
@@ -116,6 +124,7 @@ public:
                                         .stops = {},
                                         .ignore_eos = true,
                                         .uses_cache = question.uses_cache,
+                                        .images = question.images,
                                         .constraint = nullptr,
                                         .logprobs = -1});
         if (!id) throw std::runtime_error(id.error().message);

@@ -28,6 +28,14 @@ inline constexpr Limits kRoomy{.cells = 1000,
                                .checkpoints = 0,
                                .reserve_ahead = 2};
 
+/// Has every image but those that are named.
+class Encoder final : public sched::ImageSource {
+public:
+    bool has(RequestId, base::ImageId image) override { return !missing.contains(image); }
+
+    std::set<base::ImageId> missing;
+};
+
 /// A scheduler with an engine that computes everything; requests get the ids 1, 2, 3 and so on.
 class House {
 public:
@@ -55,7 +63,7 @@ public:
 
     /// One turn, in words. Every step advances, but for the given ones and for those that reach generate_max.
     std::string turn(const std::map<RequestId, Outcome::Kind>& outcomes = {}) {
-        const sched::Plan& plan = scheduler.plan({.prompt_busy = budget_busy_});
+        const sched::Plan& plan = scheduler.plan({.prompt_busy = budget_busy_, .images = &encoder});
         const std::string words = in_words(plan);
         released.clear();
         shifts = plan.shifts;
@@ -104,6 +112,7 @@ public:
     static constexpr uint64_t kTokenBytes = 10;
 
     sched::Scheduler scheduler;
+    Encoder encoder;
     /// Nothing that is in host memory can be copied back.
     bool are_copies_failing = false;
     /// Of the last turn.

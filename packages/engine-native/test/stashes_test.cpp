@@ -1,6 +1,8 @@
 // sched::Stashes: which pieces of state host memory keeps, and what they are of use for.
 #include "sched/stashes.h"
 
+#include "base/image_tokens.h"
+
 #include <numeric>
 #include <vector>
 
@@ -46,9 +48,17 @@ TEST_CASE("stashes: a text finds the piece that leads furthest, as far as they h
     CHECK_EQ(found.stash, longer);
     CHECK_EQ(found.length, 300);
     Tokens other = text(1, 400);
-    other[150] = -1;
+    other[150] = 0;
     CHECK_EQ(stashes.find(other, 0).length, 150);
     CHECK_EQ(stashes.find(text(2, 400), 0).stash, 0);
+}
+
+TEST_CASE("stashes: of a piece that ends inside of an image, what is before the image is found") {
+    Stashes stashes(1'000'000, 0);
+    Tokens tokens = text(1, 400);
+    for (size_t i = 140; i < 160; ++i) tokens[i] = base::image_token(1, i == 140);
+    add(stashes, first(tokens, 150));
+    CHECK_EQ(stashes.find(tokens, 0).length, 140);
 }
 
 TEST_CASE("stashes: what is nearly there already is not copied back, nor much for a little") {
@@ -71,7 +81,7 @@ TEST_CASE("stashes: a piece that begins later is of use once its text is there u
     CHECK_EQ(stashes.reach(text(1, 300), 0), 300);
     // The same tokens after another beginning have another state.
     Tokens other = text(1, 300);
-    other[10] = -1;
+    other[10] = 0;
     CHECK_EQ(stashes.find(other, 200).stash, 0);
 }
 

@@ -2,7 +2,7 @@
 // knows, and the grammar that its reply is held to. Used by Model.
 import { EngineError } from "./errors.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
-import type { Message } from "./messages.ts";
+import { textOf, type ContentPart, type Message } from "./messages.ts";
 import type { NativeChat, NativeMessage, NativeModelInfo, NativeReply } from "./native.ts";
 import { contentRules } from "./response-format.ts";
 import { SchemaError } from "./structured/schema-error.ts";
@@ -105,14 +105,21 @@ function withNames(messages: readonly Message[]): Message[] {
 }
 
 function toNativeMessage(message: Message): NativeMessage {
+  const { content } = message;
+  const isText = typeof content === "string" || content.every(({ type }) => type === "text");
   return {
     role: message.role,
-    content: message.content,
+    content: isText ? textOf(message) : "",
+    parts: isText ? [] : content.map(toNativePart),
     reasoning: message.reasoning ?? "",
     toolCalls: message.toolCalls ?? [],
     toolCallId: message.toolCallId ?? "",
     name: message.role === "tool" ? (message.name ?? "") : "",
   };
+}
+
+function toNativePart(part: ContentPart): NativeMessage["parts"][number] {
+  return part.type === "text" ? { text: part.text, image: null } : { text: "", image: part.image };
 }
 
 function toNativeTool({ name, description, parameters }: Tool): NativeChat["tools"][number] {

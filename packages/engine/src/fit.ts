@@ -10,9 +10,16 @@ import {
 } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
 import { smallerKvBits, type KvBits, type KvWish } from "./kv-cache.ts";
-import { checkLoadOptions, contextOptions, type CheckedLoadOptions, type LoadOptions } from "./load.ts";
+import {
+  checkLoadOptions,
+  contextOptions,
+  threadsOf,
+  type CheckedLoadOptions,
+  type LoadOptions,
+} from "./load.ts";
 import { addMemory, fitsInto, hostMemory, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
-import { measureNative, type NativeMeasure } from "./native.ts";
+import { measureNative, type NativeLoadOptions, type NativeMeasure } from "./native.ts";
+import { projectorOf } from "./projector.ts";
 
 /** What a loaded model takes. */
 export interface Footprint {
@@ -52,9 +59,10 @@ export async function fitModel(
   const { signal: _, onProgress: __, ...rest } = options;
   const checked = checkLoadOptions(rest);
   const file = path.resolve(modelPath);
+  const projector = await projectorOf(checked, threadsOf(checked));
   const measure: Measure = async (each, size) => {
     signal?.throwIfAborted();
-    return await measureWithDraft(file, each, size);
+    return await measureWithDraft(file, each, { size, projector });
   };
   // Cut to what the model was trained for, this is the size to try first where nothing is asked for.
   let measured = await measure(checked, contextSize({ parallel: checked.parallel }, contextLengthDefault));
@@ -87,13 +95,13 @@ export async function fitModel(
 async function measureWithDraft(
   file: string,
   options: CheckedLoadOptions,
-  size: ContextSize,
+  { size, projector }: { size: ContextSize } & Pick<NativeLoadOptions, "projector">,
 ): Promise<NativeMeasure> {
-  const main = await measureNative(weightsOf(file, options), await contextOptions(options, size));
+  const main = await measureNative(weightsOf(file, options, projector), await contextOptions(options, size));
   if (options.draftModel === undefined) return main;
   const { contextLength } = size;
   const draft = await measureNative(
-    weightsOf(path.resolve(options.draftModel), options),
+    weightsOf(path.resolve(options.draftModel), options, null),
     await contextOptions(
       { ...options, parallel: 1, batchTokens: draftBatchTokens },
       { contextLength, cells: contextLength },
@@ -102,8 +110,12 @@ async function measureWithDraft(
   return { ...main, memories: [...main.memories, ...draft.memories] };
 }
 
-function weightsOf(file: string, options: CheckedLoadOptions): Parameters<typeof measureNative>[0] {
-  return { path: file, gpuLayers: options.gpuLayers ?? -1, mmap: options.mmap, mlock: options.mlock };
+function weightsOf(
+  file: string,
+  { gpuLayers, mmap, mlock }: CheckedLoadOptions,
+  projector: NativeLoadOptions["projector"],
+): NativeLoadOptions {
+  return { path: file, gpuLayers: gpuLayers ?? -1, mmap, mlock, projector };
 }
 
 function footprintOf({ memories }: NativeMeasure): Footprint {

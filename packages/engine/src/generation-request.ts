@@ -1,7 +1,8 @@
 // What may be asked of a model, checked once: here for callers in process, with the same schema the server fills.
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
-import { Message } from "./messages.ts";
+import { imagesMax } from "./images/rgb-image.ts";
+import { countImages, Message } from "./messages.ts";
 import { ResponseFormat } from "./response-format.ts";
 import { Limits, Sampling } from "./sampling.ts";
 import { ToolOptions } from "./tools.ts";
@@ -16,7 +17,10 @@ const Tokens = z.custom<Int32Array>((value) => value instanceof Int32Array);
 const Prompt = z.union([
   z.object({
     /** A conversation, written out with the model's chat template. */
-    messages: z.array(Message).min(1),
+    messages: z
+      .array(Message)
+      .min(1)
+      .refine((messages) => countImages(messages) <= imagesMax, `at most ${imagesMax} pictures`),
     prompt: z.undefined().optional(),
     ...ToolOptions.shape,
     /** Whether a model that can think before it answers may do so. Default true. */

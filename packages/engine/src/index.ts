@@ -5,6 +5,17 @@ export type { EmbeddingInput, EmbeddingResult, EmbedOptions } from "./embeddings
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 export { fitModel, type FittedModel, type Footprint } from "./fit.ts";
 export { generate, streamGenerate, type GenerateParameters } from "./generate.ts";
+export { dataUrlBytes } from "./images/data-url.ts";
+export {
+  decodeImage,
+  decodeImages,
+  type DecodeImageOptions,
+  type DecodeImagesOptions,
+} from "./images/decode-image.ts";
+export { imageBytes, type ImageBytesOptions, type ImageSource } from "./images/image-bytes.ts";
+export { readImageHeader, type ImageFormat, type ImageHeader } from "./images/image-header.ts";
+export { imageLimits, type ImageLimits } from "./images/image-limits.ts";
+export { RgbImage } from "./images/rgb-image.ts";
 export {
   Generation,
   type FinishReason,
@@ -53,7 +64,7 @@ export {
   type MemoryBudget,
   type MemoryBytes,
 } from "./memory.ts";
-export { Message, ToolCall } from "./messages.ts";
+export { ContentPart, Message, ToolCall } from "./messages.ts";
 export { Model, type GenerateOptions, type ModelInfo } from "./model.ts";
 export {
   buildInfo,

@@ -16,8 +16,10 @@ import {
   loadNative,
   type NativeContextOptions,
   type NativeEngineOptions,
+  type NativeLoadOptions,
   type NativeModel,
 } from "./native.ts";
+import { projectorOf } from "./projector.ts";
 import { stateFileIn } from "./state-file.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -89,6 +91,14 @@ export const LoadOptions = z
     draftModel: z.string().min(1).optional(),
     /** Most tokens that the draft model guesses in one turn. Default 4. */
     draftTokens: z.int().min(1).max(16).default(4),
+    /** The GGUF file of the model's projector, with which it reads pictures. Default: none. */
+    mmproj: z.string().min(1).optional(),
+    /**
+     * Tokens of a picture at least and at most, for models that let that be chosen: more see finer, fewer are faster.
+     * Default: what the projector's file says.
+     */
+    imageMinTokens: z.int().min(1).max(16_384).optional(),
+    imageMaxTokens: z.int().min(1).max(16_384).optional(),
     mmap: z.boolean().default(true),
     mlock: z.boolean().default(false),
   })
@@ -113,14 +123,16 @@ export interface LoadedModel extends AsyncDisposable {
  * not there (call it first to see the progress of that).
  *
  * Throws `model_not_found`, `model_invalid` (no GGUF, truncated), `model_unsupported` (unknown architecture),
- * `out_of_memory`, `invalid_request` (options), for names also what `getModel()` throws, or the signal's reason.
+ * `projector_mismatch` (`mmproj` belongs to another model), `out_of_memory`, `invalid_request` (options), for names also
+ * what `getModel()` throws, or the signal's reason.
  */
 export async function load(pathOrName: string, options: LoadOptions = {}): Promise<LoadedModel> {
   const { signal, onProgress, ...rest } = options;
   const checked = checkLoadOptions(rest);
   signal?.throwIfAborted();
   const file = await fileOf(pathOrName, signal);
-  const native = await loadWeights(file, checked, { signal, onProgress });
+  const projector = await projectorOf(checked, threadsOf(checked));
+  const native = await loadWeights(file, checked, { signal, onProgress, projector });
   try {
     signal?.throwIfAborted();
     const model = await startModel(native, await engineOptions(native, file, checked), {
@@ -150,6 +162,7 @@ async function startModel(
   const draft = await loadWeights(path.resolve(options.draftModel), options, {
     signal: options.signal,
     onProgress: undefined,
+    projector: null,
   });
   try {
     return await Model.start(native, engine, draft);
@@ -173,10 +186,14 @@ export function checkLoadOptions(options: z.input<typeof LoadOptions>): CheckedL
 async function loadWeights(
   file: string,
   options: CheckedLoadOptions,
-  { signal, onProgress }: Pick<LoadOptions, "signal" | "onProgress">,
+  {
+    signal,
+    onProgress,
+    projector,
+  }: Pick<LoadOptions, "signal" | "onProgress"> & Pick<NativeLoadOptions, "projector">,
 ): Promise<NativeModel> {
   const loading = await loadNative(
-    { path: file, gpuLayers: options.gpuLayers ?? -1, mmap: options.mmap, mlock: options.mlock },
+    { path: file, gpuLayers: options.gpuLayers ?? -1, mmap: options.mmap, mlock: options.mlock, projector },
     (fraction) => onProgress?.(fraction),
   );
   const abort = (): void => loading.abort();
@@ -192,12 +209,17 @@ async function loadWeights(
   }
 }
 
+/** Threads that compute. Used by fit.ts too. */
+export function threadsOf({ threads }: CheckedLoadOptions): number {
+  return threads ?? availableParallelism();
+}
+
 /** What a context of this size takes of the options. Used by fit.ts too. */
 export async function contextOptions(
   options: CheckedLoadOptions,
   size: ContextSize,
 ): Promise<NativeContextOptions> {
-  const threads = options.threads ?? availableParallelism();
+  const threads = threadsOf(options);
   return {
     ...size,
     parallel: options.parallel,

@@ -23,10 +23,12 @@ import {
   type NativeEngine,
   type NativeEngineOptions,
   type NativeEvent,
+  type NativeImages,
   type NativeModel,
   type NativeModelInfo,
   type NativeStats,
 } from "./native.ts";
+import { countImages } from "./messages.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import type { ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
@@ -51,6 +53,7 @@ export interface GenerateOptions {
 /** What is computed before a reply, and what the reply must look like. */
 interface PreparedPrompt {
   tokens: Int32Array;
+  images: NativeImages | null;
   stops: string[];
   constraint: NativeConstraint | null;
   read?: ReadReply | undefined;
@@ -186,7 +189,14 @@ export class Model implements AsyncDisposable {
   async #prepare(request: CheckedGenerationRequest): Promise<PreparedPrompt> {
     if (request.messages === undefined) {
       const tokens = await promptTokens(request, this.tokenizer, this.#native.info);
-      return { tokens, stops: [], constraint: await this.#constraintOf(request) };
+      return { tokens, images: null, stops: [], constraint: await this.#constraintOf(request) };
+    }
+    if (countImages(request.messages) > 0 && !this.info.readsImages) {
+      throw new EngineError(
+        "image_not_supported",
+        "This model reads no pictures. Take one that does, or load it with its projector (mmproj).",
+        { details: { param: "messages" } },
+      );
     }
     const { chat, read } = prepareForTemplate(request, this.#native.info.chatTemplate);
     const { parser, ...prompt } = await ofParam(request, this.#native.prepareChat(chat));
@@ -208,6 +218,7 @@ export class Model implements AsyncDisposable {
     const submit = (engine: NativeEngine): number =>
       engine.submit({
         tokens: prompt.tokens,
+        images: prompt.images,
         sampling: {
           temperature: request.temperature,
           topK: Math.max(0, request.topK),

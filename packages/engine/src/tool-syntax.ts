@@ -1,7 +1,7 @@
 // Tools for templates that know none: what the model is told, how its calls are written, and how they are read again.
 // Used by chat-preparation.ts. LFM2's templates write the tools, but the older ones drop the calls: for them calls are
 // written as LFM2 writes them.
-import type { Message, ToolCall } from "./messages.ts";
+import { withText, type Message, type ToolCall } from "./messages.ts";
 import type { NativeReply } from "./native.ts";
 import { space } from "./structured/json-text.ts";
 import { schemaMembers, schemaRule } from "./structured/json-schema.ts";
@@ -25,7 +25,7 @@ export function withToolsTold(messages: readonly Message[], tools: readonly Tool
     `${callsBegin}{"name": "<name of a tool>", "arguments": {<its parameters>}}]}`;
   const [first, ...rest] = messages;
   if (first?.role !== "system") return [{ role: "system", content: told }, ...messages];
-  return [{ ...first, content: `${first.content}\n\n${told}` }, ...rest];
+  return [withText(first, "after", told, "\n\n"), ...rest];
 }
 
 /** Calls and results as the text of messages that every template writes. */
@@ -33,14 +33,11 @@ export function withCallsSpelled(messages: readonly Message[], isLfm2: boolean):
   return messages.map(({ toolCalls = [], ...message }): Message => {
     if (message.role === "tool" && !isLfm2) {
       const of = message.name === undefined ? "" : ` of ${message.name}`;
-      return { role: "user", content: `Result${of}:\n${message.content}` };
+      return withText({ role: "user", content: message.content }, "before", `Result${of}:\n`, "");
     }
     if (toolCalls.length === 0) return message;
     const calls = isLfm2 ? spellLfm2(toolCalls) : spellJson(toolCalls);
-    return {
-      ...message,
-      content: isLfm2 ? message.content + calls : [message.content, calls].filter(Boolean).join("\n"),
-    };
+    return withText(message, "after", calls, isLfm2 ? "" : "\n");
   });
 }
 

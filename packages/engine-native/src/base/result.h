@@ -23,6 +23,8 @@ enum class Code {
     context_length_exceeded,
     overloaded,
     generation_not_supported,
+    image_not_supported,
+    projector_mismatch,
     embeddings_not_supported,
     engine_failed,
     disposed,
@@ -40,6 +42,8 @@ constexpr const char* code_name(Code code) {
         case Code::template_failed: return "template_failed";
         case Code::context_length_exceeded: return "context_length_exceeded";
         case Code::overloaded: return "overloaded";
+        case Code::image_not_supported: return "image_not_supported";
+        case Code::projector_mismatch: return "projector_mismatch";
         case Code::generation_not_supported: return "generation_not_supported";
         case Code::embeddings_not_supported: return "embeddings_not_supported";
         case Code::engine_failed: return "engine_failed";

@@ -1,5 +1,6 @@
 #include "engine/draft_model.h"
 
+#include "base/image_tokens.h"
 #include "llama/candidates.h"
 #include "llama/softmax.h"
 #include "llama/vocabulary.h"
@@ -94,7 +95,8 @@ bool DraftModel::read(std::span<const Token> text) {
 }
 
 bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {
-    const auto has_token = [this](Token token) { return token < vocabulary_size_; };
+    // It sees no images: there are no guesses of what is said about them.
+    const auto has_token = [this](Token token) { return !base::is_image(token) && token < vocabulary_size_; };
     if (!std::ranges::all_of(tokens, has_token)) return false;
     const llama_rt::BatchPart part{.slot = 0,
                                    .first = static_cast<int32_t>(held_.size()),

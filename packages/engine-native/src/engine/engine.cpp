@@ -2,6 +2,7 @@
 
 #include "engine/fit_context.h"
 #include "engine/limits.h"
+#include "engine/prompt_check.h"
 #include "engine/verify.h"
 #include "llama/backend.h"
 
@@ -70,6 +71,7 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       draft_model_(std::move(draft_model)),
       speculation_(draft_model_.get(), options.draft_tokens),
       embeddings_(model_, options.context, context_->threadpool()),
+      images_(model_->vision(), [this] { static_cast<void>(inbox_.push(ImageReady{})); }),
       host_memory_(limits.stash_bytes) {
     counted_.cells = limits.cells;
     counted_.cell_bytes = context_->token_bytes();
@@ -83,15 +85,14 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
                           "This model generates no text: it reads whole texts and gives embeddings of them.");
     }
     if (submission.prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
-    const base::Token vocabulary_size = model_->info().vocabulary_size;
-    const auto is_foreign = [&](base::Token token) { return token < 0 || token >= vocabulary_size; };
-    if (std::ranges::any_of(submission.prompt, is_foreign)) {
-        return base::fail(Code::invalid_argument, "The prompt has a token outside this model's vocabulary.");
-    }
+    const base::Result<void> is_known =
+        check_prompt(*model_, options_.context.batch_tokens, submission.prompt, submission.images);
+    if (!is_known) return std::unexpected(is_known.error());
     GenerationRequest request{
         .id = 0,
         .client = std::move(submission.client),
         .prompt = std::move(submission.prompt),
+        .images = std::move(submission.images),
         .sampling = std::move(submission.sampling),
         .generate_max = submission.tokens_max,
         .stops = std::move(submission.stops),
@@ -149,38 +150,59 @@ void Engine::stop() {
     if (draft_model_ != nullptr) draft_model_->abort();
     thread_.request_stop();
     thread_.join();
+    images_.stop();
 }
 
 void Engine::run(const std::stop_token& stop) {
+    bool has_work = true;
     while (!stop.stop_requested()) {
         const sched::Counters counters = scheduler_.counters();
         const bool is_idle = counters.running + counters.waiting == 0 && embeddings_.is_empty();
-        if (is_idle && !inbox_.wait(stop)) break;
-        turn();
+        // What does nothing and is not idle waits for images.
+        if ((is_idle || !has_work) && !inbox_.wait(stop)) break;
+        has_work = turn();
     }
     end_all();
     save_state();
 }
 
-void Engine::turn() {
+/// False when there was nothing to be done.
+bool Engine::turn() {
     drain_inbox();
     const sched::Plan& plan = scheduler_.plan(budget());
     for (const sched::Start& start : plan.starts)
         generations_.at(start.id)->start(start.cached, Clock::now());
+    const bool has_work =
+        !plan.cells.empty() || !plan.restores.empty() || !plan.steps.empty() || !plan.shifts.empty();
+    {
+        std::unique_lock<TakingTurns> cores;
+        if (images_.cores() != nullptr) cores = std::unique_lock(*images_.cores());
+        compute(plan);
+    }
+    publish();
+    emit();
+    return has_work || !embeddings_.is_empty();
+}
+
+void Engine::compute(const sched::Plan& plan) {
+    const Clock::time_point turn_begin = Clock::now();
     prepare_cells(plan);
     note_shifts(plan);
     restore(plan);
     const Clock::time_point begin = Clock::now();
     if (!plan.steps.empty()) {
         outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::skipped});
-        decode(plan.steps, outcomes_);
+        const auto first_image = std::ranges::find_if(plan.steps, &sched::Step::is_image);
+        const auto texts = static_cast<size_t>(first_image - plan.steps.begin());
+        const std::span steps(plan.steps);
+        if (texts > 0) decode(steps.first(texts), std::span(outcomes_).first(texts));
+        if (texts < steps.size()) decode(steps.subspan(texts), std::span(outcomes_).subspan(texts));
         if (!is_torn_) observe(plan, milliseconds_since(begin));
         settle(plan);
     }
     if (is_torn_) start_over();
     embed_some();
-    publish();
-    emit();
+    images_.observe_turn(milliseconds_since(turn_begin));
 }
 
 /// A batch of texts is like a piece of a prompt for those whose replies run: they wait no longer for it.
@@ -200,7 +222,7 @@ void Engine::embed_some() {
 
 sched::TurnBudget Engine::budget() {
     const sched::Counters counters = scheduler_.counters();
-    sched::TurnBudget budget{.prompt_busy = budget_busy(counters)};
+    sched::TurnBudget budget{.prompt_busy = budget_busy(counters), .images = &images_};
     if (!options_.speculates) return budget;
     speculation_.begin_turn(counters.decoding);
     budget.drafts = context_->outputs_max() - counters.running;
@@ -214,69 +236,6 @@ int32_t Engine::budget_busy(const sched::Counters& counters) const {
     const int32_t places = options_.context.sequences - counters.running;
     const int32_t waiting = counters.running - counters.decoding + std::min(counters.waiting, places);
     return pace_.budget_busy(counters.decoding, waiting);
-}
-
-void Engine::prepare_cells(const sched::Plan& plan) {
-    for (const sched::CellOp& op : plan.cells) {
-        switch (op.kind) {
-            case sched::CellOp::Kind::free: is_torn_ |= !context_->remove(op.slot, 0); break;
-            case sched::CellOp::Kind::share: share(op, plan); break;
-            case sched::CellOp::Kind::save: save(op); break;
-            case sched::CellOp::Kind::drop: checkpoints_.erase(op.checkpoint); break;
-            case sched::CellOp::Kind::shift:
-                is_torn_ |= !context_->shift(op.slot, op.length, op.dropped);
-                break;
-            case sched::CellOp::Kind::trim: is_torn_ |= !context_->remove(op.slot, op.length); break;
-            case sched::CellOp::Kind::keep:
-                host_memory_.keep(op.stash, op.length, checkpoints_[op.checkpoint]);
-                break;
-            case sched::CellOp::Kind::stash: stash(op); break;
-            case sched::CellOp::Kind::discard: host_memory_.discard(op.stash); break;
-        }
-    }
-}
-
-void Engine::share(const sched::CellOp& op, const sched::Plan& plan) {
-    bool is_shared = context_->share(op.from, op.slot, 0, op.length);
-    if (op.checkpoint != 0) is_shared = is_shared && context_->restore(op.slot, checkpoints_[op.checkpoint]);
-    if (is_shared) return;
-    is_torn_ = true;
-    const auto start = std::ranges::find(plan.starts, op.slot, &sched::Start::slot);
-    if (start != plan.starts.end()) blamed_.push_back(start->id); // else it has given way already
-}
-
-void Engine::save(const sched::CellOp& op) {
-    std::vector<uint8_t>& state = checkpoints_[op.checkpoint];
-    if (!is_torn_) state = context_->save(op.slot);
-    if (state.empty()) scheduler_.forget(op.checkpoint);
-}
-
-void Engine::note_shifts(const sched::Plan& plan) {
-    for (const auto& [id, cut, is_recomputed] : plan.shifts) {
-        generations_.at(id)->drop(cut.drop);
-        llama_rt::log_debug("request " + std::to_string(id) +
-                            " filled the context: " + std::to_string(cut.drop) + " tokens after the first " +
-                            std::to_string(cut.keep) + " were dropped, and the rest is " +
-                            (is_recomputed ? "computed anew\n" : "moved\n"));
-    }
-}
-
-void Engine::stash(const sched::CellOp& op) {
-    const std::optional<HostMemory::Made> made = is_torn_ ? std::nullopt : host_memory_.stash(*context_, op);
-    is_torn_ |= context_->is_torn();
-    if (made) scheduler_.stashed(op.stash, made->bytes, made->is_kept);
-    else scheduler_.not_stashed(op.stash);
-}
-
-/// Copies back what host memory has. What does not fit is computed.
-void Engine::restore(const sched::Plan& plan) {
-    for (const sched::Restore& restore : plan.restores) {
-        if (is_torn_) return; // all begin anew
-        const bool is_ok = host_memory_.restore(*context_, restore);
-        is_torn_ |= context_->is_torn();
-        if (is_ok && !restore.is_again) generations_.at(restore.id)->find(restore.length - restore.first);
-        scheduler_.restored(restore, is_ok);
-    }
 }
 
 /// Lets pace and speculation know how long the turn took for how many tokens.
@@ -302,6 +261,7 @@ void Engine::drain_inbox() {
     for (Message& message : messages_) {
         std::visit([this](auto& one) { receive(std::move(one)); }, message);
     }
+    take_images();
 }
 
 void Engine::receive(GenerationRequest&& request) {
@@ -313,6 +273,7 @@ void Engine::receive(GenerationRequest&& request) {
                        .boundaries = boundaries_of(*model_, request.prompt),
                        .turns = request.turns});
     const base::RequestId id = request.id;
+    images_.add(id, std::move(request.images));
     generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
 }
 
@@ -327,8 +288,16 @@ void Engine::receive(const Cancel& cancel) {
     forget(cancel.id);
 }
 
-/// Computes and samples some steps of the turn. A batch that fails is tried again in halves, so that only the
-/// sequences fail that cannot be computed even alone.
+/// Who waits for an image finds it, or ends with it.
+void Engine::take_images() {
+    for (Images::Failure& failure : images_.receive()) {
+        scheduler_.cancel(failure.id);
+        fail(failure.id, std::move(failure.error));
+    }
+}
+
+/// Computes and samples some steps of the turn, all of texts or all of images. A batch that fails is tried again in
+/// halves, so that only the sequences fail that cannot be computed even alone.
 void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outcomes) {
     if (is_torn_) return;
     if (steps.size() > 1 && has_suspect(steps)) return decode_in_halves(steps, outcomes);
@@ -339,6 +308,11 @@ void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outco
                           .tokens = step.tokens,
                           .wants_logits = step.sample,
                           .drafts = step.drafts});
+        if (!step.is_image()) continue;
+        const auto [part, embedding] = images_.source(step);
+        parts_.back().image = part;
+        parts_.back().embedding = embedding;
+        parts_.back().offset = step.image_offset;
     }
     switch (context_->decode(parts_)) {
         case llama_rt::Decoded::ok:
@@ -377,6 +351,8 @@ void Engine::settle(const sched::Plan& plan) {
     for (size_t i = 0; i < plan.steps.size(); ++i) {
         const base::RequestId id = plan.steps[i].id;
         const Kind kind = outcomes_[i].kind;
+        if (plan.steps[i].is_image() && (kind == Kind::advanced || kind == Kind::finished))
+            images_.computed(plan.steps[i]);
         if (!plan.steps[i].sample || kind == Kind::failed || kind == Kind::skipped) continue;
         Generation& generation = *generations_.at(id);
         if (TextEvent text = generation.take_text(); !text.text.empty())
@@ -391,6 +367,7 @@ void Engine::settle(const sched::Plan& plan) {
 void Engine::forget(base::RequestId id) {
     generations_.erase(id);
     suspects_.erase(id);
+    images_.forget(id);
     speculation_.forget(id);
 }
 
@@ -415,6 +392,7 @@ void Engine::publish() {
     counted_.cache_ram_bytes = host_memory_.bytes();
     counted_.cache_ram_pieces = counters.stashes;
     counted_.cache_ram_hits = counters.stash_hits;
+    counted_.images_encoded = images_.encoded();
     std::lock_guard lock(stats_mutex_);
     stats_ = counted_;
     stats_.prompt_tokens += embeddings_.tokens_computed();

@@ -14,6 +14,7 @@
 #include "engine/exit_guard.h"
 #include "engine/generation.h"
 #include "engine/host_memory.h"
+#include "engine/images.h"
 #include "engine/pace.h"
 #include "engine/speculation.h"
 #include "engine/state_file.h"
@@ -63,6 +64,8 @@ struct Submission {
     bool ignore_eos;
     /// Shares its beginning with others, and leaves it to them.
     bool uses_cache;
+    /// The images in the prompt; see base/image_tokens.h.
+    llama_rt::ImageParts images = {};
     /// Null: any text.
     std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
     /// How many of the likeliest tokens are told for each token; -1 tells no probabilities at all.
@@ -79,6 +82,8 @@ struct Stats {
     int32_t cells_cached = 0;
     uint64_t turns = 0;
     uint64_t prompt_tokens = 0;
+    /// Images that were encoded.
+    uint64_t images_encoded = 0;
     uint64_t generated_tokens = 0;
     uint64_t preemptions = 0;
     uint64_t context_shifts = 0;
@@ -125,7 +130,9 @@ private:
     struct Cancel {
         base::RequestId id;
     };
-    using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel>;
+    /// An image is encoded: only wakes the engine, which looks each turn.
+    struct ImageReady {};
+    using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel, ImageReady>;
 
     Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
            std::unique_ptr<DraftModel> draft_model, const EngineOptions& options, const sched::Limits& limits,
@@ -137,11 +144,14 @@ private:
     void load_state();
     void save_state();
     void run(const std::stop_token& stop);
-    void turn();
+    bool turn();
+    void compute(const sched::Plan& plan);
     void drain_inbox();
     void receive(GenerationRequest&& request);
     void receive(EmbeddingRequest&& request);
     void receive(const Cancel& cancel);
+    void receive(ImageReady) {}
+    void take_images();
     void embed_some();
     void note_shifts(const sched::Plan& plan);
     sched::TurnBudget budget();
@@ -194,6 +204,7 @@ private:
     std::unique_ptr<DraftModel> draft_model_;
     Speculation speculation_;
     EmbeddingQueue embeddings_;
+    Images images_;
     std::unordered_map<base::RequestId, std::unique_ptr<Generation>> generations_;
     std::unordered_map<base::CheckpointId, std::vector<uint8_t>> checkpoints_;
     /// Nobody knows any more whose state lies where: the turn ends, and everybody begins anew.

@@ -69,9 +69,11 @@ void Engine::check_integrity() {
     scheduler_.check_integrity();
     const std::vector<int32_t> held = scheduler_.held();
     for (size_t slot = 0; slot < held.size(); ++slot) {
-        const int32_t length = context_->length(static_cast<base::Slot>(slot));
+        if (held[slot] == 0) continue;
         // Cells of wrong guesses are trimmed with the next plan.
-        INGLE_ASSERT(held[slot] == 0 || (options_.speculates ? length >= held[slot] : length == held[slot]));
+        const auto at = static_cast<base::Slot>(slot);
+        INGLE_ASSERT(options_.speculates ? context_->reaches(at, held[slot])
+                                         : context_->ends_at(at, held[slot]));
     }
 }
 

@@ -36,6 +36,8 @@ void Engine::save_state() {
     std::vector<PieceView> pieces;
     for (const auto& [stash, text, first] : kept) {
         const HostMemory::Piece* piece = host_memory_.find(stash);
+        // Which image an id stands for is known to this process alone.
+        if (std::ranges::any_of(text, base::is_image)) continue;
         if (piece != nullptr) pieces.push_back({.text = text, .first = first, .piece = piece});
     }
     if (!write_state_file(options_.state_file, pieces))

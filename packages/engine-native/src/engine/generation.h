@@ -8,6 +8,7 @@
 #include "llama/constraint.h"
 #include "llama/model.h"
 #include "llama/sampler.h"
+#include "llama/vision.h"
 #include "sched/turns.h"
 
 #include <chrono>
@@ -27,6 +28,8 @@ struct GenerationRequest {
     base::RequestId id;
     std::string client;
     std::vector<base::Token> prompt;
+    /// Those that are in the prompt, or were before it was cut.
+    llama_rt::ImageParts images;
     llama_rt::Sampling sampling;
     /// At least 1.
     int32_t generate_max;

@@ -27,6 +27,9 @@ constexpr size_t kCheckpointsMax = 256;
 /// Beside a prompt's messages, checkpoints are made at multiples of this many tokens.
 constexpr int32_t kBoundaryEvery = 1024;
 
+/// Between the tiles of one picture stand fewer tokens, which say where each belongs.
+constexpr int32_t kTilesApartMax = 16;
+
 int32_t donors_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
     // One is to spare: copies go through it.
     const int32_t room = llama_rt::Context::kSlotsMax - 1 - context.sequences;
@@ -59,6 +62,7 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
         .can_shift = context.can_shift(),
         // A copy of a sliding window has only the window: it cannot be cut, nor go in pieces.
         .stash_bytes = model.info().has_sliding_window ? 0 : stash_bytes};
+    limits.has_whole_images = model.vision() != nullptr && model.vision()->has_whole_images();
     if (limits.donors == 0) limits.stash_bytes = 0;
     if (!model.info().is_recurrent) return limits;
     const size_t bytes = context.measure_state_bytes();
@@ -71,19 +75,34 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
     return limits;
 }
 
+/// Where pictures end: other questions about them begin with all that is before. The tiles of one stand close together.
+void add_ends_of_pictures(const std::vector<base::Token>& prompt, std::vector<int32_t>& lengths) {
+    const auto length = static_cast<int32_t>(prompt.size());
+    int32_t end = 0;
+    for (int32_t at = 0; at < length; at = base::end_of_kind(prompt, at)) {
+        if (!base::is_image(prompt[static_cast<size_t>(at)])) continue;
+        if (end > 0 && at - end >= kTilesApartMax) lengths.push_back(end);
+        end = base::end_of_kind(prompt, at);
+    }
+    if (end > 0) lengths.push_back(end);
+}
+
 /// Where a chat's messages end: after the tokens that end a generation. The first (often the system message) and the
 /// last are what other requests and the chat's next turn begin with; long prompts have some more on the way.
 std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt) {
     std::vector<int32_t> lengths;
     if (!model.info().is_recurrent) return lengths;
     const auto length = static_cast<int32_t>(prompt.size());
-    for (int32_t at = kBoundaryEvery; at < length; at += kBoundaryEvery) lengths.push_back(at);
+    for (int32_t at = kBoundaryEvery; at < length; at += kBoundaryEvery)
+        lengths.push_back(base::last_edge(prompt, at));
+    add_ends_of_pictures(prompt, lengths);
     const auto ends_message = [&model](base::Token token) { return model.is_end_of_generation(token); };
     const auto first = std::ranges::find_if(prompt, ends_message);
-    if (first == prompt.end()) return lengths;
-    const auto last = std::find_if(prompt.rbegin(), prompt.rend(), ends_message);
-    lengths.push_back(static_cast<int32_t>(first - prompt.begin()) + 1);
-    lengths.push_back(static_cast<int32_t>(last.base() - prompt.begin()));
+    if (first != prompt.end()) {
+        const auto last = std::find_if(prompt.rbegin(), prompt.rend(), ends_message);
+        lengths.push_back(static_cast<int32_t>(first - prompt.begin()) + 1);
+        lengths.push_back(static_cast<int32_t>(last.base() - prompt.begin()));
+    }
     std::ranges::sort(lengths);
     lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
     return lengths;

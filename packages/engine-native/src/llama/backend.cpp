@@ -10,6 +10,7 @@
 
 #include "ggml-backend.h"
 #include "llama.h"
+#include "mtmd.h"
 #ifdef __GLIBC__ // defined by the headers above
 #include <malloc.h>
 #endif
@@ -75,6 +76,7 @@ void ensure_backend() {
     static std::once_flag once;
     std::call_once(once, [] {
         llama_log_set(on_log, nullptr);
+        mtmd_log_set(on_log, nullptr);
         common_log_set_verbosity_thold(-1); // common/ has a logger of its own that would write to stderr
         llama_backend_init();
     });

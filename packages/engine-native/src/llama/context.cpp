@@ -3,6 +3,7 @@
 #include "llama/assertions.h"
 #include "llama/backend.h"
 #include "llama/model.h"
+#include "llama/vision.h"
 
 #include <algorithm>
 #include <exception>
@@ -129,6 +130,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     : model_(std::move(model)),
       types_{.k = params.type_k, .v = params.type_v},
       batch_tokens_(options.batch_tokens),
+      positions_(static_cast<size_t>(slots) + 1),
       spare_(slots) {
     INGLE_ASSERT(slots <= kSlotsMax);
     context_.reset(llama_init_from_model(model_->raw(), params));
@@ -151,20 +153,19 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     thread_.check();
     batch_.n_tokens = 0;
     logits_index_.assign(parts.size(), -1);
-    for (size_t part = 0; part < parts.size(); ++part) {
-        const auto& [slot, first, tokens, wants_logits, drafts] = parts[part];
-        if (wants_logits) logits_index_[part] = batch_.n_tokens + static_cast<int32_t>(tokens.size()) - 1;
-        for (size_t i = 0; i < tokens.size() + drafts.size(); ++i) {
-            const int32_t at = batch_.n_tokens++;
-            INGLE_ASSERT(at < batch_tokens_);
-            batch_.token[at] = i < tokens.size() ? tokens[i] : drafts[i - tokens.size()];
-            batch_.pos[at] = first + static_cast<int32_t>(i);
-            batch_.n_seq_id[at] = 1;
-            batch_.seq_id[at][0] = slot;
-            batch_.logits[at] = wants_logits && i + 1 >= tokens.size() ? 1 : 0;
-        }
+    const bool has_images = parts.front().image != nullptr;
+    int32_t tokens_all = 0;
+    for (const BatchPart& part : parts)
+        tokens_all += static_cast<int32_t>(part.tokens.size() + part.drafts.size());
+    INGLE_ASSERT(tokens_all <= batch_tokens_);
+    for (size_t i = 0; i < parts.size(); ++i) {
+        INGLE_ASSERT((parts[i].image != nullptr) == has_images);
+        const int32_t last = batch_.n_tokens + static_cast<int32_t>(parts[i].tokens.size()) - 1;
+        if (parts[i].wants_logits) logits_index_[i] = last;
+        if (has_images) add_image(parts[i], tokens_all);
+        else add_text(parts[i]);
     }
-    const auto [decoded, is_undone] = compute();
+    const auto [decoded, is_undone] = compute(has_images ? image_batch() : batch_);
     // A recurrent state is one cell a sequence, and a batch moves these cells about, those of others too; after a shift
     // it turns all keys first. Of one that broke off on the way nobody knows whose state lies where.
     const bool is_delicate = model_->info().is_recurrent || is_shifted_;
@@ -173,25 +174,86 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     return decoded != Decoded::ok && is_aborted_.load() ? Decoded::aborted : decoded;
 }
 
-/// Computes batch_. `is_undone`: llama.cpp promises that a batch which failed has left no trace.
-Context::Computed Context::compute() {
+void Context::add_text(const BatchPart& part) {
+    const auto& [slot, first, tokens, wants_logits, drafts, image, embedding, offset] = part;
+    const int32_t position = positions_.of(slot, first);
+    for (size_t i = 0; i < tokens.size() + drafts.size(); ++i) {
+        const int32_t at = batch_.n_tokens++;
+        batch_.token[at] = i < tokens.size() ? tokens[i] : drafts[i - tokens.size()];
+        batch_.pos[at] = position + static_cast<int32_t>(i);
+        batch_.n_seq_id[at] = 1;
+        batch_.seq_id[at][0] = slot;
+        batch_.logits[at] = wants_logits && i + 1 >= tokens.size() ? 1 : 0;
+    }
+}
+
+void Context::add_image(const BatchPart& part, int32_t tokens_all) {
+    const Vision& vision = *model_->vision();
+    const auto width = static_cast<size_t>(vision.embedding_size());
+    const auto all = static_cast<size_t>(tokens_all);
+    if (batch_.n_tokens == 0) {
+        embeddings_.clear();
+        image_positions_.assign(all * (vision.has_mrope() ? 4 : 1), 0);
+    }
+    const float* numbers = part.embedding + static_cast<size_t>(part.offset) * width;
+    embeddings_.insert(embeddings_.end(), numbers, numbers + part.tokens.size() * width);
+    const int32_t begin = part.first - part.offset;
+    const llama_pos position = positions_.of(part.slot, begin);
+    const mtmd_image_tokens* image = mtmd_input_chunk_get_tokens_image(part.image->chunk());
+    for (size_t i = 0; i < part.tokens.size(); ++i) {
+        const auto at = static_cast<size_t>(batch_.n_tokens++);
+        const size_t number = static_cast<size_t>(part.offset) + i;
+        const auto [t, x, y, z] = mtmd_image_tokens_get_decoder_pos(image, position, number);
+        image_positions_[at] = static_cast<llama_pos>(t);
+        if (vision.has_mrope()) {
+            image_positions_[all + at] = static_cast<llama_pos>(y);
+            image_positions_[2 * all + at] = static_cast<llama_pos>(x);
+            image_positions_[3 * all + at] = static_cast<llama_pos>(z);
+        }
+        batch_.n_seq_id[at] = 1;
+        batch_.seq_id[at][0] = part.slot;
+        batch_.logits[at] = part.wants_logits && i + 1 == part.tokens.size() ? 1 : 0;
+    }
+    if (part.image->positions() < part.image->tokens())
+        positions_.add(
+            part.slot,
+            {.first = begin, .tokens = part.image->tokens(), .positions = part.image->positions()});
+}
+
+llama_batch Context::image_batch() {
+    llama_batch batch = batch_;
+    batch.token = nullptr;
+    batch.embd = embeddings_.data();
+    batch.pos = image_positions_.data();
+    return batch;
+}
+
+/// `is_undone`: llama.cpp promises that a batch which failed has left no trace.
+Context::Computed Context::compute(const llama_batch& batch) {
     ErrorLines errors;
+    const bool is_whole = batch.embd != nullptr && model_->vision()->has_whole_images();
     try {
-        const int32_t code = llama_decode(context_.get(), batch_);
+        if (is_whole) llama_set_causal_attn(context_.get(), false);
+        const int32_t code = llama_decode(context_.get(), batch);
+        if (is_whole) llama_set_causal_attn(context_.get(), true);
         // Of keys that could not be turned only the log tells.
         if (code == 0 && is_shifted_ && !errors.text().empty())
             return {.decoded = Decoded::failed, .is_undone = false};
         return {.decoded = meaning_of(code), .is_undone = code == 1 || code == -1};
     } catch (const std::bad_alloc&) {
+        if (is_whole) llama_set_causal_attn(context_.get(), true);
         return {.decoded = Decoded::out_of_memory, .is_undone = false};
     } catch (const std::exception&) {
+        if (is_whole) llama_set_causal_attn(context_.get(), true);
         return {.decoded = Decoded::failed, .is_undone = false};
     }
 }
 
 bool Context::undo(std::span<const BatchPart> parts) {
     bool are_undone = !is_torn_;
-    for (const BatchPart& part : parts) are_undone = are_undone && remove(part.slot, part.first);
+    for (const BatchPart& part : parts)
+        are_undone =
+            are_undone && !positions_.is_inside(part.slot, part.first) && remove(part.slot, part.first);
     return are_undone;
 }
 
@@ -218,13 +280,18 @@ bool Context::can_generate() const {
 bool Context::remove(base::Slot slot, int32_t from) {
     thread_.check();
     llama_memory_t memory = llama_get_memory(context_.get());
-    return guarded(false, [&] { return llama_memory_seq_rm(memory, slot, from == 0 ? -1 : from, -1); });
+    const int32_t position = from == 0 ? -1 : positions_.of(slot, from);
+    positions_.cut(slot, from);
+    return guarded(false, [&] { return llama_memory_seq_rm(memory, slot, position, -1); });
 }
 
 bool Context::share(base::Slot from, base::Slot to, int32_t first, int32_t length) {
     thread_.check();
+    const int32_t begin = positions_.of(from, first);
+    const int32_t end = positions_.of(from, length);
+    positions_.set(to, positions_.before(from, length));
     return guarded(false, [&] {
-        llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, first, length);
+        llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, begin, end);
         return true;
     });
 }
@@ -232,13 +299,21 @@ bool Context::share(base::Slot from, base::Slot to, int32_t first, int32_t lengt
 void Context::clear() {
     thread_.check();
     llama_memory_clear(llama_get_memory(context_.get()), false);
+    positions_.clear();
     is_shifted_ = false;
     is_torn_ = false;
 }
 
-int32_t Context::length(base::Slot slot) {
+bool Context::ends_at(base::Slot slot, int32_t length) {
     thread_.check();
-    return llama_memory_seq_pos_max(llama_get_memory(context_.get()), slot) + 1;
+    const llama_pos last = llama_memory_seq_pos_max(llama_get_memory(context_.get()), slot);
+    return last == positions_.of_last(slot, length);
+}
+
+bool Context::reaches(base::Slot slot, int32_t length) {
+    thread_.check();
+    const llama_pos last = llama_memory_seq_pos_max(llama_get_memory(context_.get()), slot);
+    return last >= positions_.of_last(slot, length);
 }
 
 std::vector<uint8_t> Context::save(base::Slot slot) {
@@ -296,6 +371,7 @@ State Context::copy_out(base::Slot slot, int32_t first, int32_t length, uint64_t
     INGLE_ASSERT(spare_ < kSlotsMax);
     State state;
     if (share(slot, spare_, first, length)) state = copy_spare(bytes_max);
+    state.leaps = positions_.before(slot, length);
     is_torn_ |= !remove(spare_, 0);
     return state;
 }
@@ -318,6 +394,7 @@ bool Context::copy_in(base::Slot slot, const Copy& copy) {
     const bool fits = guarded(false, [&] {
         return llama_state_seq_set_data_ext(context_.get(), state.bytes.get(), state.size, spare_, 0) > 0;
     });
+    positions_.set(spare_, state.leaps);
     const bool is_there =
         fits && share(spare_, slot, first, length) && (checkpoint == nullptr || restore(slot, *checkpoint));
     is_torn_ |= fits && !is_there;

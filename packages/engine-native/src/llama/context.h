@@ -6,6 +6,7 @@
 #include "base/types.h"
 #include "llama/handles.h"
 #include "llama/kv_types.h"
+#include "llama/positions.h"
 
 #include <atomic>
 #include <cstdint>
@@ -16,6 +17,7 @@
 
 namespace llama_rt {
 
+class ImagePart;
 class Model;
 
 struct ContextOptions {
@@ -35,14 +37,19 @@ struct ContextOptions {
 base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
                                                   int32_t slots);
 
-/// Some tokens of one sequence, and guesses of those after them, at positions first, first + 1, …
+/// Some tokens of one sequence, from number `first` on, and guesses of those after them; or some of an image's.
 struct BatchPart {
     base::Slot slot;
     int32_t first;
+    /// Of an image only how many there are matters.
     std::span<const base::Token> tokens;
     /// Logits are wanted for the last token, and for every guess.
     bool wants_logits;
     std::span<const base::Token> drafts = {};
+    /// Of an image: what its tokens are computed from, those of all of it, and which is the first of these.
+    const ImagePart* image = nullptr;
+    const float* embedding = nullptr;
+    int32_t offset = 0;
 };
 
 /// A part of a sequence's state, copied out of the context.
@@ -50,6 +57,8 @@ struct State {
     /// Empty when there was no room.
     std::unique_ptr<uint8_t[]> bytes;
     size_t size = 0;
+    /// Of all of the text up to the part's end.
+    std::vector<Leap> leaps = {};
 };
 
 /// What became of a batch. `failed` and `out_of_memory` are for undo(); the latter may pass by itself.
@@ -67,7 +76,8 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    /// Computes all parts in one batch; together at most `batch_tokens` tokens, of which outputs_max() may want logits.
+    /// Computes all parts in one batch, all of texts or all of images; together at most `batch_tokens` tokens, of which
+    /// outputs_max() may want logits.
     /// Afterwards logits(i) belongs to parts[i]. After anything but `ok` the cells of these positions may be filled or not.
     Decoded decode(std::span<const BatchPart> parts);
 
@@ -97,8 +107,10 @@ public:
     /// Empties every sequence.
     void clear();
 
-    /// Tokens of a sequence that are computed.
-    int32_t length(base::Slot slot);
+    /// Whether the last of these tokens is the last that is computed of a sequence.
+    bool ends_at(base::Slot slot, int32_t length);
+    /// Whether a sequence has these tokens and maybe more.
+    bool reaches(base::Slot slot, int32_t length);
 
     /// A copy of what a sequence holds from `first` to `length`. Only its size when that is more than `bytes_max`, nothing
     /// when it cannot be made.
@@ -149,7 +161,10 @@ private:
 
     Context(std::shared_ptr<const Model> model, const ContextOptions& options,
             const llama_context_params& params, int32_t slots);
-    Computed compute();
+    void add_text(const BatchPart& part);
+    void add_image(const BatchPart& part, int32_t tokens_all);
+    llama_batch image_batch();
+    Computed compute(const llama_batch& batch);
     State copy_spare(uint64_t bytes_max);
 
     base::ThreadChecker thread_;
@@ -162,6 +177,11 @@ private:
     llama_context_ptr context_;
     llama_batch batch_{};
     int32_t batch_tokens_;
+    /// Of a batch of images, instead of batch_'s tokens and positions: numbers, and with M-RoPE four positions a token,
+    /// all first ones before all second ones.
+    std::vector<float> embeddings_;
+    std::vector<llama_pos> image_positions_;
+    Positions positions_;
     /// The last batch, or a copy, broke off in a way that mixes up the states of others.
     bool is_torn_ = false;
     /// Cells have moved, and the next batch turns their keys.

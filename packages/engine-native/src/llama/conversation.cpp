@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <random>
 #include <string_view>
 
 #include "chat.h"
@@ -31,10 +32,22 @@ common_chat_tool_choice to_tool_choice(ToolChoice choice) {
     return COMMON_CHAT_TOOL_CHOICE_AUTO;
 }
 
-common_chat_msg to_message(const ChatMessage& message) {
+/// Letters and digits alone: no template escapes or trims them.
+std::string make_marker() {
+    std::random_device random;
+    std::string marker = "picture";
+    for (int i = 0; i < 4; ++i) marker += std::to_string(random());
+    return marker;
+}
+
+common_chat_msg to_message(const ChatMessage& message, const std::string& marker) {
     common_chat_msg out;
     out.role = message.role;
-    out.content = message.content;
+    if (message.parts.empty()) out.content = message.content;
+    for (const ContentPart& part : message.parts) {
+        if (part.picture) out.content_parts.push_back({.type = "media_marker", .text = marker});
+        else out.content_parts.push_back({.type = "text", .text = part.text});
+    }
     out.reasoning_content = message.reasoning;
     out.tool_call_id = message.tool_call_id;
     out.tool_name = message.name;
@@ -44,7 +57,7 @@ common_chat_msg to_message(const ChatMessage& message) {
     return out;
 }
 
-common_chat_templates_inputs to_inputs(const Chat& chat) {
+common_chat_templates_inputs to_inputs(const Chat& chat, const std::string& marker) {
     common_chat_templates_inputs inputs;
     inputs.add_generation_prompt = chat.add_generation_prompt;
     if (chat.continues_last) inputs.continue_final_message = COMMON_CHAT_CONTINUATION_AUTO;
@@ -52,7 +65,7 @@ common_chat_templates_inputs to_inputs(const Chat& chat) {
     inputs.parallel_tool_calls = chat.parallel_tool_calls;
     inputs.enable_thinking = chat.enable_thinking;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
-    for (const ChatMessage& message : chat.messages) inputs.messages.push_back(to_message(message));
+    for (const ChatMessage& message : chat.messages) inputs.messages.push_back(to_message(message, marker));
     for (const auto& [name, description, parameters] : chat.tools)
         inputs.tools.push_back({.name = name, .description = description, .parameters = parameters});
     for (const auto& [name, value] : chat.template_arguments) inputs.chat_template_kwargs[name] = value;
@@ -195,11 +208,15 @@ base::Result<std::shared_ptr<const Constraint>> constrain(const Model& model, Wa
 
 base::Result<PreparedChat> prepare(const Model& model, const Chat& chat) {
     const bool has_tools = !chat.tools.empty() && chat.tool_choice != ToolChoice::none;
-    common_chat_params params = common_chat_templates_apply(model.templates(), to_inputs(chat));
+    std::string marker = make_marker();
+    common_chat_params params = common_chat_templates_apply(model.templates(), to_inputs(chat, marker));
     // A grammar of the caller's own is for the whole reply: there is nothing in it to be told apart.
     const bool reads_reply = has_tools || (chat.grammar.empty() && may_reason(model, params));
-    PreparedChat prepared{
-        .text = std::move(params.prompt), .stops = params.additional_stops, .constraint = {}, .parser = {}};
+    PreparedChat prepared{.text = std::move(params.prompt),
+                          .marker = std::move(marker),
+                          .stops = params.additional_stops,
+                          .constraint = {},
+                          .parser = {}};
     base::Result<std::shared_ptr<const Constraint>> constraint =
         constrain(model, wanted_of(chat, params, reads_reply),
                   reads_reply ? spelled_tokens(model, params) : std::vector<SpelledToken>());
@@ -233,6 +250,32 @@ base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat) {
                           std::string("The model's chat template refused this conversation: ") +
                               reason_of(error));
     }
+}
+
+std::string readable_text(const PreparedChat& prepared) {
+    std::string text = prepared.text;
+    replace_all(text, prepared.marker, mtmd_default_marker());
+    return text;
+}
+
+base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat) {
+    std::vector<RgbImage> pictures;
+    for (ChatMessage& message : chat.messages) {
+        for (ContentPart& part : message.parts) {
+            if (part.picture) pictures.push_back(std::move(*part.picture));
+        }
+    }
+    if (pictures.empty()) {
+        base::Result<std::vector<base::Token>> tokens = model.tokenize(prepared.text, true, true);
+        if (!tokens) return std::unexpected(tokens.error());
+        return Vision::Prompt{.tokens = std::move(*tokens), .images = {}};
+    }
+    if (model.vision() == nullptr) {
+        return base::fail(
+            Code::image_not_supported,
+            "This model reads no pictures. Take one that does, or load it with its projector (mmproj).");
+    }
+    return model.vision()->tokenize(prepared.text, prepared.marker, pictures);
 }
 
 TemplateSkills skills_of(const Model& model) {

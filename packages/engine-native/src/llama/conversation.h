@@ -8,8 +8,10 @@
 #include "llama/constraint.h"
 #include "llama/model.h"
 #include "llama/reply_parser.h"
+#include "llama/vision.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,9 +25,17 @@ struct ToolCall {
     std::string arguments;
 };
 
+/// A piece of text, or a picture.
+struct ContentPart {
+    std::string text;
+    std::optional<RgbImage> picture = std::nullopt;
+};
+
 struct ChatMessage {
     std::string role;
     std::string content;
+    /// Instead of `content` where there are pictures.
+    std::vector<ContentPart> parts;
     std::string reasoning;
     std::vector<ToolCall> tool_calls;
     /// Of a message of the role "tool": which call it answers.
@@ -64,6 +74,8 @@ struct Chat {
 
 struct PreparedChat {
     std::string text;
+    /// Stands in `text` for each picture. Nobody can know it before, and so nobody can write it.
+    std::string marker;
     /// Texts at which the template's format ends a turn, beside the model's end tokens.
     std::vector<std::string> stops;
     /// Null: any text.
@@ -74,6 +86,12 @@ struct PreparedChat {
 
 /// `template_failed` when the template refuses the conversation, `invalid_argument` for a grammar.
 base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat);
+
+/// A prepared conversation for people, with llama.cpp's word for a picture.
+std::string readable_text(const PreparedChat& prepared);
+
+/// The tokens of a prepared conversation, and the images among them. `image_not_supported` where the model reads none.
+base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat);
 
 /// What a model's template can do.
 struct TemplateSkills {

@@ -13,13 +13,18 @@ using base::Code;
 
 namespace {
 
+/// Memory of the machine where the device is the processor itself.
+std::string name_of(ggml_backend_dev_t device) {
+    const bool is_cpu = ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU;
+    return is_cpu ? std::string() : ggml_backend_dev_name(device);
+}
+
 /// Buffers that the processor can address lie in the machine's memory, whichever device they are for.
 std::string device_of(ggml_backend_buffer_type_t buffers) {
     ggml_backend_dev_t device = ggml_backend_buft_get_device(buffers);
     if (device == nullptr || ggml_backend_buft_is_host(buffers)) return "";
     // Weights that are packed anew for the processor's own kernels are no host buffers, and lie there all the same.
-    const bool is_cpu = ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU;
-    return is_cpu ? std::string() : ggml_backend_dev_name(device);
+    return name_of(device);
 }
 
 MemoryUse& use_of(std::vector<MemoryUse>& uses, const std::string& device) {
@@ -52,6 +57,13 @@ base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOp
         return base::fail(Code::engine_failed,
                           std::string("The context cannot be laid out: ") + error.what());
     }
+}
+
+base::Result<void> measure_vision(const VisionOptions& options, std::vector<MemoryUse>& uses) {
+    const auto bytes_by_device = Vision::measure(options);
+    if (!bytes_by_device) return std::unexpected(bytes_by_device.error());
+    for (const auto& [device, bytes] : *bytes_by_device) use_of(uses, name_of(device)).weights += bytes;
+    return {};
 }
 
 } // namespace llama_rt

@@ -25,4 +25,7 @@ struct MemoryUse {
 base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
                                              int32_t slots);
 
+/// Adds what a projector takes.
+base::Result<void> measure_vision(const VisionOptions& options, std::vector<MemoryUse>& uses);
+
 } // namespace llama_rt

@@ -125,6 +125,7 @@ ModelInfo read_info(const llama_model* model) {
             .parameters = llama_model_n_params(model),
             .size_bytes = llama_model_size(model),
             .has_chat_template = llama_model_chat_template(model, nullptr) != nullptr,
+            .reads_images = false,
             .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
             .is_causal = is_causal(model),
             .has_encoder_half = llama_model_has_encoder(model),
@@ -202,6 +203,12 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
         std::shared_ptr<Model> model(new Model(std::move(raw)));
         if (base::Result<void> made = model->make_templates(options.path); !made)
             return std::unexpected(made.error());
+        if (options.vision) {
+            auto vision = Vision::load(model->raw(), *options.vision, is_aborted);
+            if (!vision) return std::unexpected(vision.error());
+            model->vision_ = std::move(*vision);
+            model->info_.reads_images = true;
+        }
         return model;
     } catch (const std::exception& error) {
         return std::unexpected(file_error(options.path, reason_of(error.what())));

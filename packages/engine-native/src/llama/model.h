@@ -6,10 +6,12 @@
 #include "base/types.h"
 #include "llama/grammars.h"
 #include "llama/handles.h"
+#include "llama/vision.h"
 
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,8 @@ struct ModelOptions {
     int32_t gpu_layers;
     bool mmap;
     bool mlock;
+    /// Nothing for a model that reads no pictures.
+    std::optional<VisionOptions> vision = std::nullopt;
 };
 
 /// How the vectors of a text's tokens become the vector of the text, as the model's file says.
@@ -40,6 +44,8 @@ struct ModelInfo {
     uint64_t parameters;
     uint64_t size_bytes;
     bool has_chat_template;
+    /// It was loaded with a projector for pictures.
+    bool reads_images;
     bool is_recurrent;
     /// Each token sees those before it alone. A model that is not causal generates nothing.
     bool is_causal;
@@ -79,6 +85,9 @@ public:
     const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
+    /// Null where the model reads no pictures.
+    Vision* vision() const { return vision_.get(); }
+
     /// A text that begins with the beginning token itself has it once, also with `add_special`.
     base::Result<std::vector<base::Token>> tokenize(std::string_view text, bool add_special,
                                                     bool parse_special) const;
@@ -108,8 +117,9 @@ private:
     base::Result<void> make_templates(const std::string& path);
     std::shared_ptr<const Pieces> make_pieces() const;
 
-    // Destroyed in reverse: the templates look at the model's vocabulary.
+    // Destroyed in reverse: templates and projector look at the model's vocabulary.
     llama_model_ptr model_;
+    std::shared_ptr<Vision> vision_;
     std::unique_ptr<common_chat_templates, TemplatesDeleter> templates_;
     ModelInfo info_;
     std::vector<base::Token> end_tokens_;

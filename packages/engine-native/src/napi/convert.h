@@ -34,6 +34,10 @@ base::Result<std::vector<std::vector<base::Token>>> to_texts(Napi::Value value);
 base::Result<std::shared_ptr<const llama_rt::Constraint>> to_constraint(Napi::Value value);
 Napi::Value from_constraint(Napi::Env env, std::shared_ptr<const llama_rt::Constraint> constraint);
 
+/// The images of a prompt that prepareChat() gave out, or null.
+base::Result<llama_rt::ImageParts> to_images(Napi::Value value);
+Napi::Value from_images(Napi::Env env, llama_rt::ImageParts images);
+
 base::Result<std::shared_ptr<const llama_rt::ReplyParser>> to_reply_parser(Napi::Value value);
 Napi::Value from_reply_parser(Napi::Env env, std::shared_ptr<const llama_rt::ReplyParser> parser);
 Napi::Value from_reply(Napi::Env env, const llama_rt::Reply& reply);

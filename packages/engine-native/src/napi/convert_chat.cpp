@@ -2,7 +2,7 @@
 #include "napi/convert.h"
 #include "napi/reader.h"
 
-#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,11 +16,39 @@ base::Result<llama_rt::ToolCall> to_tool_call(Napi::Value value) {
         .id = reader.string("id"), .name = reader.string("name"), .arguments = reader.string("arguments")});
 }
 
+/// The pixels are copied: JS may change or hand on its own while a worker reads these.
+base::Result<std::optional<llama_rt::RgbImage>> to_picture(Napi::Value value) {
+    if (value.IsNull()) return std::nullopt;
+    Reader reader(value);
+    llama_rt::RgbImage picture{.width = reader.integer("width", 1, llama_rt::Vision::kSideMax),
+                               .height = reader.integer("height", 1, llama_rt::Vision::kSideMax),
+                               .data = {}};
+    const Napi::Value data = reader.get("data");
+    if (data.IsEmpty() || !data.IsTypedArray() ||
+        data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
+        return std::unexpected(wrong("data"));
+    const auto bytes = data.As<Napi::Uint8Array>();
+    if (bytes.ByteLength() > 3 * static_cast<size_t>(llama_rt::Vision::kPixelsMax))
+        return std::unexpected(wrong("data"));
+    picture.data.assign(bytes.Data(), bytes.Data() + bytes.ByteLength());
+    return reader.done(std::optional(std::move(picture)));
+}
+
+base::Result<llama_rt::ContentPart> to_part(Napi::Value value) {
+    Reader reader(value);
+    llama_rt::ContentPart part{.text = reader.string("text")};
+    base::Result<std::optional<llama_rt::RgbImage>> picture = to_picture(reader.get("image"));
+    if (!picture) return std::unexpected(picture.error());
+    part.picture = std::move(*picture);
+    return reader.done(std::move(part));
+}
+
 base::Result<llama_rt::ChatMessage> to_message(Napi::Value value) {
     Reader reader(value);
     return reader.done(
         llama_rt::ChatMessage{.role = reader.string("role"),
                               .content = reader.string("content"),
+                              .parts = reader.list<llama_rt::ContentPart>("parts", to_part),
                               .reasoning = reader.string("reasoning"),
                               .tool_calls = reader.list<llama_rt::ToolCall>("toolCalls", to_tool_call),
                               .tool_call_id = reader.string("toolCallId"),
@@ -79,6 +107,12 @@ base::Result<std::shared_ptr<const llama_rt::Constraint>> to_constraint(Napi::Va
     return *value.As<Napi::External<std::shared_ptr<const llama_rt::Constraint>>>().Data();
 }
 
+base::Result<llama_rt::ImageParts> to_images(Napi::Value value) {
+    if (value.IsNull()) return llama_rt::ImageParts();
+    if (value.IsEmpty() || !value.IsExternal()) return std::unexpected(wrong("images"));
+    return **value.As<Napi::External<std::shared_ptr<const llama_rt::ImageParts>>>().Data();
+}
+
 base::Result<std::shared_ptr<const llama_rt::ReplyParser>> to_reply_parser(Napi::Value value) {
     if (value.IsEmpty() || !value.IsExternal()) return std::unexpected(wrong("parser"));
     return *value.As<Napi::External<std::shared_ptr<const llama_rt::ReplyParser>>>().Data();
@@ -86,6 +120,11 @@ base::Result<std::shared_ptr<const llama_rt::ReplyParser>> to_reply_parser(Napi:
 
 Napi::Value from_constraint(Napi::Env env, std::shared_ptr<const llama_rt::Constraint> constraint) {
     return hold(env, std::move(constraint));
+}
+
+Napi::Value from_images(Napi::Env env, llama_rt::ImageParts images) {
+    if (images.empty()) return env.Null();
+    return hold(env, std::make_shared<const llama_rt::ImageParts>(std::move(images)));
 }
 
 Napi::Value from_reply_parser(Napi::Env env, std::shared_ptr<const llama_rt::ReplyParser> parser) {

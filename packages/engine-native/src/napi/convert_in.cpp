@@ -57,16 +57,33 @@ base::Result<llama_rt::Sampling> to_sampling(Napi::Value value) {
     return reader.done(std::move(sampling));
 }
 
+base::Result<llama_rt::VisionOptions> to_vision_options(Napi::Value value) {
+    Reader reader(value);
+    return reader.done(llama_rt::VisionOptions{
+        .path = reader.string("path"),
+        .threads = reader.integer("threads", 1, kThreadsMax),
+        .tokens_min = reader.integer("imageMinTokens", 0, 1 << 20),
+        .tokens_max = reader.integer("imageMaxTokens", 0, 1 << 20),
+    });
+}
+
 } // namespace
 
 base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value) {
     Reader reader(value);
-    return reader.done(llama_rt::ModelOptions{
+    llama_rt::ModelOptions options{
         .path = reader.string("path"),
         .gpu_layers = reader.integer("gpuLayers", -1, 1 << 20),
         .mmap = reader.boolean("mmap"),
         .mlock = reader.boolean("mlock"),
-    });
+    };
+    if (const Napi::Value projector = reader.get("projector"); !projector.IsEmpty() && projector.IsObject()) {
+        base::Result<llama_rt::VisionOptions> vision = to_vision_options(projector);
+        if (!vision) return std::unexpected(vision.error());
+        vision->uses_gpu = options.gpu_layers != 0;
+        options.vision = std::move(*vision);
+    }
+    return reader.done(std::move(options));
 }
 
 base::Result<llama_rt::ContextOptions> to_context_options(Napi::Value value) {
@@ -140,6 +157,8 @@ base::Result<engine::Submission> to_submission(Napi::Value value) {
     base::Result<std::shared_ptr<const llama_rt::Constraint>> constraint =
         to_constraint(reader.get("constraint"));
     if (!constraint) return std::unexpected(constraint.error());
+    base::Result<llama_rt::ImageParts> images = to_images(reader.get("images"));
+    if (!images) return std::unexpected(images.error());
     return reader.done(engine::Submission{
         .client = reader.string("client"),
         .prompt = std::move(*tokens),
@@ -148,6 +167,7 @@ base::Result<engine::Submission> to_submission(Napi::Value value) {
         .stops = reader.strings("stops"),
         .ignore_eos = reader.boolean("ignoreEos"),
         .uses_cache = reader.boolean("cachePrompt"),
+        .images = std::move(*images),
         .constraint = std::move(*constraint),
         .logprobs = reader.integer("logprobs", -1, 20),
     });

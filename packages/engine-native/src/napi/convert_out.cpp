@@ -198,6 +198,7 @@ Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
     object.Set("parameters", static_cast<double>(info.parameters));
     object.Set("sizeBytes", static_cast<double>(info.size_bytes));
     object.Set("hasChatTemplate", info.has_chat_template);
+    object.Set("readsImages", info.reads_images);
     Napi::Object tools = Napi::Object::New(env);
     tools.Set("writesTools", skills.writes_tools);
     tools.Set("writesToolCalls", skills.writes_tool_calls);
@@ -265,6 +266,7 @@ Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     object.Set("turns", static_cast<double>(stats.turns));
     object.Set("promptTokens", static_cast<double>(stats.prompt_tokens));
     object.Set("generatedTokens", static_cast<double>(stats.generated_tokens));
+    object.Set("imagesEncoded", static_cast<double>(stats.images_encoded));
     object.Set("preemptions", static_cast<double>(stats.preemptions));
     object.Set("contextShifts", static_cast<double>(stats.context_shifts));
     object.Set("draftedTokens", static_cast<double>(stats.drafted_tokens));

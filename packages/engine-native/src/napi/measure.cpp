@@ -39,6 +39,9 @@ private:
         context_.cells = static_cast<int32_t>(std::min<int64_t>(context_.cells, full));
         auto uses = llama_rt::measure(model, context_, engine::slots_of(model, context_));
         if (!uses) return std::unexpected(uses.error());
+        if (model_.vision) {
+            if (auto measured = llama_rt::measure_vision(*model_.vision, *uses); !measured) return measured;
+        }
         info_ = model.info();
         uses_ = std::move(*uses);
         return {};

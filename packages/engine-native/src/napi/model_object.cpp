@@ -123,9 +123,10 @@ private:
         if (!prepared) return std::unexpected(prepared.error());
         prepared_ = std::move(*prepared);
         if (!is_tokenized_) return {};
-        base::Result<std::vector<base::Token>> tokens = model_->tokenize(prepared_.text, true, true);
-        if (!tokens) return std::unexpected(tokens.error());
-        tokens_ = std::move(*tokens);
+        base::Result<llama_rt::Vision::Prompt> prompt =
+            llama_rt::tokenize_chat(*model_, prepared_, std::move(chat_));
+        if (!prompt) return std::unexpected(prompt.error());
+        prompt_ = std::move(*prompt);
         return {};
     }
 
@@ -133,10 +134,11 @@ private:
         Napi::Object object = Napi::Object::New(env);
         object.Set("stops", from_strings(env, prepared_.stops));
         if (!is_tokenized_) {
-            object.Set("prompt", prepared_.text);
+            object.Set("prompt", llama_rt::readable_text(prepared_));
             return object;
         }
-        object.Set("tokens", from_tokens(env, tokens_));
+        object.Set("tokens", from_tokens(env, prompt_.tokens));
+        object.Set("images", from_images(env, std::move(prompt_.images)));
         object.Set("constraint", from_constraint(env, std::move(prepared_.constraint)));
         object.Set("parser", from_reply_parser(env, std::move(prepared_.parser)));
         return object;
@@ -146,7 +148,7 @@ private:
     llama_rt::Chat chat_;
     bool is_tokenized_;
     llama_rt::PreparedChat prepared_;
-    std::vector<base::Token> tokens_;
+    llama_rt::Vision::Prompt prompt_;
 };
 
 class ParseWorker final : public PromiseWorker {

@@ -1,5 +1,6 @@
 #include "sched/cells.h"
 
+#include "base/image_tokens.h"
 #include "base/result.h"
 
 #include <algorithm>
@@ -203,7 +204,7 @@ bool Cells::stash(Slot slot, Hurry hurry) {
     while (length - there >= Stashes::kPieceMin) {
         // A state that cannot be cut is one piece.
         const bool is_rest = have_checkpoints() || length - there < Stashes::kPieceMax + Stashes::kPieceMin;
-        const int32_t end = is_rest ? length : there + Stashes::kPieceMax;
+        const int32_t end = is_rest ? length : base::next_edge(text, there + Stashes::kPieceMax);
         if (!may_copy(end - there)) return hurry == Hurry::is_lost;
         if (!stash_piece(slot, std::span(text).first(static_cast<size_t>(end)), there)) return true;
         there = end;

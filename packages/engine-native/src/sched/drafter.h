@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "sched/image_source.h"
 
 #include <cstdint>
 #include <span>
@@ -28,6 +29,8 @@ struct TurnBudget {
     int32_t drafts = 0;
     /// Without one there are no guesses. REQUIRES: no checkpoints, for then a state cannot be cut back.
     Drafter* drafter = nullptr;
+    /// Needed where there are images in prompts.
+    ImageSource* images = nullptr;
 };
 
 } // namespace sched

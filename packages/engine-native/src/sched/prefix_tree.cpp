@@ -1,5 +1,6 @@
 #include "sched/prefix_tree.h"
 
+#include "base/image_tokens.h"
 #include "base/result.h"
 
 #include <algorithm>
@@ -65,6 +66,7 @@ PrefixTree::Match PrefixTree::longest(std::span<const Token> tokens) const {
     walk(tokens, [&](const Node& node, int32_t length, bool) {
         if (length > best.length) best = {.length = length, .holder = node.holders.front()};
     });
+    best.length = base::last_edge(tokens, best.length);
     return best;
 }
 
@@ -72,6 +74,7 @@ PrefixTree::Match PrefixTree::longest_checkpoint(std::span<const Token> tokens) 
     Match best;
     walk(tokens, [&](const Node& node, int32_t length, bool is_whole) {
         if (!is_whole || node.checkpoint == 0 || length <= best.length) return;
+        if (base::is_inside_image(tokens, length)) return;
         best = {.length = length, .holder = node.holders.front(), .checkpoint = node.checkpoint};
     });
     return best;

@@ -1,6 +1,7 @@
 // What the scheduler is told and what it answers. Plain data: no llama.cpp, no clock, no text.
 #pragma once
 
+#include "base/image_tokens.h"
 #include "base/types.h"
 #include "sched/turns.h"
 
@@ -29,6 +30,8 @@ struct Limits {
     int32_t checkpoints;
     /// Cells reserved ahead of what a sequence has, so that it does not ask for each token anew.
     int32_t reserve_ahead;
+    /// The tokens of an image see each other: all of them are computed in one step. None may have more than a turn has.
+    bool has_whole_images = false;
     /// Computed cells can be moved to other positions (CellOp::Kind::shift).
     bool can_shift = false;
     /// Host memory for the state of donors that are given up; 0 keeps none.
@@ -41,13 +44,14 @@ struct Request {
     base::RequestId id;
     /// Requests of one client are served in order of arrival; clients share fairly.
     std::string client;
-    /// 1 … context_length - 1 tokens.
+    /// 1 … context_length - 1 tokens; images among them are whole (base/image_tokens.h).
     std::vector<base::Token> prompt;
     /// Most tokens to generate, at least 1. Without `turns`, prompt and these together are at most context_length.
     int32_t generate_max;
     /// Takes part in the sharing of prefixes, in both directions.
     bool uses_cache;
-    /// Lengths of the prompt, ascending, at which a checkpoint is worth it: where messages end. May be empty.
+    /// Lengths of the prompt, ascending, at which a checkpoint is worth it: where messages end, never inside an image.
+    /// May be empty.
     std::vector<int32_t> boundaries = {};
     /// It goes on past the context's end: then its oldest turns are dropped.
     std::optional<Turns> turns = std::nullopt;
@@ -114,7 +118,7 @@ struct Restore {
     bool is_again;
 };
 
-/// Part of a turn: compute these tokens of a sequence, from position `first` on.
+/// Part of a turn: compute these tokens of a sequence, from position `first` on. They are text or of one image.
 struct Step {
     base::RequestId id;
     base::Slot slot;
@@ -124,6 +128,10 @@ struct Step {
     bool sample;
     /// Guesses of what follows `tokens`, computed beside them so that those that prove right need no turn of their own.
     std::span<const base::Token> drafts = {};
+    /// Tokens of the image that are computed already; 0 for text.
+    int32_t image_offset = 0;
+
+    bool is_image() const { return base::is_image(tokens.front()); }
 };
 
 /// One turn. Valid until the scheduler's next call.
@@ -133,6 +141,7 @@ struct Plan {
     std::vector<CellOp> cells;
     /// After `cells`, before anything is computed; none of these sequences has a step in this turn.
     std::vector<Restore> restores;
+    /// Those of texts before those of images.
     std::vector<Step> steps;
 };
 

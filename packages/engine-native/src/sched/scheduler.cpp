@@ -13,7 +13,8 @@ constexpr size_t kAdmissionsLookedAt = 32;
 
 /// What of a sequence may come from elsewhere. Its last token is always computed: the logits are wanted.
 std::span<const base::Token> sharable(const Sequence& sequence) {
-    return sequence.tokens().first(static_cast<size_t>(sequence.length() - 1));
+    const int32_t length = base::last_edge(sequence.tokens(), sequence.length() - 1);
+    return sequence.tokens().first(static_cast<size_t>(length));
 }
 
 } // namespace
@@ -52,8 +53,9 @@ const Plan& Scheduler::plan(const TurnBudget& budget) {
     cut_full_ones();
     plan_decoding();
     admit_waiting();
-    plan_catching_up(budget.prompt_busy);
+    plan_catching_up(budget);
     plan_drafts(budget);
+    std::ranges::stable_partition(plan_.steps, [](const Step& step) { return !step.is_image(); });
     plan_.cells = cells_.take_ops();
     is_planned_ = !plan_.steps.empty();
     return plan_;
@@ -156,10 +158,10 @@ void Scheduler::plan_decoding() {
     }
 }
 
-void Scheduler::plan_catching_up(int32_t budget_busy) {
+void Scheduler::plan_catching_up(const TurnBudget& turn) {
     const size_t decoding = plan_.steps.size();
     int32_t budget = limits_.batch_tokens - static_cast<int32_t>(decoding);
-    if (decoding > 0) budget = std::min(budget, budget_busy);
+    if (decoding > 0) budget = std::min(budget, turn.prompt_busy);
     // Those that decode have their step, in the order of running_. One that was admitted just now is not among them,
     // even if all but its last token was found computed.
     size_t passed = 0;
@@ -169,13 +171,22 @@ void Scheduler::plan_catching_up(int32_t budget_busy) {
             continue;
         }
         if (plan_restores(*sequence)) continue;
-        const int32_t wanted =
-            cells_.have_checkpoints() ? sequence->pending_to_boundary() : sequence->pending();
-        const int32_t count = std::min(budget, wanted);
+        const std::optional<base::ImageId> image = sequence->image_due();
+        if (image && !turn.images->has(sequence->id(), *image)) continue;
+        const int32_t count = next_count(*sequence, budget, plan_.steps.size() == decoding);
         if (count <= 0) return;
         budget -= count;
         add_step(*sequence, count);
     }
+}
+
+/// Tokens of its next step. An image that must be computed whole goes beyond the budget when it is the `is_first` to catch
+/// up in this turn: it would wait for ever else.
+int32_t Scheduler::next_count(const Sequence& sequence, int32_t budget, bool is_first) const {
+    int32_t wanted = sequence.pending_of_kind();
+    if (cells_.have_checkpoints()) wanted = std::min(wanted, sequence.pending_to_boundary());
+    if (limits_.has_whole_images && sequence.image_due()) return is_first || wanted <= budget ? wanted : 0;
+    return std::min(budget, wanted);
 }
 
 /// Whether host memory has more of a sequence's text: then it has no step in this turn.
@@ -201,7 +212,8 @@ void Scheduler::add_step(const Sequence& sequence, int32_t count) {
                            .slot = sequence.slot(),
                            .first = sequence.computed(),
                            .tokens = sequence.tokens().subspan(first, static_cast<size_t>(count)),
-                           .sample = count == sequence.pending()});
+                           .sample = count == sequence.pending(),
+                           .image_offset = sequence.image_offset()});
 }
 
 /// Beside decoding sequences alone: a turn with a part of a prompt is long enough.
@@ -221,8 +233,11 @@ void Scheduler::plan_drafts(const TurnBudget& budget) {
 /// Guesses have to do with the cells that are reserved. Room for the token that is sampled after them need not be.
 std::span<const base::Token> Scheduler::draft(const Sequence& sequence, Drafter& drafter, int32_t most) {
     const int32_t room = std::max(0, std::min(most, sequence.reserved() - sequence.length()));
-    const std::span<const base::Token> guesses = drafter.draft(sequence.id(), sequence.tokens(), room);
+    std::span<const base::Token> guesses = drafter.draft(sequence.id(), sequence.tokens(), room);
     INGLE_ASSERT(std::ssize(guesses) <= room);
+    // What followed the same words before may have been an image.
+    const auto image = std::ranges::find_if(guesses, base::is_image);
+    guesses = guesses.first(static_cast<size_t>(image - guesses.begin()));
     const size_t first = drafts_.size();
     drafts_.insert(drafts_.end(), guesses.begin(), guesses.end());
     return std::span<const base::Token>(drafts_).subspan(first);
@@ -254,7 +269,8 @@ bool Scheduler::is_being_computed(const Sequence& sequence, int32_t there) const
     const auto will_have_more = [&](const Sequence* other) {
         if (other->is_decoding() || !other->request().uses_cache) return false;
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
-        const int32_t shared = will_share(*other, static_cast<int32_t>(end - other->tokens().begin()));
+        const auto common = static_cast<int32_t>(end - other->tokens().begin());
+        const int32_t shared = will_share(*other, base::last_edge(other->tokens(), common));
         return shared > other->computed() && shared - there >= Cells::kShareMin;
     };
     return std::ranges::any_of(running_, will_have_more);

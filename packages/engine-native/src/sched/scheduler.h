@@ -18,6 +18,10 @@
 // that it has reserved anyway; what the guesses were wrong about is cut off before the next turn. Nobody gives way for a
 // guess, and a turn with a part of a prompt has none.
 //
+// Images are runs of tokens like any others (base/image_tokens.h), but for four things: a step is text or of one image, a
+// beginning that is shared or cut off ends at an image's edge, a sequence waits for an image that is not encoded yet while
+// others go on (image_source.h), and where its tokens see each other it is computed whole.
+//
 // Prefixes are shared (cells.h): a sequence starts with the longest beginning that is computed already, whoever computed
 // it. One whose beginning is just being computed by another waits for that one instead of computing it beside it. Where
 // a part of the state cannot be cut (Limits::checkpoints), a step ends at each of a prompt's boundaries, and there, as
@@ -97,7 +101,8 @@ private:
     bool cut(Sequence& sequence);
     void drop_turns(Sequence& sequence, const Cut& part);
     void plan_decoding();
-    void plan_catching_up(int32_t budget_busy);
+    void plan_catching_up(const TurnBudget& turn);
+    int32_t next_count(const Sequence& sequence, int32_t budget, bool is_first) const;
     bool plan_restores(const Sequence& sequence);
     void add_step(const Sequence& sequence, int32_t count);
     void plan_drafts(const TurnBudget& budget);

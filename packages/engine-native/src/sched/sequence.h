@@ -21,10 +21,12 @@
 // one token to go, it is decoding.
 #pragma once
 
+#include "base/image_tokens.h"
 #include "base/result.h"
 #include "sched/request.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -63,6 +65,17 @@ public:
     /// Reserved and not yet filled.
     int32_t future() const { return reserved_ - computed_; }
     int32_t pending() const { return length() - computed_; }
+    /// Tokens that one step may take: of text up to the next image, or the rest of one image.
+    int32_t pending_of_kind() const {
+        return std::min(base::end_of_kind(tokens_, computed_), length()) - computed_;
+    }
+    /// The image that is to be computed next; nothing where that is text.
+    std::optional<base::ImageId> image_due() const {
+        const base::Token next = tokens_[static_cast<size_t>(computed_)];
+        return base::is_image(next) ? std::optional(base::image_of(next)) : std::nullopt;
+    }
+    /// Tokens of the image that is to be computed next which are computed already.
+    int32_t image_offset() const { return computed_ - base::last_edge(tokens_, computed_); }
     /// Tokens up to the next of the prompt's boundaries, or all that are pending.
     int32_t pending_to_boundary() const {
         const auto next = std::ranges::upper_bound(request_.boundaries, computed_);
@@ -70,7 +83,7 @@ public:
     }
     bool is_at_boundary() const { return std::ranges::binary_search(request_.boundaries, computed_); }
     /// Decoding: one token at a time, after the prompt (or what a preemption lost) is computed.
-    bool is_decoding() const { return pending() == 1 && computed_ > 0; }
+    bool is_decoding() const { return pending() == 1 && computed_ > 0 && !base::is_image(tokens_.back()); }
     /// Most tokens it will have before it ends or is cut.
     int32_t length_max() const { return length() + std::min(generate_left_, context_length_ - length()); }
     /// It fills the context and has to be cut before it is computed any further.
@@ -78,7 +91,9 @@ public:
     /// What goes then.
     Cut cut_due() const {
         INGLE_ASSERT(is_full() && request_.turns);
-        return request_.turns->cut_running(length());
+        Cut cut = request_.turns->cut_running(length());
+        cut.drop = base::next_edge(tokens_, cut.end()) - cut.keep;
+        return cut;
     }
 
     /// `shared` tokens of its beginning have cells already.

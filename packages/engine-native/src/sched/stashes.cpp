@@ -1,5 +1,6 @@
 #include "sched/stashes.h"
 
+#include "base/image_tokens.h"
 #include "base/result.h"
 
 #include <algorithm>
@@ -45,9 +46,11 @@ int32_t Stashes::reach(std::span<const Token> tokens, int32_t there) const {
 
 /// How far a text goes that is computed up to where the piece begins.
 int32_t Stashes::usable(const Piece& piece, std::span<const Token> tokens) const {
-    const int32_t common = common_length(piece.text, tokens);
+    const int32_t common = base::last_edge(tokens, common_length(piece.text, tokens));
     if (checkpoint_bytes_ == 0) return common;
-    const auto beyond = std::ranges::upper_bound(piece.stops, common);
+    auto beyond = std::ranges::upper_bound(piece.stops, common);
+    // A request that was cancelled inside of an image has left a stop there.
+    while (beyond != piece.stops.begin() && base::is_inside_image(tokens, *std::prev(beyond))) --beyond;
     return beyond == piece.stops.begin() ? 0 : *std::prev(beyond);
 }
 

@@ -58,7 +58,7 @@ export async function computeImatrix(
   const contextLength = chunkLength(options.contextLength, facts.contextLength);
   const output = await chooseOutput(files, `${stem}.imatrix.gguf`, options);
   const native = {
-    model: { path: files[0], gpuLayers, mmap: true, mlock: false },
+    model: { path: files[0], gpuLayers, mmap: true, mlock: false, projector: null },
     text,
     dataset,
     chunkTokens: contextLength,

@@ -67,6 +67,7 @@ const scriptedInfo: NativeModelInfo = {
   parameters: 1000,
   sizeBytes: 2000,
   hasChatTemplate: true,
+  readsImages: false,
   chatTemplate: { writesTools: true, writesToolCalls: true, isLfm2: false },
   isRecurrent: false,
   tokens: { bos: 1, eos: 2, eot: -1, infillPrefix: -1, infillSuffix: -1, infillMiddle: -1 },
@@ -129,7 +130,7 @@ function scriptedNative(script: Script, log: ScriptLog): NativeModel {
     prepareChat: async (chat) => {
       log.chats.push(chat);
       const parser = script.reply === undefined ? null : scriptedParser;
-      return { tokens: tokenize(write(chat.messages)), stops: [], constraint: null, parser };
+      return { tokens: tokenize(write(chat.messages)), images: null, stops: [], constraint: null, parser };
     },
     prepareGrammar: async () => scriptedConstraint,
     parseReply: async (_parser, text, isPartial) => script.reply?.(text, isPartial) ?? null,
@@ -189,6 +190,7 @@ function scriptedEngine(
       cellsCached: 0,
       turns: 0,
       ...counted,
+      imagesEncoded: 0,
       preemptions: 0,
       contextShifts: 0,
       cacheRamBytes: 0,

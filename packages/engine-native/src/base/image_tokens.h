@@ -1,0 +1,62 @@
+// Images among the tokens of a text. The model has no ids for what an image is computed from, so an image is written as a
+// run of negative ones: the first token of image n is -2n, every other one -2n + 1. Equal images have equal numbers, hence
+// equal runs, and whatever compares texts compares images with them. Where an image begins can be seen from the ids alone.
+#pragma once
+
+#include "base/types.h"
+
+#include <cstdint>
+#include <span>
+
+namespace base {
+
+/// Names what an image (or a tile of it) looks like to one projector. Counts up from 1.
+using ImageId = int32_t;
+
+/// So that both of its tokens can be written.
+inline constexpr ImageId kImageIdMax = (1 << 30) - 1;
+
+constexpr Token image_token(ImageId image, bool is_first) {
+    return is_first ? -2 * image : -2 * image + 1;
+}
+
+constexpr bool is_image(Token token) {
+    return token < 0;
+}
+
+/// Whether a token belongs to the same image as the one before it.
+constexpr bool continues_image(Token token) {
+    return token < 0 && token % 2 != 0;
+}
+
+constexpr ImageId image_of(Token token) {
+    return (1 - token) / 2;
+}
+
+/// Whether a text that is cut here would have a part of an image only.
+constexpr bool is_inside_image(std::span<const Token> text, int32_t length) {
+    return length < static_cast<int32_t>(text.size()) && continues_image(text[static_cast<size_t>(length)]);
+}
+
+/// The last place at or before `length` that is not inside an image.
+constexpr int32_t last_edge(std::span<const Token> text, int32_t length) {
+    while (is_inside_image(text, length)) --length;
+    return length;
+}
+
+/// The first place at or after `length` that is not inside an image.
+constexpr int32_t next_edge(std::span<const Token> text, int32_t length) {
+    while (is_inside_image(text, length)) ++length;
+    return length;
+}
+
+/// How far the image or the text goes on that the token at `first` belongs to.
+constexpr int32_t end_of_kind(std::span<const Token> text, int32_t first) {
+    const auto size = static_cast<int32_t>(text.size());
+    if (is_image(text[static_cast<size_t>(first)])) return next_edge(text, first + 1);
+    int32_t end = first;
+    while (end < size && !is_image(text[static_cast<size_t>(end)])) ++end;
+    return end;
+}
+
+} // namespace base

@@ -1,0 +1,90 @@
+#include "engine/image_encoder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace engine {
+
+using base::ImageId;
+
+namespace {
+
+/// An encoding holds the cores for so long at least: shorter pieces would be lost to waking up its threads.
+constexpr double kPieceMsMin = 20;
+
+} // namespace
+
+ImageEncoder::ImageEncoder(llama_rt::Vision& vision, std::function<void()> on_done)
+    : vision_(vision),
+      on_done_(std::move(on_done)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+ImageEncoder::~ImageEncoder() {
+    thread_.request_stop();
+    thread_.join();
+}
+
+void ImageEncoder::want(const Part& part) {
+    {
+        std::lock_guard lock(mutex_);
+        const auto is_same = [&](const Part& other) { return other->id() == part->id(); };
+        if (under_way_ == part->id() && !is_given_up_.load()) return;
+        if (std::ranges::any_of(line_, is_same)) return;
+        line_.push_back(part);
+    }
+    arrived_.notify_one();
+}
+
+void ImageEncoder::keep_only(const std::function<bool(ImageId)>& is_wanted) {
+    std::lock_guard lock(mutex_);
+    std::erase_if(line_, [&](const Part& part) { return !is_wanted(part->id()); });
+    if (under_way_ && !is_wanted(*under_way_)) is_given_up_.store(true);
+}
+
+std::vector<ImageEncoder::Done> ImageEncoder::take_done() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(done_, {});
+}
+
+void ImageEncoder::run(const std::stop_token& stop) {
+    while (true) {
+        Part part;
+        {
+            std::unique_lock lock(mutex_);
+            if (!arrived_.wait(lock, stop, [this] { return !line_.empty(); }) || stop.stop_requested())
+                return;
+            part = std::move(line_.front());
+            line_.pop_front();
+            under_way_ = part->id();
+            is_given_up_.store(false);
+        }
+        base::Result<Embedding> embedding = encode(*part, stop);
+        {
+            std::lock_guard lock(mutex_);
+            under_way_.reset();
+            if (!is_given_up_.load())
+                done_.push_back({.image = part->id(), .embedding = std::move(embedding)});
+        }
+        on_done_();
+    }
+}
+
+base::Result<Embedding> ImageEncoder::encode(const llama_rt::ImagePart& part, const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    std::unique_lock cores(cores_, std::defer_lock);
+    if (vision_.is_on_cpu()) cores.lock();
+    Clock::time_point begun = Clock::now();
+    base::Result<std::vector<float>> numbers = vision_.encode(part, [&] {
+        const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+        if (ms >= std::max(kPieceMsMin, turn_ms_.load())) {
+            cores.unlock();
+            cores.lock();
+            begun = Clock::now();
+        }
+        return !stop.stop_requested() && !is_given_up_.load();
+    });
+    if (!numbers) return std::unexpected(numbers.error());
+    return std::make_shared<const std::vector<float>>(std::move(*numbers));
+}
+
+} // namespace engine

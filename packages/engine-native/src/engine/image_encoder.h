@@ -1,0 +1,76 @@
+// Encodes images on a thread of its own, one after the other, while the engine computes its turns. Where the processor does
+// both, they take it by turns: a piece of an encoding takes as long as a turn, so that running replies go on at half their
+// speed at worst.
+#pragma once
+
+#include "base/result.h"
+#include "engine/taking_turns.h"
+#include "llama/vision.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace engine {
+
+using Embedding = std::shared_ptr<const std::vector<float>>;
+
+class ImageEncoder {
+public:
+    using Part = std::shared_ptr<const llama_rt::ImagePart>;
+
+    struct Done {
+        base::ImageId image;
+        base::Result<Embedding> embedding;
+    };
+
+    /// `on_done` is called on the encoder's thread after each image.
+    ImageEncoder(llama_rt::Vision& vision, std::function<void()> on_done);
+    ~ImageEncoder();
+    ImageEncoder(const ImageEncoder&) = delete;
+    ImageEncoder& operator=(const ImageEncoder&) = delete;
+
+    /// Puts an image in line, once.
+    void want(const Part& part);
+
+    /// None but these are wanted any more. The one under way is given up where it is not among them.
+    void keep_only(const std::function<bool(base::ImageId)>& is_wanted);
+
+    /// Images that became ready, or failed, since the last call.
+    std::vector<Done> take_done();
+
+    /// Held by the engine's thread while it computes.
+    TakingTurns& cores() { return cores_; }
+    /// How long the engine's last turn took.
+    void observe_turn(double ms) { turn_ms_.store(ms); }
+
+private:
+    void run(const std::stop_token& stop);
+    base::Result<Embedding> encode(const llama_rt::ImagePart& part, const std::stop_token& stop);
+
+    llama_rt::Vision& vision_;
+    const std::function<void()> on_done_;
+
+    TakingTurns cores_;
+    std::atomic<double> turn_ms_ = 0;
+    std::atomic<bool> is_given_up_ = false;
+
+    // Guarded by mutex_.
+    std::mutex mutex_;
+    std::condition_variable_any arrived_;
+    std::deque<Part> line_;
+    std::optional<base::ImageId> under_way_;
+    std::vector<Done> done_;
+
+    /// Last, so that it ends before anything it uses is gone.
+    std::jthread thread_;
+};
+
+} // namespace engine

@@ -1,0 +1,117 @@
+#include "engine/images.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace engine {
+
+using base::ImageId;
+using base::RequestId;
+
+namespace {
+
+/// What encoded images may take that nobody needs now: of a model of a billion parameters some 32,000 tokens. An image whose
+/// cells are still there needs nothing of this.
+constexpr size_t kKeptBytesMax = size_t{256} * 1024 * 1024;
+
+size_t bytes_of(const Embedding& embedding) {
+    return embedding->size() * sizeof(float);
+}
+
+} // namespace
+
+Images::Images(llama_rt::Vision* vision, std::function<void()> on_ready) {
+    if (vision != nullptr) encoder_ = std::make_unique<ImageEncoder>(*vision, std::move(on_ready));
+}
+
+void Images::add(RequestId id, llama_rt::ImageParts parts) {
+    if (!parts.empty()) requests_.emplace(id, OfRequest{.parts = std::move(parts), .held = {}});
+}
+
+void Images::forget(RequestId id) {
+    if (requests_.erase(id) > 0) drop_unwanted();
+}
+
+void Images::drop_unwanted() {
+    encoder_->keep_only([this](ImageId image) {
+        return std::ranges::any_of(requests_, [&](const auto& request) {
+            const auto is_it = [&](const auto& part) { return part->id() == image; };
+            return request.second.waits && std::ranges::any_of(request.second.parts, is_it);
+        });
+    });
+}
+
+bool Images::has(RequestId id, ImageId image) {
+    OfRequest& request = requests_.at(id);
+    if (request.held.contains(image)) return true;
+    if (Embedding embedding = find(image)) {
+        request.held.emplace(image, std::move(embedding));
+        return true;
+    }
+    request.waits = true;
+    const auto first = std::ranges::find(request.parts, image, [](const auto& part) { return part->id(); });
+    INGLE_ASSERT(first != request.parts.end());
+    encoder_->want(*first);
+    const auto next = std::next(first);
+    if (next != request.parts.end() && !kept_by_id_.contains((*next)->id())) encoder_->want(*next);
+    return false;
+}
+
+std::vector<Images::Failure> Images::receive() {
+    std::vector<Failure> failures;
+    if (encoder_ == nullptr) return failures;
+    for (ImageEncoder::Done& done : encoder_->take_done()) {
+        if (done.embedding) {
+            encoded_ += 1;
+            keep(done.image, std::move(*done.embedding));
+            continue;
+        }
+        for (const auto& [id, request] : requests_) {
+            const auto is_it = [&](const auto& part) { return part->id() == done.image; };
+            if (request.waits && std::ranges::any_of(request.parts, is_it))
+                failures.push_back({.id = id, .error = done.embedding.error()});
+        }
+    }
+    return failures;
+}
+
+Images::Source Images::source(const sched::Step& step) const {
+    const OfRequest& request = requests_.at(step.id);
+    const ImageId image = base::image_of(step.tokens.front());
+    const auto part = std::ranges::find(request.parts, image, [](const auto& one) { return one->id(); });
+    return {.part = part->get(), .embedding = request.held.at(image)->data()};
+}
+
+void Images::computed(const sched::Step& step) {
+    OfRequest& request = requests_.at(step.id);
+    const ImageId image = base::image_of(step.tokens.front());
+    const auto part = std::ranges::find(request.parts, image, [](const auto& one) { return one->id(); });
+    const int32_t end = step.image_offset + static_cast<int32_t>(step.tokens.size());
+    if (end == (*part)->tokens()) request.held.erase(image);
+}
+
+void Images::observe_turn(double ms) {
+    if (encoder_ != nullptr) encoder_->observe_turn(ms);
+}
+
+Embedding Images::find(ImageId image) {
+    const auto found = kept_by_id_.find(image);
+    if (found == kept_by_id_.end()) return nullptr;
+    kept_.splice(kept_.begin(), kept_, found->second);
+    return found->second->embedding;
+}
+
+void Images::keep(ImageId image, Embedding embedding) {
+    if (kept_by_id_.contains(image)) return;
+    kept_bytes_ += bytes_of(embedding);
+    kept_.push_front({.image = image, .embedding = std::move(embedding)});
+    kept_by_id_.emplace(image, kept_.begin());
+    while (kept_bytes_ > kKeptBytesMax && kept_.size() > 1) {
+        kept_bytes_ -= bytes_of(kept_.back().embedding);
+        kept_by_id_.erase(kept_.back().image);
+        kept_.pop_back();
+    }
+}
+
+} // namespace engine

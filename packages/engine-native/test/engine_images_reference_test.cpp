@@ -1,0 +1,158 @@
+// Texts about pictures against llama.cpp's own way: mtmd's helper computes the prompt, chunk by chunk, and the likeliest token is
+// taken, as its program llama-mtmd-cli does.
+#include "engine_house.h"
+#include "llama/handles.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mtmd-helper.h"
+#include "mtmd.h"
+#include <doctest/doctest.h>
+
+using base::Token;
+using llama_rt::RgbImage;
+using test::Answer;
+using test::EngineHouse;
+using test::ModelPtr;
+using test::Question;
+
+namespace {
+
+constexpr int32_t kAnswerTokens = 16;
+constexpr int32_t kContextTokens = 2048;
+
+/// Colours that change with the place, in another way for each number.
+RgbImage picture(int32_t number, int32_t width, int32_t height) {
+    RgbImage image{.width = width, .height = height, .data = {}};
+    for (int32_t y = 0; y < height; ++y) {
+        for (int32_t x = 0; x < width; ++x) {
+            for (const int32_t value : {x * number, y * (number + 1), (x + y) / number})
+                image.data.push_back(static_cast<uint8_t>(value % 256));
+        }
+    }
+    return image;
+}
+
+/// A text in which "@" stands for the pictures.
+struct Prompt {
+    std::string text;
+    std::vector<RgbImage> pictures;
+};
+
+class LlamaCpp {
+public:
+    LlamaCpp(const ModelPtr& model, const std::string& variable) : model_(model) {
+        mtmd_context_params params = mtmd_context_params_default();
+        params.use_gpu = false;
+        params.warmup = false;
+        params.n_threads = 1;
+        params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+        params.media_marker = "@";
+        projector_.reset(
+            mtmd_init_from_file(test::tiny_file(variable + "_MMPROJ").c_str(), model->raw(), params));
+        if (projector_ == nullptr) throw std::runtime_error("the projector cannot be loaded");
+    }
+
+    std::string answer(const Prompt& prompt) const {
+        const llama_context_ptr context = make_context();
+        llama_pos position = read(context.get(), prompt);
+        std::string text;
+        for (int32_t i = 0; i < kAnswerTokens; ++i) {
+            Token token = likeliest(context.get());
+            text += piece_of(token);
+            llama_batch batch = llama_batch_get_one(&token, 1);
+            batch.pos = &position;
+            if (llama_decode(context.get(), batch) != 0)
+                throw std::runtime_error("a token cannot be decoded");
+            ++position;
+        }
+        return text;
+    }
+
+private:
+    llama_context_ptr make_context() const {
+        llama_context_params params = llama_context_default_params();
+        params.n_ctx = kContextTokens;
+        params.n_batch = params.n_ubatch = 256;
+        params.n_threads = params.n_threads_batch = 1;
+        params.type_k = params.type_v = GGML_TYPE_F32;
+        params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+        return llama_context_ptr(llama_init_from_model(model_->raw(), params));
+    }
+
+    /// Computes a prompt and returns the position after it.
+    llama_pos read(llama_context* context, const Prompt& prompt) const {
+        std::vector<mtmd::bitmap> bitmaps;
+        for (const RgbImage& image : prompt.pictures)
+            bitmaps.emplace_back(static_cast<uint32_t>(image.width), static_cast<uint32_t>(image.height),
+                                 image.data.data());
+        std::vector<const mtmd_bitmap*> pointers;
+        for (const mtmd::bitmap& bitmap : bitmaps) pointers.push_back(bitmap.ptr.get());
+        const mtmd_input_text input = {prompt.text.data(), prompt.text.size(), true, true};
+        const mtmd::input_chunks chunks(mtmd_input_chunks_init());
+        if (mtmd_tokenize(projector_.get(), chunks.ptr.get(), &input, pointers.data(), pointers.size()) != 0)
+            throw std::runtime_error("the prompt cannot be prepared");
+        llama_pos position = 0;
+        const int32_t batch_tokens = static_cast<int32_t>(llama_n_batch(context));
+        if (mtmd_helper_eval_chunks(projector_.get(), context, chunks.ptr.get(), 0, 0, batch_tokens, true,
+                                    &position) != 0)
+            throw std::runtime_error("the prompt cannot be computed");
+        return position;
+    }
+
+    Token likeliest(llama_context* context) const {
+        const std::span logits(llama_get_logits_ith(context, -1),
+                               static_cast<size_t>(llama_vocab_n_tokens(model_->vocab())));
+        return static_cast<Token>(std::ranges::max_element(logits) - logits.begin());
+    }
+
+    std::string piece_of(Token token) const {
+        std::string piece(64, '\0');
+        const int32_t length = llama_token_to_piece(model_->vocab(), token, piece.data(),
+                                                    static_cast<int32_t>(piece.size()), 0, false);
+        return piece.substr(0, static_cast<size_t>(std::max(length, 0)));
+    }
+
+    const ModelPtr model_;
+    mtmd::context_ptr projector_;
+};
+
+std::string text_of_engine(const ModelPtr& model, const Prompt& prompt) {
+    auto tokenized = model->vision()->tokenize(prompt.text, "@", prompt.pictures);
+    if (!tokenized) throw std::runtime_error(tokenized.error().message);
+    engine::EngineOptions options = test::few_places();
+    options.context.context_length = options.context.cells = kContextTokens;
+    options.context.batch_tokens = 256;
+    options.drops_turns = false;
+    EngineHouse house(model, options);
+    const Answer answer = house.ask({.prompt = std::move(tokenized->tokens),
+                                     .tokens = kAnswerTokens,
+                                     .images = std::move(tokenized->images)});
+    REQUIRE(answer.is_whole());
+    return answer.text;
+}
+
+} // namespace
+
+TEST_CASE("images: texts are those of llama.cpp's own way to read pictures") {
+    // One piece, several pictures, tiles with a thumbnail, a ribbon, and sides between the lines of the grid.
+    const std::vector<Prompt> prompts = {
+        {.text = "What is @ this?", .pictures = {picture(3, 128, 96)}},
+        {.text = "@ Which of both is @ darker?", .pictures = {picture(2, 336, 336), picture(5, 40, 200)}},
+        {.text = "Read this page: @", .pictures = {picture(7, 800, 900)}},
+        {.text = "A ribbon @ and nothing else.", .pictures = {picture(1, 600, 30)}},
+    };
+    for (const char* variable : {"INGLE_TINY_LFM2VL", "INGLE_TINY_GEMMA3VL", "INGLE_TINY_QWEN2VL"}) {
+        const ModelPtr model = test::tiny_model(variable, true);
+        const LlamaCpp llama_cpp(model, variable);
+        for (const Prompt& prompt : prompts) {
+            CAPTURE(variable);
+            CAPTURE(prompt.text);
+            CHECK_EQ(text_of_engine(model, prompt), llama_cpp.answer(prompt));
+        }
+    }
+}

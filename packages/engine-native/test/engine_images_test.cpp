@@ -1,0 +1,256 @@
+// The engine on tiny models that see: hybrid with tiles (LFM2-VL), images whose tokens see each other (Gemma 3), and positions
+// in two dimensions (Qwen2-VL).
+#include "engine_house.h"
+#include "llama_faults.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using llama_rt::RgbImage;
+using llama_rt::Vision;
+using test::Answer;
+using test::EngineHouse;
+using test::ModelPtr;
+using test::Question;
+
+namespace {
+
+std::vector<ModelPtr> models_that_see() {
+    std::vector<ModelPtr> models;
+    for (const char* name : {"INGLE_TINY_LFM2VL", "INGLE_TINY_GEMMA3VL", "INGLE_TINY_QWEN2VL"})
+        models.push_back(test::tiny_model(name, true));
+    return models;
+}
+
+/// Stripes and blots that no other number's picture has.
+RgbImage picture(int32_t number, int32_t width = 96, int32_t height = 64) {
+    RgbImage image{.width = width, .height = height, .data = {}};
+    for (int32_t y = 0; y < height; ++y) {
+        for (int32_t x = 0; x < width; ++x) {
+            for (int32_t channel = 0; channel < 3; ++channel) {
+                const int32_t value = (x * (number + channel) + y * (3 * number + 1)) / 8 * 37 + number * 71;
+                image.data.push_back(static_cast<uint8_t>(value % 256));
+            }
+        }
+    }
+    return image;
+}
+
+/// A prompt of texts, each "@" in it a picture.
+Question ask(const ModelPtr& model, const std::string& text, const std::vector<RgbImage>& pictures,
+             int32_t tokens = 6) {
+    auto prompt = model->vision()->tokenize(text, "@", pictures);
+    if (!prompt) throw std::runtime_error(prompt.error().message);
+    return {.prompt = std::move(prompt->tokens), .tokens = tokens, .images = std::move(prompt->images)};
+}
+
+engine::EngineOptions roomy() {
+    engine::EngineOptions options = test::few_places();
+    options.context.context_length = 512;
+    options.context.cells = 1024;
+    options.context.batch_tokens = 64;
+    options.drops_turns = false;
+    return options;
+}
+
+/// What each says when nothing else is going on, and nothing is shared.
+std::vector<std::string> texts_alone(const ModelPtr& model, std::vector<Question> questions) {
+    std::vector<std::string> texts;
+    for (Question& question : questions) {
+        question.uses_cache = false;
+        EngineHouse house(model, roomy());
+        const Answer answer = house.ask(question);
+        REQUIRE(answer.is_whole());
+        texts.push_back(answer.text);
+    }
+    return texts;
+}
+
+bool is_refused(EngineHouse& house, const Question& question) {
+    try {
+        house.submit(question);
+        return false;
+    } catch (const std::runtime_error&) {
+        return true;
+    }
+}
+
+} // namespace
+
+TEST_CASE("images: equal pictures are equal tokens, and others are not") {
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        const Question one = ask(model, "a @ b", {picture(1)});
+        CHECK(one.prompt == ask(model, "a @ b", {picture(1)}).prompt);
+        CHECK(one.prompt != ask(model, "a @ b", {picture(2)}).prompt);
+        const Question both = ask(model, "@@", {picture(1), picture(1)});
+        CHECK_EQ(both.images.size(), one.images.size());
+        CHECK_EQ(std::ranges::count_if(both.prompt, base::is_image), 2 * one.images[0]->tokens());
+    }
+}
+
+TEST_CASE("images: a picture decides what is said, and the text around it too") {
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        const std::vector<std::string> texts =
+            texts_alone(model, {ask(model, "What is @ this?", {picture(1)}, 12),
+                                ask(model, "What is @ this?", {picture(2)}, 12),
+                                ask(model, "Who is @ there?", {picture(1)}, 12)});
+        CHECK(texts[0] != texts[1]);
+        CHECK(texts[0] != texts[2]);
+    }
+}
+
+TEST_CASE("images: texts are the same alone, beside others, and with what others have computed") {
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        const std::vector<Question> questions{
+            ask(model, "Look at this long beginning of a text: @ What is it?", {picture(1)}),
+            ask(model, "Look at this long beginning of a text: @ And @ what is that?",
+                {picture(1), picture(2)}),
+            ask(model, "@@@ three pictures", {picture(3), picture(1), picture(3, 40, 200)}),
+            ask(model, "no picture at all, but some words", {}),
+            ask(model, "Look at this long beginning of a text: @", {picture(2)}),
+        };
+        const std::vector<std::string> texts = texts_alone(model, questions);
+        EngineHouse house(model, roomy());
+        for (int round = 0; round < 2; ++round) {
+            const std::vector<Answer> answers = house.ask_all(questions);
+            for (size_t i = 0; i < answers.size(); ++i) CHECK_EQ(answers[i].text, texts[i]);
+        }
+    }
+}
+
+TEST_CASE("images: a second question about a picture encodes nothing and computes what is new") {
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        EngineHouse house(model, roomy());
+        CHECK(house.ask(ask(model, "Look here, at this: @ What is it?", {picture(1)})).is_whole());
+        const uint64_t encoded = house.engine->stats().images_encoded;
+        CHECK(encoded >= 1);
+        const Question second = ask(model, "Look here, at this: @ And where?", {picture(1)});
+        const std::string alone = texts_alone(model, {second})[0];
+        const Answer answer = house.ask(second);
+        CHECK_EQ(answer.text, alone);
+        const auto last = std::find_if(second.prompt.rbegin(), second.prompt.rend(), base::is_image);
+        CHECK(answer.cached >= static_cast<int32_t>(second.prompt.rend() - last));
+        CHECK_EQ(house.engine->stats().images_encoded, encoded);
+        // Elsewhere it is computed anew, and not encoded.
+        CHECK(house.ask(ask(model, "Another text. @", {picture(1)})).is_whole());
+        CHECK_EQ(house.engine->stats().images_encoded, encoded);
+    }
+}
+
+TEST_CASE("images: requests with pictures give way, wait and come back with the same texts") {
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        std::vector<Question> questions;
+        for (int32_t i = 0; i < 6; ++i) {
+            const std::string words =
+                "Some words before the picture number " + std::to_string(i) + " @ and after";
+            questions.push_back(ask(model, words, {picture(i)}, 40));
+        }
+        const std::vector<std::string> texts = texts_alone(model, questions);
+        engine::EngineOptions options = roomy();
+        // Room for little more than one at a time.
+        const auto longest = static_cast<int32_t>(questions[0].prompt.size());
+        options.context.context_length = options.context.cells = longest + 70;
+        options.cache_ram_bytes = 1 << 22;
+        EngineHouse house(model, options);
+        const std::vector<Answer> answers = house.ask_all(questions);
+        for (size_t i = 0; i < answers.size(); ++i) CHECK_EQ(answers[i].text, texts[i]);
+        // What was pushed out comes back from host memory, the picture with it.
+        const Answer again = house.ask(questions[0]);
+        CHECK_EQ(again.text, texts[0]);
+    }
+}
+
+TEST_CASE("images: a request is cancelled while its picture is encoded, and nobody else notices") {
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        const Question text{.prompt = ask(model, "only words", {}).prompt, .tokens = 60};
+        const std::string alone = texts_alone(model, {text})[0];
+        EngineHouse house(model, roomy());
+        const base::RequestId running = house.submit(text);
+        for (int32_t i = 0; i < 8; ++i) {
+            const base::RequestId id = house.submit(ask(model, "a @ b", {picture(100 + i, 600, 400)}));
+            house.engine->cancel(id);
+            CHECK(house.wait(id).reason == engine::FinishReason::cancelled);
+        }
+        CHECK_EQ(house.wait(running).text, alone);
+        CHECK(house.ask(ask(model, "a @ b", {picture(1)})).is_whole());
+    }
+}
+
+TEST_CASE("images: an engine is stopped while pictures are encoded") {
+    for (const ModelPtr& model : models_that_see()) {
+        EngineHouse house(model, roomy());
+        std::vector<base::RequestId> ids;
+        for (int32_t i = 0; i < 4; ++i)
+            ids.push_back(house.submit(ask(model, "@", {picture(200 + i, 500, 500)})));
+        house.engine->stop();
+        for (const base::RequestId id : ids) {
+            const Answer answer = house.wait(id);
+            CHECK((answer.is_whole() || answer.error == base::Code::disposed));
+        }
+    }
+}
+
+TEST_CASE("images: a prompt is refused that does not fit the context, or names an image that is not there") {
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        engine::EngineOptions options = roomy();
+        Question question = ask(model, "@@@@", {picture(1), picture(2), picture(3), picture(4)});
+        options.context.context_length = static_cast<int32_t>(question.prompt.size());
+        EngineHouse house(model, options);
+        CHECK(is_refused(house, question));
+        Question foreign = ask(model, "@", {picture(1)});
+        foreign.images.clear();
+        CHECK(is_refused(house, foreign));
+        Question cut = ask(model, "@", {picture(1)});
+        cut.prompt.erase(std::ranges::find_if(cut.prompt, base::continues_image));
+        CHECK(is_refused(house, cut));
+    }
+}
+
+TEST_CASE("images: pictures of odd shapes are read or refused") {
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        EngineHouse house(model, [] {
+            engine::EngineOptions options = roomy();
+            options.context.context_length = options.context.cells = 8192;
+            return options;
+        }());
+        struct Size {
+            int32_t width;
+            int32_t height;
+        };
+        for (const auto& [width, height] :
+             {Size{1, 1}, Size{1, 700}, Size{700, 1}, Size{3, 2}, Size{2000, 20}, Size{511, 513}}) {
+            const auto prompt = model->vision()->tokenize("a @", "@", std::vector{picture(1, width, height)});
+            if (!prompt) continue;
+            Question question{.prompt = prompt->tokens, .tokens = 2, .images = prompt->images};
+            CHECK(house.ask(question).is_whole());
+        }
+        const RgbImage empty{.width = 0, .height = 4, .data = {}};
+        const RgbImage short_of{.width = 2, .height = 2, .data = {1, 2, 3}};
+        const RgbImage huge{.width = Vision::kSideMax + 1, .height = 1, .data = {}};
+        for (const RgbImage& wrong : {empty, short_of, huge})
+            CHECK(!model->vision()->tokenize("@", "@", std::vector{wrong}).has_value());
+        CHECK(!model->vision()->tokenize("no place for it", "@", std::vector{picture(1)}).has_value());
+    }
+}
+
+TEST_CASE("images: the projector of another model is refused") {
+    const std::atomic<bool> is_aborted = false;
+    llama_rt::ModelOptions options{
+        .path = test::tiny_file("INGLE_TINY_LFM2VL"), .gpu_layers = 0, .mmap = true, .mlock = false};
+    options.vision =
+        llama_rt::VisionOptions{.path = test::tiny_file("INGLE_TINY_WIDE_MMPROJ"), .uses_gpu = false};
+    const auto loaded = llama_rt::Model::load(options, [](float) {}, is_aborted);
+    REQUIRE(!loaded.has_value());
+    CHECK(loaded.error().code == base::Code::projector_mismatch);
+}

@@ -1,0 +1,119 @@
+// A model's projector: the file that lets it read pictures, looked at before native code does. Used by load.ts and fit.ts.
+import { GgufError, readGguf, type GgufMetadata, type GgufTensorInfo } from "@ingle/gguf";
+import path from "node:path";
+import { EngineError } from "./errors.ts";
+import type { NativeLoadOptions } from "./native.ts";
+
+export interface ProjectorOptions {
+  mmproj?: string | undefined;
+  imageMinTokens?: number | undefined;
+  imageMaxTokens?: number | undefined;
+}
+
+/** Numbers of a header that sizes are computed from, and their bounds: twice what the largest known projectors have. */
+const bounds = {
+  "clip.vision.embedding_length": [1, 16_384],
+  "clip.vision.attention.head_count": [1, 512],
+  "clip.vision.feed_forward_length": [0, 131_072],
+  "clip.vision.block_count": [0, 256],
+  "clip.vision.projection_dim": [0, 65_536],
+  "clip.vision.image_size": [0, 8192],
+  "clip.vision.patch_size": [1, 1024],
+  "clip.vision.projector.scale_factor": [1, 64],
+  "clip.vision.spatial_merge_size": [1, 64],
+  "clip.vision.preproc_min_tiles": [1, 1024],
+  "clip.vision.preproc_max_tiles": [1, 1024],
+  "clip.vision.n_wa_pattern": [0, 256],
+} as const;
+
+/**
+ * The projector's part of the options for native code; null where none is named. Throws `model_not_found`,
+ * `model_invalid`, `model_unsupported` (it is none for pictures) or `invalid_request`.
+ */
+export async function projectorOf(
+  { mmproj, imageMinTokens = 0, imageMaxTokens = 0 }: ProjectorOptions,
+  threads: number,
+): Promise<NativeLoadOptions["projector"]> {
+  if (mmproj === undefined) {
+    if (imageMinTokens === 0 && imageMaxTokens === 0) return null;
+    const param = imageMinTokens > 0 ? "imageMinTokens" : "imageMaxTokens";
+    throw refused(param, "a model without a projector has no pictures; name one with mmproj");
+  }
+  if (imageMaxTokens > 0 && imageMinTokens > imageMaxTokens)
+    throw refused("imageMinTokens", "it is more than imageMaxTokens");
+  const file = path.resolve(mmproj);
+  const { metadata, tensors } = await headerOf(file);
+  const wrong = wrongWith(metadata) ?? wrongShape(metadata, tensors);
+  if (wrong !== undefined)
+    throw new EngineError("model_invalid", `${file} is damaged: ${wrong}. Fetch it again.`);
+  return { path: file, threads, imageMinTokens, imageMaxTokens };
+}
+
+async function headerOf(file: string): ReturnType<typeof readGguf> {
+  try {
+    const header = await readGguf(file, { isLenient: true });
+    const isClip = valueOf(header.metadata, "general.architecture") === "clip";
+    if (isClip && valueOf(header.metadata, "clip.has_vision_encoder") === true) return header;
+  } catch (error) {
+    if (error instanceof GgufError)
+      throw new EngineError("model_invalid", `${file} cannot be read: ${error.message}`, { cause: error });
+    throw new EngineError("model_not_found", `There is no projector at ${file}, or it cannot be read.`, {
+      cause: error,
+    });
+  }
+  throw new EngineError(
+    "model_unsupported",
+    `${file} is no projector for pictures. Take the mmproj file that came with the model.`,
+  );
+}
+
+/** What is wrong with the numbers of a header. */
+function wrongWith(metadata: GgufMetadata): string | undefined {
+  for (const [key, [min, max]] of Object.entries(bounds)) {
+    const value = valueOf(metadata, key);
+    if (value === undefined) continue;
+    if (typeof value !== "number" || value < min || value > max) return `${key} is not from ${min} to ${max}`;
+  }
+  const tilesMin = valueOf(metadata, "clip.vision.preproc_min_tiles") ?? 1;
+  const tilesMax = valueOf(metadata, "clip.vision.preproc_max_tiles") ?? 12;
+  if (tilesMin > tilesMax) return "it wants more tiles at least than at most";
+  const heads = valueOf(metadata, "clip.vision.attention.head_count");
+  const width = valueOf(metadata, "clip.vision.embedding_length");
+  if (typeof heads === "number" && typeof width === "number" && width % heads !== 0)
+    return "its heads do not share its width evenly";
+  return undefined;
+}
+
+/** Tensors of a block by the end of their name, and which of their sides is as long as the header's width. */
+const sideOfWidth: Readonly<Record<string, number>> = {
+  "attn_q.weight": 0,
+  "attn_k.weight": 0,
+  "attn_v.weight": 0,
+  "attn_out.weight": 1,
+  "attn_out.bias": 0,
+  "ln1.weight": 0,
+  "ln1.bias": 0,
+  "ln2.weight": 0,
+  "ln2.bias": 0,
+};
+
+/** llama.cpp does not compare the tensors of a projector with its header, and ends the process where they do not fit. */
+function wrongShape(metadata: GgufMetadata, tensors: readonly GgufTensorInfo[]): string | undefined {
+  const width = valueOf(metadata, "clip.vision.embedding_length");
+  for (const { name, shape } of tensors) {
+    if (!name.startsWith("v.blk.")) continue;
+    const side = sideOfWidth[name.split(".").slice(3).join(".")];
+    if (side !== undefined && shape[side] !== width) return `the shape of ${name} is not that of its header`;
+  }
+  return undefined;
+}
+
+/** A number, a text or a truth of a header; undefined for what is not there, and for lists. */
+function valueOf(metadata: GgufMetadata, key: string): number | bigint | string | boolean | undefined {
+  const found = metadata.get(key);
+  return found === undefined || !("value" in found) ? undefined : found.value;
+}
+
+function refused(param: string, reason: string): EngineError {
+  return new EngineError("invalid_request", `${param}: ${reason}.`, { details: { param } });
+}
