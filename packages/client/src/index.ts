@@ -22,6 +22,8 @@ export {
   ToolRoundsError,
 } from "./errors.ts";
 export type { ParseErrorCode } from "./errors.ts";
+export { imageUrl } from "./image-url.ts";
+export type { ImageSource } from "./image-url.ts";
 export { createLibrary } from "./library.ts";
 export type { Library, OrderOptions } from "./library.ts";
 export { createModels } from "./models.ts";

@@ -83,6 +83,8 @@ export const ServerConfig = z
       speculation: z.enum(["off", "ngram"], 'must be "off" or "ngram"').default("off"),
       /** A GGUF file of a smaller model that guesses tokens instead. */
       draftModel: z.string().min(1).max(4096).optional(),
+      /** The projector of the model that was asked for; absent is the one that was installed with it. */
+      mmproj: z.string().min(1).max(4096).optional(),
       draftTokens: z
         .int("must be a whole number")
         .min(1, "must be at least 1")
@@ -104,6 +106,8 @@ export const ServerConfig = z
     noAuth: z.boolean("must be true or false").default(false),
     /** Host names that requests may use beside loopback and the address they came to. */
     allowHosts: z.array(AllowedHost).default([]),
+    /** Hosts whose images are fetched when a request names them by URL. */
+    allowImageHosts: z.array(AllowedHost).default([]),
     /** Origins of web pages that may call the server, beside loopback and the server's own. */
     allowOrigins: z.array(AllowedOrigin).default([]),
     /** Paths of PEM files; without them the server speaks plain HTTP. */
@@ -178,11 +182,13 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       contextOverflow: values.contextOverflow,
       speculation: values.speculation,
       draftModel: values.draftModel,
+      mmproj: values.mmproj,
       draftTokens: values.draftTokens,
     },
     keyDigests: values.apiKey,
     noAuth: values.noAuth,
     allowHosts: values.allowHost,
+    allowImageHosts: values.allowImageHost,
     allowOrigins: values.allowOrigin,
     tls: tlsFiles({ values, sources }),
     rateLimit: values.rateLimit ?? defaultRateLimit(values.host ?? variant.host),
@@ -219,6 +225,7 @@ const settingOfConfigKey: Readonly<Record<string, SettingName>> = {
   cacheRamMiB: "cacheRam",
   keyDigests: "apiKey",
   allowHosts: "allowHost",
+  allowImageHosts: "allowImageHost",
   allowOrigins: "allowOrigin",
   idleUnloadMs: "idleUnload",
   loadedMax: "maxLoaded",

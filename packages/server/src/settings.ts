@@ -20,10 +20,12 @@ export interface ServerFlags {
   contextOverflow?: "length" | "shift" | undefined;
   speculation?: "off" | "ngram" | undefined;
   draftModel?: string | undefined;
+  mmproj?: string | undefined;
   draftTokens?: number | undefined;
   apiKey?: string[] | undefined;
   noAuth?: boolean | undefined;
   allowHost?: string[] | undefined;
+  allowImageHost?: string[] | undefined;
   allowOrigin?: string[] | undefined;
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
@@ -80,11 +82,13 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "waitingMax", variables: ["INGLE_WAITING_MAX"], read: wholeNumber },
   { name: "contextOverflow", variables: ["INGLE_CONTEXT_OVERFLOW"], read: text },
   { name: "speculation", variables: ["INGLE_SPECULATION"], read: text },
+  { name: "mmproj", variables: ["INGLE_MMPROJ"], read: text },
   { name: "draftModel", variables: ["INGLE_DRAFT_MODEL"], read: text },
   { name: "draftTokens", variables: ["INGLE_DRAFT_TOKENS"], read: wholeNumber },
   { name: "apiKey", variables: ["INGLE_API_KEYS"], read: list },
   { name: "noAuth", variables: ["INGLE_NO_AUTH"], read: truth },
   { name: "allowHost", variables: ["INGLE_ALLOW_HOSTS"], read: list },
+  { name: "allowImageHost", variables: ["INGLE_ALLOW_IMAGE_HOSTS"], read: list },
   { name: "allowOrigin", variables: ["INGLE_ALLOW_ORIGINS"], read: list },
   { name: "tlsCert", variables: ["INGLE_TLS_CERT"], read: text },
   { name: "tlsKey", variables: ["INGLE_TLS_KEY"], read: text },

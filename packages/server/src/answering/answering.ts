@@ -2,6 +2,7 @@
 // them. A route adds what is its protocol's own. Used by the routes that generate.
 import type { Generation, GenerationRequest, GenerationResult } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
+import type { ImageReading } from "../images/read-images.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
 import { fingerprintOf, type AnswerHead } from "./answer.ts";
 import { watchGenerations, type WatchedGeneration } from "../plugins/watch-generations.ts";
@@ -14,6 +15,8 @@ export interface AnsweringOptions {
   /** Longest silence of a stream before a comment is sent, in milliseconds. */
   keepAliveMs: number;
   now: () => Date;
+  /** Hosts that images are fetched from. */
+  allowImageHosts: readonly string[];
   /** Letters and digits that nothing else is named. */
   newId: () => string;
 }
@@ -33,6 +36,14 @@ export async function leaseModel(
   request.atEnd(() => lease[Symbol.dispose]());
   request.outcome.model = lease.id;
   return lease;
+}
+
+/** How the images of this request are read. */
+export function imageReading(
+  { clientSignal: signal }: FastifyRequest,
+  { allowImageHosts }: Pick<AnsweringOptions, "allowImageHosts">,
+): ImageReading {
+  return { allowedHosts: new Set(allowImageHosts), signal };
 }
 
 interface Asked extends Omit<WatchedGeneration, "model"> {

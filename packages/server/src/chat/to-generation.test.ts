@@ -82,11 +82,12 @@ describe("messages", () => {
     });
   });
 
-  it("with an image are refused by their place", () => {
+  it("keep an image in its place, by its URL", () => {
     const image = { type: "image_url" as const, image_url: { url: "data:image/png;base64,AAAA" } };
     const content = [{ type: "text" as const, text: "What is this?" }, image];
-    expect(() => convert({ messages: [{ role: "user", content }] })).toThrow(
-      expect.objectContaining({ code: "image_not_supported", details: { param: "messages[0].content[1]" } }),
-    );
+    const [place, url] = ["messages[0].content[1]", image.image_url.url];
+    expect(convert({ messages: [{ role: "user", content }] }).messages).toEqual([
+      { role: "user", content: [content[0], { type: "image", url, place, param: `${place}.image_url.url` }] },
+    ]);
   });
 });

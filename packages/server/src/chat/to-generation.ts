@@ -2,6 +2,7 @@
 // plugins/errors.ts.
 import type { GenerationRequest } from "@ingle/engine";
 import type { ChatCompletionRequest } from "@ingle/protocol";
+import type { SaidRequest } from "../answering/said.ts";
 import { toThinking } from "../answering/thinking.ts";
 import { toResponseFormat } from "../answering/to-response-format.ts";
 import { toSampling } from "../answering/to-sampling.ts";
@@ -9,10 +10,10 @@ import type { VariantName } from "../variants.ts";
 import { toMessages } from "./to-messages.ts";
 
 /**
- * Fields that are absent stay absent: their defaults are the engine's. Throws `image_not_supported`, and
- * `invalid_request` for calls whose arguments are no JSON.
+ * Fields that are absent stay absent: their defaults are the engine's. Throws `invalid_request` for calls whose arguments are no
+ * JSON.
  */
-export function toGenerationRequest(body: ChatCompletionRequest, variant: VariantName): GenerationRequest {
+export function toGenerationRequest(body: ChatCompletionRequest, variant: VariantName): SaidRequest {
   return {
     ...toConversation(body),
     ...toSampling(body, variant),
@@ -37,7 +38,7 @@ export type Conversation = Pick<
   | "continue_final_message"
 >;
 
-/** Throws `image_not_supported`, and `invalid_request` for calls whose arguments are no JSON. */
+/** Throws `invalid_request` for calls whose arguments are no JSON. */
 export function toConversation(body: Conversation) {
   return {
     messages: toMessages(body.messages),
@@ -47,7 +48,7 @@ export function toConversation(body: Conversation) {
     parallelToolCalls: body.parallel_tool_calls,
     continueFinalMessage: body.continue_final_message,
     ...toThinking(body.reasoning_effort, body.chat_template_kwargs),
-  } satisfies GenerationRequest;
+  } satisfies SaidRequest;
 }
 
 /** The wire's name of a field that the engine found wrong. */

@@ -1,20 +1,20 @@
 // The messages of a checked chat request in the engine's names. Used by to-generation.ts.
-import type { Message, ToolCall } from "@ingle/engine";
+import type { ToolCall } from "@ingle/engine";
 import type { ChatMessage, ContentPart } from "@ingle/protocol";
 import { toCallArguments } from "../answering/call-arguments.ts";
-import { contentText } from "../answering/content-text.ts";
+import { saidOf, type SaidMessage, type SaidPart } from "../answering/said.ts";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 
-/** Throws `image_not_supported`, and `invalid_request` for calls whose arguments are no JSON object. */
-export function toMessages(messages: readonly ChatMessage[]): Message[] {
+/** Throws `invalid_request` for calls whose arguments are no JSON object. */
+export function toMessages(messages: readonly ChatMessage[]): SaidMessage[] {
   return messages.map(toMessage);
 }
 
 /** `developer` is the newer name of `system`; the templates of local models know the older one. */
-function toMessage(message: ChatMessage, index: number): Message {
+function toMessage(message: ChatMessage, index: number): SaidMessage {
   const param = `messages[${index}]`;
-  const content = contentText(message.content ?? "", `${param}.content`, textOf);
+  const content = saidOf(message.content ?? "", `${param}.content`, toPart);
   if (message.role === "developer") return { role: "system", content };
   if (message.role === "tool") {
     return { role: "tool", content, toolCallId: message.tool_call_id, name: message.name };
@@ -37,6 +37,7 @@ function toToolCalls({ tool_calls: calls = [] }: AssistantMessage, param: string
   }));
 }
 
-function textOf(part: ContentPart): string | undefined {
-  return part.type === "text" ? part.text : undefined;
+function toPart(part: ContentPart, place: string): SaidPart {
+  if (part.type === "text") return { type: "text", text: part.text };
+  return { type: "image", url: part.image_url.url, place, param: `${place}.image_url.url` };
 }

@@ -17,7 +17,11 @@ function listeningEngine(script: Parameters<typeof scriptedEngine>[0] = {}): {
     const loaded = await engine.load(file, options);
     const generate = loaded.model.generate.bind(loaded.model);
     loaded.model.generate = (request, rest) => {
-      asked.push((request.messages ?? []).map(({ role, content }) => `${role}: ${content}`).join(" | "));
+      asked.push(
+        (request.messages ?? [])
+          .map(({ role, content }) => `${role}: ${typeof content === "string" ? content : "images"}`)
+          .join(" | "),
+      );
       return generate(request, rest);
     };
     return loaded;

@@ -1,8 +1,8 @@
-import { EngineError, starterModel, type LibraryProgress } from "@ingle/engine";
+import { EngineError, starterModel, type InstalledModel, type LibraryProgress } from "@ingle/engine";
 import { describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld } from "../../test/cli-context.ts";
 import type { Engine } from "./context.ts";
-import { openModel } from "./open-model.ts";
+import { knownModel, openModel } from "./open-model.ts";
 
 const starter = { kind: "npm", id: "tiny", model: starterModel } as const;
 
@@ -94,5 +94,44 @@ describe("openModel", () => {
     expect(fractions).toEqual([1]);
     controller.abort(new Error("no more"));
     await expect(openModel(choice, context, options)).rejects.toThrow("no more");
+  });
+});
+
+describe("a model for the registry", () => {
+  const installed: InstalledModel = {
+    id: "acme/tiny-VL-GGUF",
+    path: "/models/tiny-vl.gguf",
+    format: "gguf",
+    quantization: "Q4_0",
+    sizeBytes: 700,
+    files: ["/models/tiny-vl.gguf", "/models/mmproj-tiny-vl.gguf"],
+    mmproj: "/models/mmproj-tiny-vl.gguf",
+    place: "ingle",
+    aliases: [],
+    addedAt: new Date(5_000),
+    lastUsedAt: null,
+  };
+  const located = { kind: "here", id: installed.id, path: installed.path, isListed: false } as const;
+  const { signal } = new AbortController();
+
+  /** The projector that a model at `path` is loaded with. */
+  async function projectorOf(path: string, given: string | undefined): Promise<string | undefined> {
+    const engine = scriptedEngine({}, { listModels: async () => [installed] });
+    let projector: string | undefined;
+    const load: Engine["load"] = (file, options) => {
+      projector = options?.mmproj;
+      return engine.load(file, options);
+    };
+    const { context } = testWorld({ engine: { ...engine, load } });
+    const known = knownModel({ ...located, path }, context, { engine: { mmproj: given } });
+    const { load: read } = await known.prepare({ signal });
+    await using _loaded = await read(() => {}, signal);
+    return projector;
+  }
+
+  it("reads images with the projector that is named, else with the one that was installed with it", async () => {
+    expect(await projectorOf(installed.path, undefined)).toBe("/models/mmproj-tiny-vl.gguf");
+    expect(await projectorOf(installed.path, "/other.gguf")).toBe("/other.gguf");
+    expect(await projectorOf("/models/another.gguf", undefined)).toBeUndefined();
   });
 });

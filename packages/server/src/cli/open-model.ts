@@ -13,6 +13,8 @@ export interface OpenOptions {
   offline?: boolean;
   /** What the model may take. Absent: nothing is asked about the memory. */
   budget?: MemoryBudget | undefined;
+  /** Loads the projector that was installed with the model, where none is named. */
+  readsImages?: boolean;
   /** Gives up beside the context's shutdown. */
   signal?: AbortSignal;
 }
@@ -27,7 +29,8 @@ export function knownModel(
     id: located.id,
     aliases,
     about,
-    prepare: ({ budget, signal }) => prepareModel(located, context, { ...options, budget, signal }),
+    prepare: ({ budget, signal }) =>
+      prepareModel(located, context, { ...options, readsImages: true, budget, signal }),
   };
 }
 
@@ -52,11 +55,14 @@ async function prepareModel(
   options: OpenOptions,
 ): Promise<PreparedModel> {
   const signal = untilShutdown(context, options.signal);
-  const { buildInfo, fitModel, load, noteUse } = await context.engine();
+  const { buildInfo, fitModel, listModels, load, noteUse } = await context.engine();
   // Without the native engine a download would be for nothing: this says so first.
   if (located.kind !== "here") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
-  const { budget, engine } = options;
+  const installed = options.readsImages === true ? await listModels({ env: context.env }) : [];
+  const beside = installed.find(({ path }) => path === file)?.mmproj ?? undefined;
+  const { budget } = options;
+  const engine = { ...options.engine, mmproj: options.engine.mmproj ?? beside };
   const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, signal });
   if (fitted?.isReduced === true) {
     const { contextLength, cells } = fitted.options;

@@ -97,16 +97,40 @@ describe("turns", () => {
     });
   });
 
-  it.each([
-    [[{ role: "user", content: [...text("What is this?"), image] }], "messages[0].content[1]"],
-    [
-      [hello, { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: [image] }] }],
-      "messages[1].content[0].content[0]",
-    ],
-  ])("with an image are refused by its place", (messages, param) => {
-    expect(() => convert({ messages })).toThrow(
-      expect.objectContaining({ code: "image_not_supported", details: { param } }),
-    );
+  it("keep images in their place, by the URL that their data would have", () => {
+    const named = (place: string) => ({
+      type: "image",
+      url: "data:image/png;base64,AAAA",
+      place,
+      param: `${place}.source.data`,
+    });
+    const result = { type: "tool_result", tool_use_id: "a", content: [image], is_error: true };
+    const byUrl = { type: "image", source: { type: "url", url: "https://images.example/a.png" } };
+    const [what, which] = text("What is this?", "And this?");
+    const messages = [
+      { role: "user", content: [what, image] },
+      { role: "user", content: [which, byUrl] },
+      { role: "assistant", content: "A duck." },
+      { role: "user", content: [result] },
+    ];
+    const place = "messages[1].content[1]";
+    expect(messagesOf(...messages)).toEqual([
+      {
+        role: "user",
+        content: [
+          what,
+          named("messages[0].content[1]"),
+          which,
+          { type: "image", url: byUrl.source.url, place, param: `${place}.source.url` },
+        ],
+      },
+      { role: "assistant", content: "A duck." },
+      {
+        role: "tool",
+        toolCallId: "a",
+        content: [{ type: "text", text: "Error: " }, named("messages[3].content[0].content[0]")],
+      },
+    ]);
   });
 
   it("with a call that is nested too deeply are refused by its place, however deep it is", () => {

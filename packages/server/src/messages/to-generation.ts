@@ -1,28 +1,27 @@
 // A checked request in Anthropic's shape in the engine's names. Used by routes/messages.ts.
-import type { GenerationRequest, Message } from "@ingle/engine";
+import type { GenerationRequest } from "@ingle/engine";
 import type { CountTokensRequest, MessagesRequest } from "@ingle/protocol";
+import type { SaidMessage, SaidRequest } from "../answering/said.ts";
 import { toThinking } from "../answering/thinking.ts";
 import { toSampling } from "../answering/to-sampling.ts";
 import type { VariantName } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
 import { toMessages } from "./to-messages.ts";
 
-type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
-
 /** The request's names of fields that the engine may find wrong. */
 export const paramNames: Readonly<Record<string, string>> = { responseFormat: "output_config.format" };
 
 /** Fields that are absent stay absent: their defaults are the engine's. Throws what `toPromptRequest` throws. */
-export function toGenerationRequest(body: MessagesRequest, variant: VariantName): ChatRequest {
+export function toGenerationRequest(body: MessagesRequest, variant: VariantName): SaidRequest {
   const sampling = { ...body, max_completion_tokens: undefined, stop: body.stop_sequences };
   return { ...toPromptRequest(body), ...toSampling(sampling, variant) };
 }
 
 /**
- * What decides the prompt and the reply's form: all that counting tokens needs. Throws `image_not_supported`, and
+ * What decides the prompt and the reply's form: all that counting tokens needs. Throws
  * `invalid_request` for what has nothing to answer or is nested too deeply.
  */
-export function toPromptRequest(body: CountTokensRequest): ChatRequest {
+export function toPromptRequest(body: CountTokensRequest): SaidRequest {
   return {
     ...withBeginning(toMessages(body)),
     tools: body.tools?.map(({ name, description, input_schema: parameters }) => ({
@@ -39,7 +38,7 @@ export function toPromptRequest(body: CountTokensRequest): ChatRequest {
 }
 
 /** A last turn of the assistant is the reply's beginning, to go on with. An empty one begins nothing. */
-function withBeginning(messages: Message[]): Pick<ChatRequest, "messages" | "continueFinalMessage"> {
+function withBeginning(messages: SaidMessage[]): Pick<SaidRequest, "messages" | "continueFinalMessage"> {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return { messages };
   if (last.content !== "" || last.reasoning !== undefined) return { messages, continueFinalMessage: true };
@@ -51,7 +50,7 @@ function withBeginning(messages: Message[]): Pick<ChatRequest, "messages" | "con
 
 function toToolChoice(
   choice: CountTokensRequest["tool_choice"],
-): Pick<ChatRequest, "toolChoice" | "parallelToolCalls"> {
+): Pick<SaidRequest, "toolChoice" | "parallelToolCalls"> {
   if (choice === undefined) return {};
   if (choice.type === "none") return { toolChoice: "none" };
   const parallelToolCalls = choice.disable_parallel_tool_use !== true;

@@ -2,53 +2,68 @@
 import type { Message } from "@ingle/engine";
 import type { CountTokensRequest, MessageParam, ToolResultBlock } from "@ingle/protocol";
 import { writeCallArguments } from "../answering/call-arguments.ts";
-import { contentText, joinTexts, refuseImage } from "../answering/content-text.ts";
+import {
+  joinSaid,
+  joinTexts,
+  saidOf,
+  textOfParts,
+  type Said,
+  type SaidMessage,
+  type SaidPart,
+} from "../answering/said.ts";
 
+type UserBlock = Exclude<Exclude<Turn<"user">["content"], string>[number], ToolResultBlock>;
+type TextBlock = Extract<UserBlock, { type: "text" }>;
+type ImageBlock = Extract<UserBlock, { type: "image" }>;
 type Turn<Role extends MessageParam["role"]> = Extract<MessageParam, { role: Role }>;
 
 /**
  * The system prompt first, and never two messages of one role in a row: templates refuse them, and to their sender they are
- * one turn. Throws `image_not_supported`, and `invalid_request` for calls whose input is nested too deeply.
+ * one turn. Throws `invalid_request` for calls whose input is nested too deeply.
  */
 export function toMessages({
   system = "",
   messages,
-}: Pick<CountTokensRequest, "system" | "messages">): Message[] {
-  const first = contentText(system, "system", textOf);
+}: Pick<CountTokensRequest, "system" | "messages">): SaidMessage[] {
+  const first = textOfParts(system);
   return merged([
     ...(first === "" ? [] : [{ role: "system", content: first }]),
     ...messages.flatMap((turn, index) => toTurn(turn, `messages[${index}].content`)),
   ]);
 }
 
-function toTurn(turn: MessageParam, param: string): Message[] {
+function toTurn(turn: MessageParam, param: string): SaidMessage[] {
   if (turn.role === "user") return fromUser(turn, param);
   if (turn.role === "assistant") return [fromAssistant(turn, param)];
-  return [{ role: "system", content: contentText(turn.content, param, textOf) }];
+  return [{ role: "system", content: textOfParts(turn.content) }];
 }
 
 /** What calls gave comes first: templates want it right behind the calls. */
-function fromUser({ content }: Turn<"user">, param: string): Message[] {
+function fromUser({ content }: Turn<"user">, param: string): SaidMessage[] {
   if (typeof content === "string") return [{ role: "user", content }];
-  const results: Message[] = [];
-  const texts: string[] = [];
+  const results: SaidMessage[] = [];
+  const said: SaidPart[] = [];
   for (const [index, block] of content.entries()) {
     const place = `${param}[${index}]`;
     if (block.type === "tool_result") results.push(fromResult(block, `${place}.content`));
-    else texts.push(textOf(block) ?? refuseImage(place));
+    else said.push(toPart(block, place));
   }
-  if (texts.length === 0 && results.length > 0) return results;
-  return [...results, { role: "user", content: joinTexts(texts) }];
+  if (said.length === 0 && results.length > 0) return results;
+  return [...results, { role: "user", content: saidOf(said, param, (part) => part) }];
 }
 
 /** Templates have no other way to tell a failure. */
-function fromResult(block: ToolResultBlock, param: string): Message {
-  const text = contentText(block.content ?? "", param, textOf);
-  const content = block.is_error === true ? `Error: ${text}` : text;
+function fromResult(block: ToolResultBlock, param: string): SaidMessage {
+  const said = saidOf(block.content ?? "", param, toPart);
+  const content = block.is_error === true ? afterError(said) : said;
   return { role: "tool", content, toolCallId: block.tool_use_id };
 }
 
-function fromAssistant({ content }: Turn<"assistant">, param: string): Message {
+function afterError(said: Said): Said {
+  return typeof said === "string" ? `Error: ${said}` : [{ type: "text", text: "Error: " }, ...said];
+}
+
+function fromAssistant({ content }: Turn<"assistant">, param: string): SaidMessage {
   if (typeof content === "string") return { role: "assistant", content };
   const texts: string[] = [];
   const thoughts: string[] = [];
@@ -64,10 +79,10 @@ function fromAssistant({ content }: Turn<"assistant">, param: string): Message {
 }
 
 function assistantMessage(
-  content: string,
+  content: Said,
   reasoning: string,
   toolCalls: NonNullable<Message["toolCalls"]>,
-): Message {
+): SaidMessage {
   return {
     role: "assistant",
     content,
@@ -76,13 +91,18 @@ function assistantMessage(
   };
 }
 
-function textOf(block: { type: "text"; text: string } | { type: "image" }): string | undefined {
-  return block.type === "text" ? block.text : undefined;
+/** What a block shows; the data that comes by itself is made the URL that it would have. */
+function toPart(block: TextBlock | ImageBlock, place: string): SaidPart {
+  if (block.type === "text") return { type: "text", text: block.text };
+  const { source } = block;
+  if (source.type === "url") return { type: "image", url: source.url, place, param: `${place}.source.url` };
+  const url = `data:${source.media_type};base64,${source.data}`;
+  return { type: "image", url, place, param: `${place}.source.data` };
 }
 
 /** The results of calls stay apart: each belongs to one call. */
-function merged(messages: readonly Message[]): Message[] {
-  const turns: Message[] = [];
+function merged(messages: readonly SaidMessage[]): SaidMessage[] {
+  const turns: SaidMessage[] = [];
   for (const message of messages) {
     const last = turns.at(-1);
     if (last?.role === message.role && message.role !== "tool")
@@ -92,13 +112,10 @@ function merged(messages: readonly Message[]): Message[] {
   return turns;
 }
 
-function asOne(one: Message, other: Message): Message {
+function asOne(one: SaidMessage, other: SaidMessage): SaidMessage {
   const content = joinSaid(one.content, other.content);
   if (one.role !== "assistant") return { role: one.role, content };
   const toolCalls = [...(one.toolCalls ?? []), ...(other.toolCalls ?? [])];
-  return assistantMessage(content, joinSaid(one.reasoning ?? "", other.reasoning ?? ""), toolCalls);
-}
-
-function joinSaid(...texts: readonly string[]): string {
-  return joinTexts(texts.filter((text) => text !== ""));
+  const reasoning = [one.reasoning ?? "", other.reasoning ?? ""].filter((text) => text !== "");
+  return assistantMessage(content, joinTexts(reasoning), toolCalls);
 }

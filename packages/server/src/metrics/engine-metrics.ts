@@ -41,6 +41,7 @@ const totals: readonly (readonly [EngineCounter, string, string])[] = [
     "ingle_generated_tokens_total",
     "Tokens of replies, those of clients that left included.",
   ],
+  ["imagesEncoded", "ingle_images_encoded_total", "Images, or tiles of them, that were encoded."],
   ["preemptions", "ingle_preemptions_total", "Requests that gave their cells up for a while."],
   ["contextShifts", "ingle_context_shifts_total", "Times that the oldest turns of a chat were dropped."],
   ["draftedTokens", "ingle_draft_tokens_total", "Tokens that speculation guessed."],

@@ -29,7 +29,7 @@ export function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date
     owned_by: "local",
     context_length: info.contextLength,
     max_model_len: info.contextLength,
-    input_modalities: ["text"],
+    input_modalities: info.readsImages ? ["text", "image"] : ["text"],
     quantization: info.quantization,
     size_bytes: info.sizeBytes,
     n_params: info.parameters,

@@ -22,10 +22,14 @@ declare module "fastify" {
 /** A new code of the engine does not compile until it has its place here. */
 const codeOfEngine = {
   invalid_request: "invalid_request",
+  image_invalid: "image_invalid",
+  image_too_large: "payload_too_large",
   template_failed: "invalid_request",
   context_length_exceeded: "context_length_exceeded",
   overloaded: "overloaded",
   generation_not_supported: "generation_not_supported",
+  image_not_supported: "image_not_supported",
+  projector_mismatch: "engine_failed",
   embeddings_not_supported: "embeddings_not_supported",
   out_of_memory: "out_of_memory",
   disposed: "shutting_down",

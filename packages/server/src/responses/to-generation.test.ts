@@ -188,18 +188,24 @@ describe("input", () => {
     expect(messagesOf([{ role: "user", content }])).toEqual([{ role: "user", content: "one\ntwo" }]);
   });
 
-  it("with an image is refused by its place", () => {
+  it("keeps an image in its place, by its URL", () => {
     const image = { type: "input_image" as const, image_url: "data:image/png;base64,AAAA", detail: "auto" };
     const items = [
       user,
       { role: "user" as const, content: [{ type: "input_text" as const, text: "?" }, image] },
     ];
-    expect(() => messagesOf(items)).toThrow(
-      expect.objectContaining({ code: "image_not_supported", details: { param: "input[1].content[1]" } }),
-    );
-    expect(() => messagesOf([{ ...output("1"), output: [image] }])).toThrow(
-      expect.objectContaining({ details: { param: "input[0].output[0]" } }),
-    );
+    const named = (place: string) => ({
+      type: "image",
+      url: image.image_url,
+      place,
+      param: `${place}.image_url`,
+    });
+    const content = [{ type: "text", text: "?" }, named("input[1].content[1]")];
+    expect(messagesOf(items)?.at(-1)).toEqual({ role: "user", content });
+    expect(messagesOf([{ ...output("1"), output: [image] }])?.[0]).toMatchObject({
+      role: "tool",
+      content: [named("input[0].output[0]")],
+    });
   });
 
   it("with a call whose arguments are no object is refused by its place", () => {

@@ -1,6 +1,7 @@
 // A checked request to /v1/responses in the engine's names. Used by routes/responses.ts.
 import type { GenerationRequest } from "@ingle/engine";
 import { logprobsIncludable, type ResponsesRequest, type ResponsesTextFormat } from "@ingle/protocol";
+import type { SaidRequest } from "../answering/said.ts";
 import { toThinking } from "../answering/thinking.ts";
 import { toSampling } from "../answering/to-sampling.ts";
 import type { VariantName } from "../variants.ts";
@@ -12,10 +13,10 @@ type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 export const paramNames = { responseFormat: "text.format", toolChoice: "tool_choice" };
 
 /**
- * Fields that are absent stay absent: their defaults are the engine's. Throws `image_not_supported`, and
+ * Fields that are absent stay absent: their defaults are the engine's. Throws
  * `invalid_request` for calls whose arguments are no JSON.
  */
-export function toGenerationRequest(body: ResponsesRequest, variant: VariantName): GenerationRequest {
+export function toGenerationRequest(body: ResponsesRequest, variant: VariantName): SaidRequest {
   // The names that a chat has for this limit are unknown fields here, and were not checked.
   const limits = { max_tokens: undefined, max_completion_tokens: body.max_output_tokens };
   return {

@@ -3,7 +3,7 @@
 import type { Message } from "@ingle/engine";
 import type { ResponsesContentPart, ResponsesInputItem, ResponsesRequest } from "@ingle/protocol";
 import { toCallArguments } from "../answering/call-arguments.ts";
-import { contentText } from "../answering/content-text.ts";
+import { joinSaid, saidOf, type Said, type SaidMessage } from "../answering/said.ts";
 
 type Item<Type> = Extract<ResponsesInputItem, { type: Type }>;
 type Call = NonNullable<Message["toolCalls"]>[number];
@@ -12,24 +12,24 @@ type Call = NonNullable<Message["toolCalls"]>[number];
 type Stage = "thought" | "said" | "called";
 interface Turn {
   stage: Stage;
-  message: { role: "assistant"; content: string; reasoning?: string; toolCalls?: Call[] };
+  message: { role: "assistant"; content: Said; reasoning?: string; toolCalls?: Call[] };
 }
 
-/** Throws `image_not_supported`, and `invalid_request` for calls whose arguments are no JSON object. */
+/** Throws `invalid_request` for calls whose arguments are no JSON object. */
 export function toMessages({
   instructions = "",
   input,
-}: Pick<ResponsesRequest, "instructions" | "input">): Message[] {
+}: Pick<ResponsesRequest, "instructions" | "input">): SaidMessage[] {
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : messagesOf(input);
   if (instructions === "") return messages;
   const [first, ...rest] = messages;
   // Most templates know one system message only.
   if (first?.role !== "system") return [{ role: "system", content: instructions }, ...messages];
-  return [{ role: "system", content: `${instructions}\n\n${first.content}` }, ...rest];
+  return [{ role: "system", content: joinSaid(`${instructions}\n`, first.content) }, ...rest];
 }
 
-function messagesOf(items: readonly ResponsesInputItem[]): Message[] {
-  const messages: Message[] = [];
+function messagesOf(items: readonly ResponsesInputItem[]): SaidMessage[] {
+  const messages: SaidMessage[] = [];
   let turn: Turn | undefined;
   /** The assistant's turn that `stage` belongs to: the one before it, unless that has come as far. */
   const turnFor = (stage: Stage): Turn["message"] => {
@@ -46,14 +46,14 @@ function messagesOf(items: readonly ResponsesInputItem[]): Message[] {
     else if (item.type === "function_call") (turnFor("called").toolCalls ??= []).push(toCall(item, param));
     else if (item.type === "function_call_output") {
       turn = undefined;
-      const content = textOf(item.output, `${param}.output`);
+      const content = saidIn(item.output, `${param}.output`);
       messages.push({ role: "tool", content, toolCallId: item.call_id });
-    } else if (item.role === "assistant") turnFor("said").content = textOf(item.content, `${param}.content`);
+    } else if (item.role === "assistant") turnFor("said").content = saidIn(item.content, `${param}.content`);
     else {
       turn = undefined;
       // `developer` is the newer name of `system`; the templates of local models know the older one.
       const role = item.role === "developer" ? "system" : item.role;
-      messages.push({ role, content: textOf(item.content, `${param}.content`) });
+      messages.push({ role, content: saidIn(item.content, `${param}.content`) });
     }
   }
   return messages;
@@ -73,9 +73,10 @@ function reasoningOf({ content = [], summary = [] }: Item<"reasoning">): string 
   return (content.length > 0 ? content : summary).map(({ text }) => text).join("\n");
 }
 
-function textOf(content: string | readonly ResponsesContentPart[], param: string): string {
-  return contentText(content, param, (part) => {
-    if (part.type === "input_image") return undefined;
-    return part.type === "refusal" ? part.refusal : part.text;
+function saidIn(content: string | readonly ResponsesContentPart[], param: string): Said {
+  return saidOf(content, param, (part, place) => {
+    if (part.type === "input_image")
+      return { type: "image", url: part.image_url, place, param: `${place}.image_url` };
+    return { type: "text", text: part.type === "refusal" ? part.refusal : part.text };
   });
 }

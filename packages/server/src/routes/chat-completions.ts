@@ -5,6 +5,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import {
   allResults,
   answerHead,
+  imageReading,
   leaseModel,
   repeated,
   startGenerations,
@@ -15,6 +16,7 @@ import { toStreamOptions } from "../answering/stream-options.ts";
 import { toChunks } from "../chat/to-chunks.ts";
 import { toCompletion } from "../chat/to-completion.ts";
 import { toGenerationRequest } from "../chat/to-generation.ts";
+import { readImages } from "../images/read-images.ts";
 import { generationErrors, type Operation } from "../openapi/operation.ts";
 
 const operation: Operation = {
@@ -33,7 +35,8 @@ export async function chatRoutes(app: FastifyInstance, options: AnsweringOptions
     const places = body.n ?? 1;
     const lease = await leaseModel(request, options, { model: body.model, places });
     const head = answerHead("chatcmpl", lease, options);
-    const sampling = toGenerationRequest(body, options.variant);
+    const said = toGenerationRequest(body, options.variant);
+    const sampling = await readImages(said, lease.model, imageReading(request, options));
     const generations = startGenerations(request, lease, repeated(sampling, places), {
       operation: "chat",
       responseId: head.id,

@@ -10,9 +10,10 @@ import {
 } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { leaseModel, startGeneration, type AnsweringOptions } from "../answering/answering.ts";
+import { imageReading, leaseModel, startGeneration, type AnsweringOptions } from "../answering/answering.ts";
 import { sendEvents } from "../answering/send-events.ts";
 import { namedEvent } from "../answering/sse.ts";
+import { readImages } from "../images/read-images.ts";
 import { toEvents } from "../messages/to-events.ts";
 import { paramNames, toGenerationRequest, toPromptRequest } from "../messages/to-generation.ts";
 import { toMessage } from "../messages/to-message.ts";
@@ -24,7 +25,7 @@ const messageOperation: Operation = {
   summary: "A reply to a conversation in the shape of Anthropic's clients, whole or as events",
   answers: { 200: AnthropicMessage },
   event: MessageStreamEvent,
-  errors: [...generationErrors, "image_not_supported"],
+  errors: [...generationErrors, "image_invalid", "image_not_supported"],
   errorBody: AnthropicErrorBody,
   example: { max_tokens: 16, messages },
 };
@@ -32,7 +33,7 @@ const messageOperation: Operation = {
 const countOperation: Operation = {
   summary: "How many tokens the prompt of such a request has",
   answers: { 200: TokenCount },
-  errors: [...modelErrors, "image_not_supported"],
+  errors: [...modelErrors, "image_invalid", "image_not_supported"],
   errorBody: AnthropicErrorBody,
   example: { messages },
 };
@@ -59,10 +60,11 @@ export async function messagesRoutes(app: FastifyInstance, options: AnsweringOpt
     const { body } = request;
     const lease = await leaseModel(request, options, { model: body.model });
     const head = { id: `msg_${newId()}`, model: lease.id };
+    const said = toGenerationRequest(body, variant);
     const generation = startGeneration(request, lease, {
       operation: "chat",
       responseId: head.id,
-      sampling: toGenerationRequest(body, variant),
+      sampling: await readImages(said, lease.model, imageReading(request, options)),
       user: body.metadata?.user_id,
     });
     if (body.stream !== true) return toMessage(head, await generation);
@@ -75,7 +77,8 @@ export async function messagesRoutes(app: FastifyInstance, options: AnsweringOpt
   routes.post("/v1/messages/count_tokens", countRoute, async (request): Promise<TokenCount> => {
     const { body, clientSignal: signal } = request;
     const { model } = await leaseModel(request, options, { model: body.model });
-    const { length } = await model.promptTokens(toPromptRequest(body), { signal });
+    const chat = await readImages(toPromptRequest(body), model, imageReading(request, options));
+    const { length } = await model.promptTokens(chat, { signal });
     return { input_tokens: length };
   });
 }

@@ -2,8 +2,9 @@
 import { ResponsesAnswer, ResponsesEvent, ResponsesRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { leaseModel, startGeneration, type AnsweringOptions } from "../answering/answering.ts";
+import { imageReading, leaseModel, startGeneration, type AnsweringOptions } from "../answering/answering.ts";
 import { sendEvents } from "../answering/send-events.ts";
+import { readImages } from "../images/read-images.ts";
 import { generationErrors, type Operation } from "../openapi/operation.ts";
 import { toEvents, toText, toUnixSeconds, wholeResponse, written } from "../responses/to-events.ts";
 import { paramNames, toGenerationRequest } from "../responses/to-generation.ts";
@@ -23,8 +24,9 @@ export async function responsesRoutes(app: FastifyInstance, options: AnsweringOp
   app.withTypeProvider<ZodTypeProvider>().post("/v1/responses", route, async (request, reply) => {
     const { body } = request;
     const { now, newId, keepAliveMs } = options;
-    const sampling = toGenerationRequest(body, options.variant);
+    const said = toGenerationRequest(body, options.variant);
     const lease = await leaseModel(request, options, { model: body.model });
+    const sampling = await readImages(said, lease.model, imageReading(request, options));
     const id = `resp_${newId()}`;
     const generation = startGeneration(request, lease, {
       operation: "chat",

@@ -9,8 +9,9 @@ import {
 } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { leaseModel, type AnsweringOptions } from "../answering/answering.ts";
+import { imageReading, leaseModel, type AnsweringOptions } from "../answering/answering.ts";
 import { toConversation } from "../chat/to-generation.ts";
+import { readImages, type ImageReading } from "../images/read-images.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
 
@@ -39,7 +40,7 @@ export async function tokenizeRoutes(app: FastifyInstance, options: AnsweringOpt
   typed.post("/v1/tokenize", tokenize, async (request): Promise<Tokenization> => {
     const { body } = request;
     const { model } = await leaseModel(request, options, { model: body.model });
-    const tokens = await tokensOf(model, body, request.clientSignal);
+    const tokens = await tokensOf(model, body, imageReading(request, options));
     return {
       tokens: body.with_pieces === true ? await withPieces(model, tokens) : Array.from(tokens),
       count: tokens.length,
@@ -56,9 +57,12 @@ export async function tokenizeRoutes(app: FastifyInstance, options: AnsweringOpt
 }
 
 /** A conversation's tokens are those that a chat request would be computed from. */
-async function tokensOf(model: Model, body: TokenizeRequest, signal: AbortSignal): Promise<Int32Array> {
+async function tokensOf(model: Model, body: TokenizeRequest, reading: ImageReading): Promise<Int32Array> {
   const { messages } = body;
-  if (messages !== undefined) return model.promptTokens(toConversation({ ...body, messages }), { signal });
+  if (messages !== undefined) {
+    const chat = await readImages(toConversation({ ...body, messages }), model, reading);
+    return model.promptTokens(chat, { signal: reading.signal });
+  }
   return model.tokenizer.encode(body.content ?? body.prompt ?? "", {
     addSpecial: body.add_special ?? body.add_special_tokens,
     parseSpecial: body.parse_special,

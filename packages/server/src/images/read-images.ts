@@ -1,0 +1,92 @@
+// Reads the images of a request: their bytes from data: URLs, or from a host that the operator has allowed, and then their
+// pixels. Used by the routes that take conversations, once the model that is asked is known.
+import {
+  dataUrlBytes,
+  decodeImages,
+  EngineError,
+  imageLimits,
+  type ContentPart,
+  type Message,
+  type Model,
+  type RgbImage,
+} from "@ingle/engine";
+import type { NamedImage, SaidMessage } from "../answering/said.ts";
+import { WireError } from "../wire-error.ts";
+import { fetchImage } from "./fetch-image.ts";
+
+export interface ImageReading {
+  /** Hosts that images are fetched from, in lower case. None: only data: URLs are read. */
+  allowedHosts: ReadonlySet<string>;
+  signal: AbortSignal;
+}
+
+/**
+ * The request with the engine's messages. Throws `image_not_supported` for images that the model cannot see, `image_invalid`
+ * and `payload_too_large` for those that cannot be read, each with the field of the first such image.
+ */
+export async function readImages<Request extends { messages: readonly SaidMessage[] }>(
+  request: Request,
+  { info }: Pick<Model, "info">,
+  reading: ImageReading,
+): Promise<Omit<Request, "messages"> & { messages: Message[] }> {
+  const { messages, ...rest } = request;
+  const named = messages.flatMap(({ content }) =>
+    typeof content === "string" ? [] : content.filter((part) => part.type === "image"),
+  );
+  const [first] = named;
+  if (first !== undefined && !info.readsImages) {
+    const message = "This model reads text only; leave the image out, or ask a model that reads images.";
+    throw new WireError("image_not_supported", message, { param: first.place });
+  }
+  const images = await decoded(named, reading);
+  const imageOf = new Map(named.map((image, index) => [image, images[index]]));
+  return { ...rest, messages: messages.map((message) => withPixels(message, imageOf)) };
+}
+
+async function decoded(named: readonly NamedImage[], reading: ImageReading): Promise<RgbImage[]> {
+  if (named.length > imageLimits.maxImages) {
+    const message = `The request has ${named.length} images; at most ${imageLimits.maxImages} are taken.`;
+    throw new WireError("payload_too_large", message, { param: named[imageLimits.maxImages]?.param });
+  }
+  const files: Uint8Array[] = [];
+  for (const image of named) files.push(await bytesOf(image, reading));
+  try {
+    return await decodeImages(files, { signal: reading.signal });
+  } catch (error) {
+    const index = EngineError.is(error) ? error.details["image"] : undefined;
+    throw withParam(error, typeof index === "number" ? named[index]?.param : undefined);
+  }
+}
+
+async function bytesOf(
+  { url, param }: NamedImage,
+  { allowedHosts, signal }: ImageReading,
+): Promise<Uint8Array> {
+  try {
+    const isFetched = /^https?:/i.test(url) && allowedHosts.size > 0;
+    if (!isFetched) return dataUrlBytes(url);
+    return await fetchImage(url, { allowedHosts, maxBytes: imageLimits.maxBytes, signal });
+  } catch (error) {
+    throw withParam(error, param);
+  }
+}
+
+/** The same error, with the field that it is about. */
+function withParam(error: unknown, param: string | undefined): unknown {
+  if (param === undefined) return error;
+  if (error instanceof WireError)
+    return new WireError(error.code, error.message, { ...error.details, param, cause: error });
+  if (!EngineError.is(error)) return error;
+  return new EngineError(error.code, error.message, { cause: error, details: { ...error.details, param } });
+}
+
+function withPixels(message: SaidMessage, imageOf: ReadonlyMap<NamedImage, RgbImage | undefined>): Message {
+  const { content } = message;
+  if (typeof content === "string") return { ...message, content };
+  const parts = content.flatMap((part): ContentPart[] => {
+    if (part.type === "text") return [part];
+    const image = imageOf.get(part);
+    return image === undefined ? [] : [{ type: "image", image }];
+  });
+  return { ...message, content: parts };
+}
