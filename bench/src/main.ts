@@ -10,6 +10,7 @@ import { httpCommand } from "./http-subject.ts";
 import { describeMachine, describeModel } from "./machine.ts";
 import { parseOptions, usageText, type BenchOptions } from "./options.ts";
 import { ensureLlamaPrograms, ensureNodeLlamaCpp, nodeLlamaCppVersion, readPin } from "./peers.ts";
+import { comparePictures } from "./pictures.ts";
 import { terminalReport, writeReport, type Run } from "./report.ts";
 import { runQuality } from "./quality/command.ts";
 import { runScenarios, type RunOptions } from "./runner.ts";
@@ -28,8 +29,10 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
       return 0;
     case "peers":
       await preparePeers(everyone, signal);
-      await preparePeers(["llama-bench"], signal);
+      await ensureLlamaPrograms({ say, signal }, ["llama-bench", "llama-mtmd-cli"]);
       return 0;
+    case "pictures":
+      return await comparePicturesOf(options, signal);
     case "decode":
       return await measure(options, [decodeScenario], runDecode, signal);
     case "kv":
@@ -45,6 +48,15 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
       return await measure(options, chosen, async (run) => await runScenarios(chosen, run), signal);
     }
   }
+}
+
+/** Returns 1 when an answer was another than llama-mtmd-cli's. */
+async function comparePicturesOf({ model, mmproj }: BenchOptions, signal: AbortSignal): Promise<number> {
+  if ((model === undefined) !== (mmproj === undefined))
+    throw new BenchError("pictures takes --model and --mmproj together, or neither.");
+  await ensureLlamaPrograms({ say, signal }, ["llama-mtmd-cli"]);
+  const files = model === undefined || mmproj === undefined ? undefined : { model, projector: mmproj };
+  return (await comparePictures({ files, say, signal })) === 0 ? 0 : 1;
 }
 
 type Reported = Omit<Scenario, "cases">;
@@ -88,7 +100,7 @@ function subjectNames({ command, withPeers }: BenchOptions, reported: readonly R
 
 async function preparePeers(names: readonly SubjectName[], signal: AbortSignal): Promise<void> {
   if (names.includes("llama-server") || names.includes("llama-bench"))
-    await ensureLlamaPrograms({ say, signal });
+    await ensureLlamaPrograms({ say, signal }, ["llama-server", "llama-bench"]);
   if (names.includes("node-llama-cpp")) await ensureNodeLlamaCpp({ say, signal });
 }
 

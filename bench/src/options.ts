@@ -8,7 +8,7 @@ import { BenchError, messageOf } from "./bench-error.ts";
 import { scenarios } from "./scenarios/all.ts";
 import { resultsFolder } from "./workspace.ts";
 
-export type CommandName = "decode" | "http" | "kv" | "quant" | "peers" | "help";
+export type CommandName = "decode" | "http" | "kv" | "quant" | "pictures" | "peers" | "help";
 
 export interface BenchOptions {
   command: CommandName;
@@ -19,6 +19,8 @@ export interface BenchOptions {
   withPeers: boolean;
   /** Undefined means the starter model. */
   model: string | undefined;
+  /** Its projector (pictures). */
+  mmproj: string | undefined;
   tinyModel: string | undefined;
   threads: number;
   /** Requests that everyone computes at the same time (http). */
@@ -42,6 +44,7 @@ const roundsDefault: Record<CommandName, number> = {
   http: 3,
   kv: 1,
   quant: 1,
+  pictures: 0,
   peers: 0,
   help: 0,
 };
@@ -71,10 +74,12 @@ export const usageText = `pnpm bench <command> [options]
                         ${scenarios.map(({ name }) => name).join(", ")}
   kv [type …]           what each kind of KV cache costs and saves
   quant [level …]       the same for each level of quantization; --model is a model that is not quantized
+  pictures              whether answers about drawn pictures are those of llama-mtmd-cli
   peers                 only build and install what Ingle is compared with
 
   --peers               compare with llama-server and node-llama-cpp (http)
-  --model FILE          a .gguf file; default: the starter model (quant has none)
+  --model FILE          a .gguf file; default: the starter model, for pictures tiny ones (quant has none)
+  --mmproj FILE         its projector (pictures)
   --text FILE           measure quality on this text instead of a book (kv, quant)
   --sampled             measure it on what the model itself writes: for one that knows no English prose (kv, quant)
   --pieces N            pieces of the text; default: 32 (kv, quant)
@@ -110,6 +115,7 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
     kinds: names,
     withPeers: values.peers ?? false,
     model: file(values.model),
+    mmproj: file(values.mmproj),
     tinyModel: file(values["tiny-model"]),
     threads: number("--threads", values.threads, { least: 1, most: threadsMax }) ?? availableParallelism(),
     slots: number("--slots", values.slots, { least: 1, most: slotsMax }) ?? slotsDefault,
@@ -151,6 +157,7 @@ function split(args: readonly string[]) {
         needles: text,
         help: { type: "boolean", short: "h" },
         model: text,
+        mmproj: text,
         "tiny-model": text,
         threads: text,
         slots: text,

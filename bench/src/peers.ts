@@ -1,5 +1,5 @@
 // The programs that Ingle is compared with, made from the same pinned source and from the registry, outside the
-// workspace: llama-server and llama-bench, not patched, with upstream's own build settings; and node-llama-cpp with its
+// workspace: llama-server, llama-bench and llama-mtmd-cli, not patched, with upstream's own build settings; and node-llama-cpp with its
 // prebuilt binary. Only bench/peers is written.
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -45,7 +45,7 @@ export interface PeerOptions {
   signal: AbortSignal;
 }
 
-export type LlamaProgram = "llama-server" | "llama-bench";
+export type LlamaProgram = "llama-server" | "llama-bench" | "llama-mtmd-cli";
 
 export function llamaProgram(name: LlamaProgram): string {
   return path.join(buildFolder, "bin", name);
@@ -56,16 +56,15 @@ export function nodeLlamaCppEntry(): string {
   return path.join(nodeLlamaCppFolder, "node_modules", "node-llama-cpp", "dist", "index.js");
 }
 
-/** Builds llama-server and llama-bench unless they are there. Throws BenchError when a tool is missing or fails. */
-export async function ensureLlamaPrograms(options: PeerOptions): Promise<void> {
+/** Builds these programs unless they are there. Throws BenchError when a tool is missing or fails. */
+export async function ensureLlamaPrograms(
+  options: PeerOptions,
+  programs: readonly LlamaProgram[],
+): Promise<void> {
   await ensureSource(options);
-  if (existsSync(llamaProgram("llama-server")) && existsSync(llamaProgram("llama-bench"))) return;
-  options.say("Building llama-server and llama-bench; this takes minutes …");
-  await buildPrograms(
-    ["llama-server", "llama-bench"],
-    { source: sourceFolder, folder: buildFolder },
-    options,
-  );
+  if (programs.every((name) => existsSync(llamaProgram(name)))) return;
+  options.say(`Building ${programs.join(" and ")}; this takes minutes …`);
+  await buildPrograms(programs, { source: sourceFolder, folder: buildFolder }, options);
 }
 
 /** Builds programs of a llama.cpp; where nothing has changed since the last time, that takes a second. Throws BenchError. */

@@ -1,0 +1,105 @@
+// `pnpm bench pictures`: whether Ingle says of drawn pictures what llama.cpp's own llama-mtmd-cli says of them, word by word.
+// Both decode greedily, on one thread, with the same files; what differs is a mistake of one of them, or rounding.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { decodeImage, load, type LoadedModel } from "@ingle/engine";
+import { drawPicture, encodePng, tinyVisionModel, type TinyVisionModel } from "@ingle/fixtures";
+import { plainEnvironment, runProgram } from "./child-process.ts";
+import { llamaProgram } from "./peers.ts";
+
+const question = "What is this?";
+const answerTokens = 16;
+const contextTokens = 4096;
+const answerLimitMs = 600_000;
+
+/**
+ * Pictures of one piece and of several tiles, and narrow ones. No side lies in the middle between two lines of the grid: there our
+ * patch of llama.cpp rounds as the processor of LFM2-VL does, and upstream does not.
+ */
+const pictures = [
+  { name: "gradient", motif: "gradient", width: 256, height: 384 },
+  { name: "disc", motif: "disc", width: 352, height: 352 },
+  { name: "ribbon", motif: "stripes", width: 600, height: 60 },
+  { name: "tiles", motif: "checks", width: 1000, height: 800 },
+] as const;
+
+export interface PicturesOptions {
+  /** A model and its projector; undefined means tiny ones of every architecture. */
+  files: TinyVisionModel | undefined;
+  say: (line: string) => void;
+  signal: AbortSignal;
+}
+
+/** Says for each model and picture whether the answers are equal. Returns how many are not. Throws BenchError. */
+export async function comparePictures({ files, say, signal }: PicturesOptions): Promise<number> {
+  const folder = await mkdtemp(path.join(tmpdir(), "ingle-pictures-"));
+  try {
+    let different = 0;
+    for (const [name, model] of await modelsOf(files)) {
+      await using loaded = await load(model.model, {
+        mmproj: model.projector,
+        contextLength: contextTokens,
+        threads: 1,
+        signal,
+      });
+      for (const { name: shown, motif, width, height } of pictures) {
+        const file = path.join(folder, `${shown}.png`);
+        await writeFile(file, await encodePng(drawPicture(motif, width, height)));
+        const [ours, theirs] = [await askIngle(loaded, file, signal), await askMtmdCli(model, file, signal)];
+        if (ours.trim() !== theirs.trim()) different += 1;
+        say(
+          ours.trim() === theirs.trim()
+            ? `${name}, ${shown}: equal`
+            : differenceOf(`${name}, ${shown}`, ours, theirs),
+        );
+      }
+    }
+    return different;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function modelsOf(files: TinyVisionModel | undefined): Promise<[string, TinyVisionModel][]> {
+  if (files !== undefined) return [[path.basename(files.model), files]];
+  const architectures = ["lfm2", "gemma3", "qwen2vl"] as const;
+  return Promise.all(
+    architectures.map(async (architecture): Promise<[string, TinyVisionModel]> => [
+      architecture,
+      await tinyVisionModel({ architecture, contextLength: contextTokens }),
+    ]),
+  );
+}
+
+async function askIngle({ model }: LoadedModel, file: string, signal: AbortSignal): Promise<string> {
+  const image = await decodeImage(await readFile(file), { signal });
+  const content = [
+    { type: "image" as const, image },
+    { type: "text" as const, text: question },
+  ];
+  const { text } = await model.generate(
+    { messages: [{ role: "user", content }], temperature: 0, maxTokens: answerTokens },
+    { signal },
+  );
+  return text;
+}
+
+async function askMtmdCli(
+  { model, projector }: TinyVisionModel,
+  file: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const files = ["--model", model, "--mmproj", projector, "--image", file];
+  const sizes = ["--ctx-size", String(contextTokens), "--predict", String(answerTokens), "--threads", "1"];
+  const args = [...files, ...sizes, "--prompt", question, "--temp", "0", "--no-warmup"];
+  return runProgram(llamaProgram("llama-mtmd-cli"), args, {
+    env: plainEnvironment(),
+    limitMs: answerLimitMs,
+    signal,
+  });
+}
+
+function differenceOf(head: string, ours: string, theirs: string): string {
+  return `${head}: different\n  ingle           ${ours.trim()}\n  llama-mtmd-cli  ${theirs.trim()}`;
+}
