@@ -174,7 +174,9 @@ export function boundedParts<Messages extends z.ZodType>(messages: Messages, fie
 /** Whatever the field is called that they stand in, and whatever they are. Those that a part holds count, too. */
 function partsOf(messages: readonly unknown[]): number {
   const parts = messages.flatMap(arraysOf);
-  return sumOfLengths(parts) + sumOfLengths(parts.flatMap((those) => those.flatMap(arraysOf)));
+  const outer = sumOfLengths(parts);
+  if (outer > partsOfAllMax) return outer; // millions of parts are not looked into
+  return outer + sumOfLengths(parts.flatMap((those) => those.flatMap(arraysOf)));
 }
 
 function sumOfLengths(arrays: readonly (readonly unknown[])[]): number {
