@@ -49,6 +49,10 @@ const AllowedOrigin = z
   );
 
 const KvBits = z.literal([16, 8, 4, 3], "must be 16, 8, 4 or 3");
+const ImageTokens = z
+  .int("must be a whole number")
+  .min(1, "must be at least 1")
+  .max(16_384, "must be at most 16384");
 
 export const ServerConfig = z
   .object({
@@ -85,6 +89,9 @@ export const ServerConfig = z
       draftModel: z.string().min(1).max(4096).optional(),
       /** The projector of the model that was asked for; absent is the one that was installed with it. */
       mmproj: z.string().min(1).max(4096).optional(),
+      /** Bounds of the tokens that it makes of a picture, or of a tile of one. */
+      imageMinTokens: ImageTokens.optional(),
+      imageMaxTokens: ImageTokens.optional(),
       draftTokens: z
         .int("must be a whole number")
         .min(1, "must be at least 1")
@@ -183,6 +190,8 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       speculation: values.speculation,
       draftModel: values.draftModel,
       mmproj: values.mmproj,
+      imageMinTokens: values.imageMinTokens,
+      imageMaxTokens: values.imageMaxTokens,
       draftTokens: values.draftTokens,
     },
     keyDigests: values.apiKey,

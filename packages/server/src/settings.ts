@@ -21,6 +21,8 @@ export interface ServerFlags {
   speculation?: "off" | "ngram" | undefined;
   draftModel?: string | undefined;
   mmproj?: string | undefined;
+  imageMinTokens?: number | undefined;
+  imageMaxTokens?: number | undefined;
   draftTokens?: number | undefined;
   apiKey?: string[] | undefined;
   noAuth?: boolean | undefined;
@@ -83,6 +85,8 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "contextOverflow", variables: ["INGLE_CONTEXT_OVERFLOW"], read: text },
   { name: "speculation", variables: ["INGLE_SPECULATION"], read: text },
   { name: "mmproj", variables: ["INGLE_MMPROJ"], read: text },
+  { name: "imageMinTokens", variables: ["INGLE_IMAGE_MIN_TOKENS"], read: wholeNumber },
+  { name: "imageMaxTokens", variables: ["INGLE_IMAGE_MAX_TOKENS"], read: wholeNumber },
   { name: "draftModel", variables: ["INGLE_DRAFT_MODEL"], read: text },
   { name: "draftTokens", variables: ["INGLE_DRAFT_TOKENS"], read: wholeNumber },
   { name: "apiKey", variables: ["INGLE_API_KEYS"], read: list },

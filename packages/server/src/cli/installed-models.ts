@@ -7,8 +7,8 @@ import type { CommandContext } from "./context.ts";
 import { knownModel } from "./open-model.ts";
 
 export function installedModels(context: CommandContext, { engine }: ServerConfig): ModelSource {
-  // A draft model guesses for the one model whose words it knows, and a projector belongs to one, too.
-  const { draftModel: _, mmproj: __, ...settings } = engine;
+  // A draft model guesses for the one model whose words it knows, and a projector and its bounds belong to one, too.
+  const { draftModel: _, mmproj: __, imageMinTokens: ___, imageMaxTokens: ____, ...settings } = engine;
   const toKnown = ({ id, path, aliases, sizeBytes, quantization, addedAt }: InstalledModel): KnownModel => {
     const created = Math.floor((addedAt?.getTime() ?? 0) / 1000);
     const about = { size_bytes: sizeBytes, quantization, created };

@@ -129,6 +129,8 @@ function addServerFlags(command: Command): Command {
     .addOption(speculation())
     .option("--cache-dir <folder>", "keep conversations' state there over restarts")
     .option("--mmproj <path>", "the model's projector, with which it reads images")
+    .option("--image-min-tokens <number>", "fewest tokens of a picture", wholeNumber)
+    .option("--image-max-tokens <number>", "most tokens of a picture", wholeNumber)
     .option("--draft-model <path>", "a smaller model that guesses tokens for this one")
     .option("--draft-tokens <number>", "most tokens that it guesses at a time", wholeNumber)
     .option("--api-key <key...>", "ask every request for one of these keys")
