@@ -4,7 +4,9 @@
 #include "llama_faults.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -185,16 +187,20 @@ TEST_CASE("images: a request is cancelled while its picture is encoded, and nobo
     }
 }
 
-TEST_CASE("images: an engine is stopped while pictures are encoded") {
+TEST_CASE("images: an engine is stopped at any moment") {
     for (const ModelPtr& model : models_that_see()) {
-        EngineHouse house(model, roomy());
-        std::vector<base::RequestId> ids;
-        for (int32_t i = 0; i < 4; ++i)
-            ids.push_back(house.submit(ask(model, "@", {picture(200 + i, 500, 500)})));
-        house.engine->stop();
-        for (const base::RequestId id : ids) {
-            const Answer answer = house.wait(id);
-            CHECK((answer.is_whole() || answer.error == base::Code::disposed));
+        CAPTURE(model->info().architecture);
+        for (int32_t delay = 0; delay < 40; ++delay) {
+            EngineHouse house(model, roomy());
+            std::vector<base::RequestId> ids;
+            for (int32_t i = 0; i < 4; ++i)
+                ids.push_back(house.submit(ask(model, "some words @", {picture(200 + i, 500, 500)}, 30)));
+            std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+            house.engine->stop();
+            for (const base::RequestId id : ids) {
+                const Answer answer = house.wait(id);
+                CHECK((answer.is_whole() || answer.error == base::Code::disposed));
+            }
         }
     }
 }

@@ -4,7 +4,11 @@
 #include "llama_faults.h"
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -117,5 +121,28 @@ TEST_CASE("engine: copies that always fail leave everything to be computed") {
             CHECK_EQ(house.engine->stats().cache_ram_hits, 0);
             if (kind == save) CHECK_EQ(house.engine->stats().cache_ram_bytes, 0);
         }
+    }
+}
+
+TEST_CASE("engine: what is kept when it is stopped at any moment is right for the next one") {
+    const std::filesystem::path file = std::filesystem::temp_directory_path() /
+                                       ("ingle-stopped-" + std::to_string(std::random_device()()));
+    for (const test::ModelPtr& model : {test::tiny_llama(), test::tiny_lfm2()}) {
+        CAPTURE(model->info().architecture);
+        const std::vector<Question> questions = test::questions(model);
+        const std::vector<std::string> texts = test::texts_alone(model, questions);
+        engine::EngineOptions options = with_memory(1 << 24);
+        options.state_file = {.path = file.string()};
+        for (int32_t delay = 0; delay < 20; ++delay) {
+            {
+                EngineHouse house(model, options);
+                for (const Question& question : questions) house.submit(question);
+                std::this_thread::sleep_for(std::chrono::microseconds(delay * 500));
+                house.engine->stop();
+            }
+            EngineHouse next(model, options);
+            for (size_t i = 0; i < questions.size(); ++i) CHECK_EQ(next.ask(questions[i]).text, texts[i]);
+        }
+        std::filesystem::remove(file);
     }
 }

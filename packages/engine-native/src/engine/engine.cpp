@@ -318,7 +318,9 @@ void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outco
         case llama_rt::Decoded::ok:
             for (size_t i = 0; i < steps.size(); ++i) outcomes[i] = sample(steps[i], i);
             return;
-        case llama_rt::Decoded::aborted: return; // the engine is being stopped: end_all() tells everybody
+        case llama_rt::Decoded::aborted: // the engine is being stopped: end_all() tells everybody
+            is_torn_ = !context_->undo(parts_);
+            return;
         case llama_rt::Decoded::failed: return decode_failed(Code::engine_failed, steps, outcomes);
         case llama_rt::Decoded::out_of_memory: return decode_failed(Code::out_of_memory, steps, outcomes);
     }
