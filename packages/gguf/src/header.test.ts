@@ -12,6 +12,7 @@ import { GgufError } from "./errors.ts";
 import { aligned } from "./format.ts";
 import { parseGguf, parseGgufBeginning, readGguf } from "./header.ts";
 import { HeaderBytes, wholeHeader } from "./testing/header-bytes.ts";
+import { writeGguf } from "./writer.ts";
 
 const whole = wholeHeader();
 const headerBytes = whole.bytes.length;
@@ -58,6 +59,20 @@ function codeOf(header: HeaderBytes, options: { fileBytes?: number } = {}): stri
 }
 
 describe("a whole header", () => {
+  it("is read from a file however long its lists are", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "ingle-header-"));
+    try {
+      const file = path.join(folder, "long.gguf");
+      const values = Array.from({ length: 200_000 }, (_, index) => `token number ${index}`);
+      await writeGguf(file, { metadata: new Map([["tokens", { type: "string", values }]]) });
+      const { metadata, bytes } = await readGguf(file);
+      expect(bytes).toBeGreaterThan(4 * 1024 * 1024);
+      expect(metadata.get("tokens")).toEqual({ type: "string", values });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it("is read, with the places of its tensors", () => {
     const { metadata, tensors, bytes } = parseGguf(whole.bytes, { fileBytes });
     expect(metadata.get("name")).toEqual({ type: "string", value: "Größe" });

@@ -1,7 +1,7 @@
 // Reads the header of a GGUF file: metadata and the list of tensors, not their data. Used by the library before a model is
 // fetched or registered. Nothing in the file is trusted: every length is checked against what is left
 // and against a limit before memory is taken for it.
-import { open } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 
 import { Cursor } from "./cursor.ts";
 import { GgufError } from "./errors.ts";
@@ -20,6 +20,8 @@ import { checkPlaces, readTensors, type GgufTensorInfo } from "./tensors.ts";
 
 /** The largest tokenizers (a quarter of a million tokens and their merges) take 16 MiB. */
 export const HEADER_BYTES_MAX = 64 * 1024 * 1024;
+/** Holds the whole header of a projector, and of models with small vocabularies. */
+const FIRST_BYTES = 1024 * 1024;
 /** Real models have 20 to 60 keys. */
 const KEYS_MAX = 4096;
 /** Large mixtures of experts have some ten thousand. */
@@ -60,15 +62,27 @@ export async function readGguf(
   options: Pick<ParseOptions, "isLenient"> = {},
 ): Promise<GgufHeader> {
   await using file = await open(path, "r");
-  const { size } = await file.stat();
-  const bytes = Buffer.alloc(Math.min(size, HEADER_BYTES_MAX));
+  const { size: fileBytes } = await file.stat();
+  const bytesMax = Math.min(fileBytes, HEADER_BYTES_MAX);
+  for (let size = FIRST_BYTES; ; size *= 4) {
+    const bytes = await readFirst(file, Math.min(size, bytesMax));
+    try {
+      return parseGguf(bytes, { ...options, fileBytes });
+    } catch (error) {
+      if (size >= bytesMax || !(error instanceof GgufError) || error.code !== "gguf_truncated") throw error;
+    }
+  }
+}
+
+async function readFirst(file: FileHandle, size: number): Promise<Uint8Array> {
+  const bytes = Buffer.alloc(size);
   let filled = 0;
-  while (filled < bytes.length) {
-    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, filled);
+  while (filled < size) {
+    const { bytesRead } = await file.read(bytes, filled, size - filled, filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
-  return parseGguf(bytes.subarray(0, filled), { ...options, fileBytes: size });
+  return bytes.subarray(0, filled);
 }
 
 /**
