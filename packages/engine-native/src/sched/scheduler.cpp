@@ -55,7 +55,10 @@ const Plan& Scheduler::plan(const TurnBudget& budget) {
     admit_waiting();
     plan_catching_up(budget);
     plan_drafts(budget);
-    std::ranges::stable_partition(plan_.steps, [](const Step& step) { return !step.is_image(); });
+    const auto is_text = [](const Step& step) { return !step.is_image(); };
+    // Partitioning takes memory, which turns without images need not.
+    if (!std::ranges::is_partitioned(plan_.steps, is_text))
+        std::ranges::stable_partition(plan_.steps, is_text);
     plan_.cells = cells_.take_ops();
     is_planned_ = !plan_.steps.empty();
     return plan_;
