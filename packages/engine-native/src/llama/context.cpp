@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace llama_rt {
@@ -87,6 +88,20 @@ T guarded(T otherwise, const auto& call) {
         return otherwise;
     }
 }
+
+/// While it lives, the tokens of a batch see those behind them too, as those of an image do in some models.
+class SeeingEachOther {
+public:
+    explicit SeeingEachOther(llama_context* context) : context_(context) {
+        llama_set_causal_attn(context_, false);
+    }
+    ~SeeingEachOther() { llama_set_causal_attn(context_, true); }
+    SeeingEachOther(const SeeingEachOther&) = delete;
+    SeeingEachOther& operator=(const SeeingEachOther&) = delete;
+
+private:
+    llama_context* context_;
+};
 
 } // namespace
 
@@ -231,20 +246,17 @@ llama_batch Context::image_batch() {
 /// `is_undone`: llama.cpp promises that a batch which failed has left no trace.
 Context::Computed Context::compute(const llama_batch& batch) {
     ErrorLines errors;
-    const bool is_whole = batch.embd != nullptr && model_->vision()->has_whole_images();
+    std::optional<SeeingEachOther> seeing;
     try {
-        if (is_whole) llama_set_causal_attn(context_.get(), false);
+        if (batch.embd != nullptr && model_->vision()->has_whole_images()) seeing.emplace(context_.get());
         const int32_t code = llama_decode(context_.get(), batch);
-        if (is_whole) llama_set_causal_attn(context_.get(), true);
         // Of keys that could not be turned only the log tells.
         if (code == 0 && is_shifted_ && !errors.text().empty())
             return {.decoded = Decoded::failed, .is_undone = false};
         return {.decoded = meaning_of(code), .is_undone = code == 1 || code == -1};
     } catch (const std::bad_alloc&) {
-        if (is_whole) llama_set_causal_attn(context_.get(), true);
         return {.decoded = Decoded::out_of_memory, .is_undone = false};
     } catch (const std::exception&) {
-        if (is_whole) llama_set_causal_attn(context_.get(), true);
         return {.decoded = Decoded::failed, .is_undone = false};
     }
 }
