@@ -125,8 +125,8 @@ TEST_CASE("engine: copies that always fail leave everything to be computed") {
 }
 
 TEST_CASE("engine: what is kept when it is stopped at any moment is right for the next one") {
-    const std::filesystem::path file = std::filesystem::temp_directory_path() /
-                                       ("ingle-stopped-" + std::to_string(std::random_device()()));
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("ingle-stopped-" + std::to_string(std::random_device()()));
     for (const test::ModelPtr& model : {test::tiny_llama(), test::tiny_lfm2()}) {
         CAPTURE(model->info().architecture);
         const std::vector<Question> questions = test::questions(model);

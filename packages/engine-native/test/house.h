@@ -28,6 +28,15 @@ inline constexpr Limits kRoomy{.cells = 1000,
                                .checkpoints = 0,
                                .reserve_ahead = 2};
 
+/// Room for what finished requests leave, and for a whole prompt in a turn.
+inline constexpr Limits kWithDonors{.cells = 400,
+                                    .context_length = 100,
+                                    .sequences = 3,
+                                    .donors = 3,
+                                    .batch_tokens = 40,
+                                    .checkpoints = 0,
+                                    .reserve_ahead = 2};
+
 /// Has every image but those that are named.
 class Encoder final : public sched::ImageSource {
 public:

@@ -10,17 +10,10 @@ using base::Token;
 using sched::Limits;
 using sched::Outcome;
 using test::House;
+using test::kWithDonors;
 using test::with;
 
 namespace {
-
-constexpr Limits kWithRoom{.cells = 400,
-                           .context_length = 100,
-                           .sequences = 3,
-                           .donors = 3,
-                           .batch_tokens = 40,
-                           .checkpoints = 0,
-                           .reserve_ahead = 2};
 
 class Prompt {
 public:
@@ -39,7 +32,7 @@ public:
 } // namespace
 
 TEST_CASE("images: a step is text or of one image") {
-    House house(kWithRoom);
+    House house(kWithDonors);
     house.submit("a", Prompt().text(5).image(1, 9).image(1, 9).image(2, 4).text(3).tokens, 2);
     CHECK_EQ(house.turn(), "1: 0+5");
     CHECK_EQ(house.turn(), "1: 5+9");
@@ -51,7 +44,7 @@ TEST_CASE("images: a step is text or of one image") {
 }
 
 TEST_CASE("images: beside a running reply an image is computed in parts, after the texts of the turn") {
-    House house(kWithRoom);
+    House house(kWithDonors);
     house.submit("a", 3, 20);
     CHECK_EQ(house.turn(), "1: 0+3*");
     house.submit("b", Prompt().image(1, 9).text(3).tokens, 2);
@@ -62,7 +55,7 @@ TEST_CASE("images: beside a running reply an image is computed in parts, after t
 }
 
 TEST_CASE("images: one whose tokens see each other is computed whole, beyond the budget when it is first") {
-    House house(with(kWithRoom, [](Limits& limits) { limits.has_whole_images = true; }));
+    House house(with(kWithDonors, [](Limits& limits) { limits.has_whole_images = true; }));
     house.submit("a", 3, 20);
     CHECK_EQ(house.turn(), "1: 0+3*");
     house.submit("b", Prompt().text(6, 2).image(1, 9).text(3).tokens, 2);
@@ -75,7 +68,7 @@ TEST_CASE("images: one whose tokens see each other is computed whole, beyond the
 }
 
 TEST_CASE("images: who waits for one lets others go on") {
-    House house(kWithRoom);
+    House house(kWithDonors);
     house.encoder.missing = {1};
     house.submit("a", Prompt().text(2).image(1, 9).text(3).tokens, 2);
     house.submit("b", 4, 3);
@@ -86,7 +79,7 @@ TEST_CASE("images: who waits for one lets others go on") {
 }
 
 TEST_CASE("images: nobody who waits for one alone has a step") {
-    House house(kWithRoom);
+    House house(kWithDonors);
     house.encoder.missing = {1};
     house.submit("a", Prompt().image(1, 9).text(3).tokens, 2);
     CHECK_EQ(house.turn(), "");
@@ -95,7 +88,7 @@ TEST_CASE("images: nobody who waits for one alone has a step") {
 }
 
 TEST_CASE("images: a beginning that is shared ends at an image's edge") {
-    House house(kWithRoom);
+    House house(kWithDonors);
     house.submit("a", Prompt().text(20).image(1, 15).text(3, 1).tokens, 1);
     for (int i = 0; i < 3; ++i) house.turn();
     // The same image, another one, and a text that ends inside of the image.
@@ -108,7 +101,7 @@ TEST_CASE("images: a beginning that is shared ends at an image's edge") {
 }
 
 TEST_CASE("images: what was computed of one before a request was cancelled is not shared") {
-    House house(with(kWithRoom, [](Limits& limits) { limits.batch_tokens = 8; }));
+    House house(with(kWithDonors, [](Limits& limits) { limits.batch_tokens = 8; }));
     house.submit("a", Prompt().text(20).image(1, 15).text(3, 1).tokens, 1);
     for (int i = 0; i < 4; ++i) house.turn(); // three for the text
     CHECK(house.scheduler.cancel(1));
@@ -118,7 +111,7 @@ TEST_CASE("images: what was computed of one before a request was cancelled is no
 }
 
 TEST_CASE("images: a checkpoint inside of one is none to begin with") {
-    House house(with(kWithRoom, [](Limits& limits) {
+    House house(with(kWithDonors, [](Limits& limits) {
         limits.batch_tokens = 8;
         limits.checkpoints = 8;
         limits.checkpoint_bytes = 1;
@@ -140,7 +133,7 @@ TEST_CASE("images: a guess of text ends where an image came before") {
         }
         std::vector<Token> tokens{5, 6, base::image_token(1, true), base::image_token(1, false)};
     };
-    sched::Scheduler scheduler(with(kWithRoom, [](Limits& limits) { limits.reserve_ahead = 8; }));
+    sched::Scheduler scheduler(with(kWithDonors, [](Limits& limits) { limits.reserve_ahead = 8; }));
     scheduler.submit({.id = 1, .client = "a", .prompt = {1, 2, 3}, .generate_max = 20, .uses_cache = true});
     scheduler.plan({.prompt_busy = 4});
     scheduler.apply({{.kind = Outcome::Kind::advanced, .token = 4}});
@@ -150,7 +143,7 @@ TEST_CASE("images: a guess of text ends where an image came before") {
 }
 
 TEST_CASE("images: a text that fills the context loses whole images") {
-    House house(with(kWithRoom, [](Limits& limits) { limits.can_shift = true; }));
+    House house(with(kWithDonors, [](Limits& limits) { limits.can_shift = true; }));
     const std::vector<Token> prompt = Prompt().text(30).image(1, 40).text(20, 1).tokens;
     house.submit("a", prompt, 200, true, {}, sched::Turns{.keep = 4, .ends = {}});
     for (int i = 0; i < 40 && house.shifts.empty(); ++i) house.turn();

@@ -10,17 +10,10 @@ using base::RequestId;
 using base::Token;
 using sched::Limits;
 using test::House;
+using test::kWithDonors;
 using test::with;
 
 namespace {
-
-constexpr Limits kShared{.cells = 400,
-                         .context_length = 100,
-                         .sequences = 3,
-                         .donors = 3,
-                         .batch_tokens = 40,
-                         .checkpoints = 0,
-                         .reserve_ahead = 2};
 
 /// A beginning that many have, and an end of one's own.
 std::vector<Token> prompt(int32_t common, int32_t own, Token name) {
@@ -41,7 +34,7 @@ void finish(House& house) {
 } // namespace
 
 TEST_CASE("sharing: a beginning that another has computed is not computed again") {
-    House house(kShared);
+    House house(kWithDonors);
     house.submit("a", prompt(30, 5, 1), 9);
     CHECK_EQ(house.turn(), "1: 0+35*");
     house.submit("b", prompt(30, 3, 2), 9);
@@ -53,7 +46,7 @@ TEST_CASE("sharing: a beginning that another has computed is not computed again"
 
 TEST_CASE(
     "sharing: requests that arrive together compute their beginning once, and the later ones wait for it") {
-    House house(with(kShared, [](Limits& limits) { limits.batch_tokens = 20; }));
+    House house(with(kWithDonors, [](Limits& limits) { limits.batch_tokens = 20; }));
     for (Token name = 1; name <= 3; ++name) house.submit("a", prompt(60, 5, name), 2);
     CHECK_EQ(house.turn(), "1: 0+20");
     CHECK_EQ(house.turn(), "1: 20+20");
@@ -65,7 +58,7 @@ TEST_CASE(
 }
 
 TEST_CASE("sharing: who waits for another's computation does not keep others waiting") {
-    House house(kShared);
+    House house(kWithDonors);
     house.submit("a", prompt(80, 5, 1), 2);
     house.submit("a", prompt(80, 5, 2), 2);
     house.submit("a", prompt(0, 5, 3), 2);
@@ -77,7 +70,7 @@ TEST_CASE("sharing: who waits for another's computation does not keep others wai
 }
 
 TEST_CASE("sharing: the last few common tokens are not waited for") {
-    House house(with(kShared, [](Limits& limits) { limits.batch_tokens = 30; }));
+    House house(with(kWithDonors, [](Limits& limits) { limits.batch_tokens = 30; }));
     house.submit("a", prompt(40, 5, 1), 2);
     house.submit("a", prompt(40, 5, 2), 2);
     CHECK_EQ(house.turn(), "1: 0+30");
@@ -85,7 +78,7 @@ TEST_CASE("sharing: the last few common tokens are not waited for") {
 }
 
 TEST_CASE("sharing: when the one who computes is cancelled, the next goes on from there") {
-    House house(kShared);
+    House house(kWithDonors);
     house.submit("a", prompt(80, 5, 1), 2);
     house.submit("a", prompt(80, 5, 2), 2);
     CHECK_EQ(house.turn(), "1: 0+40");
@@ -95,7 +88,7 @@ TEST_CASE("sharing: when the one who computes is cancelled, the next goes on fro
 }
 
 TEST_CASE("sharing: an ended request leaves its tokens to a chat's next turn") {
-    House house(kShared);
+    House house(kWithDonors);
     house.submit("a", prompt(30, 5, 1), 4);
     finish(house);
     CHECK_EQ(house.scheduler.counters().cells_reserved, 0);
@@ -109,7 +102,7 @@ TEST_CASE("sharing: an ended request leaves its tokens to a chat's next turn") {
 }
 
 TEST_CASE("sharing: the last token of a prompt is always computed") {
-    House house(kShared);
+    House house(kWithDonors);
     house.submit("a", prompt(30, 0, 1), 1);
     finish(house);
     house.submit("a", prompt(30, 0, 1), 1);
@@ -117,7 +110,7 @@ TEST_CASE("sharing: the last token of a prompt is always computed") {
 }
 
 TEST_CASE("sharing: a short common beginning is computed again") {
-    House house(kShared);
+    House house(kWithDonors);
     house.submit("a", prompt(15, 20, 1), 1);
     finish(house);
     house.submit("a", prompt(15, 20, 2), 1);
@@ -126,7 +119,7 @@ TEST_CASE("sharing: a short common beginning is computed again") {
 }
 
 TEST_CASE("sharing: who opts out neither takes nor leaves anything") {
-    House house(kShared);
+    House house(kWithDonors);
     house.submit("a", prompt(30, 5, 1), 2);
     finish(house);
     const int32_t cached = house.scheduler.counters().cells_cached;
@@ -137,7 +130,7 @@ TEST_CASE("sharing: who opts out neither takes nor leaves anything") {
 }
 
 TEST_CASE("sharing: donors give way to requests that need their cells, least recently used first") {
-    House house(with(kShared, [](Limits& limits) { limits.cells = 130; }));
+    House house(with(kWithDonors, [](Limits& limits) { limits.cells = 130; }));
     for (Token name = 1; name <= 3; ++name) {
         house.submit("a", prompt(0, 40, name), 1);
         finish(house);
@@ -157,7 +150,7 @@ TEST_CASE("sharing: donors give way to requests that need their cells, least rec
 }
 
 TEST_CASE("sharing: no more donors than allowed, and first those go whose cells another holds too") {
-    House house(with(kShared, [](Limits& limits) {
+    House house(with(kWithDonors, [](Limits& limits) {
         limits.sequences = 1;
         limits.donors = 2;
     }));
@@ -178,7 +171,7 @@ TEST_CASE("sharing: no more donors than allowed, and first those go whose cells 
 }
 
 TEST_CASE("sharing: what a running sequence shares is not given up with its donor") {
-    House house(with(kShared, [](Limits& limits) { limits.cells = 100; }));
+    House house(with(kWithDonors, [](Limits& limits) { limits.cells = 100; }));
     house.submit("a", prompt(30, 10, 1), 1);
     finish(house);
     house.submit("a", prompt(30, 10, 2), 30);
@@ -190,7 +183,7 @@ TEST_CASE("sharing: what a running sequence shares is not given up with its dono
 }
 
 TEST_CASE("sharing: a preempted request finds its own cells again while nobody needed them") {
-    House house(with(kShared,
+    House house(with(kWithDonors,
                      [](Limits& limits) {
                          limits.cells = 100;
                          limits.sequences = 2;
@@ -210,7 +203,7 @@ TEST_CASE("sharing: a preempted request finds its own cells again while nobody n
 }
 
 TEST_CASE("sharing: without donors nothing is shared") {
-    House house(with(kShared, [](Limits& limits) { limits.donors = 0; }));
+    House house(with(kWithDonors, [](Limits& limits) { limits.donors = 0; }));
     house.submit("a", prompt(30, 5, 1), 9);
     house.turn();
     house.submit("a", prompt(30, 5, 2), 9);
@@ -223,7 +216,7 @@ TEST_CASE("sharing: without donors nothing is shared") {
 
 namespace {
 
-constexpr Limits kRecurrent = with(kShared, [](Limits& limits) { limits.checkpoints = 4; });
+constexpr Limits kRecurrent = with(kWithDonors, [](Limits& limits) { limits.checkpoints = 4; });
 
 } // namespace
 
