@@ -2,6 +2,7 @@
 import type { z } from "zod";
 
 import { MlxError } from "./errors.ts";
+import { isObject } from "./json-file.ts";
 
 export interface MlxConfig {
   /** `model_type`, such as `llama` or `lfm2`. */
@@ -36,8 +37,4 @@ export function readFields<T>(config: MlxConfig, schema: z.ZodType<T>): T {
   const [issue] = result.error.issues;
   const field = issue === undefined ? "" : `${issue.path.join(".")}: ${issue.message}`;
   throw new MlxError("mlx_malformed", `config.json cannot be that of a ${config.modelType} model: ${field}.`);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

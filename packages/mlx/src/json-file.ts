@@ -36,3 +36,8 @@ export async function readJson(folder: string, name: string, bytesMax?: number):
     throw new MlxError("mlx_malformed", `${name} is no JSON.`, { cause });
   }
 }
+
+/** An object of JSON; a list is none. */
+export function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}

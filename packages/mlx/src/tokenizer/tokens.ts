@@ -1,6 +1,7 @@
 // The tokens of a vocabulary by their numbers: texts, kinds, merges and scores. The kinds follow get_vocab_base() and
 // _create_vocab_sentencepiece() in llama.cpp's conversion/base.py.
 import { MlxError } from "../errors.ts";
+import { isObject } from "../json-file.ts";
 import { SPACE } from "./sentence-pieces.ts";
 import { TOKEN_LENGTH_MAX } from "./tokenizer-json.ts";
 import type { AddedToken, TokenizerJson } from "./tokenizer-json.ts";
@@ -56,10 +57,6 @@ export function sentencePieceTokens(
     else if (text === tokenizer.model.unk_token) tokens.types[id] = kinds.unknown;
   }
   return { tokens, scores: scoresOf(tokens, readMerges(tokenizer)) };
-}
-
-function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
 /** Texts by id, with gaps. */
