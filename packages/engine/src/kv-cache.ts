@@ -40,11 +40,15 @@ export async function kvTypes({
   kvTypeV,
   gpuLayers,
 }: KvWish & { gpuLayers?: number | undefined }): Promise<Pick<NativeContextOptions, "kvTypeK" | "kvTypeV">> {
+  const [keys, values] = [typesOfBits[kvBitsK], typesOfBits[kvBitsV]];
+  // Devices are asked only when it matters: that takes a while, and fit.ts comes here many times.
+  const isSame = [keys, values].every(({ processor, gpu }) => processor === gpu);
+  const where = isSame || !(await computesOnGpu(gpuLayers)) ? "processor" : "gpu";
+  return { kvTypeK: kvTypeK ?? keys[where], kvTypeV: kvTypeV ?? values[where] };
+}
+
+async function computesOnGpu(gpuLayers: number | undefined): Promise<boolean> {
+  if (gpuLayers === 0) return false;
   const { devices } = await buildInfo();
-  const hasGpu = gpuLayers !== 0 && devices.some(({ type }) => type === "gpu" || type === "igpu");
-  const where = hasGpu ? "gpu" : "processor";
-  return {
-    kvTypeK: kvTypeK ?? typesOfBits[kvBitsK][where],
-    kvTypeV: kvTypeV ?? typesOfBits[kvBitsV][where],
-  };
+  return devices.some(({ type }) => type === "gpu" || type === "igpu");
 }
