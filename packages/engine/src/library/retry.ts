@@ -27,6 +27,8 @@ export interface RetryOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Failures in a row before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
+export const smallFailuresMax = 4;
 const firstDelayMs = 500;
 const delayMaxMs = 15_000;
 /** A server may ask for more patience than people have. */

@@ -11,7 +11,7 @@ import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-option
 import { readGgufRepository, type HubModel } from "./locate.ts";
 import { memoryNeed, peekFacts, type ModelFacts } from "./model-facts.ts";
 import { parseModelSpec } from "./model-spec.ts";
-import { retry } from "./retry.ts";
+import { retry, smallFailuresMax } from "./retry.ts";
 
 /** One model of a repository. */
 export interface OfferedModel {
@@ -38,8 +38,6 @@ export interface OfferedRepository {
 
 /** More than a terminal shows at once is found by better words. */
 const resultsMaxDefault = 20;
-/** Failures before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
-const failuresMax = 4;
 
 /** GGUF repositories that match the words, the most downloaded first. Throws `download_failed` or the signal's reason. */
 export async function searchModels(
@@ -108,7 +106,7 @@ async function peekHubModel(
     const until = Math.min(end, sizeBytes);
     if (start >= until) return new Uint8Array(0);
     return await retry(() => readRemote(remote, { start, end: until, signal }), {
-      failuresMax,
+      failuresMax: smallFailuresMax,
       wait,
       signal,
     });

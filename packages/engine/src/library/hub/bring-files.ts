@@ -10,7 +10,7 @@ import { lockFile } from "../library-lock.ts";
 import type { LibraryOptions } from "../library-options.ts";
 import { libraryPaths, makeFolders, type LibraryPaths } from "../paths.ts";
 import { throttleProgress, type OnProgress } from "../progress.ts";
-import { retry } from "../retry.ts";
+import { retry, smallFailuresMax } from "../retry.ts";
 import { syncFolder } from "../sync-folder.ts";
 import { downloadFile, type FileDownload } from "./download.ts";
 import type { HubFile, HubRepository } from "./hub-api.ts";
@@ -42,9 +42,6 @@ interface Arrival {
   /** Where it will lie. */
   path: string;
 }
-
-/** Failures before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
-const resolveFailuresMax = 4;
 
 /**
  * Leaves each file at its place, then does `finish`, still as the only process that works on the repository. Throws
@@ -88,7 +85,7 @@ async function prepare(
   const { http, folders, wait, signal } = context;
   const { repo, commit } = wanted.repository;
   const remote = new RemoteFile(http, { repo, commit, path: file.path });
-  const asking = { failuresMax: resolveFailuresMax, wait, signal };
+  const asking = { failuresMax: smallFailuresMax, wait, signal };
   const { sha256 } = await retry(async () => await remote.address(signal), asking);
   const expected = sha256 ?? file.sha256;
   if (expected === undefined || (file.sha256 ?? expected) !== expected) throw noChecksum(repo, file);
@@ -170,7 +167,7 @@ function partPathOf(repo: string, sha256: string, { downloadsDir }: LibraryPaths
 }
 
 /** A repository's slash is no folder of ours. */
-function flatName(repo: string): string {
+export function flatName(repo: string): string {
   return repo.replace("/", "+");
 }
 

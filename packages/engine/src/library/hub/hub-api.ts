@@ -4,7 +4,7 @@ import type { listFiles } from "@huggingface/hub";
 import { z } from "zod";
 import { EngineError } from "../../errors.ts";
 import type { ListedFile } from "../gguf-files.ts";
-import { retry, TemporaryFailure, type Wait } from "../retry.ts";
+import { retry, smallFailuresMax, TemporaryFailure, type Wait } from "../retry.ts";
 import { refusal, type HubQuestion } from "./hub-failure.ts";
 import type { HubAnswer, HubHttp } from "./http.ts";
 
@@ -39,8 +39,6 @@ export interface HubCallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Failures in a row before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
-const failuresMax = 4;
 /** A page of a thousand files with all that the hub knows of them is about a MiB. */
 const documentBytesMax = 32 * 1024 * 1024;
 /** The largest repositories of models have some hundred. */
@@ -169,7 +167,7 @@ async function ask<T>(
       throw notAHub(question, error);
     }
   };
-  return await retry(once, { failuresMax, wait, signal });
+  return await retry(once, { failuresMax: smallFailuresMax, wait, signal });
 }
 
 /** A `fetch` for @huggingface/hub over our own connections. The answers are small and are read at once. */

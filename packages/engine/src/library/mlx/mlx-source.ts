@@ -8,20 +8,18 @@ import path from "node:path";
 import { EngineError } from "../../errors.ts";
 import { diskFailure } from "../disk-space.ts";
 import { fileBytes } from "../file-size.ts";
-import { bringFiles, type HubSourceOptions } from "../hub/bring-files.ts";
+import { bringFiles, flatName, type HubSourceOptions } from "../hub/bring-files.ts";
 import type { HubFile, HubRepository } from "../hub/hub-api.ts";
 import { hubSettings } from "../hub/hub-settings.ts";
 import { HubHttp } from "../hub/http.ts";
 import { readRange, RemoteFile } from "../hub/remote-file.ts";
 import { libraryPaths } from "../paths.ts";
-import { retry, TemporaryFailure } from "../retry.ts";
+import { retry, smallFailuresMax, TemporaryFailure } from "../retry.ts";
 import { checkModel, convertModel, type ConvertModelOptions } from "./convert-model.ts";
 import type { MlxRepository } from "./mlx-repository.ts";
 
 /** The hub keeps files of up to 10 MB in git itself; tokenizers are the largest of them. */
 const smallBytesMax = 32 * 1024 * 1024;
-/** Failures before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
-const failuresMax = 4;
 
 /**
  * The path of the model's GGUF file. Throws what `downloadFromHub` and `convertModel` throw; what is downloaded stays for the
@@ -34,7 +32,7 @@ export async function convertFromHub(
 ): Promise<string> {
   const { downloadsDir } = libraryPaths(options.env);
   const { repo, commit } = repository;
-  const folder = path.join(downloadsDir, "mlx", `${repo.replace("/", "+")}+${commit.slice(0, 12)}`);
+  const folder = path.join(downloadsDir, "mlx", `${flatName(repo)}+${commit.slice(0, 12)}`);
   const placeOf = (file: HubFile): string => path.join(folder, file.path);
   const missing = async (wanted: readonly HubFile[]): Promise<HubFile[]> => {
     const sizes = await Promise.all(wanted.map((file) => fileBytes(placeOf(file))));
@@ -68,7 +66,7 @@ async function bringSmall(
     if (bytes.length === file.sizeBytes) return bytes;
     throw new TemporaryFailure(wrong(repo, file, "came with fewer bytes than announced"));
   };
-  const bytes = await retry(read, { failuresMax, wait, signal });
+  const bytes = await retry(read, { failuresMax: smallFailuresMax, wait, signal });
   const oid = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
   if (file.gitOid !== oid) throw wrong(repo, file, "came with other bytes than announced");
   try {
