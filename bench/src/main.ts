@@ -12,7 +12,7 @@ import { parseOptions, usageText, type BenchOptions } from "./options.ts";
 import { ensureLlamaPrograms, ensureNodeLlamaCpp, nodeLlamaCppVersion, readPin } from "./peers.ts";
 import { comparePictures } from "./pictures.ts";
 import { terminalReport, writeReport, type Run } from "./report.ts";
-import { runQuality } from "./quality/command.ts";
+import { runQuality, type QualityModel } from "./quality/command.ts";
 import { runScenarios, type RunOptions } from "./runner.ts";
 import { everyone, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
@@ -37,7 +37,7 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
       return await measure(options, [decodeScenario], runDecode, signal);
     case "kv":
     case "quant": {
-      const model = options.model ?? (await defaultModel(options.command, signal));
+      const model = await qualityModel(options.command, options, signal);
       const { report, files } = await runQuality(options.command, { ...options, model }, { say, signal });
       process.stdout.write(`\n${report}\n\n`);
       for (const file of files) say(path.relative(process.cwd(), file));
@@ -104,8 +104,14 @@ async function preparePeers(names: readonly SubjectName[], signal: AbortSignal):
   if (names.includes("node-llama-cpp")) await ensureNodeLlamaCpp({ say, signal });
 }
 
-async function defaultModel(command: "kv" | "quant", signal: AbortSignal): Promise<string> {
-  if (command === "kv") return await starterModelPath(signal);
+async function qualityModel(
+  command: "kv" | "quant",
+  { model, headSize }: BenchOptions,
+  signal: AbortSignal,
+): Promise<QualityModel> {
+  if (headSize !== undefined) return { headSize };
+  if (model !== undefined) return { file: model };
+  if (command === "kv") return { file: await starterModelPath(signal) };
   throw new BenchError(
     "quant needs a model that is not quantized: --model FILE, a GGUF file of F16 or BF16.",
   );

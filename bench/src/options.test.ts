@@ -31,6 +31,11 @@ describe("parseOptions", () => {
     expect(parse("kv", "--depth", "0", "--needles", "0")).toMatchObject({ depth: 0, needleTexts: 0 });
   });
 
+  it("takes a size of heads in place of a model", () => {
+    expect(parse("kv", "--head", "128")).toMatchObject({ headSize: 128, model: undefined });
+    expect(parse("kv").headSize).toBeUndefined();
+  });
+
   it("shows the help when nothing is asked for", () => {
     expect(parse().command).toBe("help");
     expect(parse("http", "--help").command).toBe("help");
@@ -44,6 +49,9 @@ describe("parseOptions", () => {
     ["zero rounds", ["http", "--rounds", "0"]],
     ["a number that is none", ["http", "--threads", "two"]],
     ["two texts", ["kv", "--sampled", "--text", import.meta.filename]],
+    ["a model beside a size of heads", ["kv", "--head", "128", "--model", import.meta.filename]],
+    ["an odd size of heads", ["kv", "--head", "127"]],
+    ["a size of heads where none belongs", ["quant", "--head", "128"]],
     ["pieces that are too short", ["quant", "--piece-tokens", "8"]],
     ["a model that is not there", ["http", "--model", "nowhere.gguf"]],
   ])("refuses %s", (_, args) => {

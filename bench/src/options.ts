@@ -21,6 +21,8 @@ export interface BenchOptions {
   model: string | undefined;
   /** Its projector (pictures). */
   mmproj: string | undefined;
+  /** Instead of a model's file: one of random weights with heads of this size (kv). */
+  headSize: number | undefined;
   tinyModel: string | undefined;
   threads: number;
   /** Requests that everyone computes at the same time (http). */
@@ -64,6 +66,8 @@ const depthDefault = 8_192;
 const depthMax = 1_048_576;
 const needleTextsDefault = 4;
 const needleTextsMax = 1_000;
+/** What models have; rotary positions want an even one. */
+const headSizeRange = { least: 32, most: 512 };
 /** What a seed may be: 32 bits. */
 const seedMax = 2 ** 32 - 1;
 
@@ -86,6 +90,7 @@ export const usageText = `pnpm bench <command> [options]
   --piece-tokens N      tokens of each; default: 512 (kv, quant)
   --depth N             tokens in the context while the speed is measured; default: 8192; 0 leaves it out (kv)
   --needles N           texts in which five facts are looked for, one at a time; default: 4; 0 for none (kv)
+  --head N              instead of --model: a model of random weights with heads of this size (kv)
   --tiny-model FILE     a model for the scenario bridge; default: one is made
   --threads N           threads that compute; default: one per core
   --slots N             requests computed at the same time (http); default: 8; with 64, parallel has 64 clients too
@@ -116,6 +121,7 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
     withPeers: values.peers ?? false,
     model: file(values.model),
     mmproj: file(values.mmproj),
+    headSize: chooseHead(command, values),
     tinyModel: file(values["tiny-model"]),
     threads: number("--threads", values.threads, { least: 1, most: threadsMax }) ?? availableParallelism(),
     slots: number("--slots", values.slots, { least: 1, most: slotsMax }) ?? slotsDefault,
@@ -139,6 +145,16 @@ function chooseText(file: string | undefined, isSampled: boolean): BenchOptions[
   return file === undefined ? (isSampled ? "sampled" : undefined) : { file };
 }
 
+/** Throws BenchError for a size that no heads have, and where there is a model already. */
+function chooseHead(command: string, values: { head?: string; model?: string }): number | undefined {
+  const size = number("--head", values.head, headSizeRange);
+  if (size === undefined) return undefined;
+  if (size % 2 !== 0) throw new BenchError("--head must be even, for rotary positions.");
+  if (command !== "kv") throw new BenchError("Only kv takes --head.");
+  if (values.model !== undefined) throw new BenchError("Give either --model or --head.");
+  return size;
+}
+
 function split(args: readonly string[]) {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;
@@ -158,6 +174,7 @@ function split(args: readonly string[]) {
         help: { type: "boolean", short: "h" },
         model: text,
         mmproj: text,
+        head: text,
         "tiny-model": text,
         threads: text,
         slots: text,

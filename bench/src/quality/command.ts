@@ -12,6 +12,7 @@ import { kvColumns, measureCaches } from "./kv.ts";
 import { ensureLlamaTools } from "./llama-tools.ts";
 import type { QualityOptions } from "./quality-options.ts";
 import { measureLevels, quantColumns } from "./quant.ts";
+import { randomModelNote, writeRandomModel } from "./random-model.ts";
 import { terminalQuality, writeQuality, type QualityRun } from "./table.ts";
 
 type Command = QualityRun["command"];
@@ -29,10 +30,13 @@ const titles: Record<Command, Pick<QualityRun, "title" | "meaning">> = {
   },
 };
 
+/** A file, or a model of random weights with heads of this size. */
+export type QualityModel = { file: string } | { headSize: number };
+
 /** Measures, and writes the report. Returns the files. Throws BenchError, what Ingle throws, or the signal's reason. */
 export async function runQuality(
   command: Command,
-  { model, ...options }: BenchOptions & { model: string },
+  { model: wish, ...options }: Omit<BenchOptions, "model"> & { model: QualityModel },
   { say, signal }: PeerOptions,
 ): Promise<{ report: string; files: string[] }> {
   checkKinds(command, options.kinds);
@@ -43,8 +47,12 @@ export async function runQuality(
   const corpus = await ensureCorpus({ say, signal });
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-text-"));
   try {
+    const isRandom = "headSize" in wish;
+    const model = isRandom ? await writeRandomModel(folder, wish.headSize, { signal }) : wish.file;
     const [machine, modelFile] = [await describeMachine(signal), await describeModel(model, signal)];
-    const { threads, seed, force, pieces, pieceTokens, depth, needleTexts } = options;
+    const { threads, seed, force, pieces, pieceTokens, depth } = options;
+    // Random weights remember nothing that could be asked for.
+    const needleTexts = isRandom ? 0 : options.needleTexts;
     const told = { model, threads, seed, force, pieces, pieceTokens, depth, needleTexts, say, signal };
     const [text, source] = await textFor(options.text, { corpus, folder, told });
     const quality: QualityOptions = { ...told, text, names: options.kinds };
@@ -59,8 +67,11 @@ export async function runQuality(
       threads,
       seed,
       wasForced: force,
-      conditions: [`divergence and perplexity on ${pieces} pieces of ${pieceTokens} tokens of ${source}`],
-      columns: command === "kv" ? kvColumns(depth) : quantColumns,
+      conditions: [
+        `divergence and perplexity on ${pieces} pieces of ${pieceTokens} tokens of ${source}`,
+        ...(isRandom ? [randomModelNote] : []),
+      ],
+      columns: command === "kv" ? kvColumns({ depth, isRandom }) : quantColumns,
       rows,
     };
     return { report: terminalQuality(run), files: await writeQuality(run, options.out) };

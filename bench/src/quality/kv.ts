@@ -19,7 +19,16 @@ const answerTokens = 32;
 const mebibyte = 1024 ** 2;
 const contexts = [4_096, 16_384, 32_768] as const;
 
-export const kvColumns = (depth: number): Column[] => [
+const perplexityColumn: Column = {
+  key: "perplexity",
+  title: "perplexity",
+  unit: "",
+  better: "lower",
+  digits: 3,
+};
+
+/** The perplexity of a model of random weights is left out: no text is likely to it. */
+export const kvColumns = ({ depth, isRandom }: { depth: number; isRandom: boolean }): Column[] => [
   { key: "bits", title: "bits a value", unit: "", better: "lower", digits: 2, isDrawn: true },
   ...contexts.map((tokens): Column => {
     const title = `cache of ${tokens / 1024}k tokens`;
@@ -29,7 +38,7 @@ export const kvColumns = (depth: number): Column[] => [
   { key: "kldError", title: "±", unit: "", better: "lower", digits: 5 },
   { key: "kld99", title: "divergence, 99th percentile", unit: "", better: "lower", digits: 4 },
   { key: "sameTop", title: "same token likeliest", unit: "%", better: "higher", digits: 1, isDrawn: true },
-  { key: "perplexity", title: "perplexity", unit: "", better: "lower", digits: 3 },
+  ...(isRandom ? [] : [perplexityColumn]),
   { key: "found", title: "needles found", unit: "", better: "higher", digits: 0 },
   { key: "asked", title: "of", unit: "", better: "higher", digits: 0 },
   {

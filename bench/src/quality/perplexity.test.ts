@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { BenchError } from "../bench-error.ts";
-import { parseDivergence } from "./perplexity.ts";
+import { parseDivergence, readDivergence } from "./perplexity.ts";
 
 /** The end of what llama-perplexity writes, after a table of its pieces whose head has the same words. */
 const output = `
@@ -41,5 +41,36 @@ describe("parseDivergence", () => {
   it("says what is missing in an output that was cut", () => {
     expect(() => parseDivergence(output.slice(0, output.indexOf("====== KL")))).toThrow(/no divergence/);
     expect(() => parseDivergence("")).toThrow(BenchError);
+  });
+});
+
+describe("readDivergence", () => {
+  const cut = output.slice(0, output.indexOf("====== KL"));
+
+  /** A program that writes these outputs, one each time that it is run. */
+  function program(...outputs: string[]) {
+    return vi.fn<() => Promise<string>>(async () => outputs.shift() ?? "");
+  }
+
+  it("asks once where the output is whole", async () => {
+    const compare = program(output, "");
+    expect(await readDivergence(compare)).toEqual(parseDivergence(output));
+    expect(compare).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ["before the divergence", cut],
+    ["in its last line", output.slice(0, output.indexOf(" ± 0.873"))],
+    ["at its very start", ""],
+  ])("asks once more where the output is cut off %s", async (_, first) => {
+    const compare = program(first, output);
+    expect(await readDivergence(compare)).toEqual(parseDivergence(output));
+    expect(compare).toHaveBeenCalledTimes(2);
+  });
+
+  it("gives up where the output is cut off again", async () => {
+    const compare = program(cut, cut, output);
+    await expect(readDivergence(compare)).rejects.toThrow(/no divergence/);
+    expect(compare).toHaveBeenCalledTimes(2);
   });
 });

@@ -42,10 +42,16 @@ export async function writeBase(test: TextTest, base: string): Promise<void> {
 
 /** Compares with what writeBase() has written for the same text. Throws BenchError, or the signal's reason. */
 export async function compareWithBase(test: TextTest, base: string): Promise<Divergence> {
-  const compare = async (): Promise<string> =>
-    await runPerplexity(test, ["--kl-divergence-base", base, "--kl-divergence"]);
+  const flags = ["--kl-divergence-base", base, "--kl-divergence"];
+  return await readDivergence(async () => await runPerplexity(test, flags));
+}
+
+/**
+ * Of what `compare` returns, which is asked once more where the output was cut off: llama-perplexity writes its log on a
+ * thread of its own, which the end of the process now and then overtakes. Throws BenchError when it is cut off again.
+ */
+export async function readDivergence(compare: () => Promise<string>): Promise<Divergence> {
   const output = await compare();
-  // Its log is written by a thread of its own, which the end of the process now and then cuts off.
   return parseDivergence(isWhole(output) ? output : await compare());
 }
 
