@@ -27,6 +27,12 @@ export interface NativeImage {
   data: Uint8Array;
 }
 
+/** A text with as many of the model's `imageMarker` as there are images. */
+export interface NativeImageText {
+  text: string;
+  images: readonly NativeImage[];
+}
+
 export interface NativeToolCall {
   id: string;
   name: string;

@@ -1,11 +1,12 @@
 // The seam between the native engine and TypeScript, written by hand. Only @ingle/engine imports it.
 // Arguments are trusted here: @ingle/engine has checked them. Errors have a `code`, and `details` where numbers help.
 
-import type { NativeChat, NativeReply } from "./chat.d.ts";
+import type { NativeChat, NativeImageText, NativeReply } from "./chat.d.ts";
 
 export type {
   NativeChat,
   NativeImage,
+  NativeImageText,
   NativeMessage,
   NativePart,
   NativeReply,
@@ -100,6 +101,8 @@ export interface NativeModelInfo {
   hasChatTemplate: boolean;
   /** It was loaded with a projector: messages may have pictures. */
   readsImages: boolean;
+  /** Stands for a picture in what `applyChatTemplate` writes and `prepareImages` reads. */
+  imageMarker: string;
   /** What the chat template does with tools and calls; `isLfm2` when calls look as LFM2 writes them. */
   chatTemplate: { writesTools: boolean; writesToolCalls: boolean; isLfm2: boolean };
   /** Its state cannot be cut in the middle (convolution or state-space layers). */
@@ -171,6 +174,8 @@ export interface NativeModel {
    * pictures with `image_not_supported`, `overloaded` or `invalid_argument`.
    */
   prepareChat(chat: NativeChat): Promise<NativePrompt>;
+  /** The same for a text with pictures, without a template. Rejects as `prepareChat` for pictures. */
+  prepareImages(text: NativeImageText): Promise<Pick<NativePrompt, "tokens" | "images">>;
   /** Reads a GBNF grammar that the whole reply is held to. Rejects with `invalid_argument` and what is wrong with it. */
   prepareGrammar(grammar: string): Promise<NativeConstraint>;
   /** Reads a reply, or its beginning. Null when it is none in this syntax. */

@@ -2,44 +2,76 @@
 import { EngineError } from "./errors.ts";
 import type { Generation } from "./generation.ts";
 import type { GenerationRequest } from "./generation-request.ts";
+import { imageNotSupported } from "./image-prompt.ts";
+import type { ImageSource } from "./images/image-bytes.ts";
+import { readImages } from "./images/read-images.ts";
 import type { Model } from "./model.ts";
+import type { Processor } from "./processor.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-export type GenerateParameters = Omit<Extract<GenerationRequest, { prompt: unknown }>, "messages"> & {
+export type GenerateParameters = Omit<
+  Extract<GenerationRequest, { prompt: unknown }>,
+  "messages" | "images"
+> & {
+  /**
+   * One picture or several, for the prompt's markers in their order: each a path, a `file:` or `data:` URL, bytes of a file or a
+   * Blob. With the processor only. Default: none.
+   */
+  images?: ImageSource | readonly ImageSource[] | undefined;
   signal?: AbortSignal | undefined;
 };
 
+/** Of the same `load()` as the model: the tokenizer for a text alone, the processor for pictures too. */
+export type PromptReader = Tokenizer | Processor | null | undefined;
+
 /**
  * The generated text. `verbose` prints the prompt, the pieces as they come, and the speeds.
- * Throws `invalid_request`, `context_length_exceeded`, `overloaded`, `engine_failed`, or the signal's reason.
+ * Throws `invalid_request`, `context_length_exceeded`, `overloaded`, `engine_failed`, for pictures `image_not_supported`,
+ * `image_invalid` and `image_too_large`, or the signal's reason.
  */
 export async function generate(
   model: Model,
-  tokenizer: Tokenizer,
+  reader: PromptReader,
   { verbose = false, ...parameters }: GenerateParameters & { verbose?: boolean },
 ): Promise<string> {
-  const generation = begin(model, tokenizer, parameters);
-  if (verbose) await printWhileRunning(generation, await promptText(tokenizer, parameters.prompt));
+  const { signal } = parameters;
+  const generation = model.generate(await requestFor(model, reader, parameters), { signal });
+  if (verbose) await printWhileRunning(generation, await promptText(model.tokenizer, parameters.prompt));
   return (await generation).text;
 }
 
-/** The pieces of the text as they come. Leaving the loop ends the generation. */
+/** The pieces of the text as they come. Leaving the loop ends the generation. Throws what `generate` throws. */
 export async function* streamGenerate(
   model: Model,
-  tokenizer: Tokenizer,
+  reader: PromptReader,
   parameters: GenerateParameters,
 ): AsyncGenerator<string, void, undefined> {
-  for await (const chunk of begin(model, tokenizer, parameters)) yield chunk.text;
+  const { signal } = parameters;
+  const generation = model.generate(await requestFor(model, reader, parameters), { signal });
+  for await (const chunk of generation) yield chunk.text;
 }
 
-function begin(model: Model, tokenizer: Tokenizer, { signal, ...request }: GenerateParameters): Generation {
-  if (tokenizer !== model.tokenizer) {
+/** What the model takes: pictures become pixels. */
+async function requestFor(
+  model: Model,
+  reader: PromptReader,
+  { signal, images, ...request }: GenerateParameters,
+): Promise<GenerationRequest> {
+  if (reader === null || reader === undefined) throw imageNotSupported("processor");
+  if (reader === model.processor) return { ...request, images: await readImages(images ?? [], { signal }) };
+  if (reader !== model.tokenizer) {
     throw new EngineError(
       "invalid_request",
-      "The tokenizer belongs to another model; pass the one from the same load().",
+      "The tokenizer or processor belongs to another model; pass the one from the same load().",
     );
   }
-  return model.generate(request, { signal });
+  if (images === undefined) return request;
+  if (model.processor === null) throw imageNotSupported("images");
+  throw new EngineError(
+    "invalid_request",
+    "images: the processor reads pictures; pass it instead of the tokenizer.",
+    { details: { param: "images" } },
+  );
 }
 
 async function promptText(tokenizer: Tokenizer, prompt: GenerateParameters["prompt"]): Promise<string> {

@@ -1,7 +1,7 @@
 // What may be asked of a model, checked once: here for callers in process, with the same schema the server fills.
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
-import { imagesMax } from "./images/rgb-image.ts";
+import { imagesMax, RgbImage } from "./images/rgb-image.ts";
 import { countImages, Message } from "./messages.ts";
 import { ResponseFormat } from "./response-format.ts";
 import { Limits, Sampling } from "./sampling.ts";
@@ -22,6 +22,7 @@ const Prompt = z.union([
       .min(1)
       .refine((messages) => countImages(messages) <= imagesMax, `at most ${imagesMax} pictures`),
     prompt: z.undefined().optional(),
+    images: z.undefined().optional(),
     ...ToolOptions.shape,
     /** Whether a model that can think before it answers may do so. Default true. */
     thinking: z.boolean().default(true),
@@ -47,6 +48,11 @@ const Prompt = z.union([
      * Both are taken as they are, without special tokens in them. Default: nothing.
      */
     suffix: z.string().default(""),
+    /**
+     * Pictures: the prompt is a text with as many of the model's `imageMarker`, one for each. Default: none, and the marker is a
+     * word like any other.
+     */
+    images: z.array(RgbImage).max(imagesMax).optional(),
     messages: z.undefined().optional(),
   }),
 ]);

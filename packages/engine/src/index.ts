@@ -4,7 +4,7 @@ export { ChatSession, type ChatSessionOptions } from "./chat-session.ts";
 export type { EmbeddingInput, EmbeddingResult, EmbedOptions } from "./embeddings.ts";
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 export { fitModel, type FittedModel, type Footprint } from "./fit.ts";
-export { generate, streamGenerate, type GenerateParameters } from "./generate.ts";
+export { generate, streamGenerate, type GenerateParameters, type PromptReader } from "./generate.ts";
 export { dataUrlBytes } from "./images/data-url.ts";
 export {
   decodeImage,
@@ -12,7 +12,7 @@ export {
   type DecodeImageOptions,
   type DecodeImagesOptions,
 } from "./images/decode-image.ts";
-export { imageBytes, type ImageBytesOptions, type ImageSource } from "./images/image-bytes.ts";
+export { imageBytes, ImageSource, type ImageBytesOptions } from "./images/image-bytes.ts";
 export { readImageHeader, type ImageFormat, type ImageHeader } from "./images/image-header.ts";
 export { imageLimits, type ImageLimits } from "./images/image-limits.ts";
 export { RgbImage } from "./images/rgb-image.ts";
@@ -74,6 +74,7 @@ export {
   type DeviceInfo,
   type NativeStats,
 } from "./native.ts";
+export { applyChatTemplate, Processor, TemplateMessage } from "./processor.ts";
 export {
   computeImatrix,
   type ComputedImatrix,

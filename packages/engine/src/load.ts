@@ -8,6 +8,7 @@ import { EngineError } from "./errors.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
 import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/file-size.ts";
+import { listModels } from "./library/installed.ts";
 import { parseModelSpec } from "./library/model-spec.ts";
 import { hostMemoryBytes } from "./memory.ts";
 import { Model } from "./model.ts";
@@ -19,6 +20,7 @@ import {
   type NativeLoadOptions,
   type NativeModel,
 } from "./native.ts";
+import type { Processor } from "./processor.ts";
 import { projectorOf } from "./projector.ts";
 import { stateFileIn } from "./state-file.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -91,8 +93,11 @@ export const LoadOptions = z
     draftModel: z.string().min(1).optional(),
     /** Most tokens that the draft model guesses in one turn. Default 4. */
     draftTokens: z.int().min(1).max(16).default(4),
-    /** The GGUF file of the model's projector, with which it reads pictures. Default: none. */
-    mmproj: z.string().min(1).optional(),
+    /**
+     * The GGUF file of the model's projector, with which it reads pictures; null for none. Default: of a model that is called by
+     * its name, the one that was installed with it.
+     */
+    mmproj: z.string().min(1).nullable().optional(),
     /**
      * Tokens of a picture at least and at most, for models that let that be chosen: more see finer, fewer are faster.
      * Default: what the projector's file says.
@@ -116,6 +121,8 @@ export type CheckedLoadOptions = z.output<typeof LoadOptions>;
 export interface LoadedModel extends AsyncDisposable {
   model: Model;
   tokenizer: Tokenizer;
+  /** Null where the model reads no pictures: it has no projector, or was loaded without. */
+  processor: Processor | null;
 }
 
 /**
@@ -130,8 +137,8 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
   const { signal, onProgress, ...rest } = options;
   const checked = checkLoadOptions(rest);
   signal?.throwIfAborted();
-  const file = await fileOf(pathOrName, signal);
-  const projector = await projectorOf(checked, threadsOf(checked));
+  const { file, mmproj } = await filesOf(pathOrName, checked, signal);
+  const projector = await projectorOf({ ...checked, mmproj }, threadsOf(checked));
   const native = await loadWeights(file, checked, { signal, onProgress, projector });
   try {
     signal?.throwIfAborted();
@@ -139,7 +146,8 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
       ...checked,
       signal,
     });
-    return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
+    const { tokenizer, processor } = model;
+    return { model, tokenizer, processor, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
   } catch (error) {
     native.dispose();
     throw error;
@@ -147,10 +155,18 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
 }
 
 /** A path stays what it is, also of a file whose name does not end in `.gguf`, as in caches. */
-async function fileOf(pathOrName: string, signal: AbortSignal | undefined): Promise<string> {
-  const file = path.resolve(pathOrName);
-  const isPath = parseModelSpec(pathOrName).kind === "file" || (await fileBytes(file)) !== undefined;
-  return isPath ? file : await getModel(pathOrName, { signal });
+async function filesOf(
+  pathOrName: string,
+  { mmproj }: CheckedLoadOptions,
+  signal: AbortSignal | undefined,
+): Promise<{ file: string; mmproj: string | null }> {
+  const resolved = path.resolve(pathOrName);
+  const isPath = parseModelSpec(pathOrName).kind === "file" || (await fileBytes(resolved)) !== undefined;
+  if (isPath) return { file: resolved, mmproj: mmproj ?? null };
+  const file = await getModel(pathOrName, { signal });
+  if (mmproj !== undefined) return { file, mmproj };
+  const installed = await listModels();
+  return { file, mmproj: installed.find((each) => each.path === file)?.mmproj ?? null };
 }
 
 async function startModel(

@@ -16,6 +16,8 @@ import {
   type CheckedGenerationRequest,
   type GenerationRequest,
 } from "./generation-request.ts";
+import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
+import { countImages } from "./messages.ts";
 import {
   fromNative,
   toEngineError,
@@ -28,8 +30,7 @@ import {
   type NativeModelInfo,
   type NativeStats,
 } from "./native.ts";
-import { countImages } from "./messages.ts";
-import { promptTokens } from "./prompt-tokens.ts";
+import { Processor } from "./processor.ts";
 import type { ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
 import { Tokenizer } from "./tokenizer.ts";
@@ -62,6 +63,8 @@ interface PreparedPrompt {
 export class Model implements AsyncDisposable {
   readonly info: ModelInfo;
   readonly tokenizer: Tokenizer;
+  /** Writes conversations with pictures out. Null where the model reads none. */
+  readonly processor: Processor | null;
   readonly #native: NativeModel;
   readonly #engine: NativeEngine;
   readonly #listeners: Map<number, (event: NativeEvent) => void>;
@@ -77,6 +80,8 @@ export class Model implements AsyncDisposable {
     this.#engine = engine;
     this.#listeners = listeners;
     this.tokenizer = new Tokenizer(native);
+    const { readsImages, imageMarker } = native.info;
+    this.processor = readsImages ? new Processor(this.tokenizer, imageMarker) : null;
     this.info = {
       ...native.info,
       contextLength: options.contextLength,
@@ -188,16 +193,10 @@ export class Model implements AsyncDisposable {
 
   async #prepare(request: CheckedGenerationRequest): Promise<PreparedPrompt> {
     if (request.messages === undefined) {
-      const tokens = await promptTokens(request, this.tokenizer, this.#native.info);
-      return { tokens, images: null, stops: [], constraint: await this.#constraintOf(request) };
+      const { tokens, images } = await imagePrompt(request, this.tokenizer, this.#native);
+      return { tokens, images, stops: [], constraint: await this.#constraintOf(request) };
     }
-    if (countImages(request.messages) > 0 && !this.info.readsImages) {
-      throw new EngineError(
-        "image_not_supported",
-        "This model reads no pictures. Take one that does, or load it with its projector (mmproj).",
-        { details: { param: "messages" } },
-      );
-    }
+    if (countImages(request.messages) > 0 && !this.info.readsImages) throw imageNotSupported("messages");
     const { chat, read } = prepareForTemplate(request, this.#native.info.chatTemplate);
     const { parser, ...prompt } = await ofParam(request, this.#native.prepareChat(chat));
     if (parser === null) return { ...prompt, read };

@@ -31,6 +31,7 @@ export type {
   NativeModel,
   NativeModelInfo,
   NativePieces,
+  NativePrompt,
   NativeQuantizeOptions,
   NativeReply,
   NativeReplyParser,

@@ -5,7 +5,7 @@ import { EngineError } from "./errors.ts";
 import type { NativeLoadOptions } from "./native.ts";
 
 export interface ProjectorOptions {
-  mmproj?: string | undefined;
+  mmproj?: string | null | undefined;
   imageMinTokens?: number | undefined;
   imageMaxTokens?: number | undefined;
 }
@@ -34,7 +34,7 @@ export async function projectorOf(
   { mmproj, imageMinTokens = 0, imageMaxTokens = 0 }: ProjectorOptions,
   threads: number,
 ): Promise<NativeLoadOptions["projector"]> {
-  if (mmproj === undefined) {
+  if (mmproj === undefined || mmproj === null) {
     if (imageMinTokens === 0 && imageMaxTokens === 0) return null;
     const param = imageMinTokens > 0 ? "imageMinTokens" : "imageMaxTokens";
     throw refused(param, "a model without a projector has no pictures; name one with mmproj");

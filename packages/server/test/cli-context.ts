@@ -114,7 +114,12 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
       options?.signal?.throwIfAborted();
       options?.onProgress?.(1);
       const { model } = await scriptedModel(script);
-      return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
+      return {
+        model,
+        tokenizer: model.tokenizer,
+        processor: model.processor,
+        [Symbol.asyncDispose]: () => model[Symbol.asyncDispose](),
+      };
     },
     ...overrides,
   };

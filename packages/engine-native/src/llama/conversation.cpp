@@ -254,8 +254,18 @@ base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat) {
 
 std::string readable_text(const PreparedChat& prepared) {
     std::string text = prepared.text;
-    replace_all(text, prepared.marker, mtmd_default_marker());
+    replace_all(text, prepared.marker, Vision::public_marker());
     return text;
+}
+
+base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText& text,
+                                             std::string_view marker) {
+    if (model.vision() == nullptr) {
+        return base::fail(
+            Code::image_not_supported,
+            "This model reads no pictures. Take one that does, or load it with its projector (mmproj).");
+    }
+    return model.vision()->tokenize(text.text, marker, text.images);
 }
 
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat) {
@@ -270,12 +280,7 @@ base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedCha
         if (!tokens) return std::unexpected(tokens.error());
         return Vision::Prompt{.tokens = std::move(*tokens), .images = {}};
     }
-    if (model.vision() == nullptr) {
-        return base::fail(
-            Code::image_not_supported,
-            "This model reads no pictures. Take one that does, or load it with its projector (mmproj).");
-    }
-    return model.vision()->tokenize(prepared.text, prepared.marker, pictures);
+    return tokenize_images(model, {.text = prepared.text, .images = std::move(pictures)}, prepared.marker);
 }
 
 TemplateSkills skills_of(const Model& model) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -87,8 +88,18 @@ struct PreparedChat {
 /// `template_failed` when the template refuses the conversation, `invalid_argument` for a grammar.
 base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat);
 
-/// A prepared conversation for people, with llama.cpp's word for a picture.
+/// A prepared conversation for people, with Vision::public_marker() for a picture.
 std::string readable_text(const PreparedChat& prepared);
+
+/// A text with a marker for each of its images, in their order.
+struct ImageText {
+    std::string text;
+    std::vector<RgbImage> images;
+};
+
+/// Its tokens, and the images among them. `image_not_supported` where the model reads none; else as Vision::tokenize().
+base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText& text,
+                                             std::string_view marker = Vision::public_marker());
 
 /// The tokens of a prepared conversation, and the images among them. `image_not_supported` where the model reads none.
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat);

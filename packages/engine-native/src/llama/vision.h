@@ -84,6 +84,9 @@ public:
     static base::Result<std::vector<std::pair<ggml_backend_dev_t, size_t>>>
     measure(const VisionOptions& options);
 
+    /// Stands for a picture in texts that people see and write: llama.cpp's own word for it.
+    static std::string_view public_marker() { return mtmd_default_marker(); }
+
     struct Prompt {
         std::vector<base::Token> tokens;
         ImageParts images;

@@ -27,6 +27,7 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value);
 base::Result<engine::Submission> to_submission(Napi::Value value);
 
 base::Result<llama_rt::Chat> to_chat(Napi::Value value);
+base::Result<llama_rt::ImageText> to_image_text(Napi::Value value);
 base::Result<std::vector<base::Token>> to_tokens(Napi::Value value);
 base::Result<std::vector<std::vector<base::Token>>> to_texts(Napi::Value value);
 

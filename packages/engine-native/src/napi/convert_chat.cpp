@@ -2,7 +2,6 @@
 #include "napi/convert.h"
 #include "napi/reader.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,8 +16,7 @@ base::Result<llama_rt::ToolCall> to_tool_call(Napi::Value value) {
 }
 
 /// The pixels are copied: JS may change or hand on its own while a worker reads these.
-base::Result<std::optional<llama_rt::RgbImage>> to_picture(Napi::Value value) {
-    if (value.IsNull()) return std::nullopt;
+base::Result<llama_rt::RgbImage> to_picture(Napi::Value value) {
     Reader reader(value);
     llama_rt::RgbImage picture{.width = reader.integer("width", 1, llama_rt::Vision::kSideMax),
                                .height = reader.integer("height", 1, llama_rt::Vision::kSideMax),
@@ -31,13 +29,15 @@ base::Result<std::optional<llama_rt::RgbImage>> to_picture(Napi::Value value) {
     if (bytes.ByteLength() > 3 * static_cast<size_t>(llama_rt::Vision::kPixelsMax))
         return std::unexpected(wrong("data"));
     picture.data.assign(bytes.Data(), bytes.Data() + bytes.ByteLength());
-    return reader.done(std::optional(std::move(picture)));
+    return reader.done(std::move(picture));
 }
 
 base::Result<llama_rt::ContentPart> to_part(Napi::Value value) {
     Reader reader(value);
     llama_rt::ContentPart part{.text = reader.string("text")};
-    base::Result<std::optional<llama_rt::RgbImage>> picture = to_picture(reader.get("image"));
+    const Napi::Value image = reader.get("image");
+    if (image.IsNull()) return reader.done(std::move(part));
+    base::Result<llama_rt::RgbImage> picture = to_picture(image);
     if (!picture) return std::unexpected(picture.error());
     part.picture = std::move(*picture);
     return reader.done(std::move(part));
@@ -99,6 +99,12 @@ base::Result<llama_rt::Chat> to_chat(Napi::Value value) {
         .grammar = reader.string("grammar"),
         .grammar_trigger = reader.string("grammarTrigger"),
     });
+}
+
+base::Result<llama_rt::ImageText> to_image_text(Napi::Value value) {
+    Reader reader(value);
+    return reader.done(llama_rt::ImageText{.text = reader.string("text"),
+                                           .images = reader.list<llama_rt::RgbImage>("images", to_picture)});
 }
 
 base::Result<std::shared_ptr<const llama_rt::Constraint>> to_constraint(Napi::Value value) {

@@ -199,6 +199,7 @@ Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
     object.Set("sizeBytes", static_cast<double>(info.size_bytes));
     object.Set("hasChatTemplate", info.has_chat_template);
     object.Set("readsImages", info.reads_images);
+    object.Set("imageMarker", std::string(llama_rt::Vision::public_marker()));
     Napi::Object tools = Napi::Object::New(env);
     tools.Set("writesTools", skills.writes_tools);
     tools.Set("writesToolCalls", skills.writes_tool_calls);

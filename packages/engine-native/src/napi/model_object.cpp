@@ -151,6 +151,32 @@ private:
     llama_rt::Vision::Prompt prompt_;
 };
 
+/// The tokens of a text with pictures.
+class ImagesWorker final : public PromiseWorker {
+public:
+    ImagesWorker(ModelPtr model, llama_rt::ImageText text)
+        : model_(std::move(model)), text_(std::move(text)) {}
+
+private:
+    base::Result<void> execute() override {
+        base::Result<llama_rt::Vision::Prompt> prompt = llama_rt::tokenize_images(*model_, text_);
+        if (!prompt) return std::unexpected(prompt.error());
+        prompt_ = std::move(*prompt);
+        return {};
+    }
+
+    Napi::Value result(Napi::Env env) override {
+        Napi::Object object = Napi::Object::New(env);
+        object.Set("tokens", from_tokens(env, prompt_.tokens));
+        object.Set("images", from_images(env, std::move(prompt_.images)));
+        return object;
+    }
+
+    ModelPtr model_;
+    llama_rt::ImageText text_;
+    llama_rt::Vision::Prompt prompt_;
+};
+
 class ParseWorker final : public PromiseWorker {
 public:
     ParseWorker(std::shared_ptr<const llama_rt::ReplyParser> parser, std::string text, bool is_partial)
@@ -235,6 +261,7 @@ Napi::Function ModelObject::define(Napi::Env env) {
                         InstanceMethod<&ModelObject::pieces>("pieces"),
                         InstanceMethod<&ModelObject::apply_chat_template>("applyChatTemplate"),
                         InstanceMethod<&ModelObject::prepare_chat>("prepareChat"),
+                        InstanceMethod<&ModelObject::prepare_images>("prepareImages"),
                         InstanceMethod<&ModelObject::prepare_grammar>("prepareGrammar"),
                         InstanceMethod<&ModelObject::parse_reply>("parseReply"),
                         InstanceMethod<&ModelObject::create_engine>("createEngine"),
@@ -312,6 +339,15 @@ Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
     if (!chat) return thrown(info.Env(), chat.error());
     return PromiseWorker::start(info.Env(),
                                 std::make_unique<ChatWorker>(std::move(model), std::move(*chat), true));
+}
+
+Napi::Value ModelObject::prepare_images(const Napi::CallbackInfo& info) {
+    ModelPtr model = usable(info.Env());
+    if (model == nullptr) return info.Env().Undefined();
+    base::Result<llama_rt::ImageText> text = to_image_text(info[0]);
+    if (!text) return thrown(info.Env(), text.error());
+    return PromiseWorker::start(info.Env(),
+                                std::make_unique<ImagesWorker>(std::move(model), std::move(*text)));
 }
 
 Napi::Value ModelObject::prepare_grammar(const Napi::CallbackInfo& info) {

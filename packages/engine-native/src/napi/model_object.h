@@ -26,6 +26,7 @@ private:
     Napi::Value pieces(const Napi::CallbackInfo& info);
     Napi::Value apply_chat_template(const Napi::CallbackInfo& info);
     Napi::Value prepare_chat(const Napi::CallbackInfo& info);
+    Napi::Value prepare_images(const Napi::CallbackInfo& info);
     Napi::Value prepare_grammar(const Napi::CallbackInfo& info);
     Napi::Value parse_reply(const Napi::CallbackInfo& info);
     Napi::Value create_engine(const Napi::CallbackInfo& info);

@@ -70,7 +70,8 @@ export async function decodeImages(
   return images;
 }
 
-function withPlace(error: unknown, image: number): unknown {
+/** The same error, with the picture's place among the others. */
+export function withPlace(error: unknown, image: number): unknown {
   if (!EngineError.is(error)) return error;
   const details = { ...error.details, image };
   return new EngineError(error.code, error.message, { cause: error.cause, details });

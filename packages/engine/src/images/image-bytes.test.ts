@@ -26,7 +26,16 @@ describe("the bytes of an image", () => {
     await writeFile(file, bytes);
     const buffer = new Uint8Array(bytes).buffer;
     const url = `data:image/png;base64,${base64}`;
-    const sources = [bytes, buffer, new Blob([buffer]), file, pathToFileURL(file), url, new URL(url)];
+    const sources = [
+      bytes,
+      buffer,
+      new Blob([buffer]),
+      file,
+      pathToFileURL(file),
+      pathToFileURL(file).href,
+      url,
+      new URL(url),
+    ];
     for (const source of sources) expect(Buffer.from(await imageBytes(source))).toEqual(bytes);
   });
 
@@ -38,12 +47,18 @@ describe("the bytes of an image", () => {
     for (const source of [file, new Blob([bytes]), `data:image/png;base64,${base64}`])
       await expect(imageBytes(source, limit)).rejects.toMatchObject(tooLarge);
     await expect(imageBytes(folder)).rejects.toMatchObject({ code: "image_invalid" });
-    await expect(imageBytes(path.join(folder, "missing"))).rejects.toMatchObject({ code: "ENOENT" });
+    const missing = imageBytes(path.join(folder, "missing"));
+    await expect(missing).rejects.toMatchObject({ code: "image_invalid", cause: { code: "ENOENT" } });
   });
 
   it("are never fetched", async () => {
     for (const url of ["http://127.0.0.1/a.png", "https://example.com/a.png", "ftp://example.com/a.png"])
       await expect(imageBytes(new URL(url))).rejects.toMatchObject({ code: "image_invalid" });
+    for (const url of ["http://127.0.0.1/a.png", "HTTPS://example.com/a.png", "file://example.com/a.png"])
+      await expect(imageBytes(url)).rejects.toMatchObject({
+        code: "image_invalid",
+        message: expect.stringMatching(/not fetched|no file/),
+      });
   });
 });
 

@@ -1,6 +1,7 @@
 // Pictures as programs have them become bytes, within the limits.
-import { open } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
 
 import { EngineError } from "../errors.ts";
 import { dataUrlBytes } from "./data-url.ts";
@@ -8,16 +9,26 @@ import { checkBytes } from "./image-limits.ts";
 import type { ImageLimits } from "./image-limits.ts";
 
 /** The bytes of a picture's file, a Blob with them, the path of the file, or a `file:` or `data:` URL. */
-export type ImageSource = Uint8Array | ArrayBuffer | Blob | URL | string;
+export const ImageSource = z.union([
+  z.string().min(1),
+  z.custom<Uint8Array | ArrayBuffer | Blob | URL>(
+    (value) => [Uint8Array, ArrayBuffer, Blob, URL].some((kind) => value instanceof kind),
+    "a path, a file: or data: URL, bytes or a Blob",
+  ),
+]);
+export type ImageSource = z.infer<typeof ImageSource>;
 
 export interface ImageBytesOptions extends Pick<ImageLimits, "maxBytes"> {
   signal?: AbortSignal | undefined;
 }
 
+/** A text that begins like this is no path. */
+const urlBeginning = /^(file|https?):/i;
+
 /**
- * The bytes of a picture. Texts are taken for paths, unless they begin with `data:`; so never hand on a text that came from
- * somebody else: `dataUrlBytes` is for those. Nothing is fetched from the network.
- * Throws `image_too_large`, `image_invalid` for a URL that is neither, and Node's error for a file that cannot be read.
+ * The bytes of a picture. Texts are taken for paths, unless they begin with `data:`, `file:` or `http:`; so never hand on a
+ * text that came from somebody else: `dataUrlBytes` is for those. Nothing is fetched from the network.
+ * Throws `image_too_large`, and `image_invalid` for other URLs and for files that are not there or cannot be read.
  */
 export async function imageBytes(source: ImageSource, options: ImageBytesOptions = {}): Promise<Uint8Array> {
   options.signal?.throwIfAborted();
@@ -29,17 +40,31 @@ export async function imageBytes(source: ImageSource, options: ImageBytesOptions
   }
   const text = String(source);
   if (text.startsWith("data:")) return dataUrlBytes(text, options);
-  if (!(source instanceof URL)) return fileBytes(source, options);
-  if (source.protocol === "file:") return fileBytes(fileURLToPath(source), options);
-  const message = `Images are not fetched from ${source.protocol} URLs. Download the image and hand over its bytes.`;
+  const protocol = source instanceof URL ? source.protocol : urlBeginning.exec(text)?.[0].toLowerCase();
+  if (protocol === undefined) return fileBytes(text, options);
+  if (protocol === "file:") return fileBytes(pathOf(text), options);
+  const message = `Images are not fetched from ${protocol} URLs. Download the image and hand over its bytes.`;
   throw new EngineError("image_invalid", message);
 }
 
-async function fileBytes(path: string, options: ImageBytesOptions): Promise<Buffer> {
-  await using file = await open(path);
-  const stat = await file.stat();
-  // Pipes and devices have no size beforehand, and may have no end.
-  if (!stat.isFile()) throw new EngineError("image_invalid", `${path} is no file.`);
-  checkBytes(stat.size, options);
-  return file.readFile({ signal: options.signal });
+function pathOf(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (cause) {
+    throw new EngineError("image_invalid", `${url} names no file of this machine.`, { cause });
+  }
+}
+
+async function fileBytes(path: string, { signal, ...limits }: ImageBytesOptions): Promise<Buffer> {
+  try {
+    const found = await stat(path);
+    // Pipes and devices have no size beforehand, and may have no end.
+    if (!found.isFile()) throw new EngineError("image_invalid", `${path} is no file.`);
+    checkBytes(found.size, limits);
+    return await readFile(path, { signal });
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (EngineError.is(cause)) throw cause;
+    throw new EngineError("image_invalid", `There is no image at ${path}, or it cannot be read.`, { cause });
+  }
 }

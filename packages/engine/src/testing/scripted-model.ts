@@ -68,6 +68,7 @@ const scriptedInfo: NativeModelInfo = {
   sizeBytes: 2000,
   hasChatTemplate: true,
   readsImages: false,
+  imageMarker: "<image>",
   chatTemplate: { writesTools: true, writesToolCalls: true, isLfm2: false },
   isRecurrent: false,
   tokens: { bos: 1, eos: 2, eot: -1, infillPrefix: -1, infillSuffix: -1, infillMiddle: -1 },
@@ -132,6 +133,7 @@ function scriptedNative(script: Script, log: ScriptLog): NativeModel {
       const parser = script.reply === undefined ? null : scriptedParser;
       return { tokens: tokenize(write(chat.messages)), images: null, stops: [], constraint: null, parser };
     },
+    prepareImages: async ({ text }) => ({ tokens: tokenize(text), images: null }),
     prepareGrammar: async () => scriptedConstraint,
     parseReply: async (_parser, text, isPartial) => script.reply?.(text, isPartial) ?? null,
     createEngine: async (_options, onEvents) => scriptedEngine(script, log, onEvents),

@@ -115,9 +115,9 @@ describe("a model for the registry", () => {
   const { signal } = new AbortController();
 
   /** The projector that a model at `path` is loaded with. */
-  async function projectorOf(path: string, given: string | undefined): Promise<string | undefined> {
+  async function projectorOf(path: string, given: string | undefined): Promise<string | null | undefined> {
     const engine = scriptedEngine({}, { listModels: async () => [installed] });
-    let projector: string | undefined;
+    let projector: string | null | undefined;
     const load: Engine["load"] = (file, options) => {
       projector = options?.mmproj;
       return engine.load(file, options);

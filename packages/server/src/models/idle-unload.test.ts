@@ -26,7 +26,7 @@ async function house(options: { waitingMax?: number } = {}) {
         await model[Symbol.asyncDispose]();
         freed.push(number);
       };
-      return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: free };
+      return { model, tokenizer: model.tokenizer, processor: model.processor, [Symbol.asyncDispose]: free };
     },
   };
   const registry = new ModelRegistry({ waitingMax: options.waitingMax ?? 1, idleUnloadMs });

@@ -26,6 +26,7 @@ describe("GET /v1/models/{id}", () => {
       await registry.load("vendor/model-8B", async () => ({
         model,
         tokenizer: model.tokenizer,
+        processor: model.processor,
         [Symbol.asyncDispose]: async () => {},
       }));
       const app = await buildApp(testConfig(), { registry });

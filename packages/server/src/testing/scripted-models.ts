@@ -43,7 +43,7 @@ export function scriptedKnown(
       await model[Symbol.asyncDispose]();
       log.frees += 1;
     };
-    return { model, tokenizer: model.tokenizer, [Symbol.asyncDispose]: free };
+    return { model, tokenizer: model.tokenizer, processor: model.processor, [Symbol.asyncDispose]: free };
   };
   return known;
 }

@@ -39,6 +39,7 @@ export async function scriptedRegistry(
     return {
       model: loaded,
       tokenizer: loaded.tokenizer,
+      processor: loaded.processor,
       [Symbol.asyncDispose]: () => loaded[Symbol.asyncDispose](),
     };
   });
