@@ -2,13 +2,13 @@
 // machine; the pages of the client and of the library show nothing but the examples.
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { importModels } from "@ingle/engine";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
-import { tinyModel } from "@ingle/fixtures";
+import { drawPicture, encodePng, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../src/cli/main.ts";
 import { testWorld, type TestWorld } from "./cli-context.ts";
@@ -25,9 +25,11 @@ describe("the examples", () => {
   let exit: Promise<number>;
   let url: string;
   let modelPath: string;
+  let seeing: { home: string; images: string[] };
   beforeAll(async () => {
     modelPath = await tinyModel();
     home = await mkdtemp(path.join(tmpdir(), "ingle-examples-"));
+    seeing = await homeWithSeeing(path.join(home, "seeing"));
     const files = { "LFM2-350M-Q4_K_M.gguf": await readFile(modelPath) };
     hub = await FakeHub.start({ repo: "LiquidAI/LFM2-350M-GGUF", files });
     world = testWorld({ env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url } });
@@ -44,19 +46,48 @@ describe("the examples", () => {
   });
 
   it.each(examples)("%s runs to its end and says something", async (file) => {
-    // Those without a server take the path of a model instead.
+    // Those without a server take a model instead, by its path, or by the name that it was installed with its projector by.
+    const isVision = file === "vision.ts";
+    const parameters = isVision ? ["tiny-seeing", ...seeing.images] : [modelPath];
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ["--import", "tsx", path.join(folder, file), modelPath],
+      ["--import", "tsx", path.join(folder, file), ...parameters],
       {
         cwd: root,
-        env: { ...process.env, INGLE_URL: url, INGLE_GPU: "cpu" },
+        env: {
+          ...process.env,
+          INGLE_URL: url,
+          INGLE_GPU: "cpu",
+          ...(isVision ? { INGLE_HOME: seeing.home, INGLE_OFFLINE: "1" } : {}),
+        },
         timeout: 25_000,
       },
     );
     expect(stdout.trim()).not.toBe("");
+    if (isVision) expect(stdout).toMatch(/What is this\?[^]*==========\n[^]+tokens\/s\n.+/);
   });
 });
+
+/** A models folder in which a tiny model that reads pictures is installed as `tiny-seeing`, and two pictures. */
+async function homeWithSeeing(home: string): Promise<{ home: string; images: string[] }> {
+  const from = path.join(home, "from");
+  await mkdir(from, { recursive: true });
+  const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
+  await copyFile(model, path.join(from, "tiny-seeing.gguf"));
+  await copyFile(projector, path.join(from, "mmproj-tiny-seeing.gguf"));
+  await importModels(from, { env: { INGLE_HOME: home, HOME: home } });
+  const images = ["disc", "checks"] as const;
+  return {
+    home,
+    images: await Promise.all(
+      images.map(async (motif) => {
+        const file = path.join(home, `${motif}.png`);
+        await writeFile(file, await encodePng(drawPicture(motif, 96, 64)));
+        return file;
+      }),
+    ),
+  };
+}
 
 describe.skipIf(process.platform === "win32")("README.md", () => {
   let server: RealServer;
