@@ -1,6 +1,6 @@
 // A server on a real tiny model and a real socket, for the end-to-end tests.
 import { load, type LoadOptions, type Model } from "@ingle/engine";
-import { tinyModel } from "@ingle/fixtures";
+import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { ModelRegistry, resolveConfig, serve, type ServerFlags } from "@ingle/server";
 
 export const modelId = "tiny";
@@ -13,15 +13,21 @@ export interface RealServer extends AsyncDisposable {
 }
 
 export async function realServer(
-  options: { fixture?: Parameters<typeof tinyModel>[0]; load?: LoadOptions; flags?: ServerFlags } = {},
+  options: {
+    fixture?: Parameters<typeof tinyModel>[0];
+    /** A model of this architecture that reads images, instead of `fixture`. */
+    vision?: Parameters<typeof tinyVisionModel>[0]["architecture"];
+    load?: LoadOptions;
+    flags?: ServerFlags;
+  } = {},
 ): Promise<RealServer> {
   const config = resolveConfig({ flags: { port: 0, ...options.flags }, env: {} });
   const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
   const server = await serve(config, { logger: false, registry });
-  const file = await tinyModel({ weights: "f32", ...options.fixture });
+  const { file, mmproj } = await modelFiles(options);
   // Flash attention off and F32 weights: texts that do not depend on what else is in the batch.
   const model = await registry.load(modelId, () =>
-    load(file, { threads: 1, flashAttention: "off", ...options.load }),
+    load(file, { threads: 1, flashAttention: "off", mmproj, ...options.load }),
   );
   const baseUrl = `${server.url}/v1`;
   const post: RealServer["post"] = (body, signal, headers) =>
@@ -32,6 +38,15 @@ export async function realServer(
       ...(signal === undefined ? {} : { signal }),
     });
   return { baseUrl, model, post, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
+}
+
+async function modelFiles({
+  fixture,
+  vision,
+}: NonNullable<Parameters<typeof realServer>[0]>): Promise<{ file: string; mmproj: string | null }> {
+  if (vision === undefined) return { file: await tinyModel({ weights: "f32", ...fixture }), mmproj: null };
+  const { model, projector } = await tinyVisionModel({ architecture: vision, weights: "f32" });
+  return { file: model, mmproj: projector };
 }
 
 export const user = (content: string): { role: "user"; content: string }[] => [{ role: "user", content }];

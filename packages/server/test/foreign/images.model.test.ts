@@ -1,0 +1,138 @@
+// Images through the openai package and the Vercel AI SDK against a real server, whose tiny model answers by what it sees.
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { drawPicture, encodePng } from "@ingle/fixtures";
+import { generateText, streamText, type LanguageModel, type ModelMessage } from "ai";
+import OpenAI from "openai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { modelId, realServer, type RealServer } from "../real-server.ts";
+
+const question = "What is this?";
+/** The tokens of a small image: what LFM2-VL makes of one at least. */
+const imageTokensMin = 64;
+
+let server: RealServer;
+let disc: Uint8Array;
+let checks: Uint8Array;
+beforeAll(async () => {
+  server = await realServer({ vision: "lfm2", load: { contextLength: 2048, parallel: 2 } });
+  disc = await encodePng(drawPicture("disc", 96, 64));
+  checks = await encodePng(drawPicture("checks", 96, 64));
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+interface Answer {
+  text: string;
+  promptTokens: number;
+}
+
+const openaiOf = (): OpenAI => new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
+
+/** The question with these images before it, as the openai package takes it. */
+function openaiRequest(images: readonly Uint8Array[]) {
+  const parts = images.map((image) => ({
+    type: "image_url" as const,
+    image_url: { url: `data:image/png;base64,${Buffer.from(image).toString("base64")}` },
+  }));
+  const content = [...parts, { type: "text" as const, text: question }];
+  return { model: modelId, messages: [{ role: "user" as const, content }], temperature: 0, max_tokens: 12 };
+}
+
+function vercelRequest(images: readonly Uint8Array[]) {
+  const parts = images.map((image) => ({ type: "image" as const, image }));
+  const content = [...parts, { type: "text" as const, text: question }];
+  const messages: ModelMessage[] = [{ role: "user", content }];
+  return { messages, temperature: 0, maxOutputTokens: 12, maxRetries: 0 };
+}
+
+/** Whole and streamed, as the Vercel AI SDK asks for it through one of its providers. */
+function vercel(model: () => LanguageModel): Record<"whole" | "streamed", typeof openaiWhole> {
+  const whole: typeof openaiWhole = async (images) => {
+    const { text, usage } = await generateText({ ...vercelRequest(images), model: model() });
+    return { text, promptTokens: usage.inputTokens ?? 0 };
+  };
+  const streamed: typeof openaiWhole = async (images) => {
+    const { textStream, usage } = streamText({ ...vercelRequest(images), model: model() });
+    let text = "";
+    for await (const piece of textStream) text += piece;
+    return { text, promptTokens: (await usage).inputTokens ?? 0 };
+  };
+  return { whole, streamed };
+}
+
+async function openaiWhole(images: readonly Uint8Array[]): Promise<Answer> {
+  const { choices, usage } = await openaiOf().chat.completions.create(openaiRequest(images));
+  return { text: choices[0]?.message.content ?? "", promptTokens: usage?.prompt_tokens ?? 0 };
+}
+
+async function openaiStreamed(images: readonly Uint8Array[]): Promise<Answer> {
+  const answer: Answer = { text: "", promptTokens: 0 };
+  const stream = await openaiOf().chat.completions.create({
+    ...openaiRequest(images),
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+  for await (const { choices, usage } of stream) {
+    answer.text += choices[0]?.delta.content ?? "";
+    answer.promptTokens = usage?.prompt_tokens ?? answer.promptTokens;
+  }
+  return answer;
+}
+
+const openaiProvider = () => createOpenAI({ baseURL: server.baseUrl, apiKey: "anything" });
+
+describe.each([
+  { name: "the openai package", whole: openaiWhole, streamed: openaiStreamed },
+  {
+    name: "the Vercel AI SDK, openai-compatible",
+    ...vercel(() =>
+      createOpenAICompatible({ name: "ingle", baseURL: server.baseUrl, includeUsage: true }).chatModel(
+        modelId,
+      ),
+    ),
+  },
+  { name: "the Vercel AI SDK, chat completions", ...vercel(() => openaiProvider().chat(modelId)) },
+  { name: "the Vercel AI SDK, responses", ...vercel(() => openaiProvider().responses(modelId)) },
+])("an image sent with $name", ({ whole, streamed }) => {
+  it("is answered by what it shows, whole and streamed", async () => {
+    const first = await whole([disc]);
+    expect(first.text).not.toBe("");
+    expect(await whole([disc])).toEqual(first);
+    expect(await streamed([disc])).toEqual(first);
+    const other = await whole([checks]);
+    expect(other.text).not.toBe(first.text);
+    expect(await streamed([checks])).toEqual(other);
+  });
+
+  it("counts in the prompt's tokens, several as often as they are there", async () => {
+    const { promptTokens: none } = await whole([]);
+    const { promptTokens: one } = await whole([disc]);
+    const { promptTokens: two, text } = await whole([disc, checks]);
+    expect(one - none).toBeGreaterThanOrEqual(imageTokensMin);
+    expect(two - one).toBe(one - none);
+    expect(text).not.toBe((await whole([checks, disc])).text);
+  });
+});
+
+describe("an image that cannot be read", () => {
+  it("is the caller's mistake in the words of each client", async () => {
+    const words = Buffer.from("These are words.");
+    await expect(openaiWhole([words])).rejects.toMatchObject({
+      constructor: OpenAI.BadRequestError,
+      param: expect.stringMatching(/^messages/),
+    });
+    const { whole } = vercel(() =>
+      createOpenAICompatible({ name: "ingle", baseURL: server.baseUrl }).chatModel(modelId),
+    );
+    await expect(whole([words])).rejects.toMatchObject({ statusCode: 400 });
+  });
+
+  it("is told to programs that ask a model that reads text only", async () => {
+    await using text = await realServer();
+    const client = new OpenAI({ baseURL: text.baseUrl, apiKey: "anything", maxRetries: 0 });
+    await expect(client.chat.completions.create(openaiRequest([disc]))).rejects.toMatchObject({
+      constructor: OpenAI.BadRequestError,
+      code: "image_not_supported",
+    });
+  });
+});
