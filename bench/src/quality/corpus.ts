@@ -3,8 +3,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { load, type GenerationRequest, type ModelInfo } from "@ingle/engine";
-import { BenchError } from "../bench-error.ts";
+import { load } from "@ingle/engine";
 import { installPackages, type PeerOptions } from "../peers.ts";
 import { peersFolder } from "../workspace.ts";
 import type { QualityOptions } from "./quality-options.ts";
@@ -34,43 +33,29 @@ export async function ensureCorpus({ say, signal }: PeerOptions): Promise<Corpus
 }
 
 const topics = ["the sea", "a kitchen", "the moon", "a journey", "winter", "music", "a garden", "numbers"];
-/** Most tokens of one answer of the model that writes its own text. */
-const answerTokensMax = 512;
 /** More than what is measured: cut anew, a text may have fewer tokens than were written. */
 const sampleSpare = 1.25;
-/** A model that ends its answers at once never gets to a text. */
-const answersMax = 10_000;
+/** Of the few words that a text begins with. */
+const promptTokensMax = 32;
 
-/** Lets the model write a text that is long enough to be measured on. Throws BenchError when it writes too little. */
+/**
+ * Lets the model write a text that is long enough to be measured on: plain, as it is measured, for a model that only answers in its
+ * template would know nothing of its own answers without it.
+ */
 export async function writeSampledText(
   file: string,
   options: Pick<QualityOptions, "model" | "threads" | "seed" | "pieces" | "pieceTokens" | "signal" | "say">,
 ): Promise<void> {
   const { model: modelFile, threads, seed, pieces, pieceTokens, signal, say } = options;
   say("The model writes the text that it is measured on …");
-  await using loaded = await load(modelFile, { threads, signal });
+  const count = Math.ceil(sampleSpare * pieces);
+  const maxTokens = pieceTokens - promptTokensMax;
+  await using loaded = await load(modelFile, { threads, signal, waitingMax: count });
   const { model } = loaded;
-  const texts: string[] = [];
-  let missing = sampleSpare * pieces * pieceTokens;
-  while (missing > 0) {
-    if (texts.length > answersMax)
-      throw new BenchError("The model writes too little to be measured on its own text.");
-    const answers = await Promise.all(
-      topics.map(async (topic, index) => {
-        const request = requestAbout(topic, model.info, seed + texts.length + index);
-        return await model.generate(request, { signal });
-      }),
-    );
-    texts.push(...answers.map(({ text }) => text));
-    missing -= answers.reduce((sum, { usage }) => sum + usage.completionTokens, 0);
-  }
-  await writeFile(file, texts.join("\n\n"));
-}
-
-/** A model without a chat template goes on with a text. */
-function requestAbout(topic: string, { hasChatTemplate }: ModelInfo, seed: number): GenerationRequest {
-  const sampling = { temperature: 1, maxTokens: answerTokensMax, seed };
-  return hasChatTemplate
-    ? { ...sampling, messages: [{ role: "user", content: `Tell me something about ${topic}.` }] }
-    : { ...sampling, prompt: `This is a story about ${topic}.` };
+  const texts = Array.from({ length: count }, async (_, index) => {
+    const prompt = `A story about ${topics[index % topics.length]}.`;
+    const request = { prompt, maxTokens, temperature: 1, ignoreEos: true, seed: seed + index };
+    return prompt + (await model.generate(request, { signal })).text;
+  });
+  await writeFile(file, (await Promise.all(texts)).join("\n\n"));
 }
