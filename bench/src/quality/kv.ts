@@ -60,11 +60,6 @@ export async function measureCaches(options: QualityOptions, haystack: string): 
     const first = await measureOriginal(original, { options, haystack, base });
     const rows: Row[] = [first.row];
     for (const kind of kinds) rows.push(await measureKind(kind, { options, haystack, base, ...first }));
-    // The original's perplexity is told with each comparison.
-    const perplexityBase = rows.find(({ values }) => values["perplexityBase"] !== undefined)?.values[
-      "perplexityBase"
-    ];
-    if (perplexityBase !== undefined) first.row.values["perplexity"] = perplexityBase;
     return rows;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -95,12 +90,13 @@ async function measureOriginal(
   });
   const needles = all.filter((_, index) => found[index] === true);
   options.say(`${kind.name}: ${needles.length} of ${all.length} needles found.`);
-  await writeBase(textTest(kind, options), base);
+  const perplexity = await writeBase(textTest(kind, options), base);
   const values = {
     ...memoryValues(kvBytesPerToken, kvBytesPerToken),
     ...needleValues(needles.map(() => true)),
     ...(await speedValues(kind, options)),
     kld: 0,
+    perplexity,
     sameTop: 100,
   };
   return { row: { ...about(kind), values }, kvBytesPerToken, needles };

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { BenchError } from "../bench-error.ts";
-import { parseDivergence, readDivergence } from "./perplexity.ts";
+import { parseDivergence, readDivergence, readPerplexity } from "./perplexity.ts";
 
 /** The end of what llama-perplexity writes, after a table of its pieces whose head has the same words. */
 const output = `
@@ -26,7 +26,6 @@ describe("parseDivergence", () => {
   it("reads the figures of the end, not those of the pieces", () => {
     expect(parseDivergence(output)).toEqual({
       perplexity: 36.235512,
-      perplexityBase: 34.63292,
       kld: 0.033409,
       kldError: 0.001263,
       kld99: 0.263087,
@@ -73,4 +72,11 @@ describe("readDivergence", () => {
     await expect(readDivergence(compare)).rejects.toThrow(/no divergence/);
     expect(compare).toHaveBeenCalledTimes(2);
   });
+});
+
+it("the original's perplexity stands in the last line, and is asked for once more where that is cut off", async () => {
+  const whole = "[1]9.5,[2]12.1,\nFinal estimate: PPL = 13.6012 +/- 0.41337\n";
+  const outputs = [whole.slice(0, -12), whole];
+  expect(await readPerplexity(async () => outputs.shift() ?? "")).toBe(13.6012);
+  await expect(readPerplexity(async () => "")).rejects.toThrow(BenchError);
 });

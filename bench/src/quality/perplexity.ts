@@ -24,8 +24,6 @@ export interface TextTest {
 export interface Divergence {
   /** Lower is better: how many tokens the model wavers between, in a manner of speaking. */
   perplexity: number;
-  /** The original's. */
-  perplexityBase: number;
   /** Kullback and Leibler's divergence from the original's chances, mean over the tokens, in nats; and its error. */
   kld: number;
   kldError: number;
@@ -35,9 +33,13 @@ export interface Divergence {
   sameTop: number;
 }
 
-/** Writes the original's chances to `base`: for each token two bytes a word of the vocabulary. */
-export async function writeBase(test: TextTest, base: string): Promise<void> {
-  await runPerplexity(test, ["--kl-divergence-base", base]);
+/**
+ * Writes the original's chances to `base`: for each token two bytes a word of the vocabulary. Returns its perplexity: the one that
+ * comparisons tell is too low, for what the original holds very unlikely is cut off in the file. Throws BenchError, or the
+ * signal's reason.
+ */
+export async function writeBase(test: TextTest, base: string): Promise<number> {
+  return await readPerplexity(async () => await runPerplexity(test, ["--kl-divergence-base", base]));
 }
 
 /** Compares with what writeBase() has written for the same text. Throws BenchError, or the signal's reason. */
@@ -46,13 +48,24 @@ export async function compareWithBase(test: TextTest, base: string): Promise<Div
   return await readDivergence(async () => await runPerplexity(test, flags));
 }
 
-/**
- * Of what `compare` returns, which is asked once more where the output was cut off: llama-perplexity writes its log on a
- * thread of its own, which the end of the process now and then overtakes. Throws BenchError when it is cut off again.
- */
+/** Of what `compare` writes. Throws BenchError. */
 export async function readDivergence(compare: () => Promise<string>): Promise<Divergence> {
-  const output = await compare();
-  return parseDivergence(isWhole(output) ? output : await compare());
+  return parseDivergence(await wholeOutput(compare, /^Same top p:.*%\s*$/m));
+}
+
+/** Of what `compute` writes. Throws BenchError. */
+export async function readPerplexity(compute: () => Promise<string>): Promise<number> {
+  const lastLine = /^Final estimate: PPL = ([\d.]+) \+\/- [\d.]+\s*$/m;
+  return figureIn(await wholeOutput(compute, lastLine), lastLine, "perplexity");
+}
+
+/**
+ * What a program writes, which is asked once more where its last line is missing: llama-perplexity writes its log on a
+ * thread of its own, which the end of the process now and then overtakes.
+ */
+async function wholeOutput(run: () => Promise<string>, lastLine: RegExp): Promise<string> {
+  const output = await run();
+  return lastLine.test(output) ? output : await run();
 }
 
 async function runPerplexity(test: TextTest, flags: readonly string[]): Promise<string> {
@@ -65,26 +78,22 @@ async function runPerplexity(test: TextTest, flags: readonly string[]): Promise<
   return await runProgram(program, args, { env: plainEnvironment(), limitMs, signal });
 }
 
-/** The share of same tokens stands in its last line. */
-function isWhole(output: string): boolean {
-  return /^Same top p:.*%\s*$/m.test(output);
-}
-
 /** Reads what `llama-perplexity --kl-divergence` prints at its end. Throws BenchError. */
 export function parseDivergence(output: string): Divergence {
-  const figure = (pattern: RegExp, what: string): number => {
-    const found = Number(pattern.exec(output)?.[1]);
-    if (Number.isFinite(found)) return found;
-    throw new BenchError(
-      `llama-perplexity told no ${what}; a text of at least two pieces is needed. It wrote: ${output.slice(-300)}`,
-    );
-  };
+  const figure = (pattern: RegExp, what: string): number => figureIn(output, pattern, what);
   return {
     perplexity: figure(/^Mean PPL\(Q\)\s*:\s*([\d.]+)/m, "perplexity"),
-    perplexityBase: figure(/^Mean PPL\(base\)\s*:\s*([\d.]+)/m, "perplexity of the original"),
     kld: figure(/^Mean\s+KLD:\s*(-?[\d.]+)/m, "divergence"),
     kldError: figure(/^Mean\s+KLD:\s*-?[\d.]+\s*±\s*([\d.]+)/m, "error of the divergence"),
     kld99: figure(/^99\.0%\s+KLD:\s*(-?[\d.]+)/m, "percentile of the divergence"),
     sameTop: figure(/^Same top p:\s*([\d.]+)/m, "share of same tokens") / 100,
   };
+}
+
+function figureIn(output: string, pattern: RegExp, what: string): number {
+  const found = Number(pattern.exec(output)?.[1]);
+  if (Number.isFinite(found)) return found;
+  throw new BenchError(
+    `llama-perplexity told no ${what}; a text of at least two pieces is needed. It wrote: ${output.slice(-300)}`,
+  );
 }

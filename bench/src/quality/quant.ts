@@ -43,21 +43,17 @@ export async function measureLevels(options: QualityOptions): Promise<Row[]> {
   try {
     const base = path.join(folder, "base");
     await assertIdle(options);
-    await writeBase(options, base);
+    const perplexity = await writeBase(options, base);
     const sizeBytes = (await stat(model)).size;
     const original: Row = {
       name: "original",
       note: path.basename(model),
       isOurs: false,
-      values: { ...(await costs({ path: model, sizeBytes }, options)), kld: 0, sameTop: 100 },
+      values: { ...(await costs({ path: model, sizeBytes }, options)), perplexity, kld: 0, sameTop: 100 },
     };
     const rows = [original];
     for (const level of names.length === 0 ? levelsDefault : names)
       rows.push(await measureLevel(level, { folder, base, options }));
-    const perplexityBase = rows.find(({ values }) => values["perplexityBase"] !== undefined)?.values[
-      "perplexityBase"
-    ];
-    if (perplexityBase !== undefined) original.values["perplexity"] = perplexityBase;
     return rows;
   } finally {
     await rm(folder, { recursive: true, force: true });
