@@ -22,7 +22,7 @@ export type HttpSubjectName = "ingle" | "llama-server";
 /** The command that starts a subject, without what changes from run to run. */
 export function httpCommand(
   name: HttpSubjectName,
-  { model, threads, slots }: Omit<SubjectOptions, "signal">,
+  { model, mmproj, threads, slots }: Omit<SubjectOptions, "signal">,
 ): string[] {
   const own: Record<HttpSubjectName, string[]> = {
     ingle: [
@@ -45,7 +45,8 @@ export function httpCommand(
       "--no-webui",
     ],
   };
-  return [...own[name], "--model", model, "--threads", String(threads)];
+  const projector = mmproj === undefined ? [] : ["--mmproj", mmproj];
+  return [...own[name], "--model", model, ...projector, "--threads", String(threads)];
 }
 
 /** Resolves when the server can answer. Throws BenchError when it ends or takes too long, or the signal's reason. */

@@ -19,7 +19,7 @@ export interface BenchOptions {
   withPeers: boolean;
   /** Undefined means the starter model. */
   model: string | undefined;
-  /** Its projector (pictures). */
+  /** Its projector (pictures, and http's scenario vision). */
   mmproj: string | undefined;
   /** Instead of a model's file: one of random weights with heads of this size (kv). */
   headSize: number | undefined;
@@ -83,7 +83,7 @@ export const usageText = `pnpm bench <command> [options]
 
   --peers               compare with llama-server and node-llama-cpp (http)
   --model FILE          a .gguf file; default: the starter model, for pictures tiny ones (quant has none)
-  --mmproj FILE         its projector (pictures)
+  --mmproj FILE         its projector (pictures, http vision)
   --text FILE           measure quality on this text instead of a book (kv, quant)
   --sampled             measure it on what the model itself writes: for one that knows no English prose (kv, quant)
   --pieces N            pieces of the text; default: 32 (kv, quant)

@@ -5,7 +5,7 @@ import { startNodeLlamaCpp } from "./node-llama-cpp-subject.ts";
 import { makePrompts, seedOf } from "./prompts.ts";
 import { recordRound } from "./record-round.ts";
 import { usageValues, type Measured, type Round, type Scenario, type ScenarioCase } from "./scenario.ts";
-import type { Subject, SubjectName, SubjectOptions } from "./subject.ts";
+import type { ModelFiles, Subject, SubjectName, SubjectOptions } from "./subject.ts";
 import { measureTokensPerWord } from "./tokens-per-word.ts";
 
 /** One answer before the measured ones, so that nobody is measured while it compiles or allocates for the first time. */
@@ -13,6 +13,7 @@ const warmUp = { promptTokens: 16, answerTokens: 8 };
 
 export interface RunOptions {
   model: string;
+  mmproj: string | undefined;
   tinyModel: string | undefined;
   threads: number;
   slots: number;
@@ -36,15 +37,15 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
 }
 
 async function runCase(scenario: Scenario, one: ScenarioCase, options: RunOptions): Promise<Round[]> {
-  const { tinyModel, signal } = options;
-  const model = (await one.model?.({ model: options.model, tinyModel, signal })) ?? options.model;
-  const tokensPerWord = await measureTokensPerWord(model, { signal });
+  const { model, mmproj, tinyModel, signal } = options;
+  const files = (await one.model?.({ model, mmproj, tinyModel, signal })) ?? { model };
+  const tokensPerWord = await measureTokensPerWord(files.model, { signal });
   const subjects = options.withPeers ? scenario.subjects : scenario.subjects.slice(0, 1);
   const rounds: Round[] = [];
   for (let round = 1; round <= options.rounds; round += 1) {
     const seed = seedOf(options.seed, `${scenario.name} ${one.name} ${round}`);
     for (const subject of subjects) {
-      const task = { scenario, one, round, seed, subject, model, tokensPerWord };
+      const task = { scenario, one, round, seed, subject, files, tokensPerWord };
       rounds.push(await runRound(task, options));
     }
   }
@@ -57,7 +58,7 @@ interface Task {
   round: number;
   seed: number;
   subject: SubjectName;
-  model: string;
+  files: ModelFiles;
   tokensPerWord: number;
 }
 
@@ -69,9 +70,10 @@ async function runRound(task: Task, options: RunOptions): Promise<Round> {
 }
 
 async function measureOnce(task: Task, options: RunOptions): Promise<Measured> {
-  const { one, seed, tokensPerWord, model } = task;
-  const { threads, slots, signal } = options;
-  await using subject = await startSubject(task.subject, { model, threads, slots, signal });
+  const { one, seed, tokensPerWord, files } = task;
+  const { threads, signal } = options;
+  const slots = Math.max(options.slots, one.slots ?? 0);
+  await using subject = await startSubject(task.subject, { ...files, threads, slots, signal });
   if (one.isCold !== true) await warm(subject, seed, tokensPerWord);
   const before = await subject.usage();
   const measured = await one.run({ subject, prompts: makePrompts(seed, tokensPerWord), signal });

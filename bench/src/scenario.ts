@@ -3,7 +3,7 @@
 import type { ProcessUsage } from "./process-usage.ts";
 import type { Prompts } from "./prompts.ts";
 import type { StreamRecord } from "./stream-record.ts";
-import type { Subject, SubjectName } from "./subject.ts";
+import type { ModelFiles, Subject, SubjectName } from "./subject.ts";
 
 export type Unit = "tokens/s" | "ms" | "s" | "tokens" | "clients" | "µs" | "MB" | "×";
 
@@ -30,9 +30,7 @@ export interface Measured {
   requests: readonly StreamRecord[];
 }
 
-export interface ModelChoice {
-  /** The model of the run. */
-  model: string;
+export interface ModelChoice extends ModelFiles {
   /** A model that is all overhead, when the user gives one. */
   tinyModel: string | undefined;
   signal: AbortSignal;
@@ -40,10 +38,12 @@ export interface ModelChoice {
 
 export interface ScenarioCase {
   name: string;
-  /** Default: the model of the run. */
-  model?: (choice: ModelChoice) => Promise<string>;
+  /** Default: the model of the run, which is what `choice` has. */
+  model?: (choice: ModelChoice) => Promise<ModelFiles>;
   /** The first request is part of what is measured: nothing is sent before it. */
   isCold?: boolean;
+  /** So many are computed at the same time where the run has fewer. Default: as many as the run has. */
+  slots?: number;
   /** Runs only where everyone computes at least so many requests at the same time. Default: always. */
   slotsMin?: number;
   /** Throws BenchError when a request failed. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { BenchError } from "./bench-error.ts";
-import { readAnswer, streamChat, type Piece } from "./stream-client.ts";
+import { readAnswer, requestBody, streamChat, type Piece } from "./stream-client.ts";
 import { checkLength, decodeSpeed, gaps, timeToFirstToken, type StreamRequest } from "./stream-record.ts";
 
 const request: StreamRequest = { messages: [{ role: "user", content: "hello" }], maxTokens: 3 };
@@ -73,6 +73,26 @@ describe("checkLength", () => {
     const record = readAnswer([at(1, whole.join(""))], 0);
     expect(checkLength(record, request)).toBe(record);
     expect(() => checkLength(record, { ...request, maxTokens: 4 })).toThrow(BenchError);
+  });
+});
+
+describe("requestBody", () => {
+  it("has pictures before the text of the last message, and plain text where there are none", () => {
+    const url = "data:image/png;base64,AAAA";
+    const messages = [{ role: "system" as const, content: "Be short." }, ...request.messages];
+    expect(JSON.parse(requestBody("tiny", { ...request, messages, images: [url] }))).toMatchObject({
+      messages: [
+        { role: "system", content: "Be short." },
+        {
+          role: "user",
+          content: [
+            { type: "image_url", image_url: { url } },
+            { type: "text", text: "hello" },
+          ],
+        },
+      ],
+    });
+    expect(JSON.parse(requestBody("tiny", request))).toMatchObject({ messages: request.messages });
   });
 });
 

@@ -89,11 +89,12 @@ async function send(url: string, body: string, signal: AbortSignal): Promise<Inc
   });
 }
 
-function requestBody(model: string, request: StreamRequest): string {
+/** What is sent, as JSON. */
+export function requestBody(model: string, request: StreamRequest): string {
   const { sampling, schema } = request;
   return JSON.stringify({
     model,
-    messages: request.messages,
+    messages: wireMessages(request),
     max_tokens: request.maxTokens,
     ignore_eos: true,
     stream: true,
@@ -104,6 +105,16 @@ function requestBody(model: string, request: StreamRequest): string {
       : { response_format: { type: "json_schema", json_schema: { name: "answer", schema, strict: true } } }),
     ...(sampling === undefined ? {} : { top_k: sampling.topK, top_p: sampling.topP, seed: sampling.seed }),
   });
+}
+
+function wireMessages({ messages, images = [] }: StreamRequest): readonly object[] {
+  const last = messages.at(-1);
+  if (images.length === 0 || last === undefined) return messages;
+  const content = [
+    ...images.map((url) => ({ type: "image_url", image_url: { url } })),
+    { type: "text", text: last.content },
+  ];
+  return [...messages.slice(0, -1), { ...last, content }];
 }
 
 /** The fields of a chunk that are read here; every server may leave out any of them. */

@@ -10,6 +10,8 @@ export interface ChatMessage {
 
 export interface StreamRequest {
   messages: readonly ChatMessage[];
+  /** `data:` URLs of pictures that stand before the text of the last message. Default none. */
+  images?: readonly string[];
   /** Exactly so many tokens are generated: the model's own end is ignored. */
   maxTokens: number;
   /** A JSON schema that the answer follows; it is cut where it reaches `maxTokens`. Default: any text. */

@@ -12,8 +12,14 @@ export const contextLength = 2_048;
 /** From the start of the process to the first answer to "are you ready". */
 export const readyLimitMs = 300_000;
 
-export interface SubjectOptions {
+/** A model, and what it reads pictures with. */
+export interface ModelFiles {
   model: string;
+  /** Its projector. Default: none, it reads texts only. */
+  mmproj?: string | undefined;
+}
+
+export interface SubjectOptions extends ModelFiles {
   threads: number;
   /** Most requests that it computes at the same time. */
   slots: number;

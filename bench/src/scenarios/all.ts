@@ -11,6 +11,7 @@ import { sampling } from "./sampling.ts";
 import { sharedPrefix } from "./shared-prefix.ts";
 import { single } from "./single.ts";
 import { structured } from "./structured.ts";
+import { vision } from "./vision.ts";
 
 export const scenarios: readonly Scenario[] = [
   single,
@@ -23,5 +24,6 @@ export const scenarios: readonly Scenario[] = [
   bridge,
   sampling,
   structured,
+  vision,
   busy,
 ];

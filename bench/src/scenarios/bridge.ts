@@ -46,7 +46,9 @@ export const bridge: Scenario = {
   cases: [
     {
       name: `${clients} clients`,
-      model: async ({ tinyModel: given, signal }) => given ?? (await tinyModel(shape, { signal })),
+      model: async ({ tinyModel: given, signal }) => ({
+        model: given ?? (await tinyModel(shape, { signal })),
+      }),
       run,
     },
   ],

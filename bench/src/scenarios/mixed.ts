@@ -3,7 +3,8 @@ import { BenchError } from "../bench-error.ts";
 import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { largest, median } from "../statistics.ts";
 import { gaps, timeToFirstToken, type StreamRecord } from "../stream-record.ts";
-import { succeeded, type Subject } from "../subject.ts";
+import { succeeded } from "../subject.ts";
+import { startStreams } from "./running-streams.ts";
 
 const streams = 3;
 const streamPromptTokens = 50;
@@ -20,7 +21,7 @@ async function run({ subject, prompts, signal }: CaseContext): Promise<Measured>
   const group = startStreams(
     subject,
     Array.from({ length: streams }, () => prompts.text(streamPromptTokens)),
-    { leave: leaving.signal },
+    { maxTokens: streamTokensMax, warmPieces, leave: leaving.signal },
   );
   const long = prompts.text(longPromptTokens);
   try {
@@ -35,32 +36,6 @@ async function run({ subject, prompts, signal }: CaseContext): Promise<Measured>
     leaving.abort();
     await group.settled;
   }
-}
-
-interface Streams {
-  /** When every stream has received some pieces. */
-  areWarm: Promise<void>;
-  settled: Promise<PromiseSettledResult<StreamRecord>[]>;
-}
-
-function startStreams(
-  subject: Subject,
-  texts: readonly string[],
-  { leave }: { leave: AbortSignal },
-): Streams {
-  let report = (): void => {};
-  const areWarm = new Promise<void>((resolve) => {
-    report = resolve;
-  });
-  let warm = 0;
-  const onPiece = (count: number): void => {
-    if (count === warmPieces) warm += 1;
-    if (warm === texts.length) report();
-  };
-  const records = texts.map((content) =>
-    subject.stream({ messages: [{ role: "user", content }], maxTokens: streamTokensMax }, { leave, onPiece }),
-  );
-  return { areWarm, settled: Promise.allSettled(records) };
 }
 
 /** Only what happened while the long prompt was there counts as disturbed. */

@@ -40,7 +40,11 @@ function microsPerToken(record: StreamRecord): number {
 }
 
 function vocabularyCase(name: string, vocabulary: string): ScenarioCase {
-  return { name, model: async ({ signal }) => await tinyModel({ ...shape, vocabulary }, { signal }), run };
+  return {
+    name,
+    model: async ({ signal }) => ({ model: await tinyModel({ ...shape, vocabulary }, { signal }) }),
+    run,
+  };
 }
 
 export const sampling: Scenario = {

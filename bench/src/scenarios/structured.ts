@@ -87,7 +87,7 @@ export const structured: Scenario = {
     { name: "the model of the run", run },
     {
       name: "152,000 tokens, hardly any weights",
-      model: async ({ signal }) => await tinyModel(shape, { signal }),
+      model: async ({ signal }) => ({ model: await tinyModel(shape, { signal }) }),
       run,
     },
   ],
