@@ -30,6 +30,16 @@ TEST_CASE("pace: settles where a turn takes five times as long as one without pr
     CHECK_EQ(pace.budget_busy(3, 1), 32);
 }
 
+TEST_CASE("pace: what something else takes between two turns is part of the time") {
+    Pace pace(512);
+    pace.observe(3, 0, turn_ms(0));
+    pace.observe(3, 100, turn_ms(100));
+    CHECK_EQ(pace.decoding_turn_ms(), 40);
+    CHECK_EQ(pace.budget_busy(3, 1), (5 - 1) * 40 / 5);
+    CHECK_EQ(pace.budget_busy(3, 1, 60), ((5 - 1) * 40 - 60) / 5);
+    CHECK_EQ(pace.budget_busy(3, 1, 1000), 16);
+}
+
 TEST_CASE("pace: lets a few slow down more when many wait") {
     Pace pace(512);
     pace.observe(1, 0, turn_ms(0));

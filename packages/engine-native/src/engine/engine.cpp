@@ -202,7 +202,8 @@ void Engine::compute(const sched::Plan& plan) {
     }
     if (is_torn_) start_over();
     embed_some();
-    images_.observe_turn(milliseconds_since(turn_begin));
+    const bool has_replies = scheduler_.counters().decoding > 0 && pace_.decoding_turn_ms() > 0;
+    images_.set_piece(has_replies ? pace_.decoding_turn_ms() : milliseconds_since(turn_begin));
 }
 
 /// A batch of texts is like a piece of a prompt for those whose replies run: they wait no longer for it.
@@ -235,7 +236,7 @@ int32_t Engine::budget_busy(const sched::Counters& counters) const {
     // Only those in line count that have a place to go to.
     const int32_t places = options_.context.sequences - counters.running;
     const int32_t waiting = counters.running - counters.decoding + std::min(counters.waiting, places);
-    return pace_.budget_busy(counters.decoding, waiting);
+    return pace_.budget_busy(counters.decoding, waiting, images_.piece_taken_ms());
 }
 
 /// Lets pace and speculation know how long the turn took for how many tokens.

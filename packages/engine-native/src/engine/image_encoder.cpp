@@ -51,6 +51,7 @@ void ImageEncoder::run(const std::stop_token& stop) {
         Part part;
         {
             std::unique_lock lock(mutex_);
+            if (line_.empty()) piece_taken_ms_.store(0);
             if (!arrived_.wait(lock, stop, [this] { return !line_.empty(); }) || stop.stop_requested())
                 return;
             part = std::move(line_.front());
@@ -76,7 +77,8 @@ base::Result<Embedding> ImageEncoder::encode(const llama_rt::ImagePart& part, co
     Clock::time_point begun = Clock::now();
     base::Result<std::vector<float>> numbers = vision_.encode(part, [&] {
         const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
-        if (ms >= std::max(kPieceMsMin, turn_ms_.load())) {
+        if (ms >= std::max(kPieceMsMin, piece_ms_.load())) {
+            piece_taken_ms_.store(ms);
             cores.unlock();
             cores.lock();
             begun = Clock::now();

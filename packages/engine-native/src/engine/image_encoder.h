@@ -1,6 +1,6 @@
 // Encodes images on a thread of its own, one after the other, while the engine computes its turns. Where the processor does
-// both, they take it by turns: a piece of an encoding takes as long as a turn, so that running replies go on at half their
-// speed at worst.
+// both, they take it by turns: a piece of an encoding takes as long as a turn that computes nothing but replies, so that these
+// go on at half their speed; while none runs, as long as any turn.
 #pragma once
 
 #include "base/result.h"
@@ -48,8 +48,10 @@ public:
 
     /// Held by the engine's thread while it computes.
     TakingTurns& cores() { return cores_; }
-    /// How long the engine's last turn took.
-    void observe_turn(double ms) { turn_ms_.store(ms); }
+    /// How long a piece of an encoding should take.
+    void set_piece(double ms) { piece_ms_.store(ms); }
+    /// How long the last one took, which ends with a node of its graph; 0 while nothing is encoded.
+    double piece_taken_ms() const { return piece_taken_ms_.load(); }
 
 private:
     void run(const std::stop_token& stop);
@@ -59,7 +61,8 @@ private:
     const std::function<void()> on_done_;
 
     TakingTurns cores_;
-    std::atomic<double> turn_ms_ = 0;
+    std::atomic<double> piece_ms_ = 0;
+    std::atomic<double> piece_taken_ms_ = 0;
     std::atomic<bool> is_given_up_ = false;
 
     // Guarded by mutex_.

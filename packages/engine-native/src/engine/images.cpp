@@ -91,8 +91,8 @@ void Images::computed(const sched::Step& step) {
     if (end == (*part)->tokens()) request.held.erase(image);
 }
 
-void Images::observe_turn(double ms) {
-    if (encoder_ != nullptr) encoder_->observe_turn(ms);
+void Images::set_piece(double ms) {
+    if (encoder_ != nullptr) encoder_->set_piece(ms);
 }
 
 Embedding Images::find(ImageId image) {

@@ -48,7 +48,8 @@ public:
 
     /// Held while the engine computes; see ImageEncoder.
     TakingTurns* cores() { return encoder_ == nullptr ? nullptr : &encoder_->cores(); }
-    void observe_turn(double ms);
+    void set_piece(double ms);
+    double piece_taken_ms() const { return encoder_ == nullptr ? 0 : encoder_->piece_taken_ms(); }
 
     /// Ends the encoder's thread; nothing is to be called after that. Any thread, once the engine's has ended.
     void stop() { encoder_.reset(); }

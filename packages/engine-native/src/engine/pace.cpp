@@ -6,8 +6,8 @@ namespace engine {
 
 namespace {
 
-/// A turn with prompt tokens may take this many times as long as one without: a stream that slows to a fifth for a
-/// while is still read, and the prompt, computed in pieces that large, loses little.
+/// A turn with prompt tokens, and what comes between it and the next, may take this many times as long as one without: a
+/// stream that slows to a fifth for a while is still read, and the prompt, computed in pieces that large, loses little.
 constexpr double kStretch = 5;
 
 /// While nothing is known.
@@ -37,12 +37,12 @@ void Pace::observe(int32_t decoding, int32_t prompt, double ms) {
     average(prompt_token_ms_, (ms - rest) / prompt);
 }
 
-int32_t Pace::budget_busy(int32_t decoding, int32_t waiting) const {
+int32_t Pace::budget_busy(int32_t decoding, int32_t waiting, double between_ms) const {
     // Who waits counts as much as who reads: when many wait for a few, the few slow down more.
     const double crowd = std::max(1.0, static_cast<double>(waiting) / std::max(decoding, 1));
     const bool is_known = decoding_turn_ms_ > 0 && prompt_token_ms_ > 0;
-    const double tokens =
-        is_known ? (kStretch * crowd - 1) * decoding_turn_ms_ / prompt_token_ms_ : kBudgetUnknown * crowd;
+    const double prompt_ms = (kStretch * crowd - 1) * decoding_turn_ms_ - between_ms;
+    const double tokens = is_known ? prompt_ms / prompt_token_ms_ : kBudgetUnknown * crowd;
     const int32_t least = std::min(kBudgetMin, budget_max_);
     return static_cast<int32_t>(std::clamp<double>(tokens, least, budget_max_));
 }

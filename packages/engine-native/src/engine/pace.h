@@ -15,8 +15,11 @@ public:
     void observe(int32_t decoding, int32_t prompt, double ms);
 
     /// Prompt tokens of the next turn, when `decoding` replies are running and `waiting` requests have yet to see their
-    /// first token.
-    int32_t budget_busy(int32_t decoding, int32_t waiting) const;
+    /// first token. `between_ms` is what something else takes between two turns, a piece of an image's encoding.
+    int32_t budget_busy(int32_t decoding, int32_t waiting, double between_ms = 0) const;
+
+    /// How long a turn takes that computes nothing but replies, on average; 0 while nothing is known.
+    double decoding_turn_ms() const { return decoding_turn_ms_; }
 
 private:
     const int32_t budget_max_;
