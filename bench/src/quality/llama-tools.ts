@@ -81,7 +81,18 @@ export interface Speeds {
 export async function measureSpeed({ signal, ...test }: SpeedTest): Promise<Speeds> {
   const { model, threads, promptTokens = 0, answerTokens = 0, depth = 0 } = test;
   const { kvTypeK = "f16", kvTypeV = "f16", build = "patched" } = test;
-  const sizes = ["-p", promptTokens, "-n", answerTokens, "-d", depth, "-t", threads, "-r", depth === 0 ? roundsMax : 1];
+  const sizes = [
+    "-p",
+    promptTokens,
+    "-n",
+    answerTokens,
+    "-d",
+    depth,
+    "-t",
+    threads,
+    "-r",
+    depth === 0 ? roundsMax : 1,
+  ];
   const types = ["-fa", 1, "-ctk", kvTypeK, "-ctv", kvTypeV];
   const args = ["-m", model, ...sizes, ...types, "-o", "json"].map(String);
   const output = await runProgram(llamaTool("llama-bench", build), args, {
