@@ -2,7 +2,7 @@
 // them. A route adds what is its protocol's own. Used by the routes that generate.
 import type { Generation, GenerationRequest, GenerationResult } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
-import type { ImageReading } from "../images/read-images.ts";
+import type { ImageReading } from "../images/image-files.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
 import { fingerprintOf, type AnswerHead } from "./answer.ts";
 import { watchGenerations, type WatchedGeneration } from "../plugins/watch-generations.ts";

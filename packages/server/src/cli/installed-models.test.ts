@@ -42,8 +42,15 @@ describe("installed models", () => {
     expect(known).toMatchObject({
       id: "acme/tiny-GGUF:Q4_0",
       aliases: ["daily"],
-      about: { size_bytes: 700, quantization: "Q4_0", created: 5 },
+      about: { size_bytes: 700, quantization: "Q4_0", created: 5, readsImages: false },
     });
+  });
+
+  it("are known to read images by the projector that lies beside them", async () => {
+    const seeing = { ...tiny, mmproj: "/models/mmproj-tiny.gguf" };
+    const { context } = testWorld({ engine: scriptedEngine({}, { listModels: async () => [tiny, seeing] }) });
+    const known = await installedModels(context, resolveConfig({ flags: {}, env: {} })).known();
+    expect(known.map(({ about }) => about?.readsImages)).toEqual([false, true]);
   });
 
   it("take the context they were trained for where --ctx asks for more", async () => {

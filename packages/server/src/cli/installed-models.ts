@@ -9,9 +9,9 @@ import { knownModel } from "./open-model.ts";
 export function installedModels(context: CommandContext, { engine }: ServerConfig): ModelSource {
   // A draft model guesses for the one model whose words it knows, and a projector and its bounds belong to one, too.
   const { draftModel: _, mmproj: __, imageMinTokens: ___, imageMaxTokens: ____, ...settings } = engine;
-  const toKnown = ({ id, path, aliases, sizeBytes, quantization, addedAt }: InstalledModel): KnownModel => {
-    const created = Math.floor((addedAt?.getTime() ?? 0) / 1000);
-    const about = { size_bytes: sizeBytes, quantization, created };
+  const toKnown = (installed: InstalledModel): KnownModel => {
+    const { id, path, aliases } = installed;
+    const about = aboutInstalled(installed);
     const located = { kind: "here", id, path, isListed: true } as const;
     const withContext = (contextLength: number | undefined): KnownModel =>
       knownModel(located, context, { engine: { ...settings, contextLength }, aliases, about });
@@ -35,5 +35,15 @@ export function installedModels(context: CommandContext, { engine }: ServerConfi
       const { listModels } = await context.engine();
       return (await listModels({ env: context.env })).map(toKnown);
     },
+  };
+}
+
+/** What can be said without reading its files: with a projector beside it, a model is loaded as one that reads images. */
+function aboutInstalled({ sizeBytes, quantization, addedAt, mmproj }: InstalledModel): KnownModel["about"] {
+  return {
+    size_bytes: sizeBytes,
+    quantization,
+    created: Math.floor((addedAt?.getTime() ?? 0) / 1000),
+    readsImages: mmproj !== null,
   };
 }

@@ -23,7 +23,8 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const choice = await chooseModel(config, context);
   const budget = await modelBudget(config.models, engine);
   const aliases = config.model === undefined ? [] : [config.model];
-  await using model = begun(knownModel(choice, context, { ...config, aliases }), {
+  const about = { readsImages: config.engine.mmproj !== undefined };
+  await using model = begun(knownModel(choice, context, { ...config, aliases, about }), {
     budget,
     signal: shutdown.signal,
   });

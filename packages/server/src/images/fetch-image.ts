@@ -14,6 +14,8 @@ export interface ImageFetchOptions {
   allowedHosts: ReadonlySet<string>;
   /** Most bytes that are taken. */
   maxBytes: number;
+  /** Called with the bytes that came, piece by piece; what it throws ends the fetching. */
+  onBytes?: (bytes: number) => void;
   signal: AbortSignal;
   /** All addresses of a name. Default: the system's resolver. */
   resolve?: (host: string) => Promise<string[]>;
@@ -33,7 +35,7 @@ export async function fetchImage(url: string, options: ImageFetchOptions): Promi
     const address = await addressOf(target.host, options);
     signal.throwIfAborted();
     const response = await get(target.url, address, signal);
-    return await bodyOf(response, options.maxBytes);
+    return await bodyOf(response, options);
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof WireError) throw error;
@@ -95,7 +97,10 @@ function pinnedTo(address: string): LookupFunction {
   };
 }
 
-async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function bodyOf(
+  response: IncomingMessage,
+  { maxBytes, onBytes }: Pick<ImageFetchOptions, "maxBytes" | "onBytes">,
+): Promise<Buffer> {
   try {
     if (response.statusCode !== successStatus)
       throw refusal("The image could not be fetched: its host did not answer with an image.");
@@ -106,6 +111,7 @@ async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<Buff
     for await (const piece of response as AsyncIterable<Buffer>) {
       bytes += piece.length;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
+      onBytes?.(piece.length);
       pieces.push(piece);
     }
     return Buffer.concat(pieces);

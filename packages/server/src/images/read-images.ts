@@ -1,7 +1,6 @@
-// Reads the images of a request: their bytes from data: URLs, or from a host that the operator has allowed, and then their
-// pixels. Used by the routes that take conversations, once the model that is asked is known.
+// Reads the images of a request: their files (image-files.ts), and then their pixels. Used by the routes that take
+// conversations, once the model that is asked is known.
 import {
-  dataUrlBytes,
   decodeImages,
   EngineError,
   imageLimits,
@@ -12,17 +11,11 @@ import {
 } from "@ingle/engine";
 import type { NamedImage, SaidMessage } from "../answering/said.ts";
 import { WireError } from "../wire-error.ts";
-import { fetchImage } from "./fetch-image.ts";
-
-export interface ImageReading {
-  /** Hosts that images are fetched from, in lower case. None: only data: URLs are read. */
-  allowedHosts: ReadonlySet<string>;
-  signal: AbortSignal;
-}
+import { imageFiles, withParam, type ImageReading } from "./image-files.ts";
 
 /**
  * The request with the engine's messages. Throws `image_not_supported` for images that the model cannot see, `image_invalid`
- * and `payload_too_large` for those that cannot be read, each with the field of the first such image.
+ * and `payload_too_large` for those that cannot be read, each with the field of such an image.
  */
 export async function readImages<Request extends { messages: readonly SaidMessage[] }>(
   request: Request,
@@ -48,36 +41,13 @@ async function decoded(named: readonly NamedImage[], reading: ImageReading): Pro
     const message = `The request has ${named.length} images; at most ${imageLimits.maxImages} are taken.`;
     throw new WireError("payload_too_large", message, { param: named[imageLimits.maxImages]?.param });
   }
-  const files: Uint8Array[] = [];
-  for (const image of named) files.push(await bytesOf(image, reading));
+  const files = await imageFiles(named, reading);
   try {
     return await decodeImages(files, { signal: reading.signal });
   } catch (error) {
     const index = EngineError.is(error) ? error.details["image"] : undefined;
     throw withParam(error, typeof index === "number" ? named[index]?.param : undefined);
   }
-}
-
-async function bytesOf(
-  { url, param }: NamedImage,
-  { allowedHosts, signal }: ImageReading,
-): Promise<Uint8Array> {
-  try {
-    const isFetched = /^https?:/i.test(url) && allowedHosts.size > 0;
-    if (!isFetched) return dataUrlBytes(url);
-    return await fetchImage(url, { allowedHosts, maxBytes: imageLimits.maxBytes, signal });
-  } catch (error) {
-    throw withParam(error, param);
-  }
-}
-
-/** The same error, with the field that it is about. */
-function withParam(error: unknown, param: string | undefined): unknown {
-  if (param === undefined) return error;
-  if (error instanceof WireError)
-    return new WireError(error.code, error.message, { ...error.details, param, cause: error });
-  if (!EngineError.is(error)) return error;
-  return new EngineError(error.code, error.message, { cause: error, details: { ...error.details, param } });
 }
 
 function withPixels(message: SaidMessage, imageOf: ReadonlyMap<NamedImage, RgbImage | undefined>): Message {

@@ -22,7 +22,10 @@ export interface KnownModel {
   /** Other names for it, such as the path that the server was started with. */
   readonly aliases?: readonly string[];
   /** What is known of it before it is loaded. */
-  readonly about?: Partial<Pick<ModelEntry, "created" | "size_bytes" | "quantization" | "context_length">>;
+  readonly about?: Partial<Pick<ModelEntry, "created" | "size_bytes" | "quantization" | "context_length">> & {
+    /** It is loaded with a projector. */
+    readsImages?: boolean;
+  };
   /**
    * Gets everything but memory: the file, and settings with which the model fits into the budget (absent: into any).
    * Called again before every load. Throws `out_of_memory` with what would fit, and whatever keeps it from being loaded.

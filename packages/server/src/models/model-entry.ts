@@ -12,7 +12,7 @@ export function entryOfKnown({ id, about }: KnownModel): ModelEntry {
     owned_by: "local",
     context_length: contextLength,
     max_model_len: contextLength,
-    input_modalities: ["text"],
+    input_modalities: modalities(about?.readsImages ?? false),
     quantization: about?.quantization ?? null,
     size_bytes: about?.size_bytes ?? null,
     n_params: null,
@@ -29,10 +29,14 @@ export function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date
     owned_by: "local",
     context_length: info.contextLength,
     max_model_len: info.contextLength,
-    input_modalities: info.readsImages ? ["text", "image"] : ["text"],
+    input_modalities: modalities(info.readsImages),
     quantization: info.quantization,
     size_bytes: info.sizeBytes,
     n_params: info.parameters,
     status: "loaded",
   };
+}
+
+function modalities(readsImages: boolean): ModelEntry["input_modalities"] {
+  return readsImages ? ["text", "image"] : ["text"];
 }

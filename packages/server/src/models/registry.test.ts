@@ -257,6 +257,13 @@ describe("the list", () => {
     expect(registry.describe("a")).toEqual(registry.list()[0]);
     expect(() => registry.describe("b")).toThrow(code("model_not_found"));
   });
+
+  it("says of a model that it reads images before it is loaded", () => {
+    const known = [{ ...scriptedKnown("a"), about: { readsImages: true } }, scriptedKnown("b")];
+    const registry = house(known, { onLoading: "wait" });
+    const read = registry.list().map(({ input_modalities }) => input_modalities);
+    expect(read).toEqual([["text", "image"], ["text"]]);
+  });
 });
 
 describe("disposal", () => {

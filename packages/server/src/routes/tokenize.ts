@@ -11,7 +11,8 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { imageReading, leaseModel, type AnsweringOptions } from "../answering/answering.ts";
 import { toConversation } from "../chat/to-generation.ts";
-import { readImages, type ImageReading } from "../images/read-images.ts";
+import type { ImageReading } from "../images/image-files.ts";
+import { readImages } from "../images/read-images.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
 

@@ -1,0 +1,94 @@
+// The files of a request's images: out of its data: URLs, or fetched from hosts that the operator has allowed, a few at once and
+// within limits for all of them together. Used by read-images.ts.
+import { dataUrlBytes, EngineError, imageLimits } from "@ingle/engine";
+import type { NamedImage } from "../answering/said.ts";
+import { WireError } from "../wire-error.ts";
+import { fetchImage, type ImageFetchOptions } from "./fetch-image.ts";
+
+export interface ImageReading {
+  /** Hosts that images are fetched from, in lower case. None: only data: URLs are read. */
+  allowedHosts: ReadonlySet<string>;
+  signal: AbortSignal;
+}
+
+/** What fetching may take for all images of one request together. */
+export interface FetchLimits {
+  bytesMax: number;
+  msMax: number;
+  atOnce: number;
+}
+
+export const fetchLimits: FetchLimits = {
+  /** Three of the largest images; as data: URLs, a body has room for half of it. */
+  bytesMax: 64 * 1024 * 1024,
+  /** The request has its place among the model's requests meanwhile. */
+  msMax: 30_000,
+  /** Enough to hide how far away a host is; more would be a burden on it. */
+  atOnce: 4,
+};
+
+/** In the order of the images. Throws what is wrong with one of them, with its field, and ends the fetching of the others. */
+export async function imageFiles(
+  images: readonly NamedImage[],
+  { allowedHosts, signal }: ImageReading,
+  world: Pick<ImageFetchOptions, "resolve" | "mayConnect"> & { limits?: FetchLimits } = {},
+): Promise<Uint8Array[]> {
+  const { limits = fetchLimits, ...connecting } = world;
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(tooSlow(limits)), limits.msMax);
+  let bytesLeft = limits.bytesMax;
+  const fetching: ImageFetchOptions = {
+    ...connecting,
+    allowedHosts,
+    maxBytes: imageLimits.maxBytes,
+    signal: AbortSignal.any([signal, stop.signal]),
+    onBytes: (bytes) => {
+      bytesLeft -= bytes;
+      if (bytesLeft < 0) throw tooMuch(limits);
+    },
+  };
+  const files: Uint8Array[] = [];
+  const left = images.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, image] of left) files[index] = await fileOf(image, fetching);
+  };
+  try {
+    await Promise.all(Array.from({ length: limits.atOnce }, worker));
+    return files;
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+  }
+}
+
+async function fileOf({ url, param }: NamedImage, fetching: ImageFetchOptions): Promise<Uint8Array> {
+  try {
+    const isFetched = /^https?:/i.test(url) && fetching.allowedHosts.size > 0;
+    return isFetched ? await fetchImage(url, fetching) : dataUrlBytes(url);
+  } catch (error) {
+    throw withParam(error, param);
+  }
+}
+
+/** The same error, with the field that it is about. */
+export function withParam(error: unknown, param: string | undefined): unknown {
+  if (param === undefined) return error;
+  if (error instanceof WireError)
+    return new WireError(error.code, error.message, { ...error.details, param, cause: error });
+  if (!EngineError.is(error)) return error;
+  return new EngineError(error.code, error.message, { cause: error, details: { ...error.details, param } });
+}
+
+function tooSlow({ msMax }: FetchLimits): WireError {
+  return new WireError(
+    "image_invalid",
+    `The images of this request took longer than ${msMax / 1000} seconds to fetch. Send them as data: URLs.`,
+  );
+}
+
+function tooMuch({ bytesMax }: FetchLimits): WireError {
+  return new WireError(
+    "payload_too_large",
+    `The images fetched for this request have more than ${bytesMax} bytes together. Send fewer or smaller ones.`,
+  );
+}
