@@ -1,6 +1,6 @@
 // Images on the wire: in all shapes of conversations they reach the model in their place, and what cannot be read is told with
 // the field that it is in.
-import { drawPicture, encodePng } from "@ingle/fixtures";
+import { drawPicture, encodePng, pictureFiles } from "@ingle/fixtures";
 import type { ErrorBody } from "@ingle/protocol";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -149,6 +149,21 @@ describe("an image that cannot be read", () => {
       expect(error.code).toBe("payload_too_large");
       expect(error.param).toMatch(/^messages\[0\]\.content\[\d+\]\.image_url\.url$/);
     }
+  });
+
+  it("is an error wherever its file is cut off, or read as far as it goes", async () => {
+    await using house = await scriptedApp(seeing);
+    const statuses = new Set<number>();
+    for (const { name, format, bytes } of await pictureFiles()) {
+      for (const percent of [0, 5, 30, 60, 99]) {
+        const cut = bytes.subarray(0, Math.floor((bytes.length * percent) / 100));
+        const of = `data:image/${format};base64,${cut.toString("base64")}`;
+        const { status, body } = await post(house, "/v1/chat/completions", chatWith(of));
+        statuses.add(status);
+        if (status !== 200) expect([name, body]).toMatchObject([name, { error: { code: "image_invalid" } }]);
+      }
+    }
+    expect([...statuses].toSorted()).toEqual([200, 400]);
   });
 
   it("is not fetched from a host that is allowed when its address is not public", async () => {

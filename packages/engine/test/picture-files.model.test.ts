@@ -1,0 +1,44 @@
+// Files of pictures of every kind become tokens: as many as the model's processor counts for their size, or an error of ours.
+import { decodeImage, load, type LoadedModel, type Message } from "@ingle/engine";
+import { pictureFiles, tinyVisionModel, type PictureFile } from "@ingle/fixtures";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+/** LFM2-VL has a token for 32 × 32 pixels, and at least 64. */
+const size = { width: 256, height: 384 };
+const tokensOfSize = 96;
+const tokensOfOthers: Record<string, number> = { "png of one pixel": 64, "png like a ribbon": 94 };
+
+let loaded: LoadedModel;
+let files: PictureFile[] = [];
+beforeAll(async () => {
+  const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
+  loaded = await load(model, { threads: 1, mmproj: projector });
+  files = await pictureFiles(size);
+});
+afterAll(() => loaded[Symbol.asyncDispose]());
+
+async function imageTokens(bytes: Uint8Array): Promise<number> {
+  const image = await decodeImage(bytes);
+  const messages: Message[] = [{ role: "user", content: [{ type: "image", image }] }];
+  const tokens = await loaded.model.promptTokens({ messages });
+  return tokens.filter((token) => token < 0).length;
+}
+
+it("a file of any kind has the tokens of its upright size", async () => {
+  const found: Record<string, number> = {};
+  for (const { name, bytes } of files) found[name] = await imageTokens(bytes);
+  const due = files.map(({ name }) => [name, tokensOfOthers[name] ?? tokensOfSize]);
+  expect(found).toEqual(Object.fromEntries(due));
+  expect(Object.keys(tokensOfOthers).every((name) => name in found)).toBe(true);
+});
+
+it("a file of 50 megapixels is refused by its header", async () => {
+  const [png] = files.filter(({ name }) => name === "png plain");
+  const large = Buffer.from(png?.bytes ?? "");
+  large.writeUInt32BE(10_000, 16);
+  large.writeUInt32BE(5_000, 20);
+  await expect(imageTokens(large)).rejects.toMatchObject({
+    code: "image_too_large",
+    details: { width: 10_000, height: 5_000 },
+  });
+});
