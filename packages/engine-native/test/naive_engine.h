@@ -111,6 +111,9 @@ public:
     const std::vector<NaiveHostMemory::Made>& made() const { return host_memory_.made; }
     const std::vector<bool>& restored() const { return restored_; }
 
+    /// Who was told in the plan that is computed next that an image is not there yet.
+    void set_waiting_for_images(std::set<base::RequestId> ids) { waiting_for_images_ = std::move(ids); }
+
     /// Copies fail with this chance.
     void set_copy_fail_percent(int32_t percent) { copy_fail_percent_ = percent; }
 
@@ -232,6 +235,8 @@ private:
         const auto [keep, drop] = shift.cut;
         expect(std::ssize(sequence.tokens) == limits_.context_length, "somebody is cut who is not full");
         expect(keep == sequence.keep, "the kept part is cut, or was not to be cut at all");
+        expect(is_edge(sequence, keep) && is_edge(sequence, shift.cut.end()),
+               "a part of an image is cut off");
         const int32_t follows = limits_.context_length - keep;
         if (!expect(drop >= follows / 2 && drop < follows, "too little or too much is dropped")) return;
         const auto first = sequence.tokens.begin() + keep;
@@ -273,6 +278,10 @@ private:
         sequence->second.computed = cells.size();
         sequence->second.slot = one.slot;
         tokens_restored_ += static_cast<uint64_t>(one.length - one.first);
+    }
+
+    static bool is_edge(const Sequence& sequence, int32_t length) {
+        return !base::is_inside_image(sequence.tokens, length);
     }
 
     void share(const sched::CellOp& op) {
@@ -325,6 +334,7 @@ private:
             return;
         const auto cached = static_cast<size_t>(start.cached);
         expect(cached < found->second.tokens.size(), "all of a sequence is said to be computed");
+        expect(is_edge(found->second, start.cached), "a part of an image is shared");
         found->second.is_running = true;
         found->second.computed = cached;
     }
@@ -333,8 +343,10 @@ private:
     void check_turn(const sched::Plan& plan, const std::set<base::RequestId>& decoding,
                     const sched::TurnBudget& budget) {
         const bool is_copying = !host_memory_.made.empty() || !restored_.empty();
-        expect(!plan.steps.empty() || sequences_.empty() || is_copying,
+        expect(!plan.steps.empty() || sequences_.empty() || is_copying || are_all_waiting_for_images(),
                "nothing is planned although somebody waits");
+        expect(std::ranges::is_partitioned(plan.steps, [](const auto& step) { return !step.is_image(); }),
+               "texts are computed after images");
         expect(plan.steps.size() >= decoding.size(), "a decoding sequence does not advance");
         size_t tokens = 0;
         size_t drafts = 0;
@@ -348,20 +360,43 @@ private:
             tokens += step.tokens.size();
             drafts += step.drafts.size();
         }
-        bool is_prompt_cut = false;
-        for (const auto& [id, sequence] : sequences_) {
-            is_prompt_cut |= sequence.is_running && planned[id] < sequence.pending_to_boundary();
-        }
         const auto batch = static_cast<size_t>(limits_.batch_tokens);
         const size_t busy = std::min(batch, decoding.size() + static_cast<size_t>(budget.prompt_busy));
         const size_t tokens_max = decoding.empty() ? batch : busy;
-        expect(tokens <= tokens_max, "the turn is over its budget");
+        // A whole image goes beyond it when it is the only one beside those that decode.
+        const bool is_whole = limits_.has_whole_images && plan.steps.size() == decoding.size() + 1 &&
+                              plan.steps.back().is_image();
+        expect(tokens <= tokens_max || is_whole, "the turn is over its budget");
+        const size_t left = tokens_max - std::min(tokens, tokens_max);
         // Who has something to copy back may have to wait for the next turn with it.
-        expect(!is_prompt_cut || tokens == tokens_max || is_copying,
+        expect(!is_prompt_cut(planned, left) || left == 0 || is_copying,
                "a prompt waits although the budget is not used up");
         expect(drafts <= static_cast<size_t>(budget.drafts) && tokens + drafts <= batch,
                "there are more drafts than the turn may hold");
         expect(drafts == 0 || tokens == plan.steps.size(), "there are drafts beside a part of a prompt");
+    }
+
+    bool are_all_waiting_for_images() const {
+        bool is_any = false;
+        for (const auto& [id, sequence] : sequences_) {
+            if (sequence.is_running && !waiting_for_images_.contains(id)) return false;
+            is_any |= sequence.is_running;
+        }
+        return is_any;
+    }
+
+    /// Whether somebody has less than he could have, with so many tokens `left` in the turn.
+    bool is_prompt_cut(std::map<base::RequestId, size_t>& planned, size_t left) const {
+        bool is_cut = false;
+        for (const auto& [id, sequence] : sequences_) {
+            if (!sequence.is_running || waiting_for_images_.contains(id)) continue;
+            const size_t wanted = sequence.pending_step();
+            is_cut |= planned[id] < wanted;
+            // Nobody passes a whole image that there is no room for.
+            if (planned[id] == 0 && limits_.has_whole_images && sequence.is_image_due() && wanted > left)
+                return false;
+        }
+        return is_cut;
     }
 
     /// Whether the step continues its sequence where it stands, in a slot that holds just that.
@@ -386,11 +421,17 @@ private:
                                        });
         if (!expect(is_own, "a slot is used that holds another text's cells")) return false;
         if (!expect(
-                !step.tokens.empty() && step.tokens.size() <= sequence.pending_to_boundary() &&
+                !step.tokens.empty() && step.tokens.size() <= sequence.pending_step() &&
                     std::equal(step.tokens.begin(), step.tokens.end(), sequence.tokens.begin() + step.first),
                 "other tokens are computed than the sequence has")) {
             return false;
         }
+        expect(!waiting_for_images_.contains(step.id), "an image is computed that is not there");
+        expect(step.image_offset == step.first - base::last_edge(sequence.tokens, step.first),
+               "an image goes on elsewhere than it stands");
+        expect(!limits_.has_whole_images || !step.is_image() || step.tokens.size() == sequence.pending_step(),
+               "a part of an image is computed whose tokens see each other");
+        expect(std::ranges::none_of(step.drafts, base::is_image), "an image is guessed");
         return expect(step.sample == (step.tokens.size() == sequence.pending()),
                       "samples elsewhere than at the end");
     }
@@ -426,6 +467,7 @@ private:
     std::vector<base::CheckpointId> saved_;
     std::set<base::CheckpointId> forgotten_;
     NaiveHostMemory host_memory_;
+    std::set<base::RequestId> waiting_for_images_;
     int32_t copy_fail_percent_ = 0;
     std::vector<bool> restored_;
     uint64_t tokens_restored_ = 0;

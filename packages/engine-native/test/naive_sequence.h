@@ -26,13 +26,17 @@ struct NaiveSequence {
     base::Slot slot = base::kNoSlot;
 
     size_t pending() const { return tokens.size() - computed; }
-    /// What one step may compute.
-    size_t pending_to_boundary() const {
+    /// What one step may compute: text or one image, up to the next boundary.
+    size_t pending_step() const {
         const auto next = std::ranges::upper_bound(boundaries, static_cast<int32_t>(computed));
-        return next == boundaries.end() ? pending()
-                                        : std::min(pending(), static_cast<size_t>(*next) - computed);
+        const auto kind = static_cast<size_t>(base::end_of_kind(tokens, static_cast<int32_t>(computed)));
+        const size_t end = std::min(kind, tokens.size());
+        return (next == boundaries.end() ? end : std::min(end, static_cast<size_t>(*next))) - computed;
     }
-    bool is_decoding() const { return is_running && computed > 0 && pending() == 1; }
+    bool is_image_due() const { return pending() > 0 && base::is_image(tokens[computed]); }
+    bool is_decoding() const {
+        return is_running && computed > 0 && pending() == 1 && !base::is_image(tokens.back());
+    }
 
     /// Token by token, as long as the guesses are right, which they are more often than not.
     sched::Outcome sample(const sched::Step& step, Random& random) {

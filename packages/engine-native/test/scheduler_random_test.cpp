@@ -1,6 +1,7 @@
-// sched::Scheduler against a naive engine: thousands of requests at random, with so few cells that preemption
-// is common. What must hold in each turn is in naive_engine.h.
+// sched::Scheduler against a naive engine: thousands of requests at random, some with images, with so few cells that
+// preemption is common. What must hold in each turn is in naive_engine.h.
 #include "naive_engine.h"
+#include "naive_images.h"
 #include "random.h"
 #include "sched/drafter.h"
 #include "sched/scheduler.h"
@@ -39,6 +40,9 @@ struct World {
     /// Of turns after which everything computed is lost.
     int32_t loss_per_thousand;
     int32_t copy_fail_percent;
+    test::NaiveImageKinds images;
+    /// Turns that an image may be late by.
+    int32_t images_late_max;
 };
 
 World random_world(Random& random) {
@@ -71,12 +75,20 @@ World random_world(Random& random) {
         .endless_percent = random.chance(50) ? random.between(1, 60) : 0,
         .loss_per_thousand = random.chance(50) ? random.between(1, 5) : 0,
         .copy_fail_percent = random.chance(20) ? random.between(1, 10) : 0,
+        .images = {},
+        .images_late_max = 0,
     };
     if (world.limits.checkpoints == 0 && random.chance(70)) world.drafts = random.between(1, 16);
+    if (random.chance(50)) {
+        const int32_t most = std::min(world.limits.batch_tokens, context_length / 2 + 1);
+        world.images = {.count = random.between(1, 12), .tokens_max = random.between(1, most)};
+        world.images_late_max = random.chance(70) ? random.between(1, 6) : 0;
+        world.limits.has_whole_images = random.chance(40);
+    }
     return world;
 }
 
-/// Guesses at random, sometimes nothing.
+/// Guesses at random, sometimes nothing, sometimes an image.
 class RandomDrafter final : public sched::Drafter {
 public:
     RandomDrafter(uint64_t seed, const test::NaiveEngine& engine) : random_(seed), engine_(engine) {}
@@ -86,7 +98,7 @@ public:
         are_known_ &= engine_.knows(id, tokens);
         guesses_.clear();
         for (int32_t left = random_.between(0, most); left > 0; --left)
-            guesses_.push_back(random_.between(0, 3));
+            guesses_.push_back(random_.chance(2) ? base::image_token(1, true) : random_.between(0, 3));
         return guesses_;
     }
 
@@ -110,6 +122,8 @@ struct Report {
     uint64_t drafts_accepted = 0;
     uint64_t drafts_rejected = 0;
     uint64_t tokens_restored = 0;
+    uint64_t images_late = 0;
+    uint64_t images_computed = 0;
 };
 
 /// How much longer than a context an endless request's answer may be.
@@ -122,7 +136,8 @@ public:
           world_(random_world(random_)),
           scheduler_(world_.limits),
           engine_(world_.limits),
-          drafter_(seed, engine_) {
+          drafter_(seed, engine_),
+          images_(seed, world_.images_late_max) {
         engine_.set_copy_fail_percent(world_.copy_fail_percent);
     }
 
@@ -165,8 +180,11 @@ private:
                                .generate_max = is_growing ? room : random_.between(1, room),
                                .uses_cache = random_.chance(85),
                                .boundaries = random_lengths(random_.between(1, 40), prompt_tokens)};
+        std::erase_if(request.boundaries,
+                      [&](int32_t length) { return base::is_inside_image(request.prompt, length); });
         if (random_.chance(world_.endless_percent)) {
-            const int32_t keep = random_.between(0, (context_length - 1) / 2);
+            const int32_t keep =
+                base::last_edge(request.prompt, random_.between(0, (context_length - 1) / 2));
             request.turns.emplace(keep, random_lengths(keep + 1, prompt_tokens));
             request.generate_max = kContextsMax * context_length;
         }
@@ -181,18 +199,32 @@ private:
 
     /// The beginning of a family's text or of an ended request's, and then something of its own.
     std::vector<base::Token> random_prompt(size_t length) {
-        std::vector<base::Token> prompt;
         const auto& ended = engine_.ended();
-        if (!ended.empty() && random_.chance(40)) {
-            prompt = random_.one_of(ended);
-        } else {
-            const base::Token family = random_.between(1, world_.families);
-            for (int32_t i = 0; i < world_.limits.context_length; ++i) prompt.push_back(100 * family + i);
+        const bool goes_on = !ended.empty() && random_.chance(40);
+        std::vector<base::Token> prompt =
+            goes_on ? random_.one_of(ended) : text_of(random_.between(1, world_.families));
+        const size_t common = std::min(prompt.size(), static_cast<size_t>(random_.below(length + 1)));
+        prompt.resize(static_cast<size_t>(base::last_edge(prompt, static_cast<int32_t>(common))));
+        const auto& images = world_.images;
+        while (prompt.size() < length) {
+            const base::ImageId image = images.count > 0 ? random_.between(1, images.count) : 0;
+            const bool fits = prompt.size() + static_cast<size_t>(images.tokens_of(image)) <= length;
+            if (image > 0 && fits && random_.chance(10)) images.append_to(prompt, image);
+            else prompt.push_back(random_.between(0, 3));
         }
-        const size_t common = random_.below(length + 1);
-        prompt.resize(std::min(prompt.size(), common));
-        while (prompt.size() < length) prompt.push_back(random_.between(0, 3));
         return prompt;
+    }
+
+    /// A family's, as long as the context at least.
+    std::vector<base::Token> text_of(base::Token family) const {
+        std::vector<base::Token> text;
+        const auto& images = world_.images;
+        for (int32_t i = 0; std::ssize(text) < world_.limits.context_length; ++i) {
+            const bool has_image = images.count > 0 && i % 20 == family;
+            if (has_image) images.append_to(text, 1 + (family + i) % images.count);
+            text.push_back(100 * family + i);
+        }
+        return text;
     }
 
     void cancel_one() {
@@ -207,17 +239,20 @@ private:
     sched::TurnBudget budget() {
         return {.prompt_busy = world_.budget_busy,
                 .drafts = world_.drafts,
-                .drafter = world_.drafts > 0 ? &drafter_ : nullptr};
+                .drafter = world_.drafts > 0 ? &drafter_ : nullptr,
+                .images = &images_};
     }
 
     /// Empty, or what is wrong.
     std::string take_turn(int64_t turn) {
         const sched::Plan& plan = scheduler_.plan(budget());
+        engine_.set_waiting_for_images(images_.take_waiting());
         const std::vector<sched::Outcome> outcomes = engine_.compute(
             plan, budget(), scheduler_.counters().preemptions, random_, world_.fail_percent, turn);
         if (!engine_.complaint().empty()) return engine_.complaint();
         forget_some();
         report_copies(plan);
+        note_images(plan, outcomes);
         if (!plan.steps.empty()) scheduler_.apply(outcomes);
         if (random_.between(1, 1000) <= world_.loss_per_thousand) {
             scheduler_.start_over();
@@ -244,6 +279,18 @@ private:
         }
     }
 
+    void note_images(const sched::Plan& plan, const std::vector<sched::Outcome>& outcomes) {
+        for (size_t i = 0; i < plan.steps.size(); ++i) {
+            const sched::Step& step = plan.steps[i];
+            if (!step.is_image() || outcomes[i].kind == sched::Outcome::Kind::skipped) continue;
+            const base::ImageId image = base::image_of(step.tokens.front());
+            const int32_t end = step.image_offset + static_cast<int32_t>(step.tokens.size());
+            if (end < world_.images.tokens_of(image)) continue;
+            images_.computed(step.id, image);
+            images_computed_ += 1;
+        }
+    }
+
     void report_copies(const sched::Plan& plan) {
         for (const auto& [stash, bytes, is_kept] : engine_.made()) scheduler_.stashed(stash, bytes, is_kept);
         for (size_t i = 0; i < plan.restores.size(); ++i) {
@@ -251,13 +298,14 @@ private:
         }
     }
 
-    /// In turns. Were a full house of the longest requests served one by one, the last would stay so long; as
+    /// In turns, each for one token at worst, which may be an image that is late. Were a full house of the longest requests served one by one, the last would stay so long; as
     /// much again is for those who came later and were served before in fairness, and for what preemption
     /// computes twice.
     int64_t stay_max() const {
         // Each cut lets an endless request compute at most a context anew, and comes after half a context at the least.
         const int64_t contexts = world_.endless_percent > 0 ? 1 + 3 * kContextsMax : 1;
-        return 2 * contexts * world_.house_max * world_.limits.context_length + 10;
+        const int64_t turns = 2 * contexts * world_.house_max * world_.limits.context_length;
+        return (1 + world_.images_late_max) * turns + 10;
     }
 
     std::string check_end() const {
@@ -282,7 +330,9 @@ private:
                 .recomputed = engine_.recomputed(),
                 .drafts_accepted = engine_.drafts_accepted(),
                 .drafts_rejected = engine_.drafts_rejected(),
-                .tokens_restored = engine_.tokens_restored()};
+                .tokens_restored = engine_.tokens_restored(),
+                .images_late = images_.late(),
+                .images_computed = images_computed_};
     }
 
     Random random_;
@@ -290,7 +340,9 @@ private:
     sched::Scheduler scheduler_;
     test::NaiveEngine engine_;
     RandomDrafter drafter_;
+    test::NaiveImageSource images_;
     base::RequestId submitted_ = 0;
+    uint64_t images_computed_ = 0;
     bool is_cancel_known_ = true;
 };
 
@@ -306,6 +358,8 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     uint64_t drafts_accepted = 0;
     uint64_t drafts_rejected = 0;
     uint64_t tokens_restored = 0;
+    uint64_t images_late = 0;
+    uint64_t images_computed = 0;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
         const test::SeedOnAbort on_abort(seed);
@@ -320,6 +374,8 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
         drafts_accepted += report.drafts_accepted;
         drafts_rejected += report.drafts_rejected;
         tokens_restored += report.tokens_restored;
+        images_late += report.images_late;
+        images_computed += report.images_computed;
     }
     if (seeds.size() < kSeeds) return;
     // The test means something only while the worlds are crowded and their texts begin alike.
@@ -331,4 +387,6 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     CHECK(drafts_accepted > requests);
     CHECK(drafts_rejected > requests);
     CHECK(tokens_restored > requests / 4);
+    CHECK(images_late > requests / 4);
+    CHECK(images_computed > requests / 4);
 }
