@@ -7,6 +7,7 @@ endif()
 add_executable(
     ingle_llama_tests EXCLUDE_FROM_ALL
     test/main.cpp
+    test/computable_test.cpp
     test/constraint_test.cpp
     test/grammar_test.cpp
     test/lfm2_vl_tokens_test.cpp

@@ -24,6 +24,7 @@ const bounds = {
   "clip.vision.preproc_min_tiles": [1, 1024],
   "clip.vision.preproc_max_tiles": [1, 1024],
   "clip.vision.n_wa_pattern": [0, 256],
+  "clip.vision.attention.layer_norm_epsilon": [0, 1],
 } as const;
 
 /**
@@ -81,6 +82,11 @@ function wrongWith(metadata: GgufMetadata): string | undefined {
   const width = valueOf(metadata, "clip.vision.embedding_length");
   if (typeof heads === "number" && typeof width === "number" && width % heads !== 0)
     return "its heads do not share its width evenly";
+  if (!numbersOf(metadata, "clip.vision.image_mean").every(Number.isFinite))
+    return "clip.vision.image_mean has what is no number";
+  // Colours are divided by it.
+  if (!numbersOf(metadata, "clip.vision.image_std").every((value) => Number.isFinite(value) && value > 0))
+    return "clip.vision.image_std is not more than 0";
   return undefined;
 }
 
@@ -112,6 +118,13 @@ function wrongShape(metadata: GgufMetadata, tensors: readonly GgufTensorInfo[]):
 function valueOf(metadata: GgufMetadata, key: string): number | bigint | string | boolean | undefined {
   const found = metadata.get(key);
   return found === undefined || !("value" in found) ? undefined : found.value;
+}
+
+/** The numbers of a list; none for what is not there. */
+function numbersOf(metadata: GgufMetadata, key: string): readonly number[] {
+  const found = metadata.get(key);
+  if (found === undefined || !("values" in found)) return [];
+  return found.values.filter((value) => typeof value === "number");
 }
 
 function refused(param: string, reason: string): EngineError {

@@ -1,5 +1,5 @@
-// Ways to damage the header of a GGUF file: the corpus of damaged-headers.model.test.ts. Walks the bytes itself, so that it
-// does not see them as the reader under test does.
+// Ways to damage the header of a GGUF file: the corpus of damaged-headers.model.test.ts and damaged-projectors.model.test.ts.
+// Walks the bytes itself, so that it does not see them as the reader under test does.
 
 /** Bytes written over the file at a place, or the length that it is cut to. */
 export type Damage = { at: number; hex: string } | { length: number };
@@ -27,9 +27,25 @@ const arrayType = 9;
 /** Of a list, only so many items: the others are read by the same code. */
 const itemsMax = 3;
 
-/** Where every number of a header lies: counts, lengths, types, values, sizes and offsets. The last field ends the header. */
+/** The part of a tensor's entry behind its name. */
+interface TensorEntry {
+  at: number;
+  dimensions: number;
+}
+
+interface Header {
+  /** Where every number lies: counts, lengths, types, values, sizes and offsets. The last field ends the header. */
+  fields: Field[];
+  tensors: TensorEntry[];
+}
+
 function fieldsOf(file: Buffer): Field[] {
+  return headerOf(file).fields;
+}
+
+function headerOf(file: Buffer): Header {
   const fields: Field[] = [];
+  const entries: TensorEntry[] = [];
   let at = 4;
   const number = (bytes: number, isNoted = true): number => {
     const value = bytes === 8 ? Number(file.readBigUInt64LE(at)) : file.readUIntLE(at, bytes);
@@ -61,12 +77,14 @@ function fieldsOf(file: Buffer): Field[] {
   }
   for (let tensor = 0; tensor < tensors; tensor++) {
     one(stringType);
+    const start = at;
     const dimensions = number(4);
+    entries.push({ at: start, dimensions });
     for (let dimension = 0; dimension < dimensions; dimension++) number(8);
     number(4);
     number(8);
   }
-  return fields;
+  return { fields, tensors: entries };
 }
 
 /** What numbers from a stranger look like: none, few, and the edges of every integer; and as floats, what is no number. */
@@ -115,6 +133,44 @@ export function truncations(file: Buffer): Damage[] {
   const weights = file.length - headerEnd(file);
   const within = [0, 1, weights / 2, weights - 1].map((bytes) => headerEnd(file) + Math.floor(bytes));
   return [0, ...fieldsOf(file).map(({ at }) => at), ...within].map((length) => ({ length }));
+}
+
+/** Types of ggml, and how many of their numbers take the place of one of 32 bits. */
+const sameBytes = [
+  { type: 0, perFloat: 1 }, // f32
+  { type: 26, perFloat: 1 }, // i32
+  { type: 1, perFloat: 2 }, // f16
+  { type: 30, perFloat: 2 }, // bf16
+  { type: 24, perFloat: 4 }, // i8
+  { type: 28, perFloat: 0.5 }, // f64
+];
+
+/** Every tensor of 32-bit floats in other shapes and types that take as many bytes. */
+export function oddShapes(file: Buffer): Damage[] {
+  return headerOf(file).tensors.flatMap(({ at, dimensions }) => {
+    const shape = Array.from({ length: dimensions }, (_, side) =>
+      Number(file.readBigUInt64LE(at + 4 + 8 * side)),
+    );
+    const elements = shape.reduce((product, side) => product * side, 1);
+    const flat = shape.map(() => 1);
+    const shapes = [shape.toReversed(), [elements, ...flat.slice(1)], [...flat.slice(1), elements]];
+    const [first = 1, second = 1, ...rest] = shape;
+    if (dimensions > 1) shapes.push([first * 2, second / 2, ...rest], [first / 2, second * 2, ...rest]);
+    return sameBytes.flatMap(({ type, perFloat }) =>
+      [shape, ...shapes]
+        .map(([side = 1, ...others]) => [side * perFloat, ...others])
+        .filter((sides) => type !== 0 || String(sides) !== String(shape))
+        .filter((sides) => sides.every(Number.isInteger))
+        .map((sides) => ({ at: at + 4, hex: shapeAndType(sides, type).toString("hex") })),
+    );
+  });
+}
+
+function shapeAndType(shape: readonly number[], type: number): Buffer {
+  const bytes = Buffer.alloc(8 * shape.length + 4);
+  for (const [side, length] of shape.entries()) bytes.writeBigUInt64LE(BigInt(length), 8 * side);
+  bytes.writeUInt32LE(type, 8 * shape.length);
+  return bytes;
 }
 
 function headerEnd(file: Buffer): number {

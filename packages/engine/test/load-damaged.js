@@ -1,18 +1,35 @@
-// Loads a model again and again, each time with other bytes of its header changed, and writes a few tokens where that
-// succeeds: the process that damaged-headers.model.test.ts expects to live. One line a damage: its number, then "ok" or the
-// error's code. Uses the build.
+// Loads a file again and again, each time with other bytes of its header changed, and uses it where that succeeds: the process
+// that damaged-loads.ts expects to live. A model writes a few tokens; a projector, when a model for it is named, shows it a
+// picture. One line a damage: its number, then "ok" or the error's code. Uses the build.
 import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { load } from "../dist/load.js";
 
-const [modelPath, scratch, damagesPath] = process.argv.slice(2);
-const whole = readFileSync(modelPath);
+const [wholePath, scratch, damagesPath, modelPath] = process.argv.slice(2);
+const whole = readFileSync(wholePath);
 const damages = JSON.parse(readFileSync(damagesPath, "utf8"));
+
+const shared = { gpuLayers: 0, parallel: 1, threads: 1 };
+// Of uneven sides, so that sizes that are mixed up are noticed.
+const [width, height] = [90, 50];
+const data = new Uint8Array(3 * width * height).map((_, index) => (index * 37) % 251);
+const messages = [{ role: "user", content: [{ type: "image", image: { width, height, data } }] }];
+
+const used =
+  modelPath === undefined
+    ? {
+        load: () => load(scratch, { ...shared, contextLength: 64 }),
+        request: { prompt: [5, 6, 7], maxTokens: 2 },
+      }
+    : {
+        load: () => load(modelPath, { ...shared, contextLength: 1024, mmproj: scratch }),
+        request: { messages, maxTokens: 1 },
+      };
 
 async function outcome() {
   try {
-    const { model } = await load(scratch, { gpuLayers: 0, contextLength: 64, parallel: 1, threads: 1 });
+    const { model } = await used.load();
     try {
-      await model.generate({ prompt: [5, 6, 7], maxTokens: 2 });
+      await model.generate(used.request);
     } finally {
       await model[Symbol.asyncDispose]();
     }

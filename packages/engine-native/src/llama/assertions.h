@@ -6,8 +6,9 @@ namespace llama_rt {
 
 /**
  * While one lives, a failed GGML_ASSERT on this thread throws std::runtime_error with its text instead of ending the process.
- * Not for what computes: other threads would wait for ever for this one. What the function had in hand and did not own by
- * an object is lost, which for a damaged file is the smaller evil.
+ * Not for what computes: other threads would wait for ever for this one, so what a file decides of that is asked before
+ * (computable.h). What the function had in hand and did not own by an object is lost, which for a damaged file is the
+ * smaller evil.
  */
 class AssertionsThrow {
 public:

@@ -3,12 +3,14 @@
 #include "hash/hash.h"
 #include "llama/assertions.h"
 #include "llama/backend.h"
+#include "llama/computable.h"
 #include "llama/gguf_file.h"
 
 #include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 namespace llama_rt {
@@ -150,10 +152,8 @@ mtmd_context_params Vision::params_for(const VisionOptions& options) {
     params.warmup = true;
     if (options.tokens_min > 0) params.image_min_tokens = options.tokens_min;
     if (options.tokens_max > 0) params.image_max_tokens = options.tokens_max;
-    if (is_on_cpu_) {
-        params.cb_eval = on_node;
-        params.cb_eval_user_data = this;
-    }
+    params.cb_eval = on_node;
+    params.cb_eval_user_data = this;
     return params;
 }
 
@@ -276,32 +276,43 @@ base::Result<base::ImageId> Vision::id_of(const std::string& key) {
     return ids_given_;
 }
 
-/// ggml asks before a node whether it is of interest, and tells when it is computed: the large ones are where an encoding
-/// can be held up or ended.
+/// ggml asks before a node whether it is of interest, and tells when it is computed: the large ones are where an encoding on the
+/// processor can be held up or ended. While it asks, no thread computes.
 bool Vision::on_node(ggml_tensor* node, bool is_asked, void* data) {
     auto* vision = static_cast<Vision*>(data);
-    if (is_asked) return node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_FLASH_ATTN_EXT;
+    if (is_asked) {
+        vision->check_node(*node);
+        return vision->is_on_cpu_ && (node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_FLASH_ATTN_EXT);
+    }
     if (!vision->is_ended_ && vision->goes_on_ != nullptr) vision->is_ended_ = !(*vision->goes_on_)();
     return !vision->is_ended_;
 }
 
+/// Throws what mtmd turns into a code.
+void Vision::check_node(const ggml_tensor& node) {
+    assertions_throw_.reset();
+    if (const auto reason = not_computable(node))
+        throw std::runtime_error(*reason + ": the projector's file is damaged");
+}
+
 base::Result<std::vector<float>> Vision::encode(const ImagePart& part, const std::function<bool()>& goes_on) {
     std::lock_guard lock(encode_mutex_);
+    ErrorLines errors;
     goes_on_ = &goes_on;
     is_ended_ = false;
-    ErrorLines errors;
+    assertions_throw_.emplace();
+    const int32_t code = mtmd_encode_chunk(context_.get(), part.chunk()); // catches what is thrown in it
+    assertions_throw_.reset();
+    goes_on_ = nullptr;
+    if (is_ended_) return base::fail(Code::load_aborted, "The picture is not needed any more.");
+    if (code != 0)
+        return base::fail(Code::engine_failed,
+                          "The picture could not be encoded: " + reason_of(errors.text()) + ".");
+    const float* numbers = mtmd_get_output_embd(context_.get());
+    const auto size = static_cast<size_t>(part.tokens()) * static_cast<size_t>(embedding_size_);
     try {
-        const int32_t code = mtmd_encode_chunk(context_.get(), part.chunk());
-        goes_on_ = nullptr;
-        if (is_ended_) return base::fail(Code::load_aborted, "The picture is not needed any more.");
-        if (code != 0)
-            return base::fail(Code::engine_failed,
-                              "The picture could not be encoded: " + reason_of(errors.text()) + ".");
-        const float* numbers = mtmd_get_output_embd(context_.get());
-        const auto size = static_cast<size_t>(part.tokens()) * static_cast<size_t>(embedding_size_);
         return std::vector(numbers, numbers + size);
     } catch (const std::bad_alloc&) {
-        goes_on_ = nullptr;
         return base::fail(Code::out_of_memory, "There is not enough memory to encode the picture.");
     }
 }

@@ -9,6 +9,7 @@
 
 #include "base/image_tokens.h"
 #include "base/result.h"
+#include "llama/assertions.h"
 #include "llama/handles.h"
 
 #include <atomic>
@@ -16,6 +17,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,6 +114,7 @@ private:
     Vision(const llama_vocab* vocab, int32_t embedding_size, bool is_on_cpu);
     mtmd_context_params params_for(const VisionOptions& options);
     static bool on_node(ggml_tensor* node, bool is_asked, void* data);
+    void check_node(const ggml_tensor& node);
     base::Result<Prompt> tokenize_pieces(const std::vector<std::string_view>& pieces,
                                          std::span<const RgbImage> pictures);
     base::Result<Prompt> collect(const mtmd_input_chunks* chunks);
@@ -127,6 +130,8 @@ private:
     std::mutex encode_mutex_;
     const std::function<bool()>* goes_on_ = nullptr;
     bool is_ended_ = false;
+    /// Until the first node is computed.
+    std::optional<AssertionsThrow> assertions_throw_;
 
     // Guarded by ids_mutex_: the parts that are remembered, most recently seen first.
     std::mutex ids_mutex_;

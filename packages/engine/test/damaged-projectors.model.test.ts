@@ -1,0 +1,69 @@
+// Projectors with damaged headers, loaded natively in a process of their own and shown a picture: each is an error of ours or
+// works, and none takes the process down, neither when it is loaded nor when it encodes.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { makeTinyProjector, tinyVisionModel, type ProjectorType } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { extremeFields, flippedBytes, oddShapes, truncations } from "./damage.ts";
+import { limitMs, outcomes } from "./damaged-loads.ts";
+
+/** As little as a model and its projector can be: they are loaded thousands of times. */
+const width = 32;
+const smallest = { tokens: 280, embedding: width, feedForward: 32, headSize: width, layers: 2 };
+const smallestProjector = { projection: width, embedding: width, feedForward: 32, layers: 1 };
+
+/**
+ * Of each corpus one in so many, for a suite that is to be quick: a prime number, so that all kinds of damages come.
+ * INGLE_TEST_EVERY=1 takes all 15,000 of them, in three minutes.
+ */
+const every = Number(process.env["INGLE_TEST_EVERY"] ?? 7);
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-damage-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+const codes = new Set([
+  "ok",
+  "model_invalid",
+  "model_unsupported",
+  "projector_mismatch",
+  "out_of_memory",
+  "invalid_request",
+  "engine_failed",
+]);
+
+const seeing: { architecture: "lfm2" | "gemma3" | "qwen2vl"; type: ProjectorType }[] = [
+  { architecture: "lfm2", type: "lfm2" },
+  { architecture: "gemma3", type: "gemma3" },
+  { architecture: "qwen2vl", type: "qwen2vl_merger" },
+];
+
+describe.each(seeing)("a projector for $architecture", ({ architecture, type }) => {
+  test.each([
+    { name: "fields at their extremes", make: extremeFields, refusedMin: 0.8 },
+    { name: "bytes turned", make: flippedBytes, refusedMin: 0.7 },
+    { name: "files cut off", make: truncations, refusedMin: 1 },
+    { name: "odd shapes and types", make: oddShapes, refusedMin: 0.9 },
+  ])(
+    "$name",
+    async ({ make, refusedMin }) => {
+      const { model } = await tinyVisionModel({ architecture, ...smallest });
+      const whole = path.join(folder, `${type}.gguf`);
+      await makeTinyProjector(whole, { type, ...smallestProjector });
+      const damages = make(await readFile(whole)).filter((_, index) => index % every === 0);
+      const results = await outcomes({ whole, model, damages, name: `${type}-${make.name}`, folder });
+      expect(results).toHaveLength(damages.length);
+      expect([...new Set(results)].filter((result) => !codes.has(result))).toEqual([]);
+      const refused = results.filter((result) => result !== "ok").length;
+      expect(refused / results.length).toBeGreaterThanOrEqual(refusedMin);
+    },
+    limitMs,
+  );
+});
