@@ -74,9 +74,9 @@ describe("readDivergence", () => {
   });
 });
 
-it("the original's perplexity stands in the last line, and is asked for once more where that is cut off", async () => {
-  const whole = "[1]9.5,[2]12.1,\nFinal estimate: PPL = 13.6012 +/- 0.41337\n";
-  const outputs = [whole.slice(0, -12), whole];
-  expect(await readPerplexity(async () => outputs.shift() ?? "")).toBe(13.6012);
-  await expect(readPerplexity(async () => "")).rejects.toThrow(BenchError);
+it("the original's perplexity stands behind the last piece, and is asked for once more where that is cut off", async () => {
+  const whole = "0.08 minutes\n[1]9.5034,[2]12.1001,[3]13.6012,\n\n";
+  const outputs = [whole.slice(0, -4), whole];
+  expect(await readPerplexity(async () => outputs.shift() ?? "", 3)).toBe(13.6012);
+  await expect(readPerplexity(async () => "", 3)).rejects.toThrow(BenchError);
 });

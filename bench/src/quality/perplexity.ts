@@ -39,7 +39,8 @@ export interface Divergence {
  * signal's reason.
  */
 export async function writeBase(test: TextTest, base: string): Promise<number> {
-  return await readPerplexity(async () => await runPerplexity(test, ["--kl-divergence-base", base]));
+  const compute = async (): Promise<string> => await runPerplexity(test, ["--kl-divergence-base", base]);
+  return await readPerplexity(compute, test.pieces);
 }
 
 /** Compares with what writeBase() has written for the same text. Throws BenchError, or the signal's reason. */
@@ -53,19 +54,19 @@ export async function readDivergence(compare: () => Promise<string>): Promise<Di
   return parseDivergence(await wholeOutput(compare, /^Same top p:.*%\s*$/m));
 }
 
-/** Of what `compute` writes. Throws BenchError. */
-export async function readPerplexity(compute: () => Promise<string>): Promise<number> {
-  const lastLine = /^Final estimate: PPL = ([\d.]+) \+\/- [\d.]+\s*$/m;
-  return figureIn(await wholeOutput(compute, lastLine), lastLine, "perplexity");
+/** Of what `compute` writes: behind each piece, that of all so far. Throws BenchError. */
+export async function readPerplexity(compute: () => Promise<string>, pieces: number): Promise<number> {
+  const ofAll = new RegExp(`\\[${pieces}\\]([\\d.]+),`);
+  return figureIn(await wholeOutput(compute, ofAll), ofAll, "perplexity");
 }
 
 /**
- * What a program writes, which is asked once more where its last line is missing: llama-perplexity writes its log on a
+ * What a program writes, which is asked once more where the end is missing: llama-perplexity writes its log on a
  * thread of its own, which the end of the process now and then overtakes.
  */
-async function wholeOutput(run: () => Promise<string>, lastLine: RegExp): Promise<string> {
+async function wholeOutput(run: () => Promise<string>, end: RegExp): Promise<string> {
   const output = await run();
-  return lastLine.test(output) ? output : await run();
+  return end.test(output) ? output : await run();
 }
 
 async function runPerplexity(test: TextTest, flags: readonly string[]): Promise<string> {
