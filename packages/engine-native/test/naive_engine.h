@@ -6,6 +6,7 @@
 
 #include "naive_host_memory.h"
 #include "naive_sequence.h"
+#include "naive_turn.h"
 #include "plan_in_words.h"
 #include "random.h"
 #include "sched/drafter.h"
@@ -82,7 +83,13 @@ public:
         }
         begun_again_.clear();
         for (const sched::Restore& one : plan.restores) restore(one, random);
-        check_turn(plan, decoding, budget);
+        const NaiveTurn whole{.limits = limits_,
+                              .budget = budget,
+                              .sequences = sequences_,
+                              .decoding = decoding,
+                              .waiting_for_images = waiting_for_images_,
+                              .is_copying = !host_memory_.made.empty() || !restored_.empty()};
+        expect_none(whole.complaint(plan));
         std::vector<sched::Outcome> outcomes;
         for (const sched::Step& step : plan.steps) {
             if (!check_step(step)) break;
@@ -337,66 +344,6 @@ private:
         expect(is_edge(found->second, start.cached), "a part of an image is shared");
         found->second.is_running = true;
         found->second.computed = cached;
-    }
-
-    /// What holds for a turn as a whole.
-    void check_turn(const sched::Plan& plan, const std::set<base::RequestId>& decoding,
-                    const sched::TurnBudget& budget) {
-        const bool is_copying = !host_memory_.made.empty() || !restored_.empty();
-        expect(!plan.steps.empty() || sequences_.empty() || is_copying || are_all_waiting_for_images(),
-               "nothing is planned although somebody waits");
-        expect(std::ranges::is_partitioned(plan.steps, [](const auto& step) { return !step.is_image(); }),
-               "texts are computed after images");
-        expect(plan.steps.size() >= decoding.size(), "a decoding sequence does not advance");
-        size_t tokens = 0;
-        size_t drafts = 0;
-        std::map<base::RequestId, size_t> planned;
-        for (size_t i = 0; i < plan.steps.size(); ++i) {
-            const sched::Step& step = plan.steps[i];
-            expect(planned.emplace(step.id, step.tokens.size()).second,
-                   "a sequence has two steps in one turn");
-            expect(decoding.contains(step.id) == (i < decoding.size()),
-                   "not every decoding sequence advances before the prompts do");
-            tokens += step.tokens.size();
-            drafts += step.drafts.size();
-        }
-        const auto batch = static_cast<size_t>(limits_.batch_tokens);
-        const size_t busy = std::min(batch, decoding.size() + static_cast<size_t>(budget.prompt_busy));
-        const size_t tokens_max = decoding.empty() ? batch : busy;
-        // A whole image goes beyond it when it is the only one beside those that decode.
-        const bool is_whole = limits_.has_whole_images && plan.steps.size() == decoding.size() + 1 &&
-                              plan.steps.back().is_image();
-        expect(tokens <= tokens_max || is_whole, "the turn is over its budget");
-        const size_t left = tokens_max - std::min(tokens, tokens_max);
-        // Who has something to copy back may have to wait for the next turn with it.
-        expect(!is_prompt_cut(planned, left) || left == 0 || is_copying,
-               "a prompt waits although the budget is not used up");
-        expect(drafts <= static_cast<size_t>(budget.drafts) && tokens + drafts <= batch,
-               "there are more drafts than the turn may hold");
-        expect(drafts == 0 || tokens == plan.steps.size(), "there are drafts beside a part of a prompt");
-    }
-
-    bool are_all_waiting_for_images() const {
-        bool is_any = false;
-        for (const auto& [id, sequence] : sequences_) {
-            if (sequence.is_running && !waiting_for_images_.contains(id)) return false;
-            is_any |= sequence.is_running;
-        }
-        return is_any;
-    }
-
-    /// Whether somebody has less than he could have, with so many tokens `left` in the turn.
-    bool is_prompt_cut(std::map<base::RequestId, size_t>& planned, size_t left) const {
-        bool is_cut = false;
-        for (const auto& [id, sequence] : sequences_) {
-            if (!sequence.is_running || waiting_for_images_.contains(id)) continue;
-            const size_t wanted = sequence.pending_step();
-            is_cut |= planned[id] < wanted;
-            // Nobody passes a whole image that there is no room for.
-            if (planned[id] == 0 && limits_.has_whole_images && sequence.is_image_due() && wanted > left)
-                return false;
-        }
-        return is_cut;
     }
 
     /// Whether the step continues its sequence where it stands, in a slot that holds just that.

@@ -6,10 +6,12 @@
 #include "sched/drafter.h"
 #include "sched/scheduler.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -171,12 +173,13 @@ private:
         const int32_t context_length = world_.limits.context_length;
         // Short prompts with long answers are the ones that run out of cells on their way.
         const bool is_growing = random_.chance(60);
-        const int32_t prompt_tokens =
-            random_.between(1, is_growing ? 1 + context_length / 8 : context_length - 1);
+        std::vector<base::Token> prompt = random_prompt(static_cast<size_t>(
+            random_.between(1, is_growing ? 1 + context_length / 8 : context_length - 1)));
+        const auto prompt_tokens = static_cast<int32_t>(prompt.size());
         const int32_t room = context_length - prompt_tokens;
         sched::Request request{.id = id,
                                .client = std::to_string(random_.between(1, world_.clients)),
-                               .prompt = random_prompt(static_cast<size_t>(prompt_tokens)),
+                               .prompt = std::move(prompt),
                                .generate_max = is_growing ? room : random_.between(1, room),
                                .uses_cache = random_.chance(85),
                                .boundaries = random_lengths(random_.between(1, 40), prompt_tokens)};
@@ -197,7 +200,8 @@ private:
         return lengths;
     }
 
-    /// The beginning of a family's text or of an ended request's, and then something of its own.
+    /// The beginning of a family's text or of an ended request's, and then something of its own. Now and then the last thing in it
+    /// is an image.
     std::vector<base::Token> random_prompt(size_t length) {
         const auto& ended = engine_.ended();
         const bool goes_on = !ended.empty() && random_.chance(40);
@@ -211,6 +215,9 @@ private:
             const bool fits = prompt.size() + static_cast<size_t>(images.tokens_of(image)) <= length;
             if (image > 0 && fits && random_.chance(10)) images.append_to(prompt, image);
             else prompt.push_back(random_.between(0, 3));
+        }
+        if (random_.chance(10) && std::ranges::any_of(prompt, base::is_image)) {
+            while (!base::is_image(prompt.back())) prompt.pop_back();
         }
         return prompt;
     }

@@ -163,7 +163,7 @@ describe("an image that cannot be read", () => {
         if (status !== 200) expect([name, body]).toMatchObject([name, { error: { code: "image_invalid" } }]);
       }
     }
-    expect([...statuses].toSorted()).toEqual([200, 400]);
+    expect(statuses).toEqual(new Set([400, 200]));
   });
 
   it("is not fetched from a host that is allowed when its address is not public", async () => {
