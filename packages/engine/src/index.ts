@@ -37,7 +37,7 @@ export { fetchModel, getModel, type FetchOptions } from "./library/fetch-model.t
 export { ensureStarterModel, type EnsureModelOptions } from "./library/get-model.ts";
 export type { HubSearchResult } from "./library/hub/hub-api.ts";
 export { importModels, registerModel, type ImportOptions } from "./library/import-model.ts";
-export { listModels, noteUse, type InstalledModel } from "./library/installed.ts";
+export { listModels, noteUse, projectorInstalledWith, type InstalledModel } from "./library/installed.ts";
 export type { LibraryOptions } from "./library/library-options.ts";
 export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
 export { memoryNeed, peekFile, type ModelFacts } from "./library/model-facts.ts";

@@ -8,7 +8,7 @@ import { EngineError } from "./errors.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
 import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/file-size.ts";
-import { listModels } from "./library/installed.ts";
+import { projectorInstalledWith } from "./library/installed.ts";
 import { parseModelSpec } from "./library/model-spec.ts";
 import { hostMemoryBytes } from "./memory.ts";
 import { Model } from "./model.ts";
@@ -165,8 +165,7 @@ async function filesOf(
   if (isPath) return { file: resolved, mmproj: mmproj ?? null };
   const file = await getModel(pathOrName, { signal });
   if (mmproj !== undefined) return { file, mmproj };
-  const installed = await listModels();
-  return { file, mmproj: installed.find((each) => each.path === file)?.mmproj ?? null };
+  return { file, mmproj: (await projectorInstalledWith(file)) ?? null };
 }
 
 async function startModel(

@@ -104,6 +104,7 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
     // Without a home of its own, a test would list what is on this machine.
     listModels: async (options) =>
       options?.env?.["INGLE_HOME"] === undefined ? [] : realEngine.listModels(options),
+    projectorInstalledWith: async () => undefined,
     libraryPaths: (env) => realEngine.libraryPaths({ INGLE_HOME: noHome, ...env }),
     fitModel: async (_file, options) => ({
       options: { ...options, contextLength: options.contextLength ?? 2048, cells: 2048 },

@@ -63,6 +63,15 @@ export async function findInstalled(
   return models.find(({ id }) => id === name) ?? models.find(({ aliases }) => aliases.includes(name));
 }
 
+/** The projector that was installed with the model of this file. */
+export async function projectorInstalledWith(
+  file: string,
+  options: LibraryOptions = {},
+): Promise<string | undefined> {
+  const models = await listModels(options);
+  return models.find((model) => model.path === file)?.mmproj ?? undefined;
+}
+
 /** Names that are models' own, and so nobody's alias. */
 export async function takenIds(options: LibraryOptions): Promise<string[]> {
   return [starterModel.id, ...(await listModels(options)).map(({ id }) => id)];

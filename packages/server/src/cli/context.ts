@@ -30,6 +30,7 @@ export type Engine = Pick<
   | "memoryNeed"
   | "noteUse"
   | "parseModelSpec"
+  | "projectorInstalledWith"
   | "pruneLibrary"
   | "quantizeModel"
   | "registerModel"

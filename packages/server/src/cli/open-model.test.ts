@@ -1,4 +1,4 @@
-import { EngineError, starterModel, type InstalledModel, type LibraryProgress } from "@ingle/engine";
+import { EngineError, starterModel, type LibraryProgress } from "@ingle/engine";
 import { describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld } from "../../test/cli-context.ts";
 import type { Engine } from "./context.ts";
@@ -98,25 +98,16 @@ describe("openModel", () => {
 });
 
 describe("a model for the registry", () => {
-  const installed: InstalledModel = {
-    id: "acme/tiny-VL-GGUF",
-    path: "/models/tiny-vl.gguf",
-    format: "gguf",
-    quantization: "Q4_0",
-    sizeBytes: 700,
-    files: ["/models/tiny-vl.gguf", "/models/mmproj-tiny-vl.gguf"],
-    mmproj: "/models/mmproj-tiny-vl.gguf",
-    place: "ingle",
-    aliases: [],
-    addedAt: new Date(5_000),
-    lastUsedAt: null,
-  };
-  const located = { kind: "here", id: installed.id, path: installed.path, isListed: false } as const;
+  const installed = { path: "/models/tiny-vl.gguf", projector: "/models/mmproj-tiny-vl.gguf" };
+  const located = { kind: "here", id: "acme/tiny-VL-GGUF", path: installed.path, isListed: false } as const;
   const { signal } = new AbortController();
 
   /** The projector that a model at `path` is loaded with. */
   async function projectorOf(path: string, given: string | undefined): Promise<string | null | undefined> {
-    const engine = scriptedEngine({}, { listModels: async () => [installed] });
+    const engine = scriptedEngine(
+      {},
+      { projectorInstalledWith: async (file) => (file === installed.path ? installed.projector : undefined) },
+    );
     let projector: string | null | undefined;
     const load: Engine["load"] = (file, options) => {
       projector = options?.mmproj;
@@ -130,7 +121,7 @@ describe("a model for the registry", () => {
   }
 
   it("reads images with the projector that is named, else with the one that was installed with it", async () => {
-    expect(await projectorOf(installed.path, undefined)).toBe("/models/mmproj-tiny-vl.gguf");
+    expect(await projectorOf(installed.path, undefined)).toBe(installed.projector);
     expect(await projectorOf(installed.path, "/other.gguf")).toBe("/other.gguf");
     expect(await projectorOf("/models/another.gguf", undefined)).toBeUndefined();
   });

@@ -55,14 +55,14 @@ async function prepareModel(
   options: OpenOptions,
 ): Promise<PreparedModel> {
   const signal = untilShutdown(context, options.signal);
-  const { buildInfo, fitModel, listModels, load, noteUse } = await context.engine();
+  const { buildInfo, fitModel, load, noteUse, projectorInstalledWith } = await context.engine();
   // Without the native engine a download would be for nothing: this says so first.
   if (located.kind !== "here") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
-  const installed = options.readsImages === true ? await listModels({ env: context.env }) : [];
-  const beside = installed.find(({ path }) => path === file)?.mmproj ?? undefined;
-  const { budget } = options;
-  const engine = { ...options.engine, mmproj: options.engine.mmproj ?? beside };
+  const { budget, engine: asked, readsImages = false } = options;
+  const mmproj =
+    asked.mmproj ?? (readsImages ? await projectorInstalledWith(file, { env: context.env }) : undefined);
+  const engine = { ...asked, mmproj };
   const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, signal });
   if (fitted?.isReduced === true) {
     const { contextLength, cells } = fitted.options;
