@@ -100,7 +100,7 @@ export async function buildApp(
   const answering: AnsweringOptions = {
     registry,
     variant: config.variant,
-    allowImageHosts: config.allowImageHosts,
+    imageHosts: new Set(config.allowImageHosts),
     keepAliveMs: dependencies.keepAliveCommentMs ?? keepAliveCommentMs,
     now: dependencies.now ?? (() => new Date()),
     newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),

@@ -15,8 +15,8 @@ export interface AnsweringOptions {
   /** Longest silence of a stream before a comment is sent, in milliseconds. */
   keepAliveMs: number;
   now: () => Date;
-  /** Hosts that images are fetched from. */
-  allowImageHosts: readonly string[];
+  /** Hosts that images are fetched from, in lower case. */
+  imageHosts: ReadonlySet<string>;
   /** Letters and digits that nothing else is named. */
   newId: () => string;
 }
@@ -41,9 +41,9 @@ export async function leaseModel(
 /** How the images of this request are read. */
 export function imageReading(
   { clientSignal: signal }: FastifyRequest,
-  { allowImageHosts }: Pick<AnsweringOptions, "allowImageHosts">,
+  { imageHosts }: Pick<AnsweringOptions, "imageHosts">,
 ): ImageReading {
-  return { allowedHosts: new Set(allowImageHosts), signal };
+  return { allowedHosts: imageHosts, signal };
 }
 
 interface Asked extends Omit<WatchedGeneration, "model"> {

@@ -37,6 +37,7 @@ export async function readImages<Request extends { messages: readonly SaidMessag
 }
 
 async function decoded(named: readonly NamedImage[], reading: ImageReading): Promise<RgbImage[]> {
+  if (named.length === 0) return [];
   if (named.length > imageLimits.maxImages) {
     const message = `The request has ${named.length} images; at most ${imageLimits.maxImages} are taken.`;
     throw new WireError("payload_too_large", message, { param: named[imageLimits.maxImages]?.param });
