@@ -3,8 +3,7 @@ import { BenchError } from "../bench-error.ts";
 import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { largest, median } from "../statistics.ts";
 import { gaps, timeToFirstToken, type StreamRecord } from "../stream-record.ts";
-import { succeeded } from "../subject.ts";
-import { startStreams } from "./running-streams.ts";
+import { besideStreams } from "./running-streams.ts";
 
 const streams = 3;
 const streamPromptTokens = 50;
@@ -17,25 +16,12 @@ const longPromptTokens = 1_200;
 const longAnswerTokens = 16;
 
 async function run({ subject, prompts, signal }: CaseContext): Promise<Measured> {
-  const leaving = new AbortController();
-  const group = startStreams(
-    subject,
-    Array.from({ length: streams }, () => prompts.text(streamPromptTokens)),
-    { maxTokens: streamTokensMax, warmPieces, leave: leaving.signal },
-  );
-  const long = prompts.text(longPromptTokens);
-  try {
-    await Promise.race([group.areWarm, group.settled]);
-    const record = await subject.stream({
-      messages: [{ role: "user", content: long }],
-      maxTokens: longAnswerTokens,
-    });
-    leaving.abort();
-    return measure(record, succeeded(await group.settled, signal));
-  } finally {
-    leaving.abort();
-    await group.settled;
-  }
+  const texts = Array.from({ length: streams }, () => prompts.text(streamPromptTokens));
+  const content = prompts.text(longPromptTokens);
+  const long = { messages: [{ role: "user", content }], maxTokens: longAnswerTokens } as const;
+  const running = { texts, maxTokens: streamTokensMax, warmPieces };
+  const beside = await besideStreams({ subject, signal }, running, () => subject.stream(long));
+  return measure(beside.result, beside.streams);
 }
 
 /** Only what happened while the long prompt was there counts as disturbed. */

@@ -6,8 +6,8 @@ import type { Prompts } from "../prompts.ts";
 import { servers, type CaseContext, type Measured, type ModelChoice, type Scenario } from "../scenario.ts";
 import { largest, median, percentile } from "../statistics.ts";
 import { timeToFirstToken, type StreamRecord, type StreamRequest } from "../stream-record.ts";
-import { streamAll, succeeded, type ModelFiles } from "../subject.ts";
-import { startStreams } from "./running-streams.ts";
+import { streamAll, type ModelFiles } from "../subject.ts";
+import { besideStreams } from "./running-streams.ts";
 
 const streams = 8;
 const streamPromptTokens = 50;
@@ -48,21 +48,11 @@ async function run({ subject, prompts, signal }: CaseContext): Promise<Measured>
   const requests = await Promise.all(pictures.map(async (size) => await about(size, prompts)));
   // So that nobody is measured while it encodes for the first time.
   await subject.stream(await about(first, prompts));
-  const leaving = new AbortController();
-  const group = startStreams(
-    subject,
-    Array.from({ length: streams }, () => prompts.text(streamPromptTokens)),
-    { maxTokens: streamTokensMax, warmPieces: warmPieces + calmPieces, leave: leaving.signal },
-  );
-  try {
-    await Promise.race([group.areWarm, group.settled]);
-    const answers = await streamAll(subject, requests, { signal });
-    leaving.abort();
-    return measureRhythm(answers, succeeded(await group.settled, signal));
-  } finally {
-    leaving.abort();
-    await group.settled;
-  }
+  const texts = Array.from({ length: streams }, () => prompts.text(streamPromptTokens));
+  const running = { texts, maxTokens: streamTokensMax, warmPieces: warmPieces + calmPieces };
+  const send = (): Promise<StreamRecord[]> => streamAll(subject, requests, { signal });
+  const beside = await besideStreams({ subject, signal }, running, send);
+  return measureRhythm(beside.result, beside.streams);
 }
 
 async function about(size: PictureSize, prompts: Prompts): Promise<StreamRequest> {
