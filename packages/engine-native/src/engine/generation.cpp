@@ -3,7 +3,6 @@
 #include "llama/logprobs.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace engine {
@@ -15,20 +14,12 @@ double milliseconds(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-/// What the penalties look at.
-std::vector<base::Token> without_images(const std::vector<base::Token>& prompt) {
-    std::vector<base::Token> text;
-    std::ranges::remove_copy_if(prompt, std::back_inserter(text), base::is_image);
-    return text;
-}
-
 } // namespace
 
 Generation::Generation(const llama_rt::Model& model, GenerationRequest request)
     : model_(model),
       request_(std::move(request)),
-      sampler_(model, request_.sampling, request_.ignore_eos, without_images(request_.prompt),
-               request_.constraint),
+      sampler_(model, request_.sampling, request_.ignore_eos, request_.prompt, request_.constraint),
       stream_(request_.stops),
       dropped_(request_.dropped) {}
 

@@ -1,5 +1,6 @@
 #include "llama/adjustments.h"
 
+#include "base/image_tokens.h"
 #include "base/result.h"
 
 #include <algorithm>
@@ -33,7 +34,11 @@ Adjustments::Adjustments(int32_t vocabulary_size, const Sampling& sampling,
     recent_.reserve(window_);
     if (window_ > 0) counts_.reserve(counts_max);
     originals_.reserve(biases_.size() + counts_.capacity());
-    for (const base::Token token : prompt.last(std::min(prompt.size(), window_))) accept(token);
+    size_t first = prompt.size();
+    for (size_t words = 0; first > 0 && words < window_; --first)
+        if (!base::is_image(prompt[first - 1])) ++words;
+    for (const base::Token token : prompt.subspan(first))
+        if (!base::is_image(token)) accept(token);
 }
 
 void Adjustments::apply(std::span<float> logits) {

@@ -13,7 +13,8 @@ namespace llama_rt {
 
 class Adjustments {
 public:
-    /// Biases of tokens outside the vocabulary are dropped. The penalties look at the prompt's last tokens too.
+    /// Biases of tokens outside the vocabulary are dropped. The penalties look at the prompt's last words too:
+    /// images are passed over.
     Adjustments(int32_t vocabulary_size, const Sampling& sampling, std::span<const base::Token> prompt);
 
     /// Adds the biases, then the penalties, as llama.cpp's chain does. undo() must follow before the next apply().
