@@ -1,6 +1,7 @@
 // base/image_tokens.h: images among the tokens of a text.
 #include "base/image_tokens.h"
 
+#include <limits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -31,6 +32,10 @@ TEST_CASE("image tokens: an image's tokens are negative and tell which it is") {
         }
     }
     CHECK(!base::is_image(0));
+    // Nobody's, but somebody may send it.
+    constexpr Token lowest = std::numeric_limits<Token>::min();
+    static_assert(base::image_of(lowest) > base::kImageIdMax);
+    CHECK(base::is_image(lowest));
 }
 
 TEST_CASE("image tokens: a text is cut between images, equal ones too, and never inside of one") {

@@ -30,7 +30,7 @@ constexpr bool continues_image(Token token) {
 }
 
 constexpr ImageId image_of(Token token) {
-    return (1 - token) / 2;
+    return -(token / 2) - token % 2; // without leaving the type, also for the lowest token there is
 }
 
 /// Whether a text that is cut here would have a part of an image only.

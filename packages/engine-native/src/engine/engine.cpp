@@ -84,7 +84,6 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
         return base::fail(Code::generation_not_supported,
                           "This model generates no text: it reads whole texts and gives embeddings of them.");
     }
-    if (submission.prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
     const base::Result<void> is_known =
         check_prompt(*model_, options_.context.batch_tokens, submission.prompt, submission.images);
     if (!is_known) return std::unexpected(is_known.error());

@@ -35,9 +35,9 @@ void Images::forget(RequestId id) {
 
 void Images::drop_unwanted() {
     encoder_->keep_only([this](ImageId image) {
-        return std::ranges::any_of(requests_, [&](const auto& request) {
-            const auto is_it = [&](const auto& part) { return part->id() == image; };
-            return request.second.waits && std::ranges::any_of(request.second.parts, is_it);
+        return std::ranges::any_of(requests_, [&](const auto& each) {
+            const OfRequest& request = each.second;
+            return request.waits && llama_rt::find_part(request.parts, image) != request.parts.end();
         });
     });
 }
@@ -50,7 +50,7 @@ bool Images::has(RequestId id, ImageId image) {
         return true;
     }
     request.waits = true;
-    const auto first = std::ranges::find(request.parts, image, [](const auto& part) { return part->id(); });
+    const auto first = llama_rt::find_part(request.parts, image);
     INGLE_ASSERT(first != request.parts.end());
     encoder_->want(*first);
     const auto next = std::next(first);
@@ -68,8 +68,7 @@ std::vector<Images::Failure> Images::receive() {
             continue;
         }
         for (const auto& [id, request] : requests_) {
-            const auto is_it = [&](const auto& part) { return part->id() == done.image; };
-            if (request.waits && std::ranges::any_of(request.parts, is_it))
+            if (request.waits && llama_rt::find_part(request.parts, done.image) != request.parts.end())
                 failures.push_back({.id = id, .error = done.embedding.error()});
         }
     }
@@ -79,14 +78,14 @@ std::vector<Images::Failure> Images::receive() {
 Images::Source Images::source(const sched::Step& step) const {
     const OfRequest& request = requests_.at(step.id);
     const ImageId image = base::image_of(step.tokens.front());
-    const auto part = std::ranges::find(request.parts, image, [](const auto& one) { return one->id(); });
-    return {.part = part->get(), .embedding = request.held.at(image)->data()};
+    return {.part = llama_rt::find_part(request.parts, image)->get(),
+            .embedding = request.held.at(image)->data()};
 }
 
 void Images::computed(const sched::Step& step) {
     OfRequest& request = requests_.at(step.id);
     const ImageId image = base::image_of(step.tokens.front());
-    const auto part = std::ranges::find(request.parts, image, [](const auto& one) { return one->id(); });
+    const auto part = llama_rt::find_part(request.parts, image);
     const int32_t end = step.image_offset + static_cast<int32_t>(step.tokens.size());
     if (end == (*part)->tokens()) request.held.erase(image);
 }

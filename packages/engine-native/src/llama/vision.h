@@ -12,6 +12,7 @@
 #include "llama/assertions.h"
 #include "llama/handles.h"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <list>
@@ -72,6 +73,11 @@ private:
 
 /// The parts of a prompt's images, each once.
 using ImageParts = std::vector<std::shared_ptr<const ImagePart>>;
+
+/// Where the part of this id is; their end where there is none.
+inline ImageParts::const_iterator find_part(const ImageParts& parts, base::ImageId id) {
+    return std::ranges::find(parts, id, [](const auto& part) { return part->id(); });
+}
 
 class Vision {
 public:
