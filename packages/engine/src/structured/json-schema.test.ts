@@ -115,6 +115,7 @@ describe("what cannot be", () => {
     [{ anyOf: [] }, "must not be empty"],
     [{ $ref: "https://example.org/x" }, "$ref"],
     [{ $ref: "#/nowhere" }, "points at nothing"],
+    [{ $ref: "#/100%" }, "stands for no character"],
     [{ properties: [] }, "properties"],
     [{ type: "string", maxLength: -1 }, "maxLength"],
     [{ type: "string", minLength: 5, maxLength: 4 }, "less than"],

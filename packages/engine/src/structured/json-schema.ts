@@ -1,7 +1,7 @@
 // A JSON schema as a grammar that writes nothing but values of it. Used by Model, for structured output. Whoever writes
 // a schema may be a stranger: its depth and size are bounded. Where a schema leaves a choice, the grammar may be
 // narrower than the schema (an object has no properties but those that are named), but never wider, except for the
-// keywords in `unenforced`, which are refused when `strict` asks for every word of the schema.
+// keywords in schema-keywords.ts, which are refused when `strict` asks for every word of the schema.
 import { formatOf } from "./formats.ts";
 import {
   anyArray,
@@ -14,11 +14,24 @@ import {
   character,
   space,
 } from "./json-text.ts";
-import { integersWithin, numbersWithin, type Bound } from "./number-range.ts";
+import { integersWithin, numbersWithin } from "./number-range.ts";
 import { jsonMembers, membersRule, type Member } from "./object-members.ts";
 import { stringMatching } from "./pattern.ts";
 import { literal, repeated, Rules } from "./rules.ts";
 import { SchemaError } from "./schema-error.ts";
+import {
+  cannotEnforce,
+  countOf,
+  isObject,
+  merged,
+  namedProperties,
+  numberBounds,
+  resolve,
+  typeOf,
+  unenforcedKeyword,
+  wrong,
+  type Schema,
+} from "./schema-keywords.ts";
 
 /** Schemas inside schemas: reading them recurses. */
 const depthMax = 64;
@@ -26,9 +39,6 @@ const depthMax = 64;
 const schemasMax = 5_000;
 /** UTF-16 units of the grammar that is made. */
 const grammarLengthMax = 1024 * 1024;
-/** Most that `minItems`, `maxLength` and so on may say; more cannot be meant. */
-const countMax = 1_000_000_000;
-
 /** Rules for a value of the schema; the name of the first is `rootRule`. Throws a SchemaError. */
 export function schemaRules(schema: unknown, isStrict: boolean): string {
   const rules = new Rules();
@@ -50,34 +60,6 @@ export function jsonObjectRules(): string {
   const rules = new Rules();
   return rules.text(anyObject(rules));
 }
-
-type Schema = Readonly<Record<string, unknown>>;
-
-/** Keywords that say something about a value and that a grammar cannot hold it to. */
-const unenforced = new Set([
-  "contains",
-  "dependentRequired",
-  "dependentSchemas",
-  "else",
-  "if",
-  "maxContains",
-  "minContains",
-  "multipleOf",
-  "not",
-  "patternProperties",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "uniqueItems",
-]);
-
-const typeByKeyword: readonly [type: string, keywords: readonly string[]][] = [
-  ["object", ["properties", "required", "additionalProperties", "minProperties", "maxProperties"]],
-  ["array", ["items", "prefixItems", "minItems", "maxItems"]],
-  ["string", ["pattern", "minLength", "maxLength", "format"]],
-  ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]],
-];
 
 class SchemaWriter {
   readonly #root: unknown;
@@ -124,8 +106,7 @@ class SchemaWriter {
     if (schema["allOf"] !== undefined) return this.#allOf(schema, schema["allOf"]);
     if (schema["const"] !== undefined) return literal(JSON.stringify(schema["const"]));
     if (schema["enum"] !== undefined) return this.#enum(schema["enum"]);
-    const type =
-      schema["type"] ?? typeByKeyword.find(([, keywords]) => keywords.some((key) => key in schema))?.[0];
+    const type = typeOf(schema);
     if (Array.isArray(type))
       return this.#either(
         type.map((each: unknown) => ({ ...schema, type: each })),
@@ -158,12 +139,9 @@ class SchemaWriter {
 
   #refuseUnenforced(schema: Schema): void {
     if (!this.#isStrict) return;
-    const keyword = Object.keys(schema).find((key) => unenforced.has(key));
+    const keyword = unenforcedKeyword(schema);
     if (keyword !== undefined)
-      throw new SchemaError(
-        "cannot_enforce",
-        `${keyword} cannot be enforced: leave it out, or do not ask for strict`,
-      );
+      throw cannotEnforce(`${keyword} cannot be enforced: leave it out, or do not ask for strict`);
   }
 
   /** A definition has one rule however often it is used, also by itself. */
@@ -175,24 +153,8 @@ class SchemaWriter {
     if (known !== undefined) return known;
     const name = this.#rules.reserve();
     this.#references.set(reference, name);
-    this.#rules.define(name, this.#rule(this.#resolve(reference)));
+    this.#rules.define(name, this.#rule(resolve(this.#root, reference)));
     return name;
-  }
-
-  #resolve(reference: string): unknown {
-    let target = this.#root;
-    for (const part of reference.split("/").slice(1)) {
-      const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-      const holder: unknown = target;
-      target =
-        isObject(holder) && Object.hasOwn(holder, key)
-          ? holder[key]
-          : Array.isArray(holder)
-            ? holder[Number(key)]
-            : undefined;
-      if (target === undefined) throw wrong(`$ref ${reference} points at nothing`);
-    }
-    return target;
   }
 
   #anyOf(schema: Schema, alternatives: unknown): string {
@@ -222,7 +184,9 @@ class SchemaWriter {
   /** A schema that is nothing but a reference, as what it points at; once, so that circles stay outside. */
   #followed(schema: unknown): unknown {
     const reference = isObject(schema) ? schema["$ref"] : undefined;
-    return typeof reference === "string" && reference.startsWith("#") ? this.#resolve(reference) : schema;
+    return typeof reference === "string" && reference.startsWith("#")
+      ? resolve(this.#root, reference)
+      : schema;
   }
 
   #enum(values: unknown): string {
@@ -237,24 +201,11 @@ class SchemaWriter {
     return membersRule(members, this.#rules, jsonMembers(this.#rules));
   }
 
-  /** The properties that are named, by a schema or by being required. */
   #members(schema: Schema): Member[] {
-    const properties = schema["properties"] ?? {};
-    if (!isObject(properties)) throw wrong("properties must be an object");
-    const required = schema["required"] ?? [];
-    if (!Array.isArray(required)) throw wrong("required must be an array");
-    const names = new Set<unknown>(required);
-    const missing = required.filter(
-      (name: unknown) => typeof name === "string" && !Object.hasOwn(properties, name),
-    );
-    const named = {
-      ...properties,
-      ...Object.fromEntries(missing.map((name: unknown) => [String(name), true])),
-    };
-    return Object.entries(named).map(([name, value]) => ({
+    return namedProperties(schema).map(({ name, schema: value, isRequired }) => ({
       name,
       rule: this.#rule(value),
-      isRequired: names.has(name),
+      isRequired,
     }));
   }
 
@@ -262,8 +213,7 @@ class SchemaWriter {
   #refuseCounts(schema: Schema): void {
     for (const keyword of ["minProperties", "maxProperties"]) {
       if (this.#isStrict && schema[keyword] !== undefined)
-        throw new SchemaError(
-          "cannot_enforce",
+        throw cannotEnforce(
           `${keyword} cannot be enforced beside properties: leave it out, or do not ask for strict`,
         );
     }
@@ -326,66 +276,19 @@ class SchemaWriter {
 
   /** A pattern decides the length; both together cannot be held to. */
   #alone(expression: string, min: number | undefined, max: number | undefined): string {
-    if (this.#isStrict && (min !== undefined || max !== undefined)) {
-      throw new SchemaError(
-        "cannot_enforce",
+    if (this.#isStrict && (min !== undefined || max !== undefined))
+      throw cannotEnforce(
         "minLength and maxLength cannot be enforced beside pattern: say the length in the pattern",
       );
-    }
     return expression;
   }
 
   #number(type: "integer" | "number", schema: Schema): string {
-    const min = tighter(boundOf(schema, "minimum", false), boundOf(schema, "exclusiveMinimum", true), 1);
-    const max = tighter(boundOf(schema, "maximum", false), boundOf(schema, "exclusiveMaximum", true), -1);
+    const { min, max } = numberBounds(schema);
     if (min === undefined && max === undefined)
       return type === "integer" ? anyInteger(this.#rules) : anyNumber(this.#rules);
     const within = type === "integer" ? integersWithin({ min, max }) : numbersWithin({ min, max });
     if (within === undefined) throw wrong("no number is within minimum and maximum");
     return within;
   }
-}
-
-function wrong(message: string): SchemaError {
-  return new SchemaError("wrong", message);
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Both must hold. What only one of them says is kept; of what both say, properties are put together. */
-function merged(one: unknown, other: unknown): unknown {
-  if (other === true) return one;
-  if (!isObject(one) || !isObject(other)) return other;
-  const both = { ...one, ...other };
-  if (isObject(one["properties"]) && isObject(other["properties"])) {
-    both["properties"] = { ...one["properties"], ...other["properties"] };
-  }
-  if (Array.isArray(one["required"]) && Array.isArray(other["required"])) {
-    both["required"] = [...one["required"], ...other["required"]];
-  }
-  return both;
-}
-
-function countOf(schema: Schema, keyword: string): number | undefined {
-  const value = schema[keyword];
-  if (value === undefined) return undefined;
-  const isCount = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= countMax;
-  if (!isCount) throw wrong(`${keyword} must be an integer from 0 to ${countMax}`);
-  return value;
-}
-
-function boundOf(schema: Schema, keyword: string, isOpen: boolean): Bound | undefined {
-  const value = schema[keyword];
-  // Older schemas say with true that the bound beside it is open; a closed one is what they mean at least.
-  if (value === undefined || typeof value === "boolean") return undefined;
-  if (typeof value !== "number") throw wrong(`${keyword} must be a number`);
-  return { value, isOpen };
-}
-
-/** Of two lower (1) or upper (-1) bounds, the one that leaves less. */
-function tighter(closed: Bound | undefined, open: Bound | undefined, direction: 1 | -1): Bound | undefined {
-  if (closed === undefined || open === undefined) return closed ?? open;
-  return open.value * direction >= closed.value * direction ? open : closed;
 }
