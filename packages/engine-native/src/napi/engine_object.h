@@ -1,4 +1,4 @@
-// NativeEngine of index.d.ts: an Engine, its bridge to JS, and their end, which comes from dispose(), from garbage
+// NativeEngine of engine.d.ts: an Engine, its bridge to JS, and their end, which comes from dispose(), from garbage
 // collection or from the environment's teardown, whichever is first.
 #pragma once
 
