@@ -32,7 +32,7 @@ constexpr int32_t kTilesApartMax = 16;
 
 int32_t donors_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
     // One is to spare: copies go through it.
-    const int32_t room = llama_rt::Context::kSlotsMax - 1 - context.sequences;
+    const int32_t room = llama_rt::kSlotsMax - 1 - context.sequences;
     return std::clamp(room, 0, model.info().is_recurrent ? kDonorsRecurrent : kDonors);
 }
 

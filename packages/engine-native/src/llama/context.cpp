@@ -17,57 +17,6 @@ using base::Code;
 
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-
-std::string gibibytes(uint64_t bytes) {
-    const auto tenths = static_cast<uint64_t>(static_cast<double>(bytes) / kGiB * 10 + 0.5);
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
-}
-
-/// Memory of the machine and of its GPUs together: what could hold a model at all.
-uint64_t memory_total() {
-    uint64_t total = 0;
-    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
-        size_t device_free = 0;
-        size_t device_total = 0;
-        ggml_backend_dev_memory(ggml_backend_dev_get(i), &device_free, &device_total);
-        total += device_total;
-    }
-    return total;
-}
-
-llama_flash_attn_type flash_attention_type(const std::string& name) {
-    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    return name == "off" ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
-}
-
-llama_context_params to_params(const ContextOptions& options, KvTypes types, int32_t slots) {
-    llama_context_params params = llama_context_default_params();
-    params.n_ctx = static_cast<uint32_t>(options.cells);
-    params.n_batch = static_cast<uint32_t>(options.batch_tokens);
-    params.n_ubatch = static_cast<uint32_t>(options.batch_tokens);
-    params.n_seq_max = static_cast<uint32_t>(std::min(slots + 1, Context::kSlotsMax));
-    // llama.cpp makes room for the logits of every sequence it can tell apart: outputs_max().
-    params.n_outputs_max = params.n_seq_max;
-    params.n_threads = options.threads;
-    params.n_threads_batch = options.threads_batch;
-    params.type_k = types.k;
-    params.type_v = types.v;
-    params.flash_attn_type = flash_attention_type(options.flash_attention);
-    // One pool of cells for all sequences: a long one may use what short ones leave, and prefixes can be shared.
-    params.kv_unified = true;
-    params.no_perf = true;
-    return params;
-}
-
-base::Error out_of_memory(const Model& model, const ContextOptions& options, uint64_t kv_bytes) {
-    return {.code = Code::out_of_memory,
-            .message = "There is not enough memory for a context of " + std::to_string(options.cells) +
-                       " tokens: the weights take " + gibibytes(model.info().size_bytes) + ", the KV cache " +
-                       gibibytes(kv_bytes) + ", and this machine has " + gibibytes(memory_total()) +
-                       ". Ask for a shorter context or fewer parallel requests."};
-}
-
 /// What a code of llama_decode() means. 1: no cell is free. -2: an allocation failed, nearly always.
 Decoded meaning_of(int32_t code) {
     switch (code) {
@@ -105,36 +54,23 @@ private:
 
 } // namespace
 
-base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
-                                                  int32_t slots) {
-    const base::Result<KvTypes> types =
-        kv_types(model, options.kv_type_k, options.kv_type_v, options.flash_attention);
-    if (!types) return std::unexpected(types.error());
-    return to_params(options, *types, slots);
-}
-
 base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Model> model,
                                                        const ContextOptions& options, int32_t slots) {
     const base::Result<llama_context_params> params = context_params(*model, options, slots);
     if (!params) return std::unexpected(params.error());
-    const uint64_t kv_bytes = kv_token_bytes(*model, {.k = params->type_k, .v = params->type_v}) *
-                              static_cast<uint64_t>(options.cells);
-    // The kernel would promise more memory than there is and end the process when it is touched.
-    if (model->info().size_bytes + kv_bytes > memory_total()) {
-        return std::unexpected(out_of_memory(*model, options, kv_bytes));
-    }
+    if (!fits_machine(*model, *params)) return std::unexpected(context_out_of_memory(*model, *params));
     ErrorLines errors;
     const AssertionsThrow assertions_throw;
     try {
         std::unique_ptr<Context> context(new Context(model, options, *params, slots));
         if (context->context_ == nullptr) {
             if (errors.text().find("alloc") != std::string::npos)
-                return std::unexpected(out_of_memory(*model, options, kv_bytes));
+                return std::unexpected(context_out_of_memory(*model, *params));
             return base::fail(Code::engine_failed, "The context could not be made: " + errors.text());
         }
         return context;
     } catch (const std::bad_alloc&) {
-        return std::unexpected(out_of_memory(*model, options, kv_bytes));
+        return std::unexpected(context_out_of_memory(*model, *params));
     } catch (const std::exception& error) {
         return base::fail(Code::engine_failed, std::string("The context could not be made: ") + error.what());
     }
@@ -144,7 +80,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
                  const llama_context_params& params, int32_t slots)
     : model_(std::move(model)),
       types_{.k = params.type_k, .v = params.type_v},
-      batch_tokens_(options.batch_tokens),
+      batch_(options.batch_tokens, model_->vision()),
       positions_(static_cast<size_t>(slots) + 1),
       spare_(slots) {
     INGLE_ASSERT(slots <= kSlotsMax);
@@ -157,30 +93,11 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
     llama_set_abort_callback(
         context_.get(), [](void* data) { return static_cast<Context*>(data)->is_aborted_.load(); }, this);
-    batch_ = llama_batch_init(batch_tokens_, 0, 1);
-}
-
-Context::~Context() {
-    if (context_ != nullptr) llama_batch_free(batch_);
 }
 
 Decoded Context::decode(std::span<const BatchPart> parts) {
     thread_.check();
-    batch_.n_tokens = 0;
-    logits_index_.assign(parts.size(), -1);
-    const bool has_images = parts.front().image != nullptr;
-    int32_t tokens_all = 0;
-    for (const BatchPart& part : parts)
-        tokens_all += static_cast<int32_t>(part.tokens.size() + part.drafts.size());
-    INGLE_ASSERT(tokens_all <= batch_tokens_);
-    for (size_t i = 0; i < parts.size(); ++i) {
-        INGLE_ASSERT((parts[i].image != nullptr) == has_images);
-        const int32_t last = batch_.n_tokens + static_cast<int32_t>(parts[i].tokens.size()) - 1;
-        if (parts[i].wants_logits) logits_index_[i] = last;
-        if (has_images) add_image(parts[i], tokens_all);
-        else add_text(parts[i]);
-    }
-    const auto [decoded, is_undone] = compute(has_images ? image_batch() : batch_);
+    const auto [decoded, is_undone] = compute(parts);
     // A recurrent state is one cell a sequence, and a batch moves these cells about, those of others too; after a shift
     // it turns all keys first. Of one that broke off on the way nobody knows whose state lies where.
     const bool is_delicate = model_->info().is_recurrent || is_shifted_;
@@ -189,67 +106,14 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     return decoded != Decoded::ok && is_aborted_.load() ? Decoded::aborted : decoded;
 }
 
-void Context::add_text(const BatchPart& part) {
-    const auto& [slot, first, tokens, wants_logits, drafts, image, embedding, offset] = part;
-    const int32_t position = positions_.of(slot, first);
-    for (size_t i = 0; i < tokens.size() + drafts.size(); ++i) {
-        const int32_t at = batch_.n_tokens++;
-        batch_.token[at] = i < tokens.size() ? tokens[i] : drafts[i - tokens.size()];
-        batch_.pos[at] = position + static_cast<int32_t>(i);
-        batch_.n_seq_id[at] = 1;
-        batch_.seq_id[at][0] = slot;
-        batch_.logits[at] = wants_logits && i + 1 >= tokens.size() ? 1 : 0;
-    }
-}
-
-void Context::add_image(const BatchPart& part, int32_t tokens_all) {
-    const Vision& vision = *model_->vision();
-    const auto width = static_cast<size_t>(vision.embedding_size());
-    const auto all = static_cast<size_t>(tokens_all);
-    if (batch_.n_tokens == 0) {
-        embeddings_.clear();
-        image_positions_.assign(all * (vision.has_mrope() ? 4 : 1), 0);
-    }
-    const float* numbers = part.embedding + static_cast<size_t>(part.offset) * width;
-    embeddings_.insert(embeddings_.end(), numbers, numbers + part.tokens.size() * width);
-    const int32_t begin = part.first - part.offset;
-    const llama_pos position = positions_.of(part.slot, begin);
-    const mtmd_image_tokens* image = mtmd_input_chunk_get_tokens_image(part.image->chunk());
-    for (size_t i = 0; i < part.tokens.size(); ++i) {
-        const auto at = static_cast<size_t>(batch_.n_tokens++);
-        const size_t number = static_cast<size_t>(part.offset) + i;
-        const auto [t, x, y, z] = mtmd_image_tokens_get_decoder_pos(image, position, number);
-        image_positions_[at] = static_cast<llama_pos>(t);
-        if (vision.has_mrope()) {
-            image_positions_[all + at] = static_cast<llama_pos>(y);
-            image_positions_[2 * all + at] = static_cast<llama_pos>(x);
-            image_positions_[3 * all + at] = static_cast<llama_pos>(z);
-        }
-        batch_.n_seq_id[at] = 1;
-        batch_.seq_id[at][0] = part.slot;
-        batch_.logits[at] = part.wants_logits && i + 1 == part.tokens.size() ? 1 : 0;
-    }
-    if (part.image->positions() < part.image->tokens())
-        positions_.add(
-            part.slot,
-            {.first = begin, .tokens = part.image->tokens(), .positions = part.image->positions()});
-}
-
-llama_batch Context::image_batch() {
-    llama_batch batch = batch_;
-    batch.token = nullptr;
-    batch.embd = embeddings_.data();
-    batch.pos = image_positions_.data();
-    return batch;
-}
-
 /// `is_undone`: llama.cpp promises that a batch which failed has left no trace.
-Context::Computed Context::compute(const llama_batch& batch) {
+Context::Computed Context::compute(std::span<const BatchPart> parts) {
     ErrorLines errors;
     std::optional<SeeingEachOther> seeing;
     try {
-        if (batch.embd != nullptr && model_->vision()->has_whole_images()) seeing.emplace(context_.get());
-        const int32_t code = llama_decode(context_.get(), batch);
+        batch_.fill(parts, positions_);
+        if (batch_.has_images() && model_->vision()->has_whole_images()) seeing.emplace(context_.get());
+        const int32_t code = llama_decode(context_.get(), batch_.raw());
         // Of keys that could not be turned only the log tells.
         if (code == 0 && is_shifted_ && !errors.text().empty())
             return {.decoded = Decoded::failed, .is_undone = false};
@@ -271,7 +135,7 @@ bool Context::undo(std::span<const BatchPart> parts) {
 
 float* Context::logits(size_t part, size_t drafts) {
     thread_.check();
-    const int32_t index = logits_index_[part];
+    const int32_t index = batch_.logits_index(part);
     if (index < 0) return nullptr;
     const int32_t at = index + static_cast<int32_t>(drafts);
     return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), at); });

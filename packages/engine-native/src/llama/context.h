@@ -4,6 +4,8 @@
 #include "base/result.h"
 #include "base/thread_checker.h"
 #include "base/types.h"
+#include "llama/batch.h"
+#include "llama/context_params.h"
 #include "llama/handles.h"
 #include "llama/kv_types.h"
 #include "llama/positions.h"
@@ -17,40 +19,7 @@
 
 namespace llama_rt {
 
-class ImagePart;
 class Model;
-
-struct ContextOptions {
-    int32_t context_length;
-    int32_t cells;
-    int32_t sequences;
-    int32_t batch_tokens;
-    int32_t threads;
-    int32_t threads_batch;
-    std::string kv_type_k;
-    std::string kv_type_v;
-    /// "auto", "on" or "off".
-    std::string flash_attention;
-};
-
-/// llama.cpp's parameters for such a context, whose `slots` sequences can be told apart.
-base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
-                                                  int32_t slots);
-
-/// Some tokens of one sequence, from number `first` on, and guesses of those after them; or some of an image's.
-struct BatchPart {
-    base::Slot slot;
-    int32_t first;
-    /// Of an image only how many there are matters.
-    std::span<const base::Token> tokens;
-    /// Logits are wanted for the last token, and for every guess.
-    bool wants_logits;
-    std::span<const base::Token> drafts = {};
-    /// Of an image: what its tokens are computed from, those of all of it, and which is the first of these.
-    const ImagePart* image = nullptr;
-    const float* embedding = nullptr;
-    int32_t offset = 0;
-};
 
 /// A part of a sequence's state, copied out of the context.
 struct State {
@@ -66,13 +35,9 @@ enum class Decoded { ok, aborted, failed, out_of_memory };
 
 class Context {
 public:
-    /// llama.cpp's own limit (LLAMA_MAX_SEQ). With one fewer there is one to spare, which copies go through.
-    static constexpr int32_t kSlotsMax = 256;
-
     /// `slots` sequences can be told apart, at most kSlotsMax; `options.sequences` of them run at the same time.
     static base::Result<std::unique_ptr<Context>> create(std::shared_ptr<const Model> model,
                                                          const ContextOptions& options, int32_t slots);
-    ~Context();
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
@@ -161,10 +126,7 @@ private:
 
     Context(std::shared_ptr<const Model> model, const ContextOptions& options,
             const llama_context_params& params, int32_t slots);
-    void add_text(const BatchPart& part);
-    void add_image(const BatchPart& part, int32_t tokens_all);
-    llama_batch image_batch();
-    Computed compute(const llama_batch& batch);
+    Computed compute(std::span<const BatchPart> parts);
     State copy_spare(uint64_t bytes_max);
 
     base::ThreadChecker thread_;
@@ -175,12 +137,7 @@ private:
     KvTypes types_;
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
-    llama_batch batch_{};
-    int32_t batch_tokens_;
-    /// Of a batch of images, instead of batch_'s tokens and positions: numbers, and with M-RoPE four positions a token,
-    /// all first ones before all second ones.
-    std::vector<float> embeddings_;
-    std::vector<llama_pos> image_positions_;
+    Batch batch_;
     Positions positions_;
     /// The last batch, or a copy, broke off in a way that mixes up the states of others.
     bool is_torn_ = false;
@@ -188,8 +145,6 @@ private:
     bool is_shifted_ = false;
     /// A sequence of llama.cpp's that is nobody's: llama.cpp copies whole ones, and this one holds the part that is meant.
     base::Slot spare_;
-    /// For each part of the last batch, the batch index of its first logits; -1 without.
-    std::vector<int32_t> logits_index_;
 };
 
 } // namespace llama_rt

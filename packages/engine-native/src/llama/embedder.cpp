@@ -62,11 +62,6 @@ int32_t batch_texts_of(const Model& model, int32_t batch_tokens) {
     return model.info().is_recurrent ? 1 : std::min(kBatchTexts, batch_tokens);
 }
 
-llama_flash_attn_type flash_attention_type(const std::string& name) {
-    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    return name == "off" ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
-}
-
 llama_context_params to_params(const EmbedderOptions& options, int32_t batch_tokens, int32_t batch_texts) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(options.length);
