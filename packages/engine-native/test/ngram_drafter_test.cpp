@@ -90,6 +90,16 @@ TEST_CASE("n-gram drafter: goes on when a text was cut at its beginning") {
     CHECK_EQ(drafter.guesses()[0], 353);
 }
 
+TEST_CASE("n-gram drafter: a place that it has learned may become the end of a text that was cut while nobody asked") {
+    Tokens text;
+    for (Token i = 0; i < 500; ++i) text.push_back(i % 2);
+    NgramDrafter drafter;
+    drafter.observe(text);
+    text.pop_back();
+    drafter.observe(text);
+    CHECK_EQ(Tokens(drafter.guesses().begin(), drafter.guesses().end()), Tokens{1, 0, 1, 0, 1, 0, 1, 0});
+}
+
 TEST_CASE("n-gram drafter: whatever the text, its guesses are what followed the same three tokens") {
     for (const uint64_t seed : test::seeds(20)) {
         CAPTURE(seed);

@@ -1,6 +1,7 @@
 // Ends of every kind while the engine works: dispose, exit, a terminated worker, garbage. None may crash the process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { EngineError } from "@ingle/engine";
 import { tinyModel, until } from "@ingle/fixtures";
@@ -27,6 +28,10 @@ async function script(ending: string): Promise<string> {
   `;
 }
 
+function dataUrl(source: string): string {
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
+
 async function runChild(
   source: string,
 ): Promise<{ code: number | null; signal: string | null; stderr: string }> {
@@ -35,7 +40,7 @@ async function runChild(
   });
   let stderr = "";
   child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
-  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  const timer = globalThis.setTimeout(() => child.kill("SIGKILL"), 30_000);
   const [code, signal] = (await once(child, "close")) as [number | null, string | null];
   clearTimeout(timer);
   return { code, signal, stderr };
@@ -94,16 +99,36 @@ describe("the end of an engine", () => {
     expect(await runChild(source)).toEqual({ code: 0, signal: null, stderr: "" });
   });
 
+  it("terminates workers while they load and prepare, again and again", async () => {
+    const path = JSON.stringify(await tinyModel());
+    const text = '"some words ".repeat(5000)';
+    const endless = [
+      `await (await load(${path}, { threads: 1 }))[Symbol.asyncDispose]();`,
+      `await model.tokenizer.decode(await model.tokenizer.encode(${text}));`,
+      `await model.promptTokens({ messages: [{ role: "user", content: ${text} }] });`,
+      `await model.generate({ prompt: "one two", responseFormat: { type: "json" }, maxTokens: 1 });`,
+    ];
+    for (const work of endless) {
+      const source = `
+        const { parentPort } = await import("node:worker_threads");
+        const { load } = await import(${JSON.stringify(engine)});
+        const { model } = await load(${path}, { threads: 1 });
+        parentPort.postMessage("at work");
+        for (;;) { ${work} }`;
+      for (let round = 0; round < 3; round += 1) {
+        const worker = new Worker(`import(${JSON.stringify(dataUrl(source))})`, { eval: true });
+        await within(20_000, once(worker, "message"));
+        await setTimeout(3 + round * 5);
+        expect(await within(10_000, worker.terminate())).toBe(1);
+      }
+    }
+  }, 60_000);
+
   it("terminates workers while they generate, again and again, beside a model that goes on", async () => {
     await using loaded = await loadTiny();
     const source = await script('(await import("node:worker_threads")).parentPort?.postMessage("talking");');
     for (let round = 0; round < 4; round += 1) {
-      const worker = new Worker(
-        `import(${JSON.stringify(`data:text/javascript,${encodeURIComponent(source)}`)})`,
-        {
-          eval: true,
-        },
-      );
+      const worker = new Worker(`import(${JSON.stringify(dataUrl(source))})`, { eval: true });
       await within(20_000, once(worker, "message"));
       await within(10_000, worker.terminate());
     }

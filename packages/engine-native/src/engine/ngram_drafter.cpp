@@ -22,8 +22,8 @@ constexpr uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;
 } // namespace
 
 void NgramDrafter::observe(std::span<const Token> text) {
-    // Cut at its beginning: all places have moved.
-    if (text.size() < learned_) {
+    // Cut at its beginning: all places have moved. One may even be this text's end, behind which there is nothing yet.
+    if (text.size() <= learned_) {
         std::ranges::fill(ends_, 0);
         learned_ = 0;
     }

@@ -13,6 +13,7 @@
 #include "llama/quantize.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <napi.h>
@@ -28,6 +29,7 @@ base::Result<engine::Submission> to_submission(Napi::Value value);
 
 base::Result<llama_rt::Chat> to_chat(Napi::Value value);
 base::Result<llama_rt::ImageText> to_image_text(Napi::Value value);
+base::Result<std::string> to_text(Napi::Value value);
 base::Result<std::vector<base::Token>> to_tokens(Napi::Value value);
 base::Result<std::vector<std::vector<base::Token>>> to_texts(Napi::Value value);
 

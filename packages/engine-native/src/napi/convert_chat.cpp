@@ -78,7 +78,10 @@ Napi::Value hold(Napi::Env env, std::shared_ptr<const T> object) {
     using Held = std::shared_ptr<const T>;
     if (object == nullptr) return env.Null();
     auto held = std::make_unique<Held>(std::move(object));
-    return Napi::External<Held>::New(env, held.release(), [](Napi::Env, Held* data) { delete data; });
+    Napi::Value external =
+        Napi::External<Held>::New(env, held.get(), [](Napi::Env, Held* data) { delete data; });
+    if (!external.IsEmpty()) held.release(); // JS owns it, unless the environment is going away
+    return external;
 }
 
 } // namespace

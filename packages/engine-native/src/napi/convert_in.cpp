@@ -173,6 +173,11 @@ base::Result<engine::Submission> to_submission(Napi::Value value) {
     });
 }
 
+base::Result<std::string> to_text(Napi::Value value) {
+    if (value.IsEmpty() || !value.IsString()) return std::unexpected(wrong("The text"));
+    return value.As<Napi::String>().Utf8Value();
+}
+
 base::Result<std::vector<base::Token>> to_tokens(Napi::Value value) {
     if (value.IsEmpty() || !value.IsTypedArray() ||
         value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {

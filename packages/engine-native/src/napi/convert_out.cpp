@@ -159,12 +159,14 @@ napi_value write(napi_env env, const engine::FailureEvent& event) {
 
 Napi::Value from_tokens(Napi::Env env, const std::vector<base::Token>& tokens) {
     Napi::Int32Array array = Napi::Int32Array::New(env, tokens.size());
+    if (array.IsEmpty()) return array; // the environment is going away
     std::ranges::copy(tokens, array.Data());
     return array;
 }
 
 Napi::Value from_pieces(Napi::Env env, const std::string& bytes, const std::vector<int32_t>& ends) {
     Napi::Uint8Array all = Napi::Uint8Array::New(env, bytes.size());
+    if (all.IsEmpty()) return all; // the environment is going away
     std::ranges::copy(bytes, all.Data());
     Napi::Object object = Napi::Object::New(env);
     object.Set("bytes", all);

@@ -23,8 +23,13 @@ Napi::Value thrown(Napi::Env env, const base::Error& error) {
     return env.Undefined();
 }
 
+/// Not by coercion, which fails while a worker is being terminated.
+bool is_true(const Napi::Value& value) {
+    return value.IsBoolean() && value.As<Napi::Boolean>().Value();
+}
+
 bool option(const Napi::Value& options, const char* name) {
-    return options.IsObject() && options.As<Napi::Object>().Get(name).ToBoolean().Value();
+    return options.IsObject() && is_true(options.As<Napi::Object>().Get(name));
 }
 
 class TokenizeWorker final : public PromiseWorker {
@@ -297,10 +302,12 @@ Napi::Value ModelObject::info(const Napi::CallbackInfo& info) {
 Napi::Value ModelObject::tokenize(const Napi::CallbackInfo& info) {
     ModelPtr model = usable(info.Env());
     if (model == nullptr) return info.Env().Undefined();
-    return PromiseWorker::start(
-        info.Env(),
-        std::make_unique<TokenizeWorker>(std::move(model), info[0].ToString().Utf8Value(),
-                                         option(info[1], "addSpecial"), option(info[1], "parseSpecial")));
+    base::Result<std::string> text = to_text(info[0]);
+    if (!text) return thrown(info.Env(), text.error());
+    return PromiseWorker::start(info.Env(),
+                                std::make_unique<TokenizeWorker>(std::move(model), std::move(*text),
+                                                                 option(info[1], "addSpecial"),
+                                                                 option(info[1], "parseSpecial")));
 }
 
 Napi::Value ModelObject::detokenize(const Napi::CallbackInfo& info) {
@@ -353,16 +360,19 @@ Napi::Value ModelObject::prepare_images(const Napi::CallbackInfo& info) {
 Napi::Value ModelObject::prepare_grammar(const Napi::CallbackInfo& info) {
     ModelPtr model = usable(info.Env());
     if (model == nullptr) return info.Env().Undefined();
-    return PromiseWorker::start(
-        info.Env(), std::make_unique<GrammarWorker>(std::move(model), info[0].ToString().Utf8Value()));
+    base::Result<std::string> grammar = to_text(info[0]);
+    if (!grammar) return thrown(info.Env(), grammar.error());
+    return PromiseWorker::start(info.Env(),
+                                std::make_unique<GrammarWorker>(std::move(model), std::move(*grammar)));
 }
 
 Napi::Value ModelObject::parse_reply(const Napi::CallbackInfo& info) {
     base::Result<std::shared_ptr<const llama_rt::ReplyParser>> parser = to_reply_parser(info[0]);
     if (!parser) return thrown(info.Env(), parser.error());
-    return PromiseWorker::start(info.Env(), std::make_unique<ParseWorker>(std::move(*parser),
-                                                                          info[1].ToString().Utf8Value(),
-                                                                          info[2].ToBoolean().Value()));
+    base::Result<std::string> text = to_text(info[1]);
+    if (!text) return thrown(info.Env(), text.error());
+    return PromiseWorker::start(
+        info.Env(), std::make_unique<ParseWorker>(std::move(*parser), std::move(*text), is_true(info[2])));
 }
 
 Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
