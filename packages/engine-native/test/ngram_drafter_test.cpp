@@ -90,7 +90,8 @@ TEST_CASE("n-gram drafter: goes on when a text was cut at its beginning") {
     CHECK_EQ(drafter.guesses()[0], 353);
 }
 
-TEST_CASE("n-gram drafter: a place that it has learned may become the end of a text that was cut while nobody asked") {
+TEST_CASE("n-gram drafter: a place that it has learned may become the end of a text that was cut while "
+          "nobody asked") {
     Tokens text;
     for (Token i = 0; i < 500; ++i) text.push_back(i % 2);
     NgramDrafter drafter;
