@@ -95,7 +95,9 @@ TEST_CASE("state file: another key, foreign tokens and too much state are not re
     CHECK(engine::read_state_file(other, kPlenty, kAnyText).empty());
     const engine::IsText is_small = [](std::span<const base::Token> text) { return text.back() < 50; };
     CHECK_EQ(engine::read_state_file(file, kPlenty, is_small).size(), 1);
-    CHECK_EQ(engine::read_state_file(file, 60, kAnyText).size(), 1);
+    const uint64_t whole = 21 + 3 + 40 + 3;
+    CHECK_EQ(engine::read_state_file(file, whole, kAnyText).size(), 2);
+    CHECK_EQ(engine::read_state_file(file, whole - 1, kAnyText).size(), 1);
     CHECK_EQ(engine::read_state_file(file, 20, kAnyText).size(), 0);
     CHECK(engine::read_state_file(file_of("ingle-state-nowhere"), kPlenty, kAnyText).empty());
 }

@@ -116,7 +116,8 @@ public:
             return false;
         if (lengths.tokens > INT32_MAX || lengths.first >= lengths.tokens) return false;
         saved.first = static_cast<int32_t>(lengths.first);
-        if (!read(saved.text, lengths.tokens) || !read_checkpoints(saved, lengths)) return false;
+        bytes_max -= lengths.state;
+        if (!read(saved.text, lengths.tokens) || !read_checkpoints(saved, lengths, bytes_max)) return false;
         llama_rt::State& state = saved.piece.state;
         state.size = lengths.state;
         state.bytes = std::make_unique_for_overwrite<uint8_t[]>(state.size);
@@ -127,13 +128,14 @@ public:
     }
 
 private:
-    bool read_checkpoints(SavedPiece& saved, const Lengths& lengths) {
+    bool read_checkpoints(SavedPiece& saved, const Lengths& lengths, uint64_t bytes_max) {
         for (uint32_t i = 0; i < lengths.checkpoints; ++i) {
             CheckpointLengths of{};
             if (!read(&of, sizeof(of)) || of.length <= lengths.first || of.length >= lengths.tokens)
                 return false;
             std::vector<uint8_t> bytes;
-            if (!read(bytes, of.bytes)) return false;
+            if (of.bytes > bytes_max || !read(bytes, of.bytes)) return false;
+            bytes_max -= of.bytes;
             saved.piece.checkpoints.emplace(static_cast<int32_t>(of.length), std::move(bytes));
         }
         return true;
@@ -178,7 +180,7 @@ std::vector<SavedPiece> read_state_file(const StateFile& file, uint64_t bytes_ma
     try {
         for (SavedPiece saved; reader.read(saved, bytes_max); saved = {}) {
             if (!is_text(saved.text)) break;
-            bytes_max -= saved.piece.state.size;
+            bytes_max -= HostMemory::size_of(saved.piece);
             pieces.push_back(std::move(saved));
         }
     } catch (const std::bad_alloc&) {

@@ -49,7 +49,8 @@ bool write_state_file(const StateFile& file, std::span<const PieceView> pieces);
 /// Whether a text may be one of this engine's: state of foreign tokens is not even read.
 using IsText = std::function<bool(std::span<const base::Token>)>;
 
-/// The file's pieces in their order, of at most `bytes_max` of state; none when there is no file, or another engine's.
+/// The file's pieces in their order, of at most `bytes_max` of state and checkpoints; none when there is no file, or
+/// another engine's.
 std::vector<SavedPiece> read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text);
 
 } // namespace engine
