@@ -105,6 +105,30 @@ TEST_CASE("engine: when the n-th call of a copy throws, nobody's text changes") 
     }
 }
 
+TEST_CASE("engine: what was about to be kept when a context was torn is not kept in half") {
+    const test::ModelPtr model = test::tiny_lfm2();
+    const std::vector<base::Token> end{model->info().eos};
+    const auto message = [&](int32_t seed, int32_t count) {
+        return test::joined(test::words(seed, count), end);
+    };
+    EngineHouse house(model, with_memory(1 << 24));
+    const std::vector<base::Token> system = message(1, 40);
+    house.ask({.prompt = test::joined(message(2, 40), message(3, 60)), .tokens = 3});
+    house.ask({.prompt = test::joined(system, message(4, 60)), .tokens = 3});
+    const Question next{.prompt = test::joined(system, message(5, 60)), .tokens = 3};
+    {
+        // It begins with the second chat's system message, and the first chat goes for it.
+        bool is_failed = false;
+        const auto fail_once = [&](const Call& call) {
+            return call.kind == Call::Kind::share && !std::exchange(is_failed, true);
+        };
+        const test::WithFaults with({.other = fail_once});
+        CHECK_EQ(house.ask(next).error, base::Code::engine_failed);
+    }
+    CHECK_EQ(house.engine->stats().cache_ram_bytes, 0);
+    CHECK_EQ(house.ask(next).text, EngineHouse(model).ask(next).text);
+}
+
 TEST_CASE("engine: copies that always fail leave everything to be computed") {
     using enum Call::Kind;
     for (const test::ModelPtr& model : {test::tiny_llama(), test::tiny_lfm2()}) {

@@ -54,7 +54,9 @@ void Engine::note_shifts(const sched::Plan& plan) {
 }
 
 void Engine::stash(const sched::CellOp& op) {
-    const std::optional<HostMemory::Made> made = is_torn_ ? std::nullopt : host_memory_.stash(*context_, op);
+    std::optional<HostMemory::Made> made;
+    if (is_torn_) host_memory_.discard(op.stash); // it may have its checkpoints already
+    else made = host_memory_.stash(*context_, op);
     is_torn_ |= context_->is_torn();
     if (made) scheduler_.stashed(op.stash, made->bytes, made->is_kept);
     else scheduler_.not_stashed(op.stash);

@@ -67,6 +67,8 @@ void Engine::fail(base::RequestId id, base::Error error) {
 void Engine::check_integrity() {
     owner_.check();
     scheduler_.check_integrity();
+    const sched::Stashes& stashes = scheduler_.stashes();
+    INGLE_ASSERT(host_memory_.size() == static_cast<size_t>(stashes.size()) + stashes.dropped());
     const std::vector<int32_t> held = scheduler_.held();
     for (size_t slot = 0; slot < held.size(); ++slot) {
         if (held[slot] == 0) continue;

@@ -5,6 +5,7 @@
 #include "llama/context.h"
 #include "sched/request.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,6 +50,8 @@ public:
     /// Null when it is not there.
     const Piece* find(base::StashId stash) const;
 
+    /// Pieces, also such as are about to be made.
+    size_t size() const { return pieces_.size(); }
     uint64_t bytes() const { return bytes_; }
     uint64_t bytes_max() const { return bytes_max_; }
 

@@ -14,6 +14,7 @@
 
 #include "base/types.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -82,6 +83,9 @@ public:
 
     /// Pieces that went since the last call, but for those that the engine does not have.
     std::vector<base::StashId> take_dropped() { return std::exchange(dropped_, {}); }
+
+    /// Pieces that take_dropped() has yet to tell of.
+    size_t dropped() const { return dropped_.size(); }
 
     /// Bytes of all pieces, as far as they are known.
     uint64_t bytes() const { return bytes_; }
