@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { EngineError } from "@ingle/engine";
+import { EngineError, setLogSink } from "@ingle/engine";
 import { tinyModel, until } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 import { loadTiny, within } from "./tiny.ts";
@@ -97,6 +97,23 @@ describe("the end of an engine", () => {
       setImmediate(() => process.exit(0));
     `;
     expect(await runChild(source)).toEqual({ code: 0, signal: null, stderr: "" });
+  });
+
+  it("leaves the log to whom it is sent to when a worker ends that heard it before", async () => {
+    const source = `
+      const { parentPort } = await import("node:worker_threads");
+      const { setLogSink } = await import(${JSON.stringify(engine)});
+      await setLogSink(() => {});
+      parentPort.postMessage("hears");
+      setInterval(() => {}, 1000);`;
+    const worker = new Worker(`import(${JSON.stringify(dataUrl(source))})`, { eval: true });
+    await within(20_000, once(worker, "message"));
+    const lines: string[] = [];
+    await setLogSink((_, text) => lines.push(text));
+    await within(10_000, worker.terminate());
+    await (await loadTiny())[Symbol.asyncDispose]();
+    await setLogSink(null);
+    expect(lines).not.toEqual([]);
   });
 
   it("terminates workers while they load and prepare, again and again", async () => {

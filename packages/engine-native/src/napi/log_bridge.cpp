@@ -1,9 +1,11 @@
 #include "napi/log_bridge.h"
 
 #include "llama/backend.h"
+#include "napi/addon_data.h"
 #include "napi/check.h"
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -19,18 +21,28 @@ struct Line {
     std::string text;
 };
 
-/// Owns the threadsafe function; the log's sink holds it, so that setting another sink releases it.
+} // namespace
+
+/// A JS function that hears the log. Any thread writes to it, until its environment ends or sets another.
 class LogBridge {
 public:
     explicit LogBridge(napi_threadsafe_function function) : function_(function) {}
-    ~LogBridge() { napi_release_threadsafe_function(function_, napi_tsfn_release); }
     LogBridge(const LogBridge&) = delete;
     LogBridge& operator=(const LogBridge&) = delete;
 
     void write(int level, const char* text) {
         auto line = std::make_unique<Line>(Line{.level = level, .text = text});
-        if (napi_call_threadsafe_function(function_, line.get(), napi_tsfn_nonblocking) == napi_ok)
+        // Under the lock, so that close() cannot let go of the function in between. It only queues.
+        std::lock_guard lock(mutex_);
+        if (function_ != nullptr &&
+            napi_call_threadsafe_function(function_, line.get(), napi_tsfn_nonblocking) == napi_ok)
             line.release();
+    }
+
+    /// JS thread: after it nothing is heard.
+    void close() {
+        std::lock_guard lock(mutex_);
+        napi_release_threadsafe_function(std::exchange(function_, nullptr), napi_tsfn_release);
     }
 
     static void on_line(napi_env env, napi_value function, void*, void* data) {
@@ -44,18 +56,25 @@ public:
     }
 
 private:
-    napi_threadsafe_function function_;
+    std::mutex mutex_;
+    napi_threadsafe_function function_; // guarded by mutex_
 };
 
-void drop_sink(void*) {
-    llama_rt::set_log_sink(nullptr);
+namespace {
+
+void close_log(void* bridge) {
+    static_cast<LogBridge*>(bridge)->close();
 }
 
 } // namespace
 
 Napi::Value set_log_sink(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    napi_remove_env_cleanup_hook(env, drop_sink, nullptr);
+    auto* data = env.GetInstanceData<AddonData>();
+    if (data->log != nullptr) {
+        napi_remove_env_cleanup_hook(env, close_log, data->log.get());
+        std::exchange(data->log, nullptr)->close();
+    }
     if (!info[0].IsFunction()) {
         llama_rt::set_log_sink(nullptr);
         return env.Undefined();
@@ -69,10 +88,9 @@ Napi::Value set_log_sink(const Napi::CallbackInfo& info) {
         return env.Undefined();
     }
     napi_unref_threadsafe_function(env, function);
-    napi_add_env_cleanup_hook(env, drop_sink, nullptr);
-    llama_rt::set_log_sink([bridge = std::make_shared<LogBridge>(function)](int level, const char* text) {
-        bridge->write(level, text);
-    });
+    data->log = std::make_shared<LogBridge>(function);
+    napi_add_env_cleanup_hook(env, close_log, data->log.get());
+    llama_rt::set_log_sink([bridge = data->log](int level, const char* text) { bridge->write(level, text); });
     return env.Undefined();
 }
 
