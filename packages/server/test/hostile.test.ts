@@ -235,6 +235,22 @@ describe("a client that stops reading its stream", () => {
   });
 });
 
+describe("requests that come behind each other on one connection", () => {
+  const endless = { pieces: Array.from({ length: 1_000 }, () => "x"), delayMs: 20, parallel: 4 };
+  const next = chatText({ ...chat, stream: true }).replace("Connection: close\r\n", "");
+
+  it("are all cancelled and give back their places when it breaks", async () => {
+    await using house = await scriptedServer({ script: endless });
+    const socket = await open(house.server.port);
+    socket.on("error", () => {});
+    socket.write(next.repeat(3));
+    await expect.poll(() => house.log.running.size).toBe(3);
+    socket.destroy();
+    await expect.poll(() => house.log.running.size).toBe(0);
+    expect(house.server.registry.slots[0]?.leases).toBe(0);
+  });
+});
+
 describe("many strangers", () => {
   it("that open connections and say nothing leave nothing behind", async () => {
     await using house = await scriptedServer({ flags: { headersTimeout: "200ms" } });
