@@ -23,8 +23,9 @@ export interface Script {
   stop?: string;
   /** After the pieces, fail with this instead of finishing. */
   failure?: { code: "engine_failed" | "out_of_memory" | "disposed"; message: string };
-  /** Refuse every submission with this. */
+  /** Refuse submissions with this: all, or the one with this number, from 1. */
   refusal?: {
+    only?: number;
     code: "overloaded" | "context_length_exceeded" | "generation_not_supported" | "embeddings_not_supported";
     message: string;
     details?: Record<string, number>;
@@ -158,11 +159,11 @@ function scriptedEngine(
     onEvents(events);
   };
   const takeIn = (): number => {
-    if (script.refusal) {
+    const id = nextId++;
+    if (script.refusal !== undefined && (script.refusal.only ?? id) === id) {
       const { code, message, details } = script.refusal;
       throw Object.assign(new Error(message), { code, details });
     }
-    const id = nextId++;
     log.running.add(id);
     return id;
   };

@@ -1,6 +1,6 @@
 // What all routes that generate do the same way: take a model, start the generations and have them watched, wait for
 // them. A route adds what is its protocol's own. Used by the routes that generate.
-import type { Generation, GenerationRequest, GenerationResult } from "@ingle/engine";
+import type { Generation, GenerationRequest } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
 import type { ImageReading } from "../images/image-files.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
@@ -64,7 +64,10 @@ export function answerHead(
   };
 }
 
-/** One generation for each of `requests`, in their order; they end when the client leaves. */
+/**
+ * One generation for each of `requests`, in their order; they end when the client leaves, and with the first that fails:
+ * nobody is answered with what is left.
+ */
 export function startGenerations(
   request: FastifyRequest,
   lease: Lease,
@@ -72,6 +75,7 @@ export function startGenerations(
   { user, ...watched }: Asked,
 ): Generation[] {
   const generations = requests.map((each) => generate(request, lease, each, user));
+  void endTogether(generations); // never rejects
   // Never rejects: it only watches.
   void watchGenerations(request, generations, { ...watched, model: lease.id });
   return generations;
@@ -101,16 +105,20 @@ function generate(
 export function repeated(request: GenerationRequest, count: number): GenerationRequest[] {
   const { seed } = request;
   return Array.from({ length: count }, (_, index) =>
-    seed === undefined ? request : { ...request, seed: seed + index },
+    seed === undefined ? request : { ...request, seed: seedAt(index, seed) },
   );
 }
 
-/** All results; the first failure ends the others. */
-export async function allResults(generations: readonly Generation[]): Promise<GenerationResult[]> {
+/** Downwards where there is no next integer. */
+function seedAt(index: number, seed: number): number {
+  return Number.isSafeInteger(seed + index) ? seed + index : seed - index;
+}
+
+/** Leaving an iterator would not do: it hears of that with its next piece, which may be minutes away in line. */
+async function endTogether(generations: readonly Generation[]): Promise<void> {
   try {
-    return await Promise.all(generations);
+    await Promise.all(generations);
   } catch (error) {
-    for (const generation of generations) generation.cancel();
-    throw error;
+    for (const generation of generations) generation.cancel(error);
   }
 }

@@ -3,7 +3,6 @@ import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ing
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import {
-  allResults,
   answerHead,
   imageReading,
   leaseModel,
@@ -43,7 +42,7 @@ export async function chatRoutes(app: FastifyInstance, options: AnsweringOptions
       sampling,
       user: body.user,
     });
-    if (body.stream !== true) return toCompletion(head, await allResults(generations));
+    if (body.stream !== true) return toCompletion(head, await Promise.all(generations));
 
     const chunks = toChunks(head, generations, toStreamOptions(body));
     return sendEvents(request, reply, chunks, options);

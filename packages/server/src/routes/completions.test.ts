@@ -131,6 +131,11 @@ describe("what reaches the engine", () => {
     expect((await post({ prompt })).prompts).toEqual(tokens);
   });
 
+  it("takes the last integer as a seed of several replies, too", async () => {
+    const { status } = await post({ n: 2, seed: Number.MAX_SAFE_INTEGER });
+    expect(status).toBe(200);
+  });
+
   it("is sampled as it was asked for, each reply to a prompt with a seed of its own", async () => {
     const { sampling } = await post({ prompt: ["a", "b"], n: 2, seed: 5, temperature: 0.5, top_k: 7 });
     const common = { temperature: 0.5, topK: 7 };
@@ -235,5 +240,19 @@ describe("a request that cannot be answered", () => {
     const body = { prompt: ["a", "b"], n: 2 };
     expect((await post(body, options)).status).toBe(429);
     expect((await post({ ...body, n: 1 }, options)).status).toBe(200);
+  });
+});
+
+describe("several replies of which one fails", () => {
+  it.each([false, true])("end together, though the others have not begun (stream: %s)", async (stream) => {
+    const refusal = { only: 2, code: "context_length_exceeded", message: "Too long." } as const;
+    await using house = await scriptedApp({ script: { pieces, delayMs: 60_000, refusal } });
+    const payload = { model: scriptedId, prompt: ["a", "b", "c"], stream };
+    const response = await house.app.inject({ method: "POST", url: "/v1/completions", payload });
+    expect([response.statusCode, ErrorBody.parse(response.json()).error.code]).toEqual([
+      400,
+      "context_length_exceeded",
+    ]);
+    await expect.poll(() => house.log.running.size).toBe(0);
   });
 });

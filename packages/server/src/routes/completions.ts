@@ -3,7 +3,6 @@ import { Completion, CompletionChunk, CompletionRequest } from "@ingle/protocol"
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import {
-  allResults,
   answerHead,
   leaseModel,
   repeated,
@@ -52,7 +51,7 @@ export async function completionRoutes(app: FastifyInstance, options: AnsweringO
       return body.echo === true && prompt !== undefined ? promptText(prompt, lease.model) : "";
     };
     if (body.stream !== true) {
-      return toCompletion(head, await allResults(generations), { repliesPerPrompt, openingOf });
+      return toCompletion(head, await Promise.all(generations), { repliesPerPrompt, openingOf });
     }
     const chunks = toChunks(head, generations, {
       repliesPerPrompt,
