@@ -5,6 +5,7 @@ import { EngineError } from "@ingle/engine";
 import { describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld, type TestWorld } from "../../test/cli-context.ts";
 import { variants } from "../variants.ts";
+import type { Engine } from "./context.ts";
 import { main } from "./main.ts";
 
 /** Starts `ingle serve` and waits for its block; `port` 0 unless the arguments say otherwise. */
@@ -124,6 +125,23 @@ describe("ingle serve", () => {
       const strict = testWorld({ engine: scriptedEngine() });
       expect(await main("ingle_lm.server", ["--port", port], strict.context)).toBe(2);
       expect(strict.err()).toContain(`ingle_lm.server: Port ${port} on 127.0.0.1 is taken`);
+    } finally {
+      taken.close();
+    }
+  });
+
+  it("says that its port is taken without waiting for the model", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const port = String((taken.address() as AddressInfo).port);
+    try {
+      const load: Engine["load"] = (_file, options) =>
+        new Promise((_resolve, reject) => {
+          options?.signal?.addEventListener("abort", () => reject(options.signal?.reason as Error));
+        });
+      const world = testWorld({ engine: scriptedEngine({}, { load }) });
+      expect(await main("ingle_lm.server", ["--port", port], world.context)).toBe(2);
+      expect(world.err()).toContain(`Port ${port} on 127.0.0.1 is taken`);
     } finally {
       taken.close();
     }

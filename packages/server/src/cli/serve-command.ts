@@ -46,15 +46,17 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
 
 /**
  * A model that is already being loaded, on threads of its own, while the server is read: its first load takes that up.
- * What nobody has taken up is freed at the end.
+ * What nobody has taken up is given up at the end: a server that cannot listen says so without waiting for a download.
  */
 function begun(
   model: KnownModel,
-  options: Parameters<KnownModel["prepare"]>[0],
+  { budget, signal: stop }: Parameters<KnownModel["prepare"]>[0],
 ): KnownModel & AsyncDisposable {
   let report: (fraction: number) => void = () => {};
-  const prepared = model.prepare(options);
-  const loading = prepared.then(({ load }) => load((fraction) => report(fraction), options.signal));
+  const unwanted = new AbortController();
+  const signal = AbortSignal.any([stop, unwanted.signal]);
+  const prepared = model.prepare({ budget, signal });
+  const loading = prepared.then(({ load }) => load((fraction) => report(fraction), signal));
   loading.catch(() => {}); // the load that takes it up tells
   let isTaken = false;
   const load: ModelLoader = async (onProgress) => {
@@ -67,6 +69,7 @@ function begun(
     prepare: async (later) => (isTaken ? await model.prepare(later) : { ...(await prepared), load }),
     [Symbol.asyncDispose]: async () => {
       if (isTaken) return;
+      unwanted.abort();
       const loaded = await loading.catch(() => undefined);
       await loaded?.[Symbol.asyncDispose]();
     },
