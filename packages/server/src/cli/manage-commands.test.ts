@@ -57,6 +57,21 @@ describe("ingle ps, load and unload", () => {
     expect((await unloading).exit).toBe(0);
   });
 
+  it("are done once the model was freed, though somebody has it loaded again at once", async () => {
+    await using server = await house([scriptedKnown("a")]);
+    await server.registry.load("a");
+    const lease = await server.registry.acquire("a", "desktop");
+    const unloading = server.ingle(["unload", "a"]);
+    await expect.poll(() => server.registry.slots[0]?.state.kind).toBe("draining");
+    const waiting = server.registry.acquire("a", "desktop");
+    await new Promise((resolve) => setTimeout(resolve, 300)); // until the command has seen that it waits
+    lease[Symbol.dispose]();
+    using _again = await waiting;
+    const { exit, out, err } = await unloading;
+    expect([exit, out()]).toEqual([0, "a was freed, and is loaded again: somebody has asked for it.\n"]);
+    expect(err()).toBe("Waiting for the requests that use a …\n");
+  });
+
   it("end with the server's sentence when it refuses", async () => {
     const broken = scriptedKnown("broken");
     broken.refusal = new EngineError("model_invalid", "broken.gguf is cut short.");

@@ -49,10 +49,23 @@ export async function unloadCommand(
   context: CommandContext,
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);
-  const { id, status } = await server.order("unload", model);
-  if (status === "draining") context.stderr.write(`Waiting for the requests that use ${id} …\n`);
-  await until(server, id, context, (now) => now.status === "available" || now.status === "failed");
-  context.stdout.write(`${id} is not in memory.\n`);
+  const { id } = await server.order("unload", model);
+  let isOnItsWay = false;
+  const freed = await until(server, id, context, ({ status }) => {
+    const isLeaving = status === "draining" || status === "unloading";
+    if (status === "draining" && !isOnItsWay)
+      context.stderr.write(`Waiting for the requests that use ${id} …\n`);
+    isOnItsWay ||= isLeaving;
+    if (isLeaving) return false;
+    // A model that is on its way into memory is freed as soon as it is there; one that has left may be coming back.
+    return isOnItsWay || (status !== "preparing" && status !== "loading");
+  });
+  const isThere = freed.status !== "available" && freed.status !== "failed";
+  context.stdout.write(
+    isThere
+      ? `${id} was freed, and is loaded again: somebody has asked for it.\n`
+      : `${id} is not in memory.\n`,
+  );
   return exitCodes.ok;
 }
 
