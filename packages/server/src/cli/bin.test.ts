@@ -1,6 +1,6 @@
 // The programs as processes: they run the build in dist/, as a user does.
 import { spawn } from "node:child_process";
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -136,6 +136,27 @@ describe.skipIf(process.platform === "win32")("ingle run as a process", () => {
     expect(code).toBe(0);
     expect(err).not.toContain("EPIPE");
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "says in a sentence that its answer cannot be written",
+    async () => {
+      const full = await open("/dev/full", "w");
+      try {
+        const child = spawn(process.execPath, [scripted, "run", "hi"], {
+          stdio: ["ignore", full.fd, "pipe"],
+          timeout: 20_000,
+        });
+        let err = "";
+        child.stderr?.on("data", (chunk: Buffer) => (err += chunk.toString()));
+        const code = await new Promise((resolve) => child.once("close", resolve));
+        expect(err.split("\n").at(-2)).toMatch(/^ingle: .*no space left on device/);
+        expect(err).not.toContain("    at ");
+        expect(code).toBe(1);
+      } finally {
+        await full.close();
+      }
+    },
+  );
 });
 
 describe.skipIf(process.platform === "win32")("ingle serve as a process", () => {
@@ -179,5 +200,13 @@ describe.skipIf(process.platform === "win32")("ingle serve as a process", () => 
     child.kill(signal);
     await expect(reply.text()).rejects.toThrow();
     expect((await exit).code).toBe(code);
+  });
+
+  it("goes on when nobody reads its log any more", async () => {
+    const { child, exit, reply } = await streaming();
+    child.stderr.destroy();
+    child.kill("SIGTERM");
+    expect(await reply.text()).toContain("data: [DONE]");
+    expect((await exit).code).toBe(0);
   });
 });

@@ -39,7 +39,8 @@ export async function runFromShell(
 ): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
   const now = (): number => performance.now();
-  stdout.on("error", leaveWhenNobodyReads);
+  stdout.on("error", (error) => leave(error, name));
+  stderr.on("error", () => {}); // notes and logs that nobody reads any more: the work goes on
   using shutdown = new Shutdown({ source: process, exit: (code) => process.exit(code), now });
   const server: CommandContext["server"] = () => import("../serve.ts");
   process.exitCode = await main(name, process.argv.slice(2), {
@@ -54,8 +55,9 @@ export async function runFromShell(
   });
 }
 
-/** `ingle run … | head -1`: the reader has what it wanted. */
-function leaveWhenNobodyReads(error: Error): void {
+/** The answer cannot be written: after `ingle run … | head -1` the reader has what it wanted, a full disk is told. */
+function leave(error: Error, name: ProgramName): never {
   if ("code" in error && error.code === "EPIPE") process.exit(exitCodes.ok);
-  throw error;
+  process.stderr.write(`${name}: The output cannot be written: ${error.message}.\n`);
+  process.exit(exitCodes.failure);
 }
