@@ -76,7 +76,7 @@ export type CheckedGenerationRequest = z.output<typeof GenerationRequest>;
 export function checkGenerationRequest(request: GenerationRequest): CheckedGenerationRequest {
   const result = GenerationRequest.safeParse(request);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
+  const issue = firstIssue(result.error);
   const param = issue?.path.join(".") ?? "";
   throw new EngineError(
     "invalid_request",
@@ -86,4 +86,11 @@ export function checkGenerationRequest(request: GenerationRequest): CheckedGener
       details: { param },
     },
   );
+}
+
+/** Of a prompt that is of neither kind, what is wrong with the kind that was meant: its problem lies deeper. */
+function firstIssue({ issues: [issue] }: z.ZodError): z.core.$ZodIssue | undefined {
+  if (issue?.code !== "invalid_union") return issue;
+  const ofEach = issue.errors.flatMap((issues) => issues.slice(0, 1));
+  return ofEach.toSorted((one, other) => other.path.length - one.path.length)[0];
 }

@@ -53,7 +53,8 @@ export function toConversation(body: Conversation) {
 
 /** The wire's name of a field that the engine found wrong. */
 export function toWireParam(param: string): string {
-  return wireParams[param] ?? param;
+  // What stands inside of a tool has other names in each protocol.
+  return wireParams[param] ?? (param.startsWith("tools.") ? "tools" : param);
 }
 
 const wireParams: Readonly<Record<string, string>> = {

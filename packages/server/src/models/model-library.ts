@@ -6,6 +6,7 @@ import {
   fetchModel,
   listModels,
   locateModel,
+  parseModelSpec,
   removeAlias,
   removeModel,
   searchModels,
@@ -15,6 +16,7 @@ import {
   type OfferedRepository,
   type Removal,
 } from "@ingle/engine";
+import { WireError } from "../wire-error.ts";
 
 export interface ModelLibrary {
   /** Fetches a model that is not there. Resolves with its id; `onProgress` is called with the id as soon as it is known. */
@@ -46,6 +48,7 @@ export function modelLibrary(surroundings: Pick<LibraryOptions, "env" | "isOffli
   };
   return {
     pull: async (model, { signal, onProgress }) => {
+      refusePath(model);
       const located = await locateModel(model, { ...surroundings, signal });
       await fetchModel(located, {
         ...surroundings,
@@ -61,4 +64,11 @@ export function modelLibrary(surroundings: Pick<LibraryOptions, "env" | "isOffli
     unalias: async (alias, options) => await named(await removeAlias(alias, { ...surroundings, ...options })),
     remove: async (model, options) => await removeModel(model, { ...surroundings, ...options }),
   };
+}
+
+/** Nobody looks around on this machine's disk, or has a folder of it converted, by asking over HTTP. */
+function refusePath(model: string): void {
+  if (parseModelSpec(model).kind !== "file") return;
+  const message = `${model} is a path. \`ingle import\` takes one, on the machine where it is.`;
+  throw new WireError("invalid_request", message, { param: "model" });
 }

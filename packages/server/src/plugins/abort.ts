@@ -1,5 +1,6 @@
 // request.clientSignal: aborted when the client goes away before its reply is whole, or when a drain runs out of time.
 // The only signal that routes hand on.
+import { setMaxListeners } from "node:events";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import { WireError } from "../wire-error.ts";
@@ -26,6 +27,7 @@ export const abort = fp(
 
     app.addHook("onRequest", async (request, reply) => {
       const controller = new AbortController();
+      setMaxListeners(0, controller.signal); // each of a request's replies listens
       running.add(controller);
       request.setDecorator("clientSignal", controller.signal);
       let isWhole = false;

@@ -111,6 +111,40 @@ describe("what reaches the engine", () => {
   });
 });
 
+describe("tools whose parameters are nested too deeply", () => {
+  it("are refused by name and rule", async () => {
+    const parameters = JSON.parse(`${'{"items":'.repeat(65)}{}${"}".repeat(65)}`) as object;
+    await using house = await scriptedApp();
+    const payload = {
+      model: scriptedId,
+      messages,
+      tools: [{ type: "function", function: { name: "f", parameters } }],
+    };
+    const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+    expect([response.statusCode, response.json()]).toMatchObject([
+      400,
+      { error: { param: "tools", message: "tools: parameters must not be nested deeper than 64" } },
+    ]);
+  });
+});
+
+describe("many replies to one request", () => {
+  it("make Node warn of nothing", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): unknown => warnings.push(warning);
+    process.on("warning", note);
+    try {
+      await using house = await scriptedApp();
+      const payload = { model: scriptedId, messages, n: 16 };
+      const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+      expect(ChatCompletion.parse(response.json()).choices).toHaveLength(16);
+      expect(warnings).toEqual([]);
+    } finally {
+      process.off("warning", note);
+    }
+  });
+});
+
 describe("a stream", () => {
   it("is the same text as the answer in one piece, and ends with [DONE]", async () => {
     await using house = await scriptedServer({ script: { pieces } });
