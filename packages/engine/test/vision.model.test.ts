@@ -251,4 +251,25 @@ describe("pictures that cannot be read", () => {
     for (const [options, code] of refusals)
       await expect(load(model, { threads: 1, ...options }), code).rejects.toMatchObject({ code });
   });
+
+  it("are none for the reason that is told, whatever is measured at the same time", async () => {
+    const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
+    const wide = await tinyVisionModel({ architecture: "lfm2", embedding: 128 });
+    const options = { threads: 1, contextLength: 256 };
+    const over = new AbortController();
+    const measure = async (): Promise<void> => {
+      const budget = { byMemory: {}, totalBytes: 2 ** 40 };
+      while (!over.signal.aborted) await fitModel(model, { ...options, mmproj: projector }, { budget });
+    };
+    const measuring = [measure(), measure()];
+    try {
+      for (let round = 0; round < 8; round += 1)
+        await expect(load(model, { ...options, mmproj: wide.projector })).rejects.toMatchObject({
+          code: "projector_mismatch",
+        });
+    } finally {
+      over.abort();
+      await Promise.all(measuring);
+    }
+  });
 });
