@@ -102,6 +102,21 @@ describe("a model for the registry", () => {
   const located = { kind: "here", id: "acme/tiny-VL-GGUF", path: installed.path, isListed: false } as const;
   const { signal } = new AbortController();
 
+  it("reads no images where the projector beside it is another model's", async () => {
+    const engine = scriptedEngine({}, { projectorInstalledWith: async () => "/models/mmproj-other.gguf" });
+    const load: Engine["load"] = (file, options) =>
+      options?.mmproj === undefined
+        ? engine.load(file, options)
+        : Promise.reject(new EngineError("projector_mismatch", "It is the projector of another model."));
+    const { context, err } = testWorld({ engine: { ...engine, load } });
+    const { load: read } = await knownModel(located, context, { engine: {} }).prepare({ signal });
+    await using _loaded = await read(() => {}, signal);
+    expect(err()).toContain(`${located.id} reads no images: It is the projector of another model.\n`);
+    const asked = knownModel(located, context, { engine: { mmproj: "/models/mmproj-other.gguf" } });
+    const { load: readAsAsked } = await asked.prepare({ signal });
+    await expect(readAsAsked(() => {}, signal)).rejects.toMatchObject({ code: "projector_mismatch" });
+  });
+
   /** The projector that a model at `path` is loaded with. */
   async function projectorOf(path: string, given: string | undefined): Promise<string | null | undefined> {
     const engine = scriptedEngine(

@@ -1,6 +1,6 @@
 // From a located model to a loaded one: fetches it when it is not there yet, finds settings with which it fits into memory,
 // loads it, and shows all of it on stderr. Used by serve, run and chat.
-import type { LoadedModel, LocatedModel, MemoryBudget } from "@ingle/engine";
+import type { LoadedModel, LoadOptions, LocatedModel, MemoryBudget } from "@ingle/engine";
 import type { ServerConfig } from "../config.ts";
 import type { KnownModel, PreparedModel } from "../models/known-model.ts";
 import type { CommandContext } from "./context.ts";
@@ -55,7 +55,7 @@ async function prepareModel(
   options: OpenOptions,
 ): Promise<PreparedModel> {
   const signal = untilShutdown(context, options.signal);
-  const { buildInfo, fitModel, load, noteUse, projectorInstalledWith } = await context.engine();
+  const { EngineError, buildInfo, fitModel, load, noteUse, projectorInstalledWith } = await context.engine();
   // Without the native engine a download would be for nothing: this says so first.
   if (located.kind !== "here") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
@@ -70,17 +70,29 @@ async function prepareModel(
       `Memory is short: requests to ${located.id} may hold ${contextLength} tokens each, and ${cells} together.\n`,
     );
   }
+  const read = async (
+    loadOptions: LoadOptions,
+    onProgress: (fraction: number) => void,
+  ): Promise<LoadedModel> => {
+    using progress = startProgress(`Loading ${located.id}`, context);
+    return await load(file, {
+      ...loadOptions,
+      onProgress: (fraction) => {
+        progress.update(fraction);
+        onProgress(fraction);
+      },
+    });
+  };
   return {
     byMemory: fitted?.footprint.byMemory ?? {},
     load: async (onProgress, loadSignal) => {
-      using progress = startProgress(`Loading ${located.id}`, context);
-      const loaded = await load(file, {
-        ...(fitted?.options ?? engine),
-        signal: untilShutdown(context, loadSignal),
-        onProgress: (fraction) => {
-          progress.update(fraction);
-          onProgress(fraction);
-        },
+      const loadOptions = { ...(fitted?.options ?? engine), signal: untilShutdown(context, loadSignal) };
+      const loaded = await read(loadOptions, onProgress).catch(async (error: unknown) => {
+        // Folders of several models hold projectors of some of them.
+        if (asked.mmproj !== undefined || !EngineError.is(error) || error.code !== "projector_mismatch")
+          throw error;
+        context.stderr.write(`${located.id} reads no images: ${error.message}\n`);
+        return await read({ ...loadOptions, mmproj: undefined }, onProgress);
       });
       if (located.kind === "here" && !located.isListed) return loaded;
       try {
