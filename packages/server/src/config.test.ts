@@ -83,7 +83,22 @@ describe("precedence", () => {
   });
 });
 
+describe("truths", () => {
+  it.each(["1", "true", "Yes", "ON"])("are said by %s, as the Hugging Face tools take it", (word) => {
+    expect(resolve({}, { HF_HUB_OFFLINE: word }).offline).toBe(true);
+  });
+
+  it.each(["0", "false", "NO", "off"])("are denied by %s", (word) => {
+    expect(resolve({}, { HF_HUB_OFFLINE: word }).offline).toBe(false);
+  });
+});
+
 describe("errors", () => {
+  it("say of what is empty that it must not be", () => {
+    for (const flags of [{ model: "" }, { mmproj: "" }, { draftModel: "" }, { cacheDir: "" }])
+      expect(errorOf(() => resolve(flags)).message).toMatch(/^--[a-z-]+ must not be empty\.$/);
+  });
+
   it.each<[ServerFlags, Record<string, string>, string]>([
     [{ port: 70_000 }, {}, "--port"],
     [{ variant: "mobile" }, {}, "--variant"],

@@ -49,6 +49,8 @@ const AllowedOrigin = z
   );
 
 const KvBits = z.literal([16, 8, 4, 3], "must be 16, 8, 4 or 3");
+/** A path, or what else names a file or a model. */
+const PathOrName = z.string().min(1, "must not be empty").max(4096, "must be at most 4096 characters");
 const ImageTokens = z
   .int("must be a whole number")
   .min(1, "must be at least 1")
@@ -64,7 +66,7 @@ export const ServerConfig = z
     /** 0 takes any free port. */
     port: z.int("must be a whole number").min(0, "must be at least 0").max(65_535, "must be at most 65535"),
     /** The model that was asked for: a path, a repository, an alias. */
-    model: z.string().min(1).max(4096).optional(),
+    model: PathOrName.optional(),
     /** Fetches nothing: the model must be there. */
     offline: z.boolean("must be true or false").default(false),
     /** Handed to the engine as they are; absent means the engine's own default. */
@@ -78,7 +80,7 @@ export const ServerConfig = z
       kvBitsV: KvBits.optional(),
       cacheRamMiB: z.int("must be a whole number").min(0, "must be at least 0").optional(),
       /** A folder that keeps conversations' state over restarts. */
-      cacheDir: z.string().min(1).max(4096).optional(),
+      cacheDir: PathOrName.optional(),
       /** Requests that may wait beside those that run; one more is a 429. */
       waitingMax: z.int("must be a whole number").min(0, "must be at least 0").default(waitingMaxDefault),
       /** Whether a chat ends where the context does, or drops its oldest turns there. */
@@ -86,9 +88,9 @@ export const ServerConfig = z
       /** Whether tokens are guessed from the text before them. */
       speculation: z.enum(["off", "ngram"], 'must be "off" or "ngram"').default("off"),
       /** A GGUF file of a smaller model that guesses tokens instead. */
-      draftModel: z.string().min(1).max(4096).optional(),
+      draftModel: PathOrName.optional(),
       /** The projector of the model that was asked for; absent is the one that was installed with it. */
-      mmproj: z.string().min(1).max(4096).optional(),
+      mmproj: PathOrName.optional(),
       /** Bounds of the tokens that it makes of a picture, or of a tile of one. */
       imageMinTokens: ImageTokens.optional(),
       imageMaxTokens: ImageTokens.optional(),

@@ -14,7 +14,7 @@ export async function loggerSetting(options: { level: string; isTerminal: boolea
     level,
     stream: pretty({
       destination: process.stderr.fd,
-      colorize: true,
+      colorize: process.stderr.hasColors(), // not for a terminal without, nor with NO_COLOR
       singleLine: true,
       ignore: "pid,hostname",
       sync: true,

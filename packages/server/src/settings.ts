@@ -58,9 +58,10 @@ const list: Reader = (value) =>
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
+/** The words that the Hugging Face tools take for their variables, too. */
 const truth: Reader = (value) => {
-  if (["1", "true", "yes"].includes(value.toLowerCase())) return true;
-  return ["0", "false", "no"].includes(value.toLowerCase()) ? false : value;
+  if (["1", "true", "yes", "on"].includes(value.toLowerCase())) return true;
+  return ["0", "false", "no", "off"].includes(value.toLowerCase()) ? false : value;
 };
 
 /**
