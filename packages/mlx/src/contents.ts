@@ -33,14 +33,17 @@ export async function isMlxFolder(folder: string): Promise<boolean> {
   return names.includes("config.json") && names.some((name) => /^model.*\.safetensors$/.test(name));
 }
 
-/** Throws `mlx_limit` and the system's errors. */
+/** Throws `mlx_limit`, `mlx_malformed` for what is no file, and the system's errors. */
 export async function lookAtContents(folder: string): Promise<FolderContents> {
   const files = (await readdir(folder)).filter(isModelFile).toSorted();
   if (files.length > FILES_MAX) throw new MlxError("mlx_limit", `${folder} holds ${files.length} files.`);
   const hash = createHash("sha256");
   let sizeBytes = 0;
   for (const name of files) {
-    const { size, mtimeMs, ctimeMs, ino, dev } = await stat(path.join(folder, name));
+    const stats = await stat(path.join(folder, name));
+    // A pipe would never end.
+    if (!stats.isFile()) throw new MlxError("mlx_malformed", `${name} in ${folder} is no file.`);
+    const { size, mtimeMs, ctimeMs, ino, dev } = stats;
     sizeBytes += size;
     addPart(hash, name, size, mtimeMs, ctimeMs, ino, dev);
   }

@@ -54,6 +54,13 @@ export function areNvfp4Scales({ scales }: ScaledRows): boolean {
   return scales.every((scale) => scale < 0x7f);
 }
 
+/** Whether every scale and, where it is a float of 8 bits, every code is a number. */
+export function areNumbers({ codes, scales, mode }: ScaledRows): boolean {
+  const areE4m3 = (bytes: Uint8Array): boolean => !bytes.includes(0x7f) && !bytes.includes(0xff);
+  if (mode === "nvfp4") return areE4m3(scales);
+  return !scales.includes(0xff) && (mode === "mxfp4" || areE4m3(codes));
+}
+
 export function scaledValues({ codes, scales, mode }: ScaledRows): Float32Array {
   const groupSize = groupSizes[mode];
   const scaleValues = mode === "nvfp4" ? e4m3Values : e8m0Values;

@@ -66,7 +66,7 @@ export function readQuantization({ fields }: MlxConfig): QuantizationSettings {
   if (method === "mxfp4") return { defaults: { mode: "mxfp4" }, modules: new Map() };
   throw new MlxError(
     "mlx_unsupported",
-    `The weights are stored by the method ${JSON.stringify(method)}, which is not MLX's own. Take an MLX or GGUF build of the model.`,
+    `The weights are stored by the method ${JSON.stringify(method)}, which is not MLX's own.`,
   );
 }
 

@@ -273,6 +273,25 @@ describe("floats of 4 and 8 bits", () => {
     );
   });
 
+  it.each([
+    ["mxfp4", 0, 0xff],
+    ["mxfp8", 0, 0xff],
+    ["mxfp8", 0xff, 0x70],
+    ["nvfp4", 0, 0x7f],
+    ["nvfp4", 0, 0xff],
+  ] as const)("of %s are told when a code (%d) or a scale (%d) is no number", (mode, code, scale) => {
+    const rowsOf = {
+      weight: new Uint8Array(256).fill(code),
+      scales: new Uint8Array(16).fill(scale, 3, 4),
+      biases: none,
+    };
+    for (const { type, encode } of storagesOf(scaled(mode))) {
+      const tally = noErrors();
+      encode(rowsOf, tally);
+      expect(isGoodEnough(type, tally, {})).toBe(false);
+    }
+  });
+
   it("of mxfp8 become bfloat16, which holds every value", () => {
     fc.assert(
       fc.property(anyCodes(256), (any) => {

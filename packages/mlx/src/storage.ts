@@ -5,6 +5,7 @@ import { unpackCodes } from "./affine.ts";
 import { isFloatType, readFloats, writeFloats, type FloatType } from "./floats.ts";
 import { encodeFloats, encodeQ41, encodeQ51, encodeQ80, type AffineEncoder } from "./ggml-blocks.ts";
 import {
+  areNumbers,
   areNvfp4Scales,
   encodeMxfp4,
   encodeNvfp4,
@@ -111,6 +112,7 @@ function scaledStorages(
     type,
     encode: ({ weight, scales }, tally) => {
       tally.weights += (weight.length * 8) / (mode === "mxfp8" ? 8 : 4);
+      if (!areNumbers({ codes: weight, scales, mode })) tally.squares = Number.NaN;
       return encode({ codes: weight, scales, mode }, tally);
     },
   });

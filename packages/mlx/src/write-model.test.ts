@@ -252,6 +252,13 @@ describe("a folder that does not hold the plan is refused:", () => {
     expect(await failure(write(twice, []))).toBe("mlx_malformed");
   });
 
+  it.each([Number.NaN, Infinity])("a scale is %s", async (scale) => {
+    const made = quantized("a", [0, 1]);
+    const scales = new Uint8Array(Uint16Array.of(halfBits(1), halfBits(scale)).buffer);
+    const broken = { "model.safetensors": { ...made, "a.scales": { ...made["a.scales"]!, bytes: scales } } };
+    expect(await failure(write(broken, [matrix("t", "a.weight", 2)]))).toBe("mlx_malformed");
+  });
+
   it("weights of a type that none of ours is", async () => {
     const integers = {
       "model.safetensors": { i: { dtype: "I32" as const, shape: [1], bytes: new Uint8Array(4) } },

@@ -6,6 +6,7 @@ import { GgufWriter, tensorTypes, type GgufMetadata, type GgufValue } from "@ing
 
 import type { ConstantTensor, ModelPlan } from "./architectures/architecture.ts";
 import { addTally, errorInSteps, noErrors, type ErrorTally } from "./error-tally.ts";
+import { MlxError } from "./errors.ts";
 import { writeFloats } from "./floats.ts";
 import type { QuantizationSettings } from "./quantization.ts";
 import { prepareTensor, rowsOf, type ReadyTensor } from "./sources.ts";
@@ -120,11 +121,21 @@ async function writeTensor(
   for (const storage of storages) {
     const tally = noErrors();
     await writer.add(storedTypes[storage.type].code, pieces(tensor, weights, storage, tally), { signal });
-    if (isGoodEnough(storage.type, tally, { exact }) || storage === storages.at(-1))
+    if (isGoodEnough(storage.type, tally, { exact })) return { type: storage.type, tally };
+    if (storage === storages.at(-1)) {
+      checkNumbers(tensor, tally);
       return { type: storage.type, tally };
+    }
     writer.dropLast();
   }
   throw new TypeError(`There is no way to store ${tensor.plan.name}.`);
+}
+
+/** The last way to store holds every number: an error without bounds is that of weights that are none. */
+function checkNumbers({ sources: [source] }: ReadyTensor, { squares }: ErrorTally): void {
+  if (Number.isFinite(squares)) return;
+  const message = `The tensor ${source?.weight.name} has weights that are infinite or no numbers.`;
+  throw new MlxError("mlx_malformed", message);
 }
 
 async function* pieces(

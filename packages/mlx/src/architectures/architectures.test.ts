@@ -487,6 +487,7 @@ describe("a folder that is none of these", () => {
     ["a vocabulary as text", { vocab_size: "128256" }],
     ["heads that do not share", { num_key_value_heads: 5 }],
     ["an odd head", { head_dim: 63 }],
+    ["heads that are wider together than any model", { num_attention_heads: 2 ** 20, head_dim: 2 ** 20 }],
     ["no epsilon", { rms_norm_eps: 0 }],
     ["positions stretched by nothing", { rope_scaling: { rope_type: "linear" } }],
     ["a list as rope_scaling", { rope_scaling: [1] }],

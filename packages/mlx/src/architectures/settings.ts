@@ -62,7 +62,8 @@ export function shapeOf(settings: Transformer): Shape {
   const { hidden_size: embedding, num_attention_heads: queryHeads } = settings;
   const kvHeads = settings.num_key_value_heads ?? queryHeads;
   const headSize = settings.head_dim ?? embedding / queryHeads;
-  if (!Number.isInteger(headSize) || headSize % 2 !== 0 || queryHeads % kvHeads !== 0) {
+  const isPossible = Number.isInteger(headSize) && headSize % 2 === 0 && queryHeads % kvHeads === 0;
+  if (!isPossible || queryHeads * headSize > WIDTH_MAX) {
     throw new MlxError(
       "mlx_malformed",
       `config.json has ${queryHeads} heads of ${headSize} and ${kvHeads} for keys: no attention can have these.`,

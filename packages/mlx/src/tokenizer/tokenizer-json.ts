@@ -128,6 +128,9 @@ function parse<T>(file: string, schema: z.ZodType<T>, json: unknown): T {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const field = issue === undefined ? "" : ` ${issue.path.join(".")}: ${issue.message}.`;
+  const field =
+    issue === undefined
+      ? ""
+      : ` ${[issue.path.join("."), issue.message].filter((part) => part !== "").join(": ")}.`;
   throw new MlxError("mlx_malformed", `${file} is not as it should be.${field}`);
 }
