@@ -1,6 +1,5 @@
 // load(): a model file from disk to a Model and its Tokenizer, with progress and abort, and the defaults that
 // fit this machine.
-import { availableParallelism } from "node:os";
 import path from "node:path";
 import { z } from "zod";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
@@ -23,6 +22,7 @@ import {
 import type { Processor } from "./processor.ts";
 import { projectorOf } from "./projector.ts";
 import { stateFileIn } from "./state-file.ts";
+import { ThreadCount, threadsDefault } from "./threads.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** Sequences in one context; llama.cpp's own limit is 256. */
@@ -40,7 +40,7 @@ export const LoadOptions = z
     /** Requests computed at the same time. Default 8. */
     parallel: z.int().min(1).max(parallelMax).default(parallelDefault),
     /** Threads that compute. Default: one per core of this machine. */
-    threads: z.int().min(1).max(512).optional(),
+    threads: ThreadCount.optional(),
     /** Layers on the GPU, where there is one. Default: all. */
     gpuLayers: z.int().min(0).optional(),
     /**
@@ -226,7 +226,7 @@ async function loadWeights(
 
 /** Threads that compute. Used by fit.ts too. */
 export function threadsOf({ threads }: CheckedLoadOptions): number {
-  return threads ?? availableParallelism();
+  return threads ?? threadsDefault();
 }
 
 /** What a context of this size takes of the options. Used by fit.ts too. */

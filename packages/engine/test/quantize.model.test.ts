@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
+  computeImatrix,
   EngineError,
   listModels,
   load,
@@ -202,6 +203,18 @@ describe("what quantizeModel refuses", () => {
       expect(await errorOf(quantizeModel(model, { output, env }))).toMatchObject({ code: "invalid_request" });
   });
 
+  it.each([0, 1.5, 513])("%d threads", async (threads) => {
+    const model = await writeSmallModel(at("small.gguf"));
+    for (const working of [
+      quantizeModel(model, { threads, env }),
+      computeImatrix(model, "", { threads, env }),
+    ])
+      expect(await errorOf(working)).toMatchObject({
+        code: "invalid_request",
+        details: { param: "threads" },
+      });
+  });
+
   it("an importance matrix of another model, one that is damaged, and what is none", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     const other = await writeSmallImatrix(at("other.gguf"), { columns: 128 });
@@ -210,7 +223,15 @@ describe("what quantizeModel refuses", () => {
     });
     await writeFile(at("cut.gguf"), (await readFile(other)).subarray(0, 1500));
     await writeFile(at("text.gguf"), "this is a text and no matrix");
-    for (const imatrix of [other, wrongKey, at("cut.gguf"), at("text.gguf"), model, at("nowhere.gguf")]) {
+    for (const imatrix of [
+      other,
+      wrongKey,
+      at("cut.gguf"),
+      at("text.gguf"),
+      model,
+      folder,
+      at("nowhere.gguf"),
+    ]) {
       const error = await errorOf(quantizeModel(model, { imatrix, env }));
       expect(error).toMatchObject({ code: "invalid_request", details: { param: "imatrix" } });
     }

@@ -13,27 +13,42 @@ export const freeBytesOn: FreeBytes = async (folder) => {
   return bavail * bsize;
 };
 
+/** Whose folder is written to: the library's, which INGLE_HOME moves, or one that a person names for a file. */
+export type WrittenFolder = "library" | "output";
+
+const advice: Record<WrittenFolder, { full: string; unusable: string }> = {
+  library: {
+    full: "Free some space, or set INGLE_HOME to a folder on a larger disk.",
+    unusable: "Set INGLE_HOME to a folder of your own.",
+  },
+  output: {
+    full: "Free some space, or name a folder on a larger disk for the new file.",
+    unusable: "Name a folder of your own for the new file.",
+  },
+};
+
 /** Throws `disk_full` with the numbers when `neededBytes` more do not fit under `folder`. */
 export async function checkDiskSpace(
   folder: string,
   neededBytes: number,
   freeBytes: FreeBytes = freeBytesOn,
+  whose: WrittenFolder = "library",
 ): Promise<void> {
   const free = await freeBytes(folder);
   if (free >= neededBytes) return;
-  const message = `The model needs ${inMegabytes(neededBytes)} more in ${folder}, where ${inMegabytes(free)} are free. ${advice}`;
+  const message = `The model needs ${inMegabytes(neededBytes)} more in ${folder}, where ${inMegabytes(free)} are free. ${advice[whose].full}`;
   throw new EngineError("disk_full", message, { details: { folder, neededBytes, freeBytes: free } });
 }
 
-/** The error for a write, rename or mkdir that failed in the library. */
-export function diskFailure(error: unknown, folder: string): unknown {
+/** The error for a write, rename or mkdir that failed in the folder. */
+export function diskFailure(error: unknown, folder: string, whose: WrittenFolder = "library"): unknown {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   if (code === "ENOSPC" || code === "EDQUOT") {
-    const message = `The disk under ${folder} is full. ${advice}`;
+    const message = `The disk under ${folder} is full. ${advice[whose].full}`;
     return new EngineError("disk_full", message, { cause: error, details: { folder } });
   }
   if (typeof code === "string" && unusableCodes.has(code)) {
-    const message = `Ingle cannot write in ${folder} (${code}). Set INGLE_HOME to a folder of your own.`;
+    const message = `Ingle cannot write in ${folder} (${code}). ${advice[whose].unusable}`;
     return new EngineError("download_failed", message, { cause: error, details: { folder } });
   }
   return error;
@@ -41,7 +56,6 @@ export function diskFailure(error: unknown, folder: string): unknown {
 
 /** No permission, a read-only disk, or a file where a folder should be. */
 const unusableCodes = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"]);
-const advice = "Free some space, or set INGLE_HOME to a folder on a larger disk.";
 
 function inMegabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1_000_000).toLocaleString("en-US")} MB`;

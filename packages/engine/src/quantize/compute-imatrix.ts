@@ -1,7 +1,7 @@
 // Makes the importance matrix of a model: what each column of its matrices is multiplied by while it reads a text. Used to
 // quantize it where few bits are left for each weight.
-import { availableParallelism } from "node:os";
 import { EngineError } from "../errors.ts";
+import { checkThreads } from "../threads.ts";
 import { openModelFiles } from "./model-files.ts";
 import { runTask } from "./native-process.ts";
 import { chooseOutput, writeWhole, type OutputOptions } from "./output-file.ts";
@@ -54,6 +54,7 @@ export async function computeImatrix(
 ): Promise<ComputedImatrix> {
   const { signal, onProgress, chunks = 0, dataset = "", gpuLayers = -1 } = options;
   signal?.throwIfAborted();
+  const threads = checkThreads(options.threads);
   const { files, stem, facts } = await openModelFiles(model, options);
   const contextLength = chunkLength(options.contextLength, facts.contextLength);
   const output = await chooseOutput(files, `${stem}.imatrix.gguf`, options);
@@ -63,7 +64,7 @@ export async function computeImatrix(
     dataset,
     chunkTokens: contextLength,
     chunksMax: chunks,
-    threads: options.threads ?? availableParallelism(),
+    threads,
   };
   const onNews = ({ done, total }: { done: number; total: number }): void =>
     onProgress?.({ chunks: done, totalChunks: total });

@@ -103,8 +103,9 @@ function elementsOf(shape: readonly number[]): number {
 }
 
 function missingOr(error: unknown, file: string): unknown {
-  const isMissing = error instanceof Error && Reflect.get(error, "code") === "ENOENT";
-  return isMissing ? wrong(`There is no file ${file}.`, file, error) : error;
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  if (code === "ENOENT") return wrong(`There is no file ${file}.`, file, error);
+  return code === "EISDIR" ? wrong(`${file} is a folder.`, file, error) : error;
 }
 
 function wrong(message: string, file: string, cause?: unknown): EngineError {

@@ -1,7 +1,7 @@
 // The program of the process that native-process.ts starts: does one task and ends.
 import { rmSync } from "node:fs";
 import { EngineError } from "../errors.ts";
-import { computeImatrixNative, planQuantizationNative, quantizeNative } from "../native.ts";
+import { computeImatrixNative, planQuantizationNative, quantizeNative, toEngineError } from "../native.ts";
 import type { TaskName, TaskOrder, TaskReport } from "./native-tasks.ts";
 
 type Tell = (news: unknown) => void;
@@ -34,8 +34,9 @@ async function run(order: TaskOrder): Promise<void> {
     const result = await work(order, (news) => void send({ kind: "news", news }));
     await send({ kind: "done", result });
   } catch (error) {
-    const { code, message } = EngineError.is(error)
-      ? error
+    const known = toEngineError(error);
+    const { code, message } = EngineError.is(known)
+      ? known
       : { code: "engine_failed" as const, message: String(error) };
     await send({ kind: "failed", code, message });
   }

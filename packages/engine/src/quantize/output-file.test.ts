@@ -36,7 +36,10 @@ it("gives a file its name when it is whole", async () => {
 
 it("says disk_full when writing fails on a full disk, the error itself on another, and leaves nothing behind", async () => {
   const onDiskWith = (free: number) => writeWhole(at("made.gguf"), failing, { freeBytes: async () => free });
-  await expect(onDiskWith(4096)).rejects.toMatchObject({ code: "disk_full" });
+  await expect(onDiskWith(4096)).rejects.toMatchObject({
+    code: "disk_full",
+    message: expect.stringContaining("name a folder on a larger disk"),
+  });
   await expect(onDiskWith(1e12)).rejects.toMatchObject({ code: "engine_failed" });
   expect(await readdir(folder)).toEqual([]);
 });
@@ -48,15 +51,27 @@ it("keeps what was there under the name when the new file fails", async () => {
   expect(await readFile(at("made.gguf"), "utf8")).toBe("of value");
 });
 
-it("goes beside the model, into a folder that is named, or into our own where the model is another program's", async () => {
+it("goes beside the model, into a folder that is named, or into our own where the model is another program's or was converted", async () => {
   const env = { HOME: folder, INGLE_HOME: at("ingle"), LLAMA_CACHE: at("theirs") };
   await mkdir(at("theirs"));
   await mkdir(at("mine"));
-  for (const file of ["theirs/a.gguf", "mine/a.gguf"]) await writeFile(at(file), fakeGguf({ dataBytes: 10 }));
+  await mkdir(at("ingle/converted"), { recursive: true });
+  for (const file of ["theirs/a.gguf", "mine/a.gguf", "ingle/converted/a.gguf"])
+    await writeFile(at(file), fakeGguf({ dataBytes: 10 }));
   const choose = async (file: string, output?: string): Promise<string> =>
     path.relative(folder, await chooseOutput([at(file)], "a-Q8_0.gguf", { env, cwd: folder, output }));
   expect(await choose("mine/a.gguf")).toBe("mine/a-Q8_0.gguf");
   expect(await choose("mine/a.gguf", "theirs")).toBe("theirs/a-Q8_0.gguf");
   expect(await choose("mine/a.gguf", "other.gguf")).toBe("other.gguf");
-  expect(await choose("theirs/a.gguf")).toBe("ingle/models/a-Q8_0.gguf");
+  for (const file of ["theirs/a.gguf", "ingle/converted/a.gguf"])
+    expect(await choose(file)).toBe("ingle/models/a-Q8_0.gguf");
+});
+
+it("is refused in a folder that is not there, however that is written", async () => {
+  await writeFile(at("a.gguf"), fakeGguf());
+  for (const output of ["none/", "none/b.gguf"])
+    await expect(chooseOutput([at("a.gguf")], "b.gguf", { cwd: folder, output })).rejects.toMatchObject({
+      code: "invalid_request",
+      message: `There is no folder ${at("none")}.`,
+    });
 });

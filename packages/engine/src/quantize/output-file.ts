@@ -32,6 +32,8 @@ export async function chooseOutput(
     output === undefined
       ? path.join(await folderFor(files, options), name)
       : await inFolder(path.resolve(cwd, output), name);
+  const isMeantAsFolder = output !== undefined && /[\\/]$/.test(output) && !isGgufName(target);
+  if (isMeantAsFolder) throw refusal(`There is no folder ${target}.`, target);
   if (!isGgufName(target))
     throw refusal(`${target} must end in ".gguf": that is how models are found.`, target);
   const folder = await stat(path.dirname(target)).catch(() => undefined);
@@ -75,19 +77,22 @@ export async function writeWhole<T>(
     try {
       // The native side only knows that it could not write.
       if (EngineError.is(error) && error.code === "engine_failed")
-        await checkDiskSpace(folder, spareBytes, freeBytes);
+        await checkDiskSpace(folder, spareBytes, freeBytes, "output");
     } finally {
       await rm(unfinished, { force: true });
     }
-    throw diskFailure(error, folder);
+    throw diskFailure(error, folder, "output");
   }
 }
 
-/** Beside the model; in our own folder where the model's belongs to another program. */
+/** Beside the model; in our own folder where the model's belongs to another program, or is the one of conversions. */
 async function folderFor([file = ""]: readonly string[], options: LibraryOptions): Promise<string> {
-  const owner = (await listModels(options)).find(({ files }) => files.includes(file))?.place;
-  if (owner === undefined || owner === "ingle" || owner === "import") return path.dirname(file);
   const folders = libraryPaths(options.env);
+  const folder = path.dirname(file);
+  const owner = (await listModels(options)).find(({ files }) => files.includes(file))?.place;
+  const isTheirs = owner !== undefined && owner !== "ingle" && owner !== "import";
+  // `ingle prune` takes away what is no conversion of a model's from there.
+  if (!isTheirs && folder !== folders.convertedDir) return folder;
   await makeFolders(folders);
   return folders.modelsDir;
 }

@@ -1,6 +1,5 @@
 // Writes a model in another quantization. llama.cpp does the work, in a process of its own; here is all that is decided
 // and checked before and after it.
-import { availableParallelism } from "node:os";
 import path from "node:path";
 import { readGguf, type GgufTensorInfo } from "@ingle/gguf";
 import { EngineError } from "../errors.ts";
@@ -8,6 +7,7 @@ import { checkDiskSpace, spareBytes } from "../library/disk-space.ts";
 import { fileBytes } from "../library/file-size.ts";
 import { withQuantization } from "../library/quantization.ts";
 import type { NativeQuantizeOptions } from "../native.ts";
+import { checkThreads } from "../threads.ts";
 import { checkImatrix } from "./imatrix-file.ts";
 import { parseLevel, type QuantizationLevel } from "./levels.ts";
 import { openModelFiles, type ModelFiles } from "./model-files.ts";
@@ -53,9 +53,10 @@ export interface QuantizedModel {
  * `out_of_memory`, `engine_failed`, what `locateModel` and `fetchModel` throw, or the signal's reason.
  */
 export async function quantizeModel(model: string, options: QuantizeOptions = {}): Promise<QuantizedModel> {
-  const { signal, cwd = process.cwd(), allowRequantize = false, threads = availableParallelism() } = options;
+  const { signal, cwd = process.cwd(), allowRequantize = false } = options;
   const imatrix = options.imatrix === undefined ? undefined : path.resolve(cwd, options.imatrix);
   signal?.throwIfAborted();
+  const threads = checkThreads(options.threads);
   const level = parseLevel(options.to);
   refuseWithoutImatrix(level, imatrix);
   const files = await openModelFiles(model, options);
@@ -106,7 +107,12 @@ async function makeSure(
   { signal, freeBytes }: QuantizeOptions,
 ): Promise<void> {
   const tensorBytes = await runTask("plan", native, { file, signal });
-  await checkDiskSpace(path.dirname(native.output), tensorBytes + headerBytes + spareBytes, freeBytes);
+  await checkDiskSpace(
+    path.dirname(native.output),
+    tensorBytes + headerBytes + spareBytes,
+    freeBytes,
+    "output",
+  );
 }
 
 async function quantize(
