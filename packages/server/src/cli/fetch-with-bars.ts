@@ -1,5 +1,5 @@
 // Brings a located model to disk and shows how far it is on stderr. Silent when the model is there. Used by serve, run and
-// chat before they load it, and by pull.
+// chat before they load it, by pull, and of the bars alone by import.
 import type { ConversionReport, LibraryProgress, LocatedModel } from "@ingle/engine";
 import type { CommandContext } from "./context.ts";
 import { conversionText } from "./conversion-text.ts";
@@ -37,7 +37,7 @@ export async function fetchWithBars(
     if (isFetching) stderr.write(`Saved ${file} after ${formatDuration(now() - startedAt)}.\n`);
     return file;
   } catch (error) {
-    if (isFetching && signal.aborted) {
+    if (isFetching && signal.aborted && located.kind !== "mlx") {
       stderr.write("What was downloaded so far is kept; the next start goes on from there.\n");
     }
     throw error;
@@ -53,15 +53,15 @@ function titleOf(located: LocatedModel): string {
 }
 
 const phaseTitles: Record<LibraryProgress["phase"], string> = {
-  waiting: "Waiting for another process that downloads",
+  waiting: "Waiting for another process that works on",
   verify: "Checking what is there of",
   download: "Downloading",
   unpack: "Unpacking",
   convert: "Converting",
 };
 
-/** One bar after the other, a phase each. */
-class PhaseBars implements Disposable {
+/** One bar after the other, a phase each; none before the first news. */
+export class PhaseBars implements Disposable {
   readonly #id: string;
   readonly #context: CommandContext;
   #current: { phase: LibraryProgress["phase"]; bar: Progress } | undefined;

@@ -1,7 +1,9 @@
 // `ingle import PATH`: makes models of this machine known by a name.
+import type { InstalledModel } from "@ingle/engine";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import { conversionText } from "./conversion-text.ts";
+import { PhaseBars } from "./fetch-with-bars.ts";
 import type { ImportFlags } from "./library-commands.ts";
 import { formatBytes } from "./print.ts";
 
@@ -13,12 +15,19 @@ export async function importCommand(
 ): Promise<number> {
   const { importModels } = await context.engine();
   const { env, shutdown, stderr, stdout } = context;
-  const models = await importModels(path, {
-    env,
-    ...flags,
-    onConverted: (report) => stderr.write(conversionText(report)),
-    signal: shutdown.signal,
-  });
+  const conversions: string[] = [];
+  const doImport = async (): Promise<InstalledModel[]> => {
+    using bars = new PhaseBars(path, context);
+    return await importModels(path, {
+      env,
+      ...flags,
+      onProgress: (news) => bars.update(news),
+      onConverted: (report) => conversions.push(conversionText(report)),
+      signal: shutdown.signal,
+    });
+  };
+  const models = await doImport();
+  for (const text of conversions) stderr.write(text);
   for (const { id, path: file, sizeBytes } of models)
     stdout.write(`${id}  ${file} (${formatBytes(sizeBytes)})\n`);
   return exitCodes.ok;

@@ -6,6 +6,7 @@ import { fakeGguf } from "@ingle/engine/testing/fake-gguf";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testWorld, type TestWorld } from "../../test/cli-context.ts";
+import type { Engine } from "./context.ts";
 import { main } from "./main.ts";
 
 const gguf = fakeGguf({ dataBytes: 300_000 });
@@ -212,6 +213,23 @@ describe("ingle import and remove", () => {
     const { code, err } = await run("import", file);
     expect(code).toBe(1);
     expect(err).toMatch(/cut\.gguf is damaged\. The file ends before its tensor data: 1 bytes are missing\./);
+  });
+});
+
+describe("ingle import of a model that is converted", () => {
+  it("shows how far it is, and then what was stored how", async () => {
+    const { scriptedEngine } = await import("../../test/cli-context.ts");
+    const steps = [
+      { from: "BF16", to: "BF16" as const, tensors: 2, bytes: 8, error: { inSteps: 0, largest: 0 } },
+    ];
+    const importModels: Engine["importModels"] = async (_from, options) => {
+      options?.onProgress?.({ phase: "convert", bytes: 5, totalBytes: 10 });
+      options?.onConverted?.({ steps, unused: [], bytes: 8 });
+      return [];
+    };
+    const { context, err } = testWorld({ engine: scriptedEngine({}, { importModels }) });
+    expect(await main("ingle", ["import", "./Tiny-4bit"], context)).toBe(0);
+    expect(err()).toMatch(/^Converting \.\/Tiny-4bit …\n {2}BF16 → BF16 +2 tensors/);
   });
 });
 
