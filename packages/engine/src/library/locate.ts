@@ -48,7 +48,11 @@ export async function locateModel(text: string, options: LibraryOptions = {}): P
     case "file":
       return await locateFile(spec.path, options);
     case "hub":
-      return await locateOnHub(spec, options);
+      try {
+        return await locateOnHub(spec, options);
+      } catch (error) {
+        throw await withFolder(error, text, options);
+      }
     case "npm":
       return await locatePackage(spec, options);
     case "name":
@@ -118,6 +122,14 @@ async function locateOnHub(
   const mlx = groupGgufFiles(repository.files).length === 0 ? mlxRepository(repository) : undefined;
   if (mlx !== undefined) return locateMlx(mlx, spec);
   return locateGguf(await ggufRepository(http, repository, options), spec, options);
+}
+
+/** The error, with a word on the folder of the same name that may have been meant. */
+async function withFolder(error: unknown, text: string, { cwd = "." }: LibraryOptions): Promise<unknown> {
+  const stats = await stat(path.resolve(cwd, text)).catch(() => undefined);
+  if (!EngineError.is(error) || stats?.isDirectory() !== true) return error;
+  const message = `${error.message} There is a folder ${text} here; write ./${text} for that.`;
+  return new EngineError(error.code, message, { cause: error, details: error.details });
 }
 
 /** Of such a repository there is one model, whatever it is called. */

@@ -3,7 +3,7 @@ import type { Removal } from "@ingle/engine";
 import { CliError, exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import type { PruneFlags } from "./library-commands.ts";
-import { formatBytes } from "./print.ts";
+import { formatBytes, shellWord } from "./print.ts";
 import { loadedModels } from "./running-servers.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -17,8 +17,10 @@ export async function removeCommand(names: string[], context: CommandContext): P
   for (const name of names) {
     const model = models.find(({ id, aliases }) => id === name || aliases.includes(name));
     const server = model === undefined ? undefined : loaded.get(model.id);
-    if (server !== undefined)
-      throw new CliError(`${name} is loaded by the server at ${server}. Stop it first.`);
+    if (model !== undefined && server !== undefined)
+      throw new CliError(
+        `${name} is loaded by the server at ${server}. Unload it with \`ingle unload ${shellWord(model.id)}\`, or stop the server.`,
+      );
     stdout.write(lineOf(await removeModel(name, options), "Removed"));
   }
   return exitCodes.ok;

@@ -234,6 +234,12 @@ describe("a folder in MLX's format that", () => {
   });
 });
 
+test("a folder that is written like a repository is spoken of when there is none such", async () => {
+  await write(path.join(user, "acme/Tiny-4bit"), fakeMlx());
+  const error = await failure(locateModel("acme/Tiny-4bit", { env, cwd: user, isOffline: true }));
+  expect(error.message).toMatch(/stay offline\..* write \.\/acme\/Tiny-4bit for that\./);
+});
+
 describe("an import of such a folder", () => {
   test("gives it names, and removing takes away what was made of it, not the folder", async () => {
     const [model] = await importModels(folder, { env, alias: "daily" });
