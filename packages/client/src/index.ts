@@ -25,7 +25,7 @@ export type { ParseErrorCode } from "./errors.ts";
 export { imageUrl } from "./image-url.ts";
 export type { ImageSource } from "./image-url.ts";
 export { createLibrary } from "./library.ts";
-export type { Library, OrderOptions } from "./library.ts";
+export type { Library, LoadOrderOptions, OrderOptions } from "./library.ts";
 export { createModels } from "./models.ts";
 export type { Models } from "./models.ts";
 export { PullStream } from "./pull-stream.ts";

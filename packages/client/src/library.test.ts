@@ -47,6 +47,17 @@ test("orders name the model, and say only what they were told", async () => {
   ]);
 });
 
+test("an order to load says how", async () => {
+  server.answer(json({ id: "a", status: "loaded" }));
+  await client.library.load("a", { context_length: 4096, kv_bits: 8, kv_bits_v: 4 });
+  expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({
+    model: "a",
+    context_length: 4096,
+    kv_bits: 8,
+    kv_bits_v: 4,
+  });
+});
+
 test("a pull tells how far it is, and at the end what is there", async () => {
   server.answer(events(data(half), ": still there\n\n", data(done), "data: [DONE]\n\n"));
   const pull = await client.library.pull("acme/tiny");

@@ -1,6 +1,7 @@
 // `client.library`: the models of the server's machine and of the hub, and the orders to change what is there.
 import type {
   FoundRepositories,
+  LoadOrder,
   ManagedModel,
   ManagedModelList,
   ModelAliases,
@@ -18,6 +19,13 @@ export interface OrderOptions extends CallOptions {
   wait?: boolean | undefined;
 }
 
+/**
+ * What an order to load may say of this model beside that: its context and the bits of its KV cache. It holds until the
+ * order to unload it, also when the model was freed for others and comes back; what is absent is as the server was told.
+ */
+export interface LoadOrderOptions
+  extends OrderOptions, Pick<LoadOrder, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v"> {}
+
 /** The model library of a server. A server that other machines reach without a key takes no orders: code `forbidden`. */
 export interface Library {
   /** Repositories of the hub that match the words, the most downloaded first; at most `limit` (20). */
@@ -28,8 +36,11 @@ export interface Library {
   list(options?: CallOptions): Promise<ManagedModelList>;
   /** Fetches what is not there: resolves when it begins. Aborting ends it and keeps what has come for the next pull. */
   pull(model: string, options?: CallOptions): Promise<PullStream>;
-  /** Loads a model and resolves when it is in memory, or rejects with why it is not. */
-  load(model: string, options?: OrderOptions): Promise<ManagedModel>;
+  /**
+   * Loads a model and resolves when it is in memory, or rejects with why it is not; with `invalid_request` also where it is
+   * in memory with other settings than these.
+   */
+  load(model: string, options?: LoadOrderOptions): Promise<ManagedModel>;
   /** Frees a model's memory, once the requests that use it are done. */
   unload(model: string, options?: OrderOptions): Promise<ManagedModel>;
   /** Removes a model that is not in memory from the disk; one that was imported where it lies is only forgotten. */
@@ -87,7 +98,7 @@ export function createLibrary(transport: Transport): Library {
           signal,
         }),
       ),
-    load: (model, { wait, ...options } = {}) => order("/load", { model, wait }, options, isModel),
+    load: (model, { signal, ...said } = {}) => order("/load", { ...said, model }, { signal }, isModel),
     unload: (model, { wait, ...options } = {}) => order("/unload", { model, wait }, options, isModel),
     remove: (model, options = {}) => order("/remove", { model }, options, isRemoved),
     setAlias: (alias, model, options = {}) => order("/alias", { alias, model }, options, isNamed),

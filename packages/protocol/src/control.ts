@@ -1,5 +1,8 @@
 // The management of a running server under /api/v1: which models are where, and the orders to load and unload them.
 import { z } from "zod";
+
+import { optionalField } from "./absent.ts";
+import { KvBits, kvBitsRule } from "./kv-bits.ts";
 import { flag, modelField } from "./request-fields.ts";
 
 /** Where a model is on its way into memory and out of it. */
@@ -29,6 +32,10 @@ export const ManagedModel = z
       .int()
       .nullable()
       .meta({ description: "Memory that a token takes of the KV cache; null while there is none." }),
+    kv_bits_k: KvBits.nullable().meta({
+      description: "Bits in which its KV cache stores keys, or will when it is loaded.",
+    }),
+    kv_bits_v: KvBits.nullable().meta({ description: "The same for values." }),
     loaded_at: z.int().nullable().meta({ description: "Unix seconds." }),
     error: z.string().nullable().meta({ description: "Why the last load failed." }),
   })
@@ -50,9 +57,31 @@ export const ManagedModelList = z
   .meta({ id: "ManagedModelList" });
 export type ManagedModelList = z.infer<typeof ManagedModelList>;
 
-/** The body of `POST /api/v1/models/load` and `…/unload`. With `wait: false` the answer comes before it is done. */
+/** The body of `POST /api/v1/models/unload`. With `wait: false` the answer comes before it is done. */
 export const ModelOrder = z.looseObject({ model: modelField, wait: flag("wait") }).meta({ id: "ModelOrder" });
 export type ModelOrder = z.infer<typeof ModelOrder>;
+
+/** Fewest tokens of a context: a chat template alone takes some ten. */
+const contextLengthMin = 16;
+const contextLengthRule = `context_length must be an integer of at least ${contextLengthMin}`;
+
+function kvBits(name: string, description: string) {
+  return optionalField(z.literal([...KvBits.values], `${name} ${kvBitsRule}`), { description });
+}
+
+/** The body of `POST /api/v1/models/load`. What it says of the model holds until an order to unload it. */
+export const LoadOrder = z
+  .looseObject({
+    ...ModelOrder.shape,
+    context_length: optionalField(z.int(contextLengthRule).min(contextLengthMin, contextLengthRule), {
+      description: "Most tokens of one request, prompt and reply.",
+    }),
+    kv_bits: kvBits("kv_bits", "Bits in which a value of the KV cache is stored: fewer take less memory."),
+    kv_bits_k: kvBits("kv_bits_k", "The same for keys alone."),
+    kv_bits_v: kvBits("kv_bits_v", "The same for values alone."),
+  })
+  .meta({ id: "LoadOrder" });
+export type LoadOrder = z.infer<typeof LoadOrder>;
 
 /** The answer of `GET /api/v1/state`. */
 export const ServerState = z

@@ -34,6 +34,7 @@ export {
 } from "./embeddings.ts";
 export type { EmbeddingsBody } from "./embeddings.ts";
 export {
+  LoadOrder,
   ManagedModel,
   ManagedModelList,
   ManagedModelStatus,
@@ -58,6 +59,7 @@ export {
   toolCallsMax,
 } from "./messages.ts";
 export { Liveness, Readiness } from "./health.ts";
+export { KvBits } from "./kv-bits.ts";
 export {
   aliasLengthMax,
   AliasRequest,

@@ -1,6 +1,7 @@
 // What a server is told before it starts, checked once: built-in < variant < environment < flags.
 // resolveConfig() is called by the command line; buildApp() and serve() take its result.
 import { isIP } from "node:net";
+import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
 import { digestOfKey } from "./api-key.ts";
 import { duration } from "./duration.ts";
@@ -48,7 +49,6 @@ const AllowedOrigin = z
     'must be an origin such as "https://chat.example", without a path',
   );
 
-const KvBits = z.literal([16, 8, 4, 3], "must be 16, 8, 4 or 3");
 /** A path, or what else names a file or a model. */
 const PathOrName = z.string().min(1, "must not be empty").max(4096, "must be at most 4096 characters");
 const ImageTokens = z

@@ -2,6 +2,7 @@
 export { buildApp, type AppDependencies } from "./app.ts";
 export { ConfigError, ServerConfig, resolveConfig, type ServerFlags } from "./config.ts";
 export type { KnownModel, ModelLoader, ModelSource, PreparedModel } from "./models/known-model.ts";
+export type { LoadSettings } from "./models/load-settings.ts";
 export { modelLibrary, type ModelLibrary } from "./models/model-library.ts";
 export { ModelRegistry, type RegistryOptions } from "./models/registry.ts";
 export { serve, type RunningServer, type ServeDependencies } from "./serve.ts";

@@ -63,6 +63,16 @@ describe("installed models", () => {
     expect(tried).toEqual([8192, 512]);
   });
 
+  it("never take less than an order asks for", async () => {
+    const { known, tried } = await installed(8192, (contextLength) => {
+      const details = { param: "contextLength", contextLengthTrain: 512 };
+      throw new EngineError("invalid_request", `contextLength: ${contextLength} is too long.`, { details });
+    });
+    const settings = { contextLength: 4096 };
+    await expect(known?.prepare({ budget, settings, signal })).rejects.toThrow(/4096/);
+    expect(tried).toEqual([4096]);
+  });
+
   it("fail as they do for any other reason", async () => {
     const { known } = await installed(8192, () => {
       throw new EngineError("model_invalid", "tiny.gguf is cut short.");

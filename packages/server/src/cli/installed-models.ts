@@ -22,9 +22,9 @@ export function installedModels(context: CommandContext, { engine }: ServerConfi
         try {
           return await withContext(settings.contextLength).prepare(options);
         } catch (error) {
-          // What was asked for is meant for the model that the server was started with; another may be made for less.
+          // --ctx is meant for the model that the server was started with; another may be made for less.
           const most = EngineError.is(error) ? error.details["contextLengthTrain"] : undefined;
-          if (typeof most !== "number") throw error;
+          if (typeof most !== "number" || options.settings?.contextLength !== undefined) throw error;
           return await withContext(most).prepare(options);
         }
       },

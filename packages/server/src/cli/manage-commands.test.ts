@@ -41,6 +41,16 @@ describe("ingle ps, load and unload", () => {
     expect(models[0]?.log).toMatchObject({ loads: 1, frees: 1 });
   });
 
+  it("load a model with settings of its own", async () => {
+    const a = scriptedKnown("a");
+    await using server = await house([a]);
+    const flags = ["--kv-bits", "8", "--kv-bits-v", "4", "--ctx", "512"];
+    expect((await server.ingle(["load", "a", ...flags])).exit).toBe(0);
+    expect(a.asked).toEqual([{ contextLength: 512, kvBitsK: 8, kvBitsV: 4 }]);
+    const other = await server.ingle(["load", "a", "--ctx", "1024"]);
+    expect([other.exit, other.err()]).toEqual([1, expect.stringContaining("unload it first")]);
+  });
+
   it("print JSON for programs", async () => {
     await using server = await house([scriptedKnown("a")]);
     await server.registry.load("a");

@@ -23,14 +23,23 @@ export async function psCommand(
   return exitCodes.ok;
 }
 
+/** How the model is loaded; what is absent is as the server was told. */
+export interface LoadFlags extends RemoteFlags {
+  ctx?: number;
+  kvBits?: number;
+  kvBitsK?: number;
+  kvBitsV?: number;
+}
+
 /** Returns when the model is loaded. Throws CliError with what keeps it from being so. */
 export async function loadCommand(
   model: string,
-  flags: RemoteFlags,
+  { ctx, kvBits, kvBitsK, kvBitsV, ...flags }: LoadFlags,
   context: CommandContext,
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);
-  const { id } = await server.order("load", model);
+  const settings = { context_length: ctx, kv_bits: kvBits, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV };
+  const { id } = await server.order("load", model, settings);
   using progress = startProgress(`Loading ${id}`, context);
   const loaded = await until(server, id, context, (now) => {
     if (now.status === "failed") throw new CliError(now.error ?? `${id} could not be loaded.`);

@@ -3,6 +3,7 @@
 import type { LoadedModel, LoadOptions, LocatedModel, MemoryBudget } from "@ingle/engine";
 import type { ServerConfig } from "../config.ts";
 import type { KnownModel, PreparedModel } from "../models/known-model.ts";
+import { settingsOver, usualSettings } from "../models/load-settings.ts";
 import type { CommandContext } from "./context.ts";
 import { fetchWithBars } from "./fetch-with-bars.ts";
 import { startProgress } from "./progress.ts";
@@ -29,8 +30,11 @@ export function knownModel(
     id: located.id,
     aliases,
     about,
-    prepare: ({ budget, signal }) =>
-      prepareModel(located, context, { ...options, readsImages: true, budget, signal }),
+    settings: usualSettings(options.engine),
+    prepare: ({ budget, settings, signal }) => {
+      const engine = { ...options.engine, ...settingsOver(settings, options.engine) };
+      return prepareModel(located, context, { ...options, engine, readsImages: true, budget, signal });
+    },
   };
 }
 

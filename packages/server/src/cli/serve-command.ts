@@ -66,7 +66,10 @@ function begun(
   };
   return {
     ...model,
-    prepare: async (later) => (isTaken ? await model.prepare(later) : { ...(await prepared), load }),
+    prepare: async (later) => {
+      const isOther = isTaken || later.settings !== undefined;
+      return isOther ? await model.prepare(later) : { ...(await prepared), load };
+    },
     [Symbol.asyncDispose]: async () => {
       if (isTaken) return;
       unwanted.abort();

@@ -2,6 +2,7 @@
 // and by sources such as model-folder.ts.
 import type { LoadedModel, MemoryBudget, MemoryBytes } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
+import type { LoadSettings } from "./load-settings.ts";
 
 /** Reads the weights; `onProgress` takes 0 … 1. */
 export type ModelLoader = (
@@ -26,11 +27,18 @@ export interface KnownModel {
     /** It is loaded with a projector. */
     readsImages?: boolean;
   };
+  /** How it is loaded where an order does not say it. Absent: no order can. */
+  readonly settings?: LoadSettings;
   /**
-   * Gets everything but memory: the file, and settings with which the model fits into the budget (absent: into any).
-   * Called again before every load. Throws `out_of_memory` with what would fit, and whatever keeps it from being loaded.
+   * Gets everything but memory: the file, and settings with which the model fits into the budget (absent: into any), and
+   * among them those that an order has said. Called again before every load. Throws `out_of_memory` with what would fit, and
+   * whatever keeps it from being loaded.
    */
-  prepare(options: { budget?: MemoryBudget | undefined; signal: AbortSignal }): Promise<PreparedModel>;
+  prepare(options: {
+    budget?: MemoryBudget | undefined;
+    settings?: LoadSettings | undefined;
+    signal: AbortSignal;
+  }): Promise<PreparedModel>;
 }
 
 export interface ModelSource {

@@ -6,7 +6,7 @@ import { takesMemory } from "./model-state.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 export function toManagedModel(slot: ModelSlot): ManagedModel {
-  const { id, aliases, state, isPinned, leases, waiting, entry, byMemory, kvBytesPerToken } = slot;
+  const { id, aliases, state, isPinned, leases, waiting, entry, byMemory, kvBytesPerToken, settings } = slot;
   const memoryBytes = totalOf(byMemory);
   const isLoaded = state.kind === "loaded" || state.kind === "draining";
   return {
@@ -22,6 +22,8 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     size_bytes: entry.size_bytes,
     memory_bytes: takesMemory(state) && memoryBytes > 0 ? memoryBytes : null,
     kv_bytes_per_token: kvBytesPerToken ?? null,
+    kv_bits_k: settings.kvBitsK ?? null,
+    kv_bits_v: settings.kvBitsV ?? null,
     loaded_at: isLoaded ? Math.floor(state.loadedAt.getTime() / 1000) : null,
     error: state.kind === "failed" ? sentenceOf(state.error) : null,
   };

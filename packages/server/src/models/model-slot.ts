@@ -5,9 +5,10 @@ import type { ModelEntry } from "@ingle/protocol";
 import { Admission } from "./admission.ts";
 import { EngineHistory, type EngineFigures } from "./engine-figures.ts";
 import type { KnownModel, PreparedModel } from "./known-model.ts";
+import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
 import { entryOfKnown, entryOfLoaded } from "./model-entry.ts";
-import { moved, type ModelState } from "./model-state.ts";
-import { loadFailed, shuttingDown } from "./refusals.ts";
+import { isSettled, moved, type ModelState } from "./model-state.ts";
+import { loadedOtherwise, loadFailed, shuttingDown, takesNoSettings } from "./refusals.ts";
 import { Waiters } from "./waiters.ts";
 
 /** A load that failed is not tried again for so long: a thousand clients that retry would do nothing else. */
@@ -46,6 +47,10 @@ export class ModelSlot {
   #entry: ModelEntry;
   #loaded: LoadedModel | undefined;
   #byMemory: MemoryBytes = {};
+  /** What an order has said of this load or the next one. */
+  #ordered: LoadSettings | undefined;
+  /** The same of the last load that succeeded: what an order says whose load fails or is given up is not kept. */
+  #proven: LoadSettings | undefined;
   #leases = 0;
   #usedAt = 0;
   readonly #counts = { loads: 0, failures: 0, unloads: 0 };
@@ -114,6 +119,17 @@ export class ModelSlot {
     return this.#loaded?.model.info.kvBytesPerToken;
   }
 
+  /** What an order has said of how it is loaded; undefined: nothing. */
+  get ordered(): LoadSettings | undefined {
+    return this.#ordered;
+  }
+
+  /** How it is loaded, or will be: as an order has said, else as is usual. What is not known is absent. */
+  get settings(): LoadSettings {
+    const asked = settingsOver(this.#ordered, this.#known.settings ?? {});
+    return settingsOver({ contextLength: this.#loaded?.model.info.contextLength }, asked);
+  }
+
   get entry(): ModelEntry {
     const { kind } = this.#state;
     if (kind === "loaded" || kind === "draining") return { ...this.#entry, status: "loaded" };
@@ -145,8 +161,21 @@ export class ModelSlot {
     }
   }
 
-  /** Waits until the model is loaded; an order of the operator's, who need not wait for a cool-down. */
-  async want(signal?: AbortSignal): Promise<Model> {
+  /** Throws `invalid_request` where these settings cannot hold now: it is loaded with others, or takes none. */
+  assertTakes(settings: LoadSettings): void {
+    if (this.#known.settings === undefined) throw takesNoSettings(this.id);
+    if (isSettled(this.#state) && !agree(settings, this.settings))
+      throw loadedOtherwise(this.id, this.settings);
+  }
+
+  /**
+   * Waits until the model is loaded; an order of the operator's, who need not wait for a cool-down. Its settings hold until
+   * dismiss().
+   */
+  async want(signal?: AbortSignal, settings?: LoadSettings): Promise<Model> {
+    signal?.throwIfAborted();
+    if (settings !== undefined) this.assertTakes(settings);
+    if (settings !== undefined && !isSettled(this.#state)) this.#ordered = settings;
     this.#coolDown();
     const model = await this.#enter(signal);
     this.#leave();
@@ -175,6 +204,7 @@ export class ModelSlot {
     this.#entry = entryOfLoaded({ id: this.id, model, loadedAt });
     this.#admission.resize(model.info.parallel + this.#options.waitingMax);
     this.#counts.loads += 1;
+    this.#proven = this.#ordered;
     this.#move({ kind: "loaded", loadedAt });
     this.#grant(model);
     this.#options.onChange();
@@ -184,7 +214,10 @@ export class ModelSlot {
   notBrought(error: unknown): void {
     if (this.#state.kind === "closed") return;
     this.#byMemory = {};
-    if (this.#state.kind === "preparing" && this.#unwanted.signal.aborted) {
+    const isGivenUp = this.#state.kind === "preparing" && this.#unwanted.signal.aborted;
+    // Who has come since then may want it as it was ordered.
+    if (!isGivenUp || this.#waiters.size === 0) this.#ordered = this.#proven;
+    if (isGivenUp) {
       this.#move({ kind: "available" });
       this.#bringIfWanted();
     } else {
@@ -200,16 +233,26 @@ export class ModelSlot {
   /** Frees a loaded model as soon as no lease is held. Who asks for it meanwhile waits until it is loaded again. */
   evict(): void {
     const state = this.#state;
-    if (state.kind === "loaded") this.#move({ ...state, kind: "draining" });
+    if (state.kind === "loaded") this.#move({ ...state, kind: "draining", isDismissed: false });
     if (this.#state.kind !== "draining" || this.#leases > 0) return;
+    if (this.#state.isDismissed) this.#forgetOrder();
     this.#unloading = this.#unload(); // nothing in it fails but a mistake of ours
   }
 
-  /** Takes evict() back, where it is not too late. */
+  /** The same by an order: what the one before has said of the settings holds no longer then. */
+  dismiss(): void {
+    const state = this.#state;
+    if (state.kind === "loaded" || state.kind === "draining") {
+      this.#move({ kind: "draining", loadedAt: state.loadedAt, isDismissed: true });
+      this.evict();
+    } else if (!isSettled(state)) this.#forgetOrder();
+  }
+
+  /** Takes evict() and dismiss() back, where it is not too late. */
   keep(): void {
     const state = this.#state;
     if (state.kind !== "draining" || this.#loaded === undefined) return;
-    this.#move({ ...state, kind: "loaded" });
+    this.#move({ kind: "loaded", loadedAt: state.loadedAt });
     this.#grant(this.#loaded.model);
     this.#options.onChange();
   }
@@ -283,6 +326,13 @@ export class ModelSlot {
     this.#move({ kind: "available" });
   }
 
+  #forgetOrder(): void {
+    if (this.#ordered === undefined) return;
+    this.#ordered = undefined;
+    this.#proven = undefined;
+    this.#entry = entryOfKnown(this.#known); // its context was the order's
+  }
+
   #failure(): unknown {
     if (this.#state.kind !== "failed") return undefined;
     const { error, until } = this.#state;
@@ -295,6 +345,7 @@ export class ModelSlot {
     await this.#free();
     if (this.#state.kind !== "unloading") return; // closed meanwhile
     this.#byMemory = {};
+    if (this.#waiters.size === 0) this.#ordered = this.#proven;
     this.#counts.unloads += 1;
     this.#move({ kind: "available" });
     this.#bringIfWanted();

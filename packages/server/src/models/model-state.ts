@@ -17,8 +17,8 @@ export type ModelState =
   /** `progress` is 0 … 1. */
   | { kind: "loading"; progress: number }
   | { kind: "loaded"; loadedAt: Date }
-  /** Loaded, and freed as soon as the last lease is back: it grants no new ones. */
-  | { kind: "draining"; loadedAt: Date }
+  /** Loaded, and freed as soon as the last lease is back: it grants no new ones. `isDismissed`: by an order. */
+  | { kind: "draining"; loadedAt: Date; isDismissed: boolean }
   | { kind: "unloading" }
   /** Nobody tries again before `until`, except by an order. */
   | { kind: "failed"; error: unknown; until: Date }
@@ -31,7 +31,7 @@ const movesFrom: Record<ModelStateKind, readonly ModelStateKind[]> = {
   preparing: ["loading", "available", "failed", "closed"],
   loading: ["loading", "loaded", "failed", "closed"],
   loaded: ["draining", "closed"],
-  draining: ["loaded", "unloading", "closed"],
+  draining: ["draining", "loaded", "unloading", "closed"],
   unloading: ["available", "closed"],
   failed: ["available", "closed"],
   closed: [],
@@ -52,6 +52,11 @@ export function isInMemory({ kind }: ModelState): boolean {
 /** Whether the model takes memory, or is about to. */
 export function takesMemory({ kind }: ModelState): boolean {
   return kind === "loading" || kind === "loaded" || kind === "draining" || kind === "unloading";
+}
+
+/** Whether how the model is loaded is settled. */
+export function isSettled({ kind }: ModelState): boolean {
+  return kind === "preparing" || kind === "loading" || kind === "loaded" || kind === "draining";
 }
 
 /** 0 … 1; 0 before its weights are read. */

@@ -1,6 +1,7 @@
 // Why a model cannot be had, as wire errors. Used by this folder; routes/health.ts asks how long a load still takes.
 import { EngineError, totalOf, type MemoryBytes } from "@ingle/engine";
 import { WireError } from "../wire-error.ts";
+import type { LoadSettings } from "./load-settings.ts";
 import type { RoomLimits } from "./room-plan.ts";
 
 /** Seconds a client is asked to wait for a model that is loading, by how far it is. */
@@ -31,6 +32,21 @@ export function loadFailed(failed: { id: string; error: unknown; retryInMs: numb
     retryAfterSeconds: Math.max(1, Math.ceil(retryInMs / 1000)),
     cause: error,
   });
+}
+
+/** An order wants the model as it is not: in memory, or on its way there. */
+export function loadedOtherwise(id: string, { contextLength, kvBitsK, kvBitsV }: LoadSettings): WireError {
+  const present = Object.entries({ context_length: contextLength, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${value}`);
+  const message = `The model ${id} is loaded with other settings (${present.join(", ")}); unload it first.`;
+  return new WireError("invalid_request", message, { param: "model" });
+}
+
+/** Whoever gave the model to the server has settled how it is loaded. */
+export function takesNoSettings(id: string): WireError {
+  const message = `How the model ${id} is loaded cannot be chosen on this server; leave its settings out.`;
+  return new WireError("invalid_request", message, { param: "model" });
 }
 
 /** Pinned models are in the way of one that would fit by itself. */

@@ -6,6 +6,7 @@ import type { ModelEntry } from "@ingle/protocol";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
 import { sumOfFigures, type EngineFigures } from "./engine-figures.ts";
 import type { KnownModel, ModelLoader, ModelSource } from "./known-model.ts";
+import type { LoadSettings } from "./load-settings.ts";
 import { ModelSlot, type Lease } from "./model-slot.ts";
 import { progressOf, takesMemory, type ModelStateKind } from "./model-state.ts";
 import { readinessOf, type HouseReadiness } from "./readiness.ts";
@@ -31,6 +32,13 @@ export interface RegistryOptions extends RoomLimits {
   /** The source could not be asked; what it has said before holds. */
   onSourceFailure?: ((error: unknown) => void) | undefined;
   now?: () => Date;
+}
+
+export interface OrderOptions {
+  alias?: string | undefined;
+  /** Of a model that is known already. */
+  settings?: LoadSettings | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export class ModelRegistry implements AsyncDisposable {
@@ -83,32 +91,36 @@ export class ModelRegistry implements AsyncDisposable {
 
   /**
    * Loads a model, once however many ask for it. A `loader` adds it under that id, and under `alias`, where it is not known
-   * yet. Throws what loading throws, `model_not_found`, `shutting_down` after disposal, or the signal's reason.
+   * yet. `settings` hold for this load and those after it, until unload(). Throws what loading throws, `model_not_found`,
+   * `invalid_request` where it is loaded with other settings, `shutting_down` after disposal, or the signal's reason.
    */
   async load(
     id: string,
     loader?: ModelLoader,
-    { alias, signal }: { alias?: string | undefined; signal?: AbortSignal | undefined } = {},
+    { alias, settings, signal }: OrderOptions = {},
   ): Promise<Model> {
     this.#assertOpen();
     if (loader !== undefined) this.add(plainModel(id, loader, alias));
     const slot = await this.known(id);
-    return await slot.want(signal);
+    return await slot.want(signal, settings);
   }
 
-  /** Frees a model as soon as nobody uses it; requests for it then load it again. Throws `model_not_found`. */
+  /**
+   * Frees a model as soon as nobody uses it; requests for it then load it again, with its usual settings. Throws
+   * `model_not_found`.
+   */
   async unload(id: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     this.#assertOpen();
     const slot = await this.known(id);
     const until = AbortSignal.any([this.#abort.signal, ...(signal === undefined ? [] : [signal])]);
     const { unloads } = slot.counts;
+    const isNotFreed = (): boolean => slot.counts.unloads === unloads;
     try {
-      while (
-        slot.counts.unloads === unloads &&
-        (takesMemory(slot.state) || slot.state.kind === "preparing")
-      ) {
-        slot.evict();
+      slot.dismiss();
+      while (isNotFreed() && (takesMemory(slot.state) || slot.state.kind === "preparing")) {
         await this.#room.nextChange(until);
+        // It was on its way, or was kept. One that is leaving may have the next order already.
+        if (isNotFreed() && slot.state.kind !== "unloading") slot.dismiss();
       }
     } finally {
       slot.keep();
@@ -239,7 +251,8 @@ export class ModelRegistry implements AsyncDisposable {
     try {
       const signal = AbortSignal.any([slot.startPreparing(), this.#abort.signal]);
       const { budget } = this.#options;
-      const prepared = await orAborted(slot.known.prepare({ budget, signal }), signal);
+      const { known, ordered: settings } = slot;
+      const prepared = await orAborted(known.prepare({ budget, settings, signal }), signal);
       using _turn = await this.#room.enter(prepared.byMemory, () => this.slots, signal);
       await slot.load(prepared, this.#abort.signal);
     } catch (error) {

@@ -84,6 +84,47 @@ describe("POST /api/v1/models/load and unload", () => {
     }
   });
 
+  it("load with the settings that the order says, and show them", async () => {
+    const server = await house([scriptedKnown("a")]);
+    const order = { model: "a", context_length: 512, kv_bits: 8, kv_bits_v: 4 };
+    const loaded = await server.post("load", order);
+    expect(loaded.json()).toMatchObject({ context_length: 512, kv_bits_k: 8, kv_bits_v: 4 });
+    await server.post("unload", { model: "a" });
+    const again = await server.post("load", { model: "a" });
+    expect(again.json()).toMatchObject({ context_length: 2048, kv_bits_k: 16, kv_bits_v: 16 });
+  });
+
+  it.each([true, false])("refuse other settings of a model in memory, `wait: %s`", async (wait) => {
+    const server = await house([scriptedKnown("a")]);
+    await server.post("load", { model: "a", kv_bits: 8 });
+    const other = await server.post("load", { model: "a", kv_bits: 4, wait });
+    expect([other.statusCode, other.json()]).toMatchObject([
+      400,
+      { error: { code: "invalid_request", param: "model", message: expect.stringContaining("unload it") } },
+    ]);
+    expect((await server.list()).data).toMatchObject([{ status: "loaded", kv_bits_k: 8 }]);
+  });
+
+  it.each([
+    [{ kv_bits: 5 }, "kv_bits", "kv_bits must be 16, 8, 4 or 3"],
+    [{ kv_bits_k: "8" }, "kv_bits_k", "kv_bits_k must be 16, 8, 4 or 3"],
+    [{ context_length: 8 }, "context_length", "context_length must be an integer of at least 16"],
+  ])("refuse %j", async (settings, param, message) => {
+    const server = await house([scriptedKnown("a")]);
+    const answer = await server.post("load", { model: "a", ...settings });
+    expect([answer.statusCode, answer.json()]).toMatchObject([400, { error: { param, message } }]);
+  });
+
+  it("name the order's field where a model has no such context", async () => {
+    const a = scriptedKnown("a");
+    const details = { param: "contextLength" };
+    a.refusal = new EngineError("invalid_request", "contextLength: 4096 is too many.", { details });
+    const server = await house([a]);
+    expect((await server.post("load", { model: "a", context_length: 4096 })).json()).toMatchObject({
+      error: { param: "context_length", message: "context_length: 4096 is too many." },
+    });
+  });
+
   it("tell why a model cannot be loaded", async () => {
     const a = scriptedKnown("a");
     a.refusal = new EngineError("out_of_memory", "a.gguf needs 9.0 GiB of memory.");

@@ -1,9 +1,11 @@
 // The management of a running server: GET /api/v1/state, GET /api/v1/models, POST /api/v1/models/load and …/unload.
-import { ManagedModel, ManagedModelList, ModelOrder, ServerState } from "@ingle/protocol";
+import { LoadOrder, ManagedModel, ManagedModelList, ModelOrder, ServerState } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { AnsweringOptions } from "../answering/answering.ts";
+import { settingsOf } from "../models/load-settings.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
+import type { ModelSlot } from "../models/model-slot.ts";
 import { isInMemory } from "../models/model-state.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ingleVersion } from "../version.ts";
@@ -57,24 +59,39 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
   });
 
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  const order = { schema: { body: ModelOrder }, preHandler: options.refuseStrangers };
-  const carryOut = async (
-    what: (id: string, options: { signal?: AbortSignal | undefined }) => Promise<unknown>,
-    request: FastifyRequest<{ Body: ModelOrder }>,
-  ): Promise<ManagedModel> => {
-    const { model, wait = true } = request.body;
-    const slot = await registry.known(model);
-    if (wait) await what(slot.id, { signal: request.clientSignal });
-    else void inBackground(what(slot.id, {}), request); // never rejects
-    return toManagedModel(slot);
-  };
+  const preHandler = options.refuseStrangers;
+  const paramNames = { contextLength: "context_length" };
+  typed.post(
+    "/api/v1/models/load",
+    { preHandler, schema: { body: LoadOrder }, config: { operation: load, paramNames } },
+    async (request) => {
+      const settings = settingsOf(request.body);
+      const slot = await registry.known(request.body.model);
+      if (settings !== undefined) slot.assertTakes(settings); // who does not wait is told, too
+      return await carryOut(slot, request, (signal) =>
+        registry.load(slot.id, undefined, { settings, signal }),
+      );
+    },
+  );
+  typed.post(
+    "/api/v1/models/unload",
+    { preHandler, schema: { body: ModelOrder }, config: { operation: unload } },
+    async (request) => {
+      const slot = await registry.known(request.body.model);
+      return await carryOut(slot, request, (signal) => registry.unload(slot.id, { signal }));
+    },
+  );
+}
 
-  typed.post("/api/v1/models/load", { ...order, config: { operation: load } }, (request) =>
-    carryOut((id, { signal }) => registry.load(id, undefined, { signal }), request),
-  );
-  typed.post("/api/v1/models/unload", { ...order, config: { operation: unload } }, (request) =>
-    carryOut((id, { signal }) => registry.unload(id, { signal }), request),
-  );
+async function carryOut(
+  slot: ModelSlot,
+  request: FastifyRequest<{ Body: ModelOrder }>,
+  what: (signal: AbortSignal | undefined) => Promise<unknown>,
+): Promise<ManagedModel> {
+  const { wait = true } = request.body;
+  if (wait) await what(request.clientSignal);
+  else void inBackground(what(undefined), request); // never rejects
+  return toManagedModel(slot);
 }
 
 /** What fails is told by the model's state; the log has it too. */

@@ -2,10 +2,13 @@
 import type { LoadedModel, MemoryBytes } from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
 import type { KnownModel } from "../models/known-model.ts";
+import type { LoadSettings } from "../models/load-settings.ts";
 
 export interface ScriptedKnown extends KnownModel {
   /** What has happened to it so far. */
   readonly log: { prepared: number; loads: number; frees: number };
+  /** What an order had said of each load. */
+  readonly asked: (LoadSettings | undefined)[];
   /** Waited for by every load; a rejection is what the load fails with. */
   gate: Promise<unknown>;
   /** Thrown by prepare(). */
@@ -14,31 +17,39 @@ export interface ScriptedKnown extends KnownModel {
   report: (fraction: number) => void;
 }
 
-/** A model of so many bytes. Loads at once unless its gate is closed. */
+/** A model of so many bytes. Loads at once, with the context that an order says, unless its gate is closed. */
 export function scriptedKnown(
   id: string,
   options: { hostBytes?: number; script?: Script; aliases?: readonly string[] } = {},
 ): ScriptedKnown {
   const log = { prepared: 0, loads: 0, frees: 0 };
-  const byMemory: MemoryBytes = { host: options.hostBytes ?? 0 };
+  const asked: (LoadSettings | undefined)[] = [];
+  const { hostBytes = 0, script, aliases = [] } = options;
+  const byMemory: MemoryBytes = { host: hostBytes };
   const known: ScriptedKnown = {
     id,
-    aliases: options.aliases ?? [],
+    aliases,
+    settings: { kvBitsK: 16, kvBitsV: 16 },
     log,
+    asked,
     gate: Promise.resolve(),
     refusal: undefined,
     report: () => {},
-    prepare: async () => {
+    prepare: async (order) => {
       log.prepared += 1;
+      asked.push(order.settings);
       if (known.refusal !== undefined) throw known.refusal;
-      return { byMemory, load };
+      return { byMemory, load: (onProgress) => load(onProgress, order.settings?.contextLength) };
     },
   };
-  const load = async (onProgress: (fraction: number) => void): Promise<LoadedModel> => {
+  const load = async (
+    onProgress: (fraction: number) => void,
+    contextLength = script?.contextLength ?? 2048,
+  ): Promise<LoadedModel> => {
     log.loads += 1;
     known.report = onProgress;
     await known.gate;
-    const { model } = await scriptedModel({ parallel: 2, ...options.script });
+    const { model } = await scriptedModel({ parallel: 2, ...script, contextLength });
     const free = async (): Promise<void> => {
       await model[Symbol.asyncDispose]();
       log.frees += 1;
