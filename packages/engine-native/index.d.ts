@@ -1,5 +1,6 @@
 // The seam between the native engine and TypeScript, written by hand. Only @ingle/engine imports it.
-// Arguments are trusted here: @ingle/engine has checked them. Errors have a `code`, and `details` where numbers help.
+// Arguments are trusted here: @ingle/engine has checked them. Errors have a `code`, and `details` where numbers help or
+// one option is wrong (`param`).
 
 import type { NativeChat, NativeImageText, NativeReply } from "./chat.d.ts";
 import type { NativeContextOptions, NativeEngine, NativeEngineOptions, NativeEvent } from "./engine.d.ts";

@@ -110,7 +110,11 @@ describe("computeImatrix", () => {
 
   it("refuses a text that is shorter than a chunk, and leaves nothing behind", async () => {
     const pending = computeImatrix(await tinyModel(), "a few words", { output: at("imatrix.gguf"), env });
-    await expect(pending).rejects.toMatchObject({ code: "invalid_request", message: /tokens/ });
+    await expect(pending).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringMatching(/^text: It has \d+ tokens/),
+      details: { param: "text" },
+    });
     expect(await readdir(folder)).toEqual([]);
   });
 

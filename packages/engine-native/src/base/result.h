@@ -62,6 +62,8 @@ struct Error {
         int64_t context_length;
     };
     std::optional<Lengths> lengths = std::nullopt;
+    /// The option of the call that is wrong, where one is; the message begins with it.
+    std::string param = {};
 };
 
 template <class T>

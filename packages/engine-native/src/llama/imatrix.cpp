@@ -32,9 +32,11 @@ base::Result<std::vector<Token>> tokens_of(const Model& model, const ImatrixOpti
     if (!tokens) return tokens;
     const auto chunk = static_cast<size_t>(options.chunk_tokens);
     if (tokens->size() < chunk)
-        return base::fail(Code::invalid_argument, "text: It has " + std::to_string(tokens->size()) +
+        return std::unexpected(base::Error{.code = Code::invalid_argument,
+                                           .message = "text: It has " + std::to_string(tokens->size()) +
                                                       " tokens, and a chunk has " + std::to_string(chunk) +
-                                                      ". Take a longer text, or smaller chunks.");
+                                                      ". Take a longer text, or smaller chunks.",
+                                           .param = "text"});
     const size_t chunks = tokens->size() / chunk;
     const size_t wanted =
         options.chunks_max == 0 ? chunks : std::min(chunks, static_cast<size_t>(options.chunks_max));

@@ -98,7 +98,7 @@ base::Error quantize_error(const std::string& path, const std::string& lines) {
     reason = reason.substr(0, reason.find('\n'));
     const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
     if (says("imatrix") || says("importance matrix"))
-        return {.code = Code::invalid_argument, .message = "imatrix: " + reason + "."};
+        return {.code = Code::invalid_argument, .message = "imatrix: " + reason + ".", .param = "imatrix"};
     if (says("requantizing"))
         return {.code = Code::invalid_argument, .message = path + " is quantized already: " + reason + "."};
     if (says("iostream"))

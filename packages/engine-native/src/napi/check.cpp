@@ -9,6 +9,20 @@ void set_number(napi_env env, napi_value object, const char* name, int64_t numbe
     if (napi_create_int64(env, number, &value) == napi_ok) napi_set_named_property(env, object, name, value);
 }
 
+napi_value make_details(napi_env env, const base::Error& error) {
+    napi_value details = nullptr;
+    if (napi_create_object(env, &details) != napi_ok) return nullptr;
+    if (error.lengths.has_value()) {
+        set_number(env, details, "promptTokens", error.lengths->prompt_tokens);
+        set_number(env, details, "contextLength", error.lengths->context_length);
+    }
+    napi_value param = nullptr;
+    if (!error.param.empty() &&
+        napi_create_string_utf8(env, error.param.c_str(), error.param.size(), &param) == napi_ok)
+        napi_set_named_property(env, details, "param", param);
+    return details;
+}
+
 } // namespace
 
 napi_value make_error(napi_env env, const base::Error& error) {
@@ -20,12 +34,9 @@ napi_value make_error(napi_env env, const base::Error& error) {
         napi_create_error(env, code, message, &object) != napi_ok) {
         return nullptr;
     }
-    if (error.lengths.has_value()) {
-        napi_value details = nullptr;
-        if (napi_create_object(env, &details) != napi_ok) return object;
-        set_number(env, details, "promptTokens", error.lengths->prompt_tokens);
-        set_number(env, details, "contextLength", error.lengths->context_length);
-        napi_set_named_property(env, object, "details", details);
+    if (error.lengths.has_value() || !error.param.empty()) {
+        if (napi_value details = make_details(env, error); details != nullptr)
+            napi_set_named_property(env, object, "details", details);
     }
     return object;
 }

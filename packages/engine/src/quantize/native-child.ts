@@ -35,10 +35,10 @@ async function run(order: TaskOrder): Promise<void> {
     await send({ kind: "done", result });
   } catch (error) {
     const known = toEngineError(error);
-    const { code, message } = EngineError.is(known)
+    const { code, message, details } = EngineError.is(known)
       ? known
-      : { code: "engine_failed" as const, message: String(error) };
-    await send({ kind: "failed", code, message });
+      : new EngineError("engine_failed", String(error));
+    await send({ kind: "failed", code, message, details });
   }
   process.off("disconnect", giveUp);
   process.disconnect();

@@ -51,7 +51,10 @@ export async function runTask<Name extends TaskName>(
   }
   signal?.throwIfAborted();
   if (outcome === undefined) throw deathOf(child, file, lastWords());
-  if (outcome.kind === "failed") throw new EngineError(outcome.code, outcome.message);
+  if (outcome.kind === "failed") {
+    const { code, message, details } = outcome;
+    throw new EngineError(code, message, { details });
+  }
   return outcome.result;
 }
 

@@ -1,5 +1,5 @@
 // What native-process.ts and native-child.ts say to each other.
-import type { EngineErrorCode } from "../errors.ts";
+import type { EngineErrorCode, EngineErrorDetails } from "../errors.ts";
 import type { NativeImatrixOptions, NativeImatrixResult, NativeQuantizeOptions } from "../native.ts";
 
 /** The work that is done in a process of its own: what it takes, what it tells on the way, what it gives. */
@@ -25,4 +25,4 @@ export type TaskOrder = {
 export type TaskReport<Name extends TaskName> =
   | { kind: "news"; news: NativeTasks[Name]["news"] }
   | { kind: "done"; result: NativeTasks[Name]["result"] }
-  | { kind: "failed"; code: EngineErrorCode; message: string };
+  | { kind: "failed"; code: EngineErrorCode; message: string; details: EngineErrorDetails };
