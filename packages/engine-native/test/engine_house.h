@@ -141,8 +141,7 @@ public:
     Answer wait(RequestId id) {
         std::unique_lock lock(mutex_);
         const auto has_ended = [&] { return answers_[id].place > 0; };
-        // A sanitizer on a busy machine takes long; what hangs takes for ever.
-        if (!heard_.wait_for(lock, std::chrono::minutes(2), has_ended))
+        if (!heard_.wait_for(lock, kWaitMax, has_ended))
             throw std::runtime_error("request " + std::to_string(id) + " has not ended");
         return answers_[id];
     }
@@ -155,14 +154,12 @@ public:
         {
             // The listener of the first one's first turn waits until all are in.
             std::unique_lock lock(mutex_);
-            heard_.wait_for(lock, std::chrono::minutes(2), [&] { return !is_hearing_; });
-            std::unique_lock gate(gate_);
-            lock.unlock();
+            is_asking_ = true;
             ids.push_back(submit(questions[0]));
-            lock.lock();
-            heard_.wait_for(lock, std::chrono::minutes(2), [&] { return answers_.contains(ids[0]); });
-            lock.unlock();
+            heard_.wait_for(lock, kWaitMax, [&] { return answers_.contains(ids[0]); });
             for (size_t i = 1; i < questions.size(); ++i) ids.push_back(submit(questions[i]));
+            is_asking_ = false;
+            heard_.notify_all();
         }
         std::vector<Answer> answers;
         for (const RequestId id : ids) answers.push_back(wait(id));
@@ -170,21 +167,16 @@ public:
     }
 
 private:
+    /// A sanitizer on a busy machine takes long; what hangs takes for ever.
+    static constexpr std::chrono::minutes kWaitMax{2};
+
     /// The engine's thread.
     void hear(const std::vector<engine::Event>& events) {
         engine->check_integrity();
-        {
-            std::lock_guard lock(mutex_);
-            for (const engine::Event& event : events) note(event);
-            is_hearing_ = true;
-            heard_.notify_all();
-        }
-        {
-            std::lock_guard gate(gate_);
-        } // see ask_all()
-        std::lock_guard lock(mutex_);
-        is_hearing_ = false;
+        std::unique_lock lock(mutex_);
+        for (const engine::Event& event : events) note(event);
         heard_.notify_all();
+        heard_.wait_for(lock, kWaitMax, [&] { return !is_asking_; });
     }
 
     void note(const engine::Event& event) {
@@ -204,14 +196,13 @@ private:
         }
     }
 
-    std::mutex gate_;
     std::mutex mutex_;
     std::condition_variable heard_;
     // Guarded by mutex_.
     std::map<RequestId, Answer> answers_;
     int32_t ended_ = 0;
-    /// The listener is still in a call that it has told of.
-    bool is_hearing_ = false;
+    /// Not all of the requests of ask_all() are in: the listener waits for them.
+    bool is_asking_ = false;
 
 public:
     /// Last, so that its thread has ended when the rest goes.
