@@ -14,10 +14,12 @@ add_executable(
     test/engine_images_test.cpp
     test/engine_memory_test.cpp
     test/engine_speculation_test.cpp
+    test/engine_state_test.cpp
     test/faulty_context.cpp # in place of src/llama/context.cpp
     test/faulty_embedder.cpp # in place of src/llama/embedder.cpp
     test/main.cpp
     test/kv_types_test.cpp
+    test/short_memory.cpp # its operator new in place of the library's
     test/state_file_test.cpp
     $<FILTER:$<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>,EXCLUDE,/embedder\\.cpp>
     $<TARGET_OBJECTS:ingle_engine>
