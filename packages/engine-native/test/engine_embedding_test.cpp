@@ -2,6 +2,7 @@
 #include "engine_house.h"
 #include "engine_questions.h"
 #include "llama_faults.h"
+#include "short_memory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -181,6 +182,23 @@ TEST_CASE("embeddings: a text that cannot be computed fails its request, and no 
         CHECK(are_alone(house, good, vectors));
         CHECK(house.wait(house.embed({{kBad}})).is_whole());
     }
+}
+
+TEST_CASE("embeddings: a request whose vectors there is no memory for fails, and no other") {
+    EngineHouse house(test::tiny_llama());
+    const Texts few = texts(1, 3);
+    CHECK(house.wait(house.embed(few)).is_whole()); // its context is made
+    const Texts many(2048, {5});
+    const size_t bytes = many.size() * house.wait(house.embed({{5}})).vectors.size() * sizeof(float);
+    {
+        const test::ShortMemory is_short(bytes - 1);
+        const RequestId large = house.embed(many);
+        const RequestId small = house.embed(few);
+        CHECK(house.wait(large).error == Code::out_of_memory);
+        CHECK(house.wait(small).is_whole());
+    }
+    CHECK(house.wait(house.embed(many)).is_whole());
+    CHECK(house.engine->stats().running == 0);
 }
 
 TEST_CASE("embeddings: the engine's end ends those that run and those in line") {

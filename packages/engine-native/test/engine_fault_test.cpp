@@ -3,6 +3,7 @@
 #include "engine_house.h"
 #include "engine_questions.h"
 #include "llama_faults.h"
+#include "short_memory.h"
 
 #include <algorithm>
 #include <string>
@@ -330,4 +331,53 @@ TEST_CASE("engine: starts, without checkpoints, when a hybrid model's state cann
             CHECK_EQ(answers[i].cached, 0);
         }
     }
+}
+
+TEST_CASE("engine: a request that there is no memory for fails, and no other") {
+    const test::ModelPtr model = test::tiny_llama();
+    engine::EngineOptions options = test::few_places();
+    options.context.context_length = options.context.cells = 8192;
+    EngineHouse house(model, options);
+    const Question small{.prompt = test::words(1, 20), .tokens = 40};
+    const Question large{.prompt = test::words(2, 8000), .tokens = 3};
+    const std::string text = house.ask(small).text;
+    const test::ShortMemory is_short(large.prompt.size() * sizeof(base::Token) - 1);
+    const base::RequestId running = house.submit(small);
+    CHECK(house.ask(large).error == Code::out_of_memory);
+    CHECK_EQ(house.wait(running).text, text);
+    CHECK_EQ(house.ask(small).text, text);
+}
+
+TEST_CASE(
+    "engine: when the n-th large allocation fails, nobody's text changes and at most one request fails") {
+    // More than the scheduler needs for a few short requests, and less than a sampler.
+    constexpr size_t kLarge = 1024;
+    const test::ModelPtr model = test::tiny_llama();
+    const std::vector<Question> questions{{.prompt = test::words(1, 20), .tokens = 3},
+                                          {.prompt = test::words(2, 20), .tokens = 3, .temperature = 1}};
+    const std::vector<std::string> texts = test::texts_alone(model, questions);
+    engine::EngineOptions options = test::few_places();
+    options.speculates = true;
+    int failures = 0;
+    for (int64_t n = 1, asked = n; asked >= n; n += kStride) {
+        CAPTURE(n);
+        EngineHouse house(model, options);
+        std::vector<Answer> answers;
+        {
+            const test::ShortMemory is_short(kLarge, n);
+            answers = house.ask_all(questions);
+            asked = test::ShortMemory::asked();
+        }
+        int failed = 0;
+        for (size_t i = 0; i < answers.size(); ++i) {
+            failed += answers[i].error.has_value() ? 1 : 0;
+            CHECK(answers[i].error.value_or(Code::out_of_memory) == Code::out_of_memory);
+            CHECK(texts[i].starts_with(answers[i].text));
+            if (!answers[i].error) CHECK_EQ(answers[i].text, texts[i]);
+        }
+        CHECK(failed <= 1);
+        failures += failed;
+        check_is_alive(house, questions[0], texts[0]);
+    }
+    CHECK(failures > 0);
 }

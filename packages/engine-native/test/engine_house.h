@@ -83,6 +83,7 @@ struct Question {
     int32_t tokens;
     bool uses_cache = true;
     llama_rt::ImageParts images = {};
+    float temperature = 0;
 };
 
 struct Answer {
@@ -110,7 +111,7 @@ public:
     RequestId submit(const Question& question) {
         const auto id = engine->submit({.client = "",
                                         .prompt = question.prompt,
-                                        .sampling = {.temperature = 0,
+                                        .sampling = {.temperature = question.temperature,
                                                      .top_k = 40,
                                                      .top_p = 1,
                                                      .min_p = 0,

@@ -2,6 +2,7 @@
 #include "engine_house.h"
 #include "engine_questions.h"
 #include "llama_faults.h"
+#include "short_memory.h"
 
 #include <algorithm>
 #include <chrono>
@@ -169,4 +170,20 @@ TEST_CASE("engine: what is kept when it is stopped at any moment is right for th
         }
         std::filesystem::remove(file);
     }
+}
+
+TEST_CASE(
+    "host memory: a checkpoint that there is no memory for is not kept, and its piece will not be made") {
+    engine::HostMemory memory(1 << 24);
+    const std::vector<uint8_t> small(100);
+    const std::vector<uint8_t> large(1 << 20);
+    const test::ShortMemory is_short(large.size() - 1);
+    std::thread([&] {
+        memory.keep(1, 10, small);
+        memory.keep(1, 20, large);
+    }).join();
+    CHECK_EQ(memory.bytes(), small.size());
+    CHECK(!memory.find(1)->is_whole);
+    memory.discard(1);
+    CHECK_EQ(memory.bytes(), 0);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -95,8 +96,8 @@ std::optional<FinishEvent> EmbeddingQueue::cancel(base::RequestId id) {
 }
 
 void EmbeddingQueue::turn(int32_t tokens_max, std::vector<Event>& events) {
+    admit(events);
     if (is_empty()) return;
-    admit();
     if (batch_.empty()) {
         const Text first = first_text();
         const base::Result<void> made = make_room(tokens_of(first).size());
@@ -111,14 +112,20 @@ void EmbeddingQueue::turn(int32_t tokens_max, std::vector<Event>& events) {
     }
 }
 
-/// Only requests that run have room for their vectors: the line may be long.
-void EmbeddingQueue::admit() {
+/// Only requests that run have room for their vectors: the line may be long. Who can be given none fails.
+void EmbeddingQueue::admit(std::vector<Event>& events) {
+    const auto size = static_cast<size_t>(model_->info().embedding_size);
     while (running_ < options_.sequences && !line_.empty()) {
         const base::RequestId id = line_.front();
-        line_.pop_front();
         Request& request = requests_.at(id);
+        try {
+            request.vectors.assign(request.texts.size() * size, 0);
+        } catch (const std::bad_alloc&) {
+            fail(id, not_computed(Code::out_of_memory), events);
+            continue;
+        }
+        line_.pop_front();
         request.started = Clock::now();
-        request.vectors.assign(request.texts.size() * static_cast<size_t>(model_->info().embedding_size), 0);
         running_ += 1;
         turns_.push_back(id);
     }

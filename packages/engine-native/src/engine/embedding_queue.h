@@ -83,7 +83,7 @@ private:
 
     const std::vector<base::Token>& tokens_of(const Text& text) const;
     std::span<float> vector_of(const Text& text);
-    void admit();
+    void admit(std::vector<Event>& events);
     Text first_text() const;
     base::Result<void> make_room(size_t length);
     void choose(int32_t tokens_max);

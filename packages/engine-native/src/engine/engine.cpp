@@ -7,6 +7,7 @@
 #include "llama/backend.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -264,17 +265,23 @@ void Engine::drain_inbox() {
     take_images();
 }
 
+/// What there is no memory for fails, before the scheduler knows of it.
 void Engine::receive(GenerationRequest&& request) {
-    scheduler_.submit({.id = request.id,
-                       .client = request.client,
-                       .prompt = request.prompt,
-                       .generate_max = request.generate_max,
-                       .uses_cache = request.uses_cache,
-                       .boundaries = boundaries_of(*model_, request.prompt),
-                       .turns = request.turns});
     const base::RequestId id = request.id;
-    images_.add(id, std::move(request.images));
-    generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
+    try {
+        sched::Request scheduled{.id = id,
+                                 .client = request.client,
+                                 .prompt = request.prompt,
+                                 .generate_max = request.generate_max,
+                                 .uses_cache = request.uses_cache,
+                                 .boundaries = boundaries_of(*model_, request.prompt),
+                                 .turns = request.turns};
+        images_.add(id, std::move(request.images));
+        generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
+        scheduler_.submit(std::move(scheduled));
+    } catch (const std::bad_alloc&) {
+        fail(id, Code::out_of_memory);
+    }
 }
 
 void Engine::receive(EmbeddingRequest&& request) {
@@ -336,6 +343,16 @@ Outcome Engine::sample(const sched::Step& step, size_t part) {
         return {.kind = Kind::failed};
     }
     suspects_.erase(step.id);
+    try {
+        return choose(step, part);
+    } catch (const std::bad_alloc&) {
+        fail(step.id, Code::out_of_memory);
+        return {.kind = Kind::failed};
+    }
+}
+
+/// The step's next token, and before it as many of its guesses as are right.
+Outcome Engine::choose(const sched::Step& step, size_t part) {
     Generation& generation = *generations_.at(step.id);
     const auto [accepted, token, is_last] = verify(step.drafts, [&](size_t drafts) {
         return generation.sample(context_->logits(part, drafts), candidates_, Clock::now());

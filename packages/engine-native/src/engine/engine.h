@@ -169,6 +169,7 @@ private:
     bool has_suspect(std::span<const sched::Step> steps) const;
     void start_over();
     sched::Outcome sample(const sched::Step& step, size_t part);
+    sched::Outcome choose(const sched::Step& step, size_t part);
     void settle(const sched::Plan& plan);
     void fail(base::RequestId id, base::Code code);
     void fail(base::RequestId id, base::Error error);

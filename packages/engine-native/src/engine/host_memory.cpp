@@ -1,5 +1,6 @@
 #include "engine/host_memory.h"
 
+#include <new>
 #include <utility>
 
 namespace engine {
@@ -9,8 +10,12 @@ using llama_rt::Context;
 void HostMemory::keep(base::StashId stash, int32_t length, const std::vector<uint8_t>& checkpoint) {
     Piece& piece = pieces_[stash];
     piece.is_whole &= !checkpoint.empty();
-    piece.checkpoints.emplace(length, checkpoint);
-    bytes_ += checkpoint.size();
+    try {
+        piece.checkpoints.emplace(length, checkpoint);
+        bytes_ += checkpoint.size();
+    } catch (const std::bad_alloc&) {
+        piece.is_whole = false;
+    }
 }
 
 std::optional<HostMemory::Made> HostMemory::stash(Context& context, const sched::CellOp& op) {

@@ -19,7 +19,7 @@ public:
     /// Never holds more than `bytes_max`, but for checkpoints of a piece that is then not made.
     explicit HostMemory(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-    /// A copy of a checkpoint, for a piece that is about to be made.
+    /// A copy of a checkpoint, for a piece that is about to be made. Where there is no memory for it, the piece lacks it.
     void keep(base::StashId stash, int32_t length, const std::vector<uint8_t>& checkpoint);
 
     struct Made {

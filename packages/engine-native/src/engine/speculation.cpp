@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 namespace engine {
 
@@ -36,7 +37,11 @@ std::span<const base::Token> Speculation::draft(base::RequestId id, std::span<co
                                                 int32_t most) {
     if (model_ != nullptr) return draft_by_model(tokens, most);
     NgramDrafter& drafter = drafters_[id];
-    drafter.observe(tokens);
+    try {
+        drafter.observe(tokens);
+    } catch (const std::bad_alloc&) {
+        return {}; // it is a help, and no part of the reply
+    }
     const auto guesses = std::min(most, static_cast<int32_t>(drafter.guesses().size()));
     const int32_t count = worth(guesses, [&](size_t i) { return drafter.chance(i); });
     return drafter.guesses().first(static_cast<size_t>(count));

@@ -27,7 +27,7 @@ Scheduler::Scheduler(const Limits& limits) : limits_(limits), cells_(limits) {
     INGLE_ASSERT(limits.batch_tokens >= limits.sequences);
 }
 
-void Scheduler::submit(Request request) {
+void Scheduler::submit(Request request) noexcept {
     const base::RequestId id = request.id;
     requests_of_client_[request.client] += 1;
     auto [entry, is_new] = sequences_.emplace(

@@ -46,7 +46,8 @@ public:
     explicit Scheduler(const Limits& limits);
 
     /// REQUIRES: a new id, and lengths within the limits (see Request).
-    void submit(Request request);
+    /// Half a request in the books would be everybody's: without memory for these the process ends.
+    void submit(Request request) noexcept;
 
     /// Ends a request in whatever state it is. False when there is no such request.
     bool cancel(base::RequestId id);
