@@ -18,6 +18,7 @@ import { clientKey } from "./plugins/client-key.ts";
 import { drain } from "./plugins/drain.ts";
 import { errors } from "./plugins/errors.ts";
 import { hosts } from "./plugins/hosts.ts";
+import { jsonBody } from "./plugins/json-body.ts";
 import { metrics } from "./plugins/metrics.ts";
 import { rateLimit } from "./plugins/rate-limit.ts";
 import { replyEnd } from "./plugins/reply-end.ts";
@@ -72,7 +73,6 @@ export async function buildApp(
     clientErrorHandler: answerBrokenHttp,
     schemaController: { compilersFactory: { buildValidator: notBuilt, buildSerializer: notBuilt } },
   });
-  app.removeContentTypeParser("text/plain");
   app.setValidatorCompiler(zodValidator);
 
   await app.register(replyEnd);
@@ -84,6 +84,7 @@ export async function buildApp(
     await app.register(tracing, { settings: config.tracing });
   }
   await app.register(errors);
+  await app.register(jsonBody);
   await app.register(unknownPaths);
   await app.register(routeList);
   await app.register(drain);

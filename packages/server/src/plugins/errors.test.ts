@@ -21,7 +21,7 @@ async function answer(request: InjectOptions, options: ScriptedOptions = {}) {
   return { status: response.statusCode, headers: response.headers, ...error };
 }
 
-const post = (payload: string, type = "application/json"): InjectOptions => ({
+const post = (payload: string | Buffer, type = "application/json"): InjectOptions => ({
   method: "POST",
   url: "/v1/chat/completions",
   headers: { "content-type": type },
@@ -35,8 +35,19 @@ describe("a request that is wrong", () => {
     [
       "a key that would change prototypes",
       post('{"__proto__": {"a": 1}}'),
-      { status: 400, code: "invalid_json" },
+      { status: 400, code: "invalid_request", param: null, message: expect.stringContaining("__proto__") },
     ],
+    [
+      "such a key deep inside and written otherwise",
+      post('{"metadata": [{"\\u005f_proto__": 1}]}'),
+      { status: 400, code: "invalid_request", message: expect.stringContaining("__proto__") },
+    ],
+    [
+      "text that is no UTF-8",
+      post(Buffer.concat([Buffer.from('{"model": "'), Buffer.from([0xe9]), Buffer.from('"}')])),
+      { status: 400, code: "invalid_request", param: null, message: expect.stringContaining("UTF-8") },
+    ],
+    ["nothing but null", post("null"), { status: 400, code: "invalid_request", param: null }],
     ["a body that is no object", post("[]"), { status: 400, code: "invalid_request", param: null }],
     ["another content type", post("model=m", "application/x-www-form-urlencoded"), { status: 415 }],
     ["plain text", post("{}", "text/plain"), { status: 415, code: "unsupported_media_type" }],

@@ -47,8 +47,6 @@ const codeOfEngine = {
 
 /** What Fastify itself refuses; the sentence is ours, so that it never holds a part of the body. */
 const fastifyErrors: Readonly<Record<string, { code: WireErrorCode; message: string }>> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: { code: "invalid_json", message: "The body is not valid JSON." },
-  FST_ERR_CTP_EMPTY_JSON_BODY: { code: "invalid_json", message: "The body is empty; send a JSON object." },
   FST_ERR_CTP_BODY_TOO_LARGE: {
     code: "payload_too_large",
     message: "The body is larger than this server accepts.",
@@ -98,12 +96,6 @@ export function toWireError(thrown: unknown, paramNames: FastifyContextConfig["p
   if (thrown instanceof Error) {
     const known = fastifyErrors[textOf(thrown, "code")];
     if (known !== undefined) return new WireError(known.code, known.message, { cause: thrown });
-    // The JSON parser's own refusals, such as a `__proto__` key.
-    if (thrown instanceof SyntaxError && isClientError(thrown)) {
-      return new WireError("invalid_json", "The body is not JSON that this server accepts.", {
-        cause: thrown,
-      });
-    }
     if (isClientError(thrown)) return new WireError("invalid_request", thrown.message, { cause: thrown });
   }
   return new WireError("internal", "Something went wrong inside the server; its log tells what.", {
