@@ -5,7 +5,7 @@ import { quantizationInName } from "./quantization.ts";
 
 const files = (...paths: string[]) => paths.map((path, index) => ({ path, sizeBytes: (index + 1) * 1e9 }));
 const summary = (...paths: string[]) =>
-  groupGgufFiles(files(...paths)).map(({ stem, quantization, files: parts, mmproj }) => ({
+  groupGgufFiles(files(...paths), "repository").map(({ stem, quantization, files: parts, mmproj }) => ({
     stem,
     quantization,
     parts: parts.length,
@@ -39,7 +39,10 @@ describe("the models in a list of files", () => {
   });
 
   test("are put together from their parts, in order", () => {
-    const [group] = groupGgufFiles(files("x-Q8_0-00002-of-00002.gguf", "x-Q8_0-00001-of-00002.gguf"));
+    const [group] = groupGgufFiles(
+      files("x-Q8_0-00002-of-00002.gguf", "x-Q8_0-00001-of-00002.gguf"),
+      "repository",
+    );
     expect(group?.files.map(({ path }) => path)).toEqual([
       "x-Q8_0-00001-of-00002.gguf",
       "x-Q8_0-00002-of-00002.gguf",
@@ -86,7 +89,10 @@ describe("the parts of a split model", () => {
 });
 
 describe("the model that is meant", () => {
-  const groups = groupGgufFiles(files("m-Q2_K.gguf", "m-Q4_K_M.gguf", "m-Q6_K.gguf", "m-F16.gguf"));
+  const groups = groupGgufFiles(
+    files("m-Q2_K.gguf", "m-Q4_K_M.gguf", "m-Q6_K.gguf", "m-F16.gguf"),
+    "repository",
+  );
   const chosen = (choice: string | undefined, memoryGb: number): string | undefined =>
     chooseModel(groups, { repo: "o/m", choice, memoryBytes: memoryGb * 1e9 }).quantization;
 
@@ -126,7 +132,7 @@ describe("the model that is meant", () => {
   });
 
   test("is asked for by its file's name when two share a quantization", () => {
-    const twins = groupGgufFiles(files("a-Q4_K_M.gguf", "b-Q4_K_M.gguf"));
+    const twins = groupGgufFiles(files("a-Q4_K_M.gguf", "b-Q4_K_M.gguf"), "repository");
     const choose = (choice: string | undefined) =>
       chooseModel(twins, { repo: "o/m", choice, memoryBytes: 64e9 });
     for (const choice of [undefined, "Q4_K_M"])

@@ -1,8 +1,9 @@
-// Finds the models in a list of file names: parts of one model are put together, and projectors for images are paired with
-// the models beside them. Used for repositories of the hub and for folders of this machine. Pure.
+// Finds the models in a list of file names: parts of one model are put together, and each gets its projector for images
+// (projector-files.ts). Used for repositories of the hub and for folders of this machine. Pure.
 import path from "node:path";
 import { EngineError } from "../errors.ts";
 import { isGgufName } from "./model-spec.ts";
+import { isProjector, projectorFor, type ListKind } from "./projector-files.ts";
 import { quantizationInName } from "./quantization.ts";
 
 export interface ListedFile {
@@ -27,16 +28,17 @@ export interface FileGroup<File extends ListedFile> {
 /** llama.cpp's own limit of parts. */
 const partsMax = 999;
 const partPattern = /-(\d{5})-of-(\d{5})$/;
-/** The projector's quantization matters little and its size does: half floats are what its makers measure with. */
-const mmprojOrder = ["F16", "BF16", "Q8_0", "F32"];
 
-/** Whole models only: a split model with a missing part is left out. In the order of the list. */
-export function groupGgufFiles<File extends ListedFile>(listed: readonly File[]): FileGroup<File>[] {
+/** Whole models only: a split model with a missing part is left out. In the order of the list, which is one of `kind`. */
+export function groupGgufFiles<File extends ListedFile>(
+  listed: readonly File[],
+  kind: ListKind,
+): FileGroup<File>[] {
   const gguf = listed.filter((file) => isGgufName(file.path));
   const projectors = gguf.filter((file) => isProjector(file.path));
+  const models = gguf.filter((file) => !isProjector(file.path) && !isHelper(file.path));
   const groups = new Map<string, File[]>();
-  for (const file of gguf) {
-    if (isProjector(file.path) || isHelper(file.path)) continue;
+  for (const file of models) {
     const key = path.posix.join(
       path.posix.dirname(file.path),
       `${partOf(file.path).stem}/${partOf(file.path).count ?? "whole"}`,
@@ -52,7 +54,7 @@ export function groupGgufFiles<File extends ListedFile>(listed: readonly File[])
         stem: partOf(first.path).stem,
         quantization: quantizationInName(first.path.slice(0, -".gguf".length).replace(partPattern, "")),
         files: ordered,
-        mmproj: projectorFor(first, projectors),
+        mmproj: projectorFor(first, { models, projectors, kind }),
         sizeBytes: ordered.reduce((sum, file) => sum + file.sizeBytes, 0),
       },
     ];
@@ -103,23 +105,7 @@ function isComplete(files: readonly ListedFile[]): boolean {
   );
 }
 
-export function isProjector(filePath: string): boolean {
-  return /(^|[-._])mmproj([-._]|$)/i.test(path.posix.basename(filePath));
-}
-
 /** Importance matrices and the like are GGUF files too, and nothing that could be loaded. */
 function isHelper(filePath: string): boolean {
   return /(^|[-._])imatrix([-._]|$)/i.test(path.posix.basename(filePath));
-}
-
-/** The projector of the model's own folder, or of the repository's top; of several the one that `mmprojOrder` names first. */
-function projectorFor<File extends ListedFile>(model: File, projectors: readonly File[]): File | undefined {
-  const folder = path.posix.dirname(model.path);
-  const beside = projectors.filter((file) => path.posix.dirname(file.path) === folder);
-  const above = projectors.filter((file) => path.posix.dirname(file.path) === ".");
-  const rank = (file: File): number => {
-    const place = mmprojOrder.indexOf(quantizationInName(file.path.slice(0, -".gguf".length)) ?? "");
-    return place === -1 ? mmprojOrder.length : place;
-  };
-  return (beside.length > 0 ? beside : above).toSorted((a, b) => rank(a) - rank(b))[0];
 }

@@ -118,7 +118,7 @@ async function candidatesIn(from: string): Promise<Candidate[]> {
   if (wanted !== undefined && !isGgufName(wanted))
     throw new EngineError("model_not_found", await noGguf(from));
   const listed = await (wanted === undefined ? listFiles(folder) : listFiles(folder, 0));
-  const groups = groupGgufFiles(listed).filter(
+  const groups = groupGgufFiles(listed, "folder").filter(
     ({ files }) => wanted === undefined || files[0]?.path === wanted,
   );
   if (groups.length === 0) throw nothingIn(from);

@@ -91,7 +91,7 @@ async function locateParts(folder: string, name: string): Promise<LocatedModel> 
 
 async function locateInFolder(folder: string, { env }: LibraryOptions): Promise<LocatedModel> {
   if (await isMlxFolder(folder)) return { kind: "mlx", id: await folderId(folder, env), folder };
-  const groups = groupGgufFiles(await listFiles(folder));
+  const groups = groupGgufFiles(await listFiles(folder), "folder");
   const [first, second] = groups;
   if (first === undefined) throw missing(`${folder} holds no GGUF model.`);
   if (second !== undefined) {
@@ -119,7 +119,8 @@ async function locateOnHub(
     throw offline(spec.choice === undefined ? spec.repo : `${spec.repo}:${spec.choice}`);
   using http = new HubHttp(hubSettings(options.env ?? process.env));
   const repository = await readRepository(http, spec.repo, options);
-  const mlx = groupGgufFiles(repository.files).length === 0 ? mlxRepository(repository) : undefined;
+  const mlx =
+    groupGgufFiles(repository.files, "repository").length === 0 ? mlxRepository(repository) : undefined;
   if (mlx !== undefined) return locateMlx(mlx, spec);
   return locateGguf(await ggufRepository(http, repository, options), spec, options);
 }
@@ -146,7 +147,7 @@ function locateGguf(
   spec: Extract<ModelSpec, { kind: "hub" }>,
   options: LibraryOptions,
 ): LocatedModel {
-  const groups = groupGgufFiles(repository.files);
+  const groups = groupGgufFiles(repository.files, "repository");
   const group = chooseModel(groups, {
     repo: repository.repo,
     choice: spec.choice,
@@ -169,7 +170,7 @@ async function ggufRepository(
   repository: HubRepository,
   options: LibraryOptions,
 ): Promise<HubRepository> {
-  if (groupGgufFiles(repository.files).length > 0) return repository;
+  if (groupGgufFiles(repository.files, "repository").length > 0) return repository;
   const beside = repository.repo.endsWith(ggufEnding) ? undefined : `${repository.repo}${ggufEnding}`;
   if (beside !== undefined) {
     try {

@@ -113,7 +113,7 @@ function toModels(
   files: readonly ListedFile[],
   { folder, place, repo }: { folder: string; place: Place; repo: string | undefined },
 ): FoundModel[] {
-  const groups = groupGgufFiles(files);
+  const groups = groupGgufFiles(files, repo === undefined ? "folder" : "repository");
   const absolute = (file: ListedFile): ListedFile => ({ ...file, path: path.join(folder, file.path) });
   return groups.map((group) => ({
     id: repo === undefined ? group.stem : `${repo}:${choiceName(group, groups)}`,

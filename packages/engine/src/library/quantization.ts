@@ -21,6 +21,11 @@ export function withQuantization(name: string, quantization: string): string {
   return name.slice(0, own.index) + quantization + name.slice(own.index + own[0].length);
 }
 
+/** The name without any. What stood between keeps its separators. */
+export function withoutQuantization(name: string): string {
+  return name.replaceAll(pattern, "");
+}
+
 /** llama.cpp's numbers of whole files' quantizations (`general.file_type`). */
 export const fileTypes: ReadonlyMap<number, string> = new Map([
   [0, "F32"],

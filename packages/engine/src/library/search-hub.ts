@@ -63,7 +63,7 @@ export async function describeRepository(
   refuseOffline(options);
   using http = new HubHttp(hubSettings(options.env ?? process.env));
   const repository = await readGgufRepository(http, repo, options);
-  const groups = groupGgufFiles(repository.files).toSorted((a, b) => a.sizeBytes - b.sizeBytes);
+  const groups = groupGgufFiles(repository.files, "repository").toSorted((a, b) => a.sizeBytes - b.sizeBytes);
   const [smallest] = groups;
   if (smallest === undefined) throw new EngineError("model_not_found", `${repo} holds no GGUF model.`);
   const facts = await peekHubModel(http, { repository, group: smallest }, options);
