@@ -67,8 +67,17 @@ async function take(
   const files = model.place === "ingle" ? await filesOfNobodyElse(model, options) : [];
   const sizes = await Promise.all(files.map(fileBytes));
   await removeFiles(files, folders);
-  await updateManifest(folders, (manifest) => withoutModel(manifest, model.id), options);
+  try {
+    await updateManifest(folders, (manifest) => withoutModel(manifest, model.id), options);
+  } catch (error) {
+    // On a full disk it cannot be written; a model whose files are gone is in no list all the same, and pruning forgets it.
+    if (files.length === 0 || !isUnwritable(error)) throw error;
+  }
   return { what: model.id, reason, freedBytes: sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0) };
+}
+
+function isUnwritable(error: unknown): boolean {
+  return EngineError.is(error) && (error.code === "disk_full" || error.code === "download_failed");
 }
 
 /** Two models of a repository share a projector, and two equal folders what was made of them. */
