@@ -1,6 +1,7 @@
 // Vectors of texts: what may be asked, checked once, and what is made of the engine's numbers. Used by Model.embed().
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
+import { issueWords } from "./issue-words.ts";
 import type { NativeEvent } from "./native.ts";
 
 /** Most texts of one request, as the field's convention has it; the engine holds to it too. */
@@ -65,7 +66,7 @@ export function checkEmbeddingRequest(
   if (!result.success) {
     const [issue] = result.error.issues;
     const param = issue?.path.join(".") ?? "";
-    throw new EngineError("invalid_request", `${param}: ${issue?.message}`, {
+    throw new EngineError("invalid_request", `${param}: ${issueWords(issue)}`, {
       cause: result.error,
       details: { param },
     });

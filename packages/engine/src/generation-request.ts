@@ -1,6 +1,7 @@
 // What may be asked of a model, checked once: here for callers in process, with the same schema the server fills.
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
+import { issueWords } from "./issue-words.ts";
 import { imagesMax, RgbImage } from "./images/rgb-image.ts";
 import { countImages, Message } from "./messages.ts";
 import { ResponseFormat } from "./response-format.ts";
@@ -80,7 +81,7 @@ export function checkGenerationRequest(request: GenerationRequest): CheckedGener
   const param = issue?.path.join(".") ?? "";
   throw new EngineError(
     "invalid_request",
-    param === "" ? (issue?.message ?? "") : `${param}: ${issue?.message}`,
+    param === "" ? issueWords(issue) : `${param}: ${issueWords(issue)}`,
     {
       cause: result.error,
       details: { param },

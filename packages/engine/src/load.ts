@@ -4,6 +4,7 @@ import path from "node:path";
 import { z } from "zod";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
+import { issueWords } from "./issue-words.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
 import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/file-size.ts";
@@ -192,7 +193,7 @@ export function checkLoadOptions(options: z.input<typeof LoadOptions>): CheckedL
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const param = issue?.path.join(".") ?? "";
-  throw new EngineError("invalid_request", `${param}: ${issue?.message}`, {
+  throw new EngineError("invalid_request", `${param}: ${issueWords(issue)}`, {
     cause: result.error,
     details: { param },
   });

@@ -17,6 +17,9 @@ export const logprobsMax = 20;
 /** Seeds are 32 bits wide in the sampler; any safe integer is folded to that. */
 const seedSchema = z.int();
 
+/** Samplers compute in 32 bits: numbers beyond would become 0 or infinity there. */
+const asFloatMax = 1e30;
+
 export const Sampling = z
   .object({
     /** 0 is greedy and deterministic; higher is more random. */
@@ -28,7 +31,11 @@ export const Sampling = z
     /** Drop tokens less likely than this share of the likeliest one; 0 keeps all. */
     minP: z.number().min(0).max(1).default(0),
     /** Above 1 discourages tokens among the last `repeatLastN`; 1 is off. */
-    repetitionPenalty: z.number().gt(0).default(1),
+    repetitionPenalty: z
+      .number()
+      .min(1 / asFloatMax)
+      .max(asFloatMax)
+      .default(1),
     /** Tokens that the penalties look back at. */
     repeatLastN: z.int().min(0).max(repeatLastNMax).default(64),
     /** Subtracted once from tokens that occurred; 0 is off. */

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
+import { issueWords } from "./issue-words.ts";
 
 /** ggml has room for so many. */
 const threadsMax = 512;
@@ -17,6 +18,6 @@ export function threadsDefault(): number {
 export function checkThreads(threads: number = threadsDefault()): number {
   const result = ThreadCount.safeParse(threads);
   if (result.success) return result.data;
-  const message = `threads: ${result.error.issues[0]?.message}`;
+  const message = `threads: ${issueWords(result.error.issues[0])}`;
   throw new EngineError("invalid_request", message, { cause: result.error, details: { param: "threads" } });
 }

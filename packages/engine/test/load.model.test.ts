@@ -87,9 +87,13 @@ describe("loading a model", () => {
   it("says model_invalid for a file that was cut short, wherever it was cut", async () => {
     for (const share of [0.000_01, 0.001, 0.05, 0.2, 0.5, 0.9, 0.999_99]) {
       const cut = whole.subarray(0, Math.floor(whole.length * share));
-      expect(await codeOf(load(await file("cut.gguf", cut), { threads: 1 })), `cut at ${share}`).toBe(
-        "model_invalid",
-      );
+      await expect(
+        load(await file("cut.gguf", cut), { threads: 1 }),
+        `cut at ${share}`,
+      ).rejects.toMatchObject({
+        code: "model_invalid",
+        message: expect.not.stringContaining("llama_model_loader"),
+      });
     }
   });
 

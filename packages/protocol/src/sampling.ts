@@ -27,9 +27,17 @@ const rules = {
   stop: `stop must be a non-empty string or an array of at most ${stopsMax} of them, each of at most ${stopLengthMax} characters`,
 };
 
+/** Samplers compute in 32 bits: numbers beyond would become 0 or infinity there. */
+function isSingle(value: number): boolean {
+  return value >= 1e-30 && value <= 1e30;
+}
+
 function penaltyFactor(name: string, description: string) {
   const rule = `${name} must be a number above 0`;
-  return optionalField(z.number(rule).gt(0, rule), { description, default: 1 });
+  return optionalField(z.number(rule).gt(0, rule).refine(isSingle, `${name} must be from 1e-30 to 1e30`), {
+    description,
+    default: 1,
+  });
 }
 
 function penaltyOffset(name: string, description: string) {

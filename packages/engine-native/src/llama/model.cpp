@@ -39,6 +39,8 @@ std::string reason_of(const std::string& lines) {
     const size_t mark = lines.find(kMark);
     std::string reason = mark == std::string::npos ? lines : lines.substr(mark + kMark.size());
     reason = reason.substr(0, reason.find('\n'));
+    // Of a header that ends too early it says this alone.
+    if (reason.starts_with("llama_model_loader: failed to load model")) return "its header is not whole";
     return reason.empty() ? "no reason was given" : reason;
 }
 

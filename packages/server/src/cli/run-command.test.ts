@@ -68,9 +68,10 @@ describe("ingle run", () => {
   });
 
   it.each([
-    [["--top-p", "3"], "--top-p"],
+    [["--top-p", "3"], "--top-p: must be at most 1"],
+    [["--top-p", "0"], "--top-p: must be above 0"],
     [["--min-p", "2"], "--min-p"],
-    [["--temperature", "-1"], "--temperature"],
+    [["--temperature", "-1"], "--temperature: must be at least 0"],
     [["--max-tokens", "0"], "--max-tokens"],
     [["--ctx", "3"], "--ctx"],
     [["--threads", "0"], "--threads"],

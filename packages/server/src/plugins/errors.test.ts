@@ -59,6 +59,11 @@ describe("a request that is wrong", () => {
       { status: 400, param: "messages[0].content" },
     ],
     ["a temperature below 0", chat({ temperature: -1 }), { status: 400, param: "temperature" }],
+    [
+      "a penalty that 32 bits do not hold",
+      chat({ repeat_penalty: 5e-324 }),
+      { status: 400, param: "repeat_penalty" },
+    ],
     ["top_p of 0", chat({ top_p: 0, stream: true }), { status: 400, param: "top_p" }],
     ["two penalties that differ", chat({ repeat_penalty: 1.1, repetition_penalty: 1.2 }), { status: 400 }],
     ["a choice among no tools", chat({ tool_choice: "required" }), { status: 400, param: "tool_choice" }],

@@ -1,0 +1,36 @@
+// What is wrong with an option, in words for the person who wrote it: they follow the option's name. Used where options are checked.
+import type { z } from "zod";
+
+/** Where zod's own sentence speaks of types and comparisons, another one; else zod's. */
+export function issueWords(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === "too_small")
+    return bound(issue.origin, issue.minimum, issue.inclusive, "at least", "above");
+  if (issue?.code === "too_big")
+    return bound(issue.origin, issue.maximum, issue.inclusive, "at most", "below");
+  if (issue?.code === "invalid_type")
+    return `must be ${typeNames[issue.expected] ?? `of type ${issue.expected}`}`;
+  if (issue?.code === "invalid_value") return `must be ${issue.values.map(String).join(" or ")}`;
+  return issue?.message ?? "";
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "a text",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+
+function bound(
+  origin: string,
+  limit: number | bigint,
+  isInclusive: boolean | undefined,
+  atLimit: string,
+  beyond: string,
+): string {
+  const comparison = `${isInclusive === false ? beyond : atLimit} ${limit}`;
+  if (origin === "string") return `must have ${comparison} characters`;
+  if (origin === "array") return `must have ${comparison} entries`;
+  return `must be ${comparison}`;
+}
