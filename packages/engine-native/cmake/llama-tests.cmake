@@ -10,6 +10,7 @@ add_executable(
     test/computable_test.cpp
     test/constraint_test.cpp
     test/grammar_test.cpp
+    test/kv_rows_test.cpp
     test/lfm2_vl_tokens_test.cpp
     test/q3_kv_test.cpp
     test/sampler_bench_test.cpp
