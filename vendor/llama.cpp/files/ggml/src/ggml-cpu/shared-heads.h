@@ -1,0 +1,20 @@
+// Attention of few queries where several heads of each read the same keys and values (grouped-query attention, Ainslie et al.
+// 2023, arXiv 2305.13245): each is decoded once for all of these heads, and the values are added to them as a product of
+// matrices. Used by ops.cpp for GGML_OP_FLASH_ATTN_EXT.
+
+#pragma once
+
+#include "ggml-cpu-impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Bytes that it needs of params->wdata with so many threads; 0 where this attention is not of its kind.
+size_t ggml_fa_shared_heads_size(const struct ggml_tensor * dst, int n_threads);
+
+void ggml_fa_shared_heads(const struct ggml_compute_params * params, struct ggml_tensor * dst);
+
+#ifdef __cplusplus
+}
+#endif
