@@ -19,7 +19,7 @@ const Prompt = z.union([
   z.object({
     /** A conversation, written out with the model's chat template. */
     messages: z
-      .array(Message)
+      .array(Message, "must be a list of messages where there is no prompt")
       .min(1)
       .refine((messages) => countImages(messages) <= imagesMax, `at most ${imagesMax} pictures`),
     prompt: z.undefined().optional(),

@@ -1,8 +1,12 @@
 // What is wrong with an option, in words for the person who wrote it: they follow the option's name. Used where options are checked.
 import type { z } from "zod";
 
-/** Where zod's own sentence speaks of types and comparisons, another one; else zod's. */
+/** What zod says where a rule has no sentence of its own. */
+const zodsOwn = /^(Invalid|Too) /;
+
+/** Where zod's own sentence speaks of types and comparisons, another one; else what the rule says. */
 export function issueWords(issue: z.core.$ZodIssue | undefined): string {
+  if (issue !== undefined && !zodsOwn.test(issue.message)) return issue.message;
   if (issue?.code === "too_small")
     return bound(issue.origin, issue.minimum, issue.inclusive, "at least", "above");
   if (issue?.code === "too_big")
