@@ -1,7 +1,7 @@
 // Vectors of texts: what may be asked, checked once, and what is made of the engine's numbers. Used by Model.embed().
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
-import { issueWords } from "./issue-words.ts";
+import { invalidOption } from "./issue-words.ts";
 import type { NativeEvent } from "./native.ts";
 
 /** Most texts of one request, as the field's convention has it; the engine holds to it too. */
@@ -63,14 +63,7 @@ export function checkEmbeddingRequest(
   size: number,
 ): CheckedEmbeddingRequest {
   const result = EmbeddingRequest.safeParse({ inputs, dimensions, normalize });
-  if (!result.success) {
-    const [issue] = result.error.issues;
-    const param = issue?.path.join(".") ?? "";
-    throw new EngineError("invalid_request", `${param}: ${issueWords(issue)}`, {
-      cause: result.error,
-      details: { param },
-    });
-  }
+  if (!result.success) throw invalidOption(result.error, result.error.issues[0]);
   if (dimensions !== undefined && dimensions > size) {
     throw new EngineError(
       "invalid_request",

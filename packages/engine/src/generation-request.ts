@@ -1,7 +1,6 @@
 // What may be asked of a model, checked once: here for callers in process, with the same schema the server fills.
 import { z } from "zod";
-import { EngineError } from "./errors.ts";
-import { issueWords } from "./issue-words.ts";
+import { invalidOption } from "./issue-words.ts";
 import { imagesMax, RgbImage } from "./images/rgb-image.ts";
 import { countImages, Message } from "./messages.ts";
 import { ResponseFormat } from "./response-format.ts";
@@ -77,16 +76,7 @@ export type CheckedGenerationRequest = z.output<typeof GenerationRequest>;
 export function checkGenerationRequest(request: GenerationRequest): CheckedGenerationRequest {
   const result = GenerationRequest.safeParse(request);
   if (result.success) return result.data;
-  const issue = firstIssue(result.error);
-  const param = issue?.path.join(".") ?? "";
-  throw new EngineError(
-    "invalid_request",
-    param === "" ? issueWords(issue) : `${param}: ${issueWords(issue)}`,
-    {
-      cause: result.error,
-      details: { param },
-    },
-  );
+  throw invalidOption(result.error, firstIssue(result.error));
 }
 
 /** Of a prompt that is of neither kind, what is wrong with the kind that was meant: its problem lies deeper. */

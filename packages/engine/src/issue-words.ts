@@ -1,5 +1,6 @@
 // What is wrong with an option, in words for the person who wrote it: they follow the option's name. Used where options are checked.
 import type { z } from "zod";
+import { EngineError } from "./errors.ts";
 
 /** What zod says where a rule has no sentence of its own. */
 const zodsOwn = /^(Invalid|Too) /;
@@ -15,6 +16,16 @@ export function issueWords(issue: z.core.$ZodIssue | undefined): string {
     return `must be ${typeNames[issue.expected] ?? `of type ${issue.expected}`}`;
   if (issue?.code === "invalid_value") return `must be ${issue.values.map(String).join(" or ")}`;
   return issue?.message ?? "";
+}
+
+/** The error for options that broke a rule, with the path of the option in `details.param`. */
+export function invalidOption(cause: z.ZodError, issue: z.core.$ZodIssue | undefined): EngineError {
+  const param = issue?.path.join(".") ?? "";
+  const words = issueWords(issue);
+  return new EngineError("invalid_request", param === "" ? words : `${param}: ${words}`, {
+    cause,
+    details: { param },
+  });
 }
 
 const typeNames: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { z } from "zod";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
-import { issueWords } from "./issue-words.ts";
+import { invalidOption } from "./issue-words.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
 import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/file-size.ts";
@@ -191,12 +191,7 @@ async function startModel(
 export function checkLoadOptions(options: z.input<typeof LoadOptions>): CheckedLoadOptions {
   const result = LoadOptions.safeParse(options);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const param = issue?.path.join(".") ?? "";
-  throw new EngineError("invalid_request", `${param}: ${issueWords(issue)}`, {
-    cause: result.error,
-    details: { param },
-  });
+  throw invalidOption(result.error, result.error.issues[0]);
 }
 
 async function loadWeights(

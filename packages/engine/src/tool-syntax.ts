@@ -7,6 +7,7 @@ import { space } from "./structured/json-text.ts";
 import { schemaMembers, schemaRule } from "./structured/json-schema.ts";
 import { membersRule } from "./structured/object-members.ts";
 import { literal, repeated, rootRule, Rules } from "./structured/rules.ts";
+import { isObject } from "./structured/schema-keywords.ts";
 import type { Tool } from "./tools.ts";
 
 /** What a reply with calls begins with, to the letter: where it comes up, calls follow. */
@@ -128,8 +129,4 @@ function callsOf(json: string): NativeReply["calls"] | undefined {
       : undefined,
   );
   return calls.every((call) => call !== undefined) ? calls : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
