@@ -59,11 +59,11 @@ function isNamedLike(projector: NamedFile, model: NamedFile): boolean {
   return subject !== "" && `${modelName(model)} `.startsWith(`${subject} `);
 }
 
-/** Whose projector it calls itself: what stands before "mmproj", else behind it. Empty where it does not say. */
+/** Whose projector it calls itself: what stands before "mmproj" and behind it. Empty where it does not say. */
 function subjectOf(projector: NamedFile): string {
   const sides = stemOf(projector).split(projectorPattern);
   const names = [sides[0], sides.at(-1)].map((side = "") => wordsOf(side));
-  return names.find((name) => !namelessNames.has(name)) ?? "";
+  return names.filter((name) => !namelessNames.has(name)).join(" ");
 }
 
 /** The same for every quantization and part of a model. */
