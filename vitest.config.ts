@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "packages/*/src/**/*.test.ts",
+      "packages/*/src/**/*.test.{ts,tsx}",
       "packages/*/test/**/*.test.ts",
       "scripts/**/*.test.ts",
       "bench/src/**/*.test.ts",
@@ -12,5 +12,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // What is waited for takes longer than the default second where both cores are busy.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -2,7 +2,7 @@
 // It needs no compiler and knows no macros: good enough to say which function has grown too long.
 import { lineAt } from "./files.ts";
 
-/** A function with a body, or a test case of doctest. */
+/** A function with a body, or a test case. */
 export interface CppFunction {
   readonly name: string;
   /** Where its head begins, 1-based. */

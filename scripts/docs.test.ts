@@ -65,3 +65,30 @@ describe("commands", () => {
     expect(problems(`\`\`\`sh\n# A comment.\n${line}\n\`\`\`\n`)).toEqual([`README.md:3: ${problem}`]);
   });
 });
+
+describe("what CI installs", () => {
+  const readme = {
+    path: "README.md",
+    text: "| Debian | `sudo apt-get install git g++` |\n| macOS | then `brew install cmake` |\n",
+  };
+  const found = (path: string, text: string): string[] =>
+    docProblems([readme, { path, text }], commands, () => true);
+
+  it("may be what the README requires, and what a script reads there", () => {
+    expect(
+      found(".github/workflows/ci.yml", "run: sudo apt-get install --yes git\nrun: brew install cmake"),
+    ).toEqual([]);
+    expect(
+      found(".ci/run", 'apt-get install -q -y --no-install-recommends "${missing[@]}" || exit 1'),
+    ).toEqual([]);
+  });
+
+  it("may be nothing else", () => {
+    expect(
+      found(".github/workflows/ci.yml", "run: |\n  sudo apt-get install --yes g++ doctest-dev\n"),
+    ).toEqual([".github/workflows/ci.yml:2: README.md does not require doctest-dev"]);
+    expect(found(".ci/run", "brew install cmake doctest")).toEqual([
+      ".ci/run:1: README.md does not require doctest",
+    ]);
+  });
+});

@@ -1,5 +1,5 @@
-// Documents that keep their word: a relative link leads to a file (and a heading) that exists, and a command
-// in a shell block is one that the repository has. A step of check.ts.
+// Documents that keep their word: a relative link leads to a file (and a heading) that exists, a command in a shell block is
+// one that the repository has, and CI installs nothing that the README does not ask for. A step of check.ts.
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 
@@ -24,10 +24,35 @@ export function docProblems(
   exists: (name: string) => boolean = (name) => existsSync(path.join(root, name)),
 ): string[] {
   const documents = files.filter((file) => file.path.endsWith(".md"));
-  return documents.flatMap((file) => [
-    ...linkProblems(file, documents, exists),
-    ...commandProblems(file, commands),
-  ]);
+  return [
+    ...documents.flatMap((file) => [
+      ...linkProblems(file, documents, exists),
+      ...commandProblems(file, commands),
+    ]),
+    ...installProblems(files),
+  ];
+}
+
+/** `apt-get install …` and `brew install …`, with the names of the packages in the first group. */
+const install = /\b(?:apt-get|brew) install\b((?: +[\w"$@{}[\].+-]+)*)/g;
+
+/** What CI installs and the README's Requirements do not name: with it, CI runs what no newcomer runs. */
+function installProblems(files: readonly TextFile[]): string[] {
+  const readme = files.find((file) => file.path === "README.md")?.text ?? "";
+  const required = new Set([...readme.matchAll(install)].flatMap((match) => packagesOf(match)));
+  const ci = files.filter((file) => /^\.(ci|github)\//.test(file.path));
+  return ci.flatMap((file) =>
+    [...file.text.matchAll(install)].flatMap((match) =>
+      packagesOf(match)
+        .filter((name) => !required.has(name))
+        .map((name) => `${file.path}:${lineAt(file.text, match.index)}: README.md does not require ${name}`),
+    ),
+  );
+}
+
+/** Names alone: neither options nor what the shell fills in. */
+function packagesOf(match: RegExpExecArray): string[] {
+  return (match[1] ?? "").split(/ +/).filter((word) => /^[a-z0-9]/.test(word));
 }
 
 function linkProblems(

@@ -9,6 +9,8 @@ import { includeProblems } from "./layers-cpp.ts";
 interface Floor {
   readonly ours: readonly string[];
   readonly others?: readonly string[];
+  /** What it imports is built into its files and not installed with it: its devDependencies count. */
+  readonly isBundled?: true;
 }
 
 /** The plan of docs/architecture.md; a package that is not listed here is a problem. */
@@ -20,7 +22,8 @@ const floors: Readonly<Record<string, Floor>> = {
   "@ingle/engine": { ours: ["@ingle/engine-native", "@ingle/gguf", "@ingle/mlx"] },
   "@ingle/protocol": { ours: [], others: ["zod"] },
   "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
-  "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol"] },
+  "@ingle/web": { ours: ["@ingle/client", "@ingle/protocol"], isBundled: true },
+  "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol", "@ingle/web"] },
   "@ingle/fixtures": { ours: ["@ingle/gguf", "@ingle/llama.cpp"] },
 };
 
@@ -49,11 +52,13 @@ export function layerProblems(files: readonly TextFile[]): string[] {
 
 function parseManifest(file: TextFile): Manifest {
   const json: unknown = JSON.parse(file.text);
+  const name = stringAt(json, "name");
   const runtime = ["dependencies", "optionalDependencies", "peerDependencies"];
+  if (floors[name]?.isBundled === true) runtime.push("devDependencies");
   return {
     path: file.path,
     folder: path.posix.dirname(file.path),
-    name: stringAt(json, "name"),
+    name,
     runtime: new Set(runtime.flatMap((key) => keysAt(json, key))),
     development: new Set(keysAt(json, "devDependencies")),
   };

@@ -1,7 +1,8 @@
 // Builds the addon with cmake-js: chooses the backend, says in one sentence what is missing, and leaves a
 // finished build alone (ninja or make sees that nothing changed).
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -13,6 +14,9 @@ const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
 const buildDir = path.join(here, sanitizer === "" ? "build" : `build-${sanitizer}`);
 const gpus = ["cpu", "cuda", "metal", "vulkan"] as const;
 type Gpu = (typeof gpus)[number];
+/** This machine's processor, or every one of a level of x86-64: names that g++ and clang know. */
+const cpus = ["native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"] as const;
+type Cpu = (typeof cpus)[number];
 
 /** Ends the build with a sentence instead of a stack. */
 function stop(sentence: string): never {
@@ -33,6 +37,15 @@ function chooseGpu(): Gpu {
   }
   const gpu = gpus.find((name) => name === asked);
   return gpu ?? stop(`INGLE_GPU=${asked} is not known. Use auto, ${gpus.join(", ")}.`);
+}
+
+function chooseCpu(): Cpu {
+  const asked = process.env["INGLE_CPU"] ?? "native";
+  const cpu =
+    cpus.find((name) => name === asked) ?? stop(`INGLE_CPU=${asked} is not known. Use ${cpus.join(", ")}.`);
+  if (cpu !== "native" && (process.arch !== "x64" || process.platform === "win32"))
+    stop(`INGLE_CPU=${cpu} needs g++ or clang on an x86-64 processor. Leave it out on this machine.`);
+  return cpu;
 }
 
 function checkTools(gpu: Gpu): void {
@@ -72,11 +85,34 @@ function llamaCppDir(): string {
   );
 }
 
+/** What of a llama.cpp checkout decides how a model's state is laid out. */
+const sourceFolders = ["include", "src", path.join("ggml", "include"), path.join("ggml", "src")];
+
+/**
+ * Names llama.cpp's sources as they are compiled, with the patches and files that were added: a commit alone does not. The
+ * pinned sources carry a stamp of all that they were made from; files of a checkout of one's own are read.
+ */
+function sourcesId(dir: string): string {
+  const hash = createHash("sha256");
+  const stamp = path.join(dir, ".ingle-stamp");
+  if (existsSync(stamp)) return hash.update(readFileSync(stamp)).digest("hex");
+  for (const folder of sourceFolders.map((name) => path.join(dir, name)).filter((each) => existsSync(each))) {
+    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted()) {
+      const file = path.join(folder, name);
+      if (statSync(file).isFile()) hash.update(`${name}\0`).update(readFileSync(file));
+    }
+  }
+  return hash.digest("hex");
+}
+
 /** What CMake must be configured with; when the cache says otherwise, it is configured anew. */
 function cmakeOptions(gpu: Gpu): Record<string, string> {
+  const dir = llamaCppDir();
   return {
-    INGLE_LLAMA_CPP_DIR: llamaCppDir(),
+    INGLE_LLAMA_CPP_DIR: dir,
+    INGLE_LLAMA_SOURCES: sourcesId(dir),
     INGLE_GPU: gpu,
+    INGLE_CPU: chooseCpu(),
     INGLE_KV_QUANTS_ALL: process.env["INGLE_KV_QUANTS"] === "all" ? "ON" : "OFF",
     INGLE_SANITIZE: sanitizer,
   };

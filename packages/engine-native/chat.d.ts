@@ -59,8 +59,13 @@ export interface NativeChat {
   enableThinking: boolean;
   /** More variables for the template; the values are JSON. */
   templateArguments: { name: string; value: string }[];
-  /** GBNF rules for the reply's content, the first of them "ingle-json"; empty without. Not together with tools. */
+  /**
+   * GBNF rules for the reply's content, the first of them "ingle-json"; empty without. Together with tools that may be called,
+   * a reply is of these rules or calls.
+   */
   contentRules: string;
+  /** The calls are among `contentRules`, instead of llama.cpp's syntax for them. */
+  contentHasCalls: boolean;
   /** A GBNF grammar for the whole reply, instead of llama.cpp's for the tools; empty without. Not with contentRules. */
   grammar: string;
   /** The grammar holds from this text on, wherever it comes in the reply; empty: from the beginning. */

@@ -39,7 +39,7 @@ export type NativeErrorCode =
   | "model_invalid"
   | "model_unsupported"
   | "out_of_memory"
-  | "load_aborted"
+  | "aborted"
   | "template_failed"
   | "context_length_exceeded"
   | "overloaded"
@@ -53,9 +53,12 @@ export type NativeErrorCode =
 /** What was compiled in and what this machine offers. */
 export interface BuildInfo {
   version: string;
-  llamaCpp: { version: string; commit: string };
+  /** `sources` names what was compiled, patches and added files included: the commit says nothing of those. */
+  llamaCpp: { version: string; commit: string; sources: string };
   /** The GPU backend that was asked for at build time; "cpu" when none. */
   gpu: "cpu" | "cuda" | "metal" | "vulkan";
+  /** The processor that was asked for at build time: "native", or a level of x86-64. */
+  cpu: string;
   compiler: string;
   buildType: string;
   devices: DeviceInfo[];
@@ -94,7 +97,7 @@ export interface NativeProjector {
   imageMaxTokens: number;
 }
 
-/** A load under way. `abort()` makes `model` reject with `load_aborted`; after the end it does nothing. */
+/** A load under way. `abort()` makes `model` reject with `aborted`; after the end it does nothing. */
 export interface NativeLoad {
   model: Promise<NativeModel>;
   abort(): void;
@@ -120,8 +123,16 @@ export interface NativeModelInfo {
   readsImages: boolean;
   /** Stands for a picture in what `applyChatTemplate` writes and `prepareImages` reads. */
   imageMarker: string;
-  /** What the chat template does with tools and calls; `isLfm2` when calls look as LFM2 writes them. */
-  chatTemplate: { writesTools: boolean; writesToolCalls: boolean; isLfm2: boolean };
+  /**
+   * What the chat template does with tools and calls. `isLfm2`: calls look as LFM2 writes them. `holdsFormOrCalls`: a reply in
+   * its own syntax can be held to a form or to calls, and the calls to their tools.
+   */
+  chatTemplate: {
+    writesTools: boolean;
+    writesToolCalls: boolean;
+    isLfm2: boolean;
+    holdsFormOrCalls: boolean;
+  };
   /** Its state cannot be cut in the middle (convolution or state-space layers). */
   isRecurrent: boolean;
   /** Ids of special tokens; -1 where the vocabulary has none. The last three stand around a text with a gap in it. */
@@ -151,6 +162,12 @@ export interface NativePrompt {
   constraint: NativeConstraint | null;
   /** Null: the reply is nothing but content. */
   parser: NativeReplyParser | null;
+}
+
+/** A prompt in the making. `abort()` makes `prompt` reject with `aborted`; after the end it does nothing. */
+export interface NativePreparation {
+  prompt: Promise<NativePrompt>;
+  abort(): void;
 }
 
 /** The pictures of a prompt, scaled for the model and not yet encoded; made by a model for its own engines. */
@@ -187,10 +204,10 @@ export interface NativeModel {
   pieces(tokens: Int32Array): Promise<NativePieces>;
   applyChatTemplate(chat: NativeChat): Promise<NativeTemplateResult>;
   /**
-   * Template and tokenization in one crossing: the way of every chat request. Rejects with `template_failed`, and for
-   * pictures with `image_not_supported`, `overloaded` or `invalid_argument`.
+   * Template and tokenization in one crossing: the way of every chat request. The prompt rejects with `template_failed`,
+   * and for pictures with `image_not_supported`, `overloaded` or `invalid_argument`.
    */
-  prepareChat(chat: NativeChat): Promise<NativePrompt>;
+  prepareChat(chat: NativeChat): NativePreparation;
   /** The same for a text with pictures, without a template. Rejects as `prepareChat` for pictures. */
   prepareImages(text: NativeImageText): Promise<Pick<NativePrompt, "tokens" | "images">>;
   /** Reads a GBNF grammar that the whole reply is held to. Rejects with `invalid_argument` and what is wrong with it. */

@@ -11,6 +11,19 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether `value` is an object with a list in this field. */
+export function hasList<Field extends string>(
+  value: unknown,
+  field: Field,
+): value is Record<Field, unknown[]> & Record<string, unknown> {
+  return isRecord(value) && Array.isArray(value[field]);
+}
+
+/** Whether `value` is an object with a string in this field. */
+export function hasText(value: unknown, field: string): value is Record<string, unknown> {
+  return isRecord(value) && typeof value[field] === "string";
+}
+
 /** Parses JSON; `undefined`, which JSON cannot say, means that the text is none. */
 export function parseJson(text: string): unknown {
   try {

@@ -39,6 +39,7 @@ test("puts text, thoughts, usage, timings and the head together", () => {
     completion_tokens: 5,
     total_tokens: 8,
     prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 2 },
   };
   const reply = replyOf(
     chunk([part({ role: "assistant", content: null })]),

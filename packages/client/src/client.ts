@@ -5,16 +5,28 @@ import { createCompletions } from "./completions.ts";
 import type { Completions } from "./completions.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import type { Embeddings } from "./embeddings.ts";
+import { createEvents } from "./events.ts";
+import type { Events } from "./events.ts";
+import { createJobs } from "./jobs.ts";
+import type { Jobs } from "./jobs.ts";
 import { createLibrary } from "./library.ts";
 import type { Library } from "./library.ts";
+import { createMachine } from "./machine.ts";
+import type { MachineState } from "./machine.ts";
 import { createModels } from "./models.ts";
 import type { Models } from "./models.ts";
+import { createRequests } from "./requests.ts";
+import type { Requests } from "./requests.ts";
 import { createResponses } from "./responses.ts";
 import type { Responses } from "./responses.ts";
 import { systemClock } from "./retry.ts";
 import type { Clock } from "./retry.ts";
+import { createServerControl } from "./server-control.ts";
+import type { ServerControls } from "./server-control.ts";
 import { createServerState } from "./server-state.ts";
 import type { ServerState } from "./server-state.ts";
+import { createSession } from "./session.ts";
+import type { Sessions } from "./session.ts";
 import { createDetokenize, createTokenize } from "./tokens.ts";
 import type { Detokenize, Tokenize } from "./tokens.ts";
 import { createTransport, serverUrlOf } from "./transport.ts";
@@ -75,6 +87,12 @@ export class Ingle {
   readonly tokenize: Tokenize;
   readonly detokenize: Detokenize;
   readonly server: ServerState;
+  readonly jobs: Jobs;
+  readonly machine: MachineState;
+  readonly events: Events;
+  readonly requests: Requests;
+  readonly serverControl: ServerControls;
+  readonly session: Sessions;
 
   /** @throws IngleError when `baseUrl` is no http or https address, or `apiKey` cannot stand in a header. */
   constructor(options: IngleOptions = {}) {
@@ -88,5 +106,11 @@ export class Ingle {
     this.tokenize = createTokenize(transport);
     this.detokenize = createDetokenize(transport);
     this.server = createServerState(transport);
+    this.jobs = createJobs(transport);
+    this.machine = createMachine(transport);
+    this.events = createEvents(transport);
+    this.requests = createRequests(transport);
+    this.serverControl = createServerControl(transport);
+    this.session = createSession(transport);
   }
 }

@@ -22,14 +22,22 @@ export {
   ToolRoundsError,
 } from "./errors.ts";
 export type { ParseErrorCode } from "./errors.ts";
+export { createEvents, LiveEventStream } from "./events.ts";
+export type { Events } from "./events.ts";
 export { imageUrl } from "./image-url.ts";
 export type { ImageSource } from "./image-url.ts";
+export { createJobs } from "./jobs.ts";
+export type { Jobs } from "./jobs.ts";
 export { createLibrary } from "./library.ts";
-export type { Library, LoadOrderOptions, OrderOptions } from "./library.ts";
+export type { EstimateOptions, Library, LoadOrderOptions, OrderOptions } from "./library.ts";
+export { createMachine } from "./machine.ts";
+export type { MachineState } from "./machine.ts";
 export { createModels } from "./models.ts";
 export type { Models } from "./models.ts";
 export { PullStream } from "./pull-stream.ts";
 export type { ReplyStream } from "./reply-stream.ts";
+export { createRequests } from "./requests.ts";
+export type { Requests } from "./requests.ts";
 export { outputText, ResponseStream } from "./response-stream.ts";
 export { createResponses } from "./responses.ts";
 export type { Responses } from "./responses.ts";
@@ -38,8 +46,12 @@ export { runTools, tool } from "./run-tools.ts";
 export type { RunnableTool, RunToolsOptions, ToolContext, ToolOptions, ToolRun } from "./run-tools.ts";
 export { withJsonSchema } from "./schema.ts";
 export type { JsonSchema, SchemaIssue, StandardSchema, ValueSchema } from "./schema.ts";
+export { createServerControl } from "./server-control.ts";
+export type { ServerControls } from "./server-control.ts";
 export { createServerState } from "./server-state.ts";
 export type { ServerReadiness, ServerState } from "./server-state.ts";
+export { createSession } from "./session.ts";
+export type { Sessions } from "./session.ts";
 export { jsonFormat, parseReply } from "./structured.ts";
 export type { FormatOptions } from "./structured.ts";
 export { createDetokenize, createTokenize } from "./tokens.ts";
@@ -58,19 +70,42 @@ export type {
   FinishReason,
   FoundRepositories,
   FoundRepository,
+  Job,
+  JobKind,
+  JobList,
+  JobRequest,
+  JobStatus,
+  LiveEvent,
+  LiveFigures,
+  KeptBodies,
   Liveness,
+  LiveRequest,
+  LogLine,
+  Machine,
+  MachineDevice,
   ManagedModel,
   ManagedModelList,
+  MemoryEstimate,
   ModelAliases,
   ModelEntry,
   ModelList,
+  NewServerKey,
   OfferedModel,
   OfferedRepository,
   PullEvent,
+  RecommendedModel,
   RemovedModel,
   ResponsesAnswer,
   ResponsesBody,
   ResponsesEvent,
+  ServerControl,
+  ServerKey,
+  ServerKeyList,
+  ServerKeyRequest,
+  ServerSettings,
+  ServerSettingsChange,
+  ServerStatus,
+  Session,
   Timings,
   TokenizeBody,
   TokenPiece,

@@ -29,6 +29,13 @@ test("questions carry what was asked for, whatever characters it has", async () 
   ]);
 });
 
+test("the model to begin with is asked for", async () => {
+  const model = { model: "acme/tiny:Q4_K_M", reason: "largest_that_fits" };
+  server.answer(json(model));
+  expect(await client.library.recommended()).toEqual(model);
+  expect(server.seen[0]?.url).toBe("/proxy/api/v1/models/recommended");
+});
+
 test("orders name the model, and say only what they were told", async () => {
   const model = { id: "a", status: "loaded" };
   const named = { id: "a", aliases: ["daily"] };

@@ -4,12 +4,15 @@ import type {
   LoadOrder,
   ManagedModel,
   ManagedModelList,
+  MemoryEstimate,
   ModelAliases,
   OfferedRepository,
+  RecommendedModel,
   RemovedModel,
 } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { hasList, hasText, isRecord } from "./answer.ts";
+import { callsBelow } from "./api-calls.ts";
 import { PullStream } from "./pull-stream.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -23,8 +26,12 @@ export interface OrderOptions extends CallOptions {
  * What an order to load may say of this model beside that: its context and the bits of its KV cache. It holds until the
  * order to unload it, also when the model was freed for others and comes back; what is absent is as the server was told.
  */
-export interface LoadOrderOptions
-  extends OrderOptions, Pick<LoadOrder, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v"> {}
+export interface LoadOrderOptions extends OrderOptions, LoadSettings {}
+
+type LoadSettings = Pick<LoadOrder, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v">;
+
+/** The settings that a load would have; what is absent is as the server was told. */
+export interface EstimateOptions extends CallOptions, LoadSettings {}
 
 /** The model library of a server. A server that other machines reach without a key takes no orders: code `forbidden`. */
 export interface Library {
@@ -32,6 +39,8 @@ export interface Library {
   search(words: string, options?: CallOptions & { limit?: number | undefined }): Promise<FoundRepositories>;
   /** The models of `org/repo`, the smallest first, with the memory that each will need. */
   describe(repo: string, options?: CallOptions): Promise<OfferedRepository>;
+  /** The model to begin with: the one that the server's command line takes where none is named. Nothing is fetched. */
+  recommended(options?: CallOptions): Promise<RecommendedModel>;
   /** Every model that the server could serve, where it is, and what all of them take. */
   list(options?: CallOptions): Promise<ManagedModelList>;
   /** Fetches what is not there: resolves when it begins. Aborting ends it and keeps what has come for the next pull. */
@@ -41,6 +50,10 @@ export interface Library {
    * in memory with other settings than these.
    */
   load(model: string, options?: LoadOrderOptions): Promise<ManagedModel>;
+  /** What loading an installed model with these settings would take, and whether there is room. Nothing is loaded. */
+  estimate(model: string, options?: EstimateOptions): Promise<MemoryEstimate>;
+  /** Pins a model, or takes that back: a pinned one is not freed for others, nor because nobody uses it. */
+  pin(model: string, pinned: boolean, options?: CallOptions): Promise<ManagedModel>;
   /** Frees a model's memory, once the requests that use it are done. */
   unload(model: string, options?: OrderOptions): Promise<ManagedModel>;
   /** Removes a model that is not in memory from the disk; one that was imported where it lies is only forgotten. */
@@ -51,43 +64,28 @@ export interface Library {
   removeAlias(alias: string, options?: CallOptions): Promise<ModelAliases>;
 }
 
-/** Whether a value is an object with this list in it. */
-function hasList<Field extends string>(
-  value: unknown,
-  field: Field,
-): value is Record<Field, unknown[]> & Record<string, unknown> {
-  return isRecord(value) && Array.isArray(value[field]);
-}
-
 const isFound = (value: unknown): value is FoundRepositories => hasList(value, "data");
 const isModelList = (value: unknown): value is ManagedModelList =>
   hasList(value, "data") && isRecord(value["memory"]);
 const isOffered = (value: unknown): value is OfferedRepository => hasList(value, "models");
 const isNamed = (value: unknown): value is ModelAliases => hasList(value, "aliases");
-const isModel = (value: unknown): value is ManagedModel =>
-  isRecord(value) && typeof value["status"] === "string";
+const isModel = (value: unknown): value is ManagedModel => hasText(value, "status");
+const isEstimate = (value: unknown): value is MemoryEstimate => hasText(value, "fits");
+const isRecommended = (value: unknown): value is RecommendedModel =>
+  hasText(value, "model") && hasText(value, "reason");
 const isRemoved = (value: unknown): value is RemovedModel => isRecord(value) && value["removed"] === true;
 
 /** Makes `client.library`. */
 export function createLibrary(transport: Transport): Library {
   const root = "/api/v1/models";
-  const ask = <Answer>(
-    path: string,
-    { signal }: CallOptions,
-    isExpected: (value: unknown) => value is Answer,
-  ): Promise<Answer> => transport.json({ method: "GET", path: root + path, signal }, isExpected);
-  const order = <Answer>(
-    path: string,
-    body: object,
-    { signal }: CallOptions,
-    isExpected: (value: unknown) => value is Answer,
-  ): Promise<Answer> => transport.json({ method: "POST", path: root + path, body, signal }, isExpected);
+  const { ask, order } = callsBelow(transport, root);
   return {
     search: (words, { limit, ...options } = {}) => {
       const most = limit === undefined ? "" : `&limit=${limit}`;
       return ask(`/search?q=${encodeURIComponent(words)}${most}`, options, isFound);
     },
     describe: (repo, options = {}) => ask(`/describe?repo=${encodeURIComponent(repo)}`, options, isOffered),
+    recommended: (options = {}) => ask("/recommended", options, isRecommended),
     list: (options = {}) => ask("", options, isModelList),
     pull: async (model, { signal } = {}) =>
       new PullStream(
@@ -99,6 +97,9 @@ export function createLibrary(transport: Transport): Library {
         }),
       ),
     load: (model, { signal, ...said } = {}) => order("/load", { ...said, model }, { signal }, isModel),
+    estimate: (model, { signal, ...said } = {}) =>
+      order("/estimate", { ...said, model }, { signal }, isEstimate),
+    pin: (model, pinned, options = {}) => order("/pin", { model, pinned }, options, isModel),
     unload: (model, { wait, ...options } = {}) => order("/unload", { model, wait }, options, isModel),
     remove: (model, options = {}) => order("/remove", { model }, options, isRemoved),
     setAlias: (alias, model, options = {}) => order("/alias", { alias, model }, options, isNamed),

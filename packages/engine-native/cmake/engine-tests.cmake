@@ -1,5 +1,5 @@
 # The C++ tests of the engine: a third program, run by vitest (test/cpp.test.ts), that computes with tiny models and
-# makes llama.cpp fail on the way. Its macros are those of tests.cmake.
+# makes llama.cpp fail on the way.
 if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
     return() # a published package has no tests
 endif()
@@ -10,28 +10,29 @@ add_executable(
     test/engine_cancel_test.cpp
     test/engine_embedding_test.cpp
     test/engine_fault_test.cpp
+    test/engine_grammar_test.cpp
     test/engine_images_reference_test.cpp
     test/engine_images_test.cpp
     test/engine_memory_test.cpp
     test/engine_speculation_test.cpp
     test/engine_state_test.cpp
+    test/faulty_available_memory.cpp # in place of src/llama/available_memory.cpp
     test/faulty_context.cpp # in place of src/llama/context.cpp
     test/faulty_embedder.cpp # in place of src/llama/embedder.cpp
     test/main.cpp
     test/kv_types_test.cpp
     test/short_memory.cpp # its operator new in place of the library's
     test/state_file_test.cpp
-    $<FILTER:$<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>,EXCLUDE,/embedder\\.cpp>
+    $<FILTER:$<FILTER:$<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>,EXCLUDE,/embedder\\.cpp>,EXCLUDE,/available_memory\\.cpp>
     $<TARGET_OBJECTS:ingle_engine>
     $<TARGET_OBJECTS:ingle_sched>
 )
 target_compile_features(ingle_engine_tests PRIVATE cxx_std_23)
 target_compile_options(ingle_engine_tests PRIVATE ${INGLE_WARNINGS})
 target_include_directories(ingle_engine_tests PRIVATE src test)
-# SYSTEM: neither doctest's headers nor upstream's are held to our warnings.
+# SYSTEM: upstream's headers are not held to our warnings.
 target_include_directories(
-    ingle_engine_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR}
-                                      $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
+    ingle_engine_tests SYSTEM PRIVATE $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
                                       $<TARGET_PROPERTY:mtmd,INTERFACE_INCLUDE_DIRECTORIES>
                                       $<TARGET_PROPERTY:llama-common,INTERFACE_INCLUDE_DIRECTORIES>
                                       $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>

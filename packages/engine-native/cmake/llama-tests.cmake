@@ -1,5 +1,5 @@
 # The C++ tests of src/llama: a second program, run by vitest (test/cpp.test.ts), that sees llama.cpp's headers and
-# compares with llama.cpp's own code. Its macros are those of tests.cmake.
+# compares with llama.cpp's own code.
 if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
     return() # a published package has no tests
 endif()
@@ -9,6 +9,7 @@ add_executable(
     test/main.cpp
     test/computable_test.cpp
     test/constraint_test.cpp
+    test/form_or_calls_test.cpp
     test/grammar_test.cpp
     test/kv_rows_test.cpp
     test/lfm2_vl_tokens_test.cpp
@@ -19,13 +20,19 @@ add_executable(
     test/verify_test.cpp
     $<TARGET_OBJECTS:ingle_llama>
 )
+if(INGLE_TEMPLATES_HAVE_BOUNDS)
+    target_sources(ingle_llama_tests PRIVATE test/template_bounds_test.cpp)
+endif()
 target_compile_features(ingle_llama_tests PRIVATE cxx_std_23)
 target_compile_options(ingle_llama_tests PRIVATE ${INGLE_WARNINGS})
+target_compile_definitions(
+    ingle_llama_tests PRIVATE INGLE_KNOWN_TEMPLATES="${INGLE_LLAMA_CPP_DIR}/models/templates"
+)
 target_include_directories(ingle_llama_tests PRIVATE src test)
-# SYSTEM: neither doctest's headers nor upstream's are held to our warnings.
+# SYSTEM: upstream's headers are not held to our warnings.
 target_include_directories(
-    ingle_llama_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR}
-                                     $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
+    ingle_llama_tests SYSTEM PRIVATE $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
+                                     $<TARGET_PROPERTY:llama-common,INTERFACE_INCLUDE_DIRECTORIES>
                                      $<TARGET_PROPERTY:mtmd,INTERFACE_INCLUDE_DIRECTORIES>
                                      $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>
 )

@@ -31,9 +31,31 @@ if(INGLE_KV_QUANTS_ALL)
 endif()
 set(GGML_CUDA_FA_QUANTS "${INGLE_KV_QUANTS}" CACHE STRING "" FORCE)
 
+# Which processor ggml's kernels and our loops over whole vocabularies are compiled for. A level instead of `native` leaves all
+# of ggml's own switches off, which are a list of its own: the level alone says what may be used.
+set(INGLE_CPU "native" CACHE STRING "native, or a level of x86-64 for -march; build.ts checks it")
+set(INGLE_CPU_OPTIONS "")
+unset(GGML_NATIVE CACHE) # ggml's own default decides, whatever the build before was made for
+if(NOT INGLE_CPU STREQUAL "native")
+    set(INGLE_CPU_OPTIONS -march=${INGLE_CPU})
+    foreach(feature NATIVE SSE42 AVX AVX_VNNI AVX2 BMI2 FMA F16C AVX512 AVX512_VBMI AVX512_VNNI AVX512_BF16)
+        set(GGML_${feature} OFF CACHE BOOL "" FORCE)
+    endforeach()
+endif()
+
 add_subdirectory(${INGLE_LLAMA_CPP_DIR} llama.cpp EXCLUDE_FROM_ALL)
+target_compile_options(ggml-cpu PRIVATE ${INGLE_CPU_OPTIONS})
+if(GGML_NATIVE AND NOT MSVC AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(INGLE_CPU_OPTIONS -march=native) # as ggml's own
+endif()
 
 # A failed assertion about a damaged file is thrown through ggml's C functions (src/llama/assertions.h).
 if(NOT MSVC)
     target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
+endif()
+
+# Patch 0004 gives templates their bounds. A checkout of one's own is taken as it is, and has none.
+set(INGLE_TEMPLATES_HAVE_BOUNDS OFF)
+if(EXISTS ${INGLE_LLAMA_CPP_DIR}/common/jinja/work.h)
+    set(INGLE_TEMPLATES_HAVE_BOUNDS ON)
 endif()

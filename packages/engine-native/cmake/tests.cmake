@@ -4,19 +4,11 @@ if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
     return() # a published package has no tests
 endif()
 
-option(INGLE_DOCTEST "use doctest where it is installed; else, or when OFF, test/fallback's few macros" ON)
-set(INGLE_TESTS_MACROS_DIR test/fallback)
-if(INGLE_DOCTEST)
-    find_path(INGLE_DOCTEST_INCLUDE_DIR doctest/doctest.h)
-    if(INGLE_DOCTEST_INCLUDE_DIR)
-        set(INGLE_TESTS_MACROS_DIR ${INGLE_DOCTEST_INCLUDE_DIR})
-    endif()
-endif()
-
 find_package(Threads REQUIRED)
 add_executable(
     ingle_tests EXCLUDE_FROM_ALL
     test/bounded_queue_test.cpp
+    test/check_test.cpp
     test/image_tokens_test.cpp
     test/main.cpp
     test/ngram_drafter_test.cpp
@@ -29,16 +21,19 @@ add_executable(
     test/scheduler_shift_test.cpp
     test/scheduler_test.cpp
     test/sequence_test.cpp
+    test/slow_sampling_test.cpp
     test/speculation_test.cpp
     test/stashes_test.cpp
     test/text_stream_random_test.cpp
     test/text_stream_test.cpp
+    test/text_tree_test.cpp
     test/thread_checker_test.cpp
     test/turns_test.cpp
     test/turn_cost_test.cpp
     test/waiting_line_test.cpp
     src/engine/ngram_drafter.cpp
     src/engine/pace.cpp
+    src/engine/slow_sampling.cpp
     src/engine/speculation.cpp
     src/engine/text_stream.cpp
     src/engine/turn_cost.cpp
@@ -53,8 +48,6 @@ if(MSVC)
     target_compile_options(ingle_tests PRIVATE /utf-8) # the texts in text_stream_test.cpp
 endif()
 target_include_directories(ingle_tests PRIVATE src test)
-# SYSTEM: doctest's headers are not held to our warnings.
-target_include_directories(ingle_tests SYSTEM PRIVATE ${INGLE_TESTS_MACROS_DIR})
 target_link_libraries(ingle_tests PRIVATE Threads::Threads)
 # `$<1:…>` keeps generators with several configurations from adding a folder of their own.
 set_target_properties(

@@ -1,12 +1,12 @@
 // Misuse that must end the process: each case runs in a forked child, which is expected to abort. POSIX only.
 #include "base/thread_checker.h"
+#include "check.h"
 #include "prompts.h"
 #include "sched/scheduler.h"
 
 #include <csignal>
 #include <thread>
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ template <class Action>
 bool aborts(Action action) {
     const pid_t child = fork();
     if (child == 0) {
-        // The child's assertion is expected: neither its message nor doctest's own handler shall be seen.
+        // The child's assertion is expected: neither its message nor the handler of main.cpp shall be seen.
         std::signal(SIGABRT, SIG_DFL);
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);

@@ -1,6 +1,8 @@
 // base::BoundedQueue: order, the bound, waiting and stopping, many writers.
 #include "base/bounded_queue.h"
 
+#include "check.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -8,8 +10,6 @@
 #include <stop_token>
 #include <thread>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::BoundedQueue;
 

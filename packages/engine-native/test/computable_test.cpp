@@ -1,13 +1,14 @@
 // llama/computable: operations that the processor can compute are let through, and those over which it would end the process are not.
 #include "llama/computable.h"
 
+#include "check.h"
+
 #include <array>
 #include <cmath>
 #include <functional>
 #include <memory>
 
 #include "ggml-backend.h"
-#include <doctest/doctest.h>
 
 using llama_rt::not_computable;
 

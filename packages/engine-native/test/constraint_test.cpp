@@ -2,6 +2,7 @@
 // allowed the sampler says so; and grammars that begin later leave the text before alone.
 #include "llama/constraint.h"
 
+#include "check.h"
 #include "grammars_under_test.h"
 #include "llama/sampler.h"
 #include "sampler_chain.h"
@@ -11,8 +12,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using llama_rt::Candidates;

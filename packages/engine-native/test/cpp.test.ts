@@ -9,6 +9,9 @@ import { expect, test } from "vitest";
 
 const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
 const folder = sanitizer === "" ? "build" : `build-${sanitizer}`;
+const templates = fileURLToPath(
+  new URL("../../../vendor/llama.cpp/source/models/templates", import.meta.url),
+);
 const buildDir = fileURLToPath(new URL(`../${folder}`, import.meta.url));
 // A build compiles a dozen small files, unless llama.cpp itself was not built with the addon. A run takes seconds; under a
 // sanitizer, on a machine that does other things too, a hundred times as long.
@@ -57,6 +60,7 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     INGLE_TINY_QWEN2VL: sees.qwen2vl.model,
     INGLE_TINY_QWEN2VL_MMPROJ: sees.qwen2vl.projector,
     INGLE_TINY_WIDE_MMPROJ: (await tinyVisionModel({ architecture: "lfm2", embedding: 128 })).projector,
+    INGLE_TEMPLATES: templates,
     INGLE_TINY_LLAMA: await tinyModel(),
     INGLE_TINY_LFM2: await tinyModel({ architecture: "lfm2" }),
     INGLE_TINY_BERT: await tinyModel({ architecture: "bert" }),
@@ -68,4 +72,11 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
   const output = run(path.join(buildDir, "tests", file), [], runMsMax, models);
   const cases = /test cases:\s*(\d+)/.exec(output)?.[1];
   expect(Number(cases), output).toBeGreaterThan(0);
+});
+
+test("a C++ test program refuses a filter that no title matches, and what it does not know", () => {
+  const file = path.join(buildDir, "tests", process.platform === "win32" ? "ingle_tests.exe" : "ingle_tests");
+  expect(run(file, ["-tc=checks: numbers may be *apart*"], runMsMax)).toContain("test cases: 1 | 1 passed");
+  expect(() => run(file, ["-tc=nothing"], runMsMax)).toThrow("No test case has such a title.");
+  expect(() => run(file, ["--list"], runMsMax)).toThrow("Unknown argument.");
 });

@@ -1,6 +1,7 @@
 // Vectors of texts against llama.cpp's own pooling: whole texts, several in a batch, and texts in parts.
 #include "llama/embedder.h"
 
+#include "check.h"
 #include "engine_house.h"
 #include "engine_questions.h"
 
@@ -10,8 +11,6 @@
 #include <memory>
 #include <span>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using llama_rt::Embedder;

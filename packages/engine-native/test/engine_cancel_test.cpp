@@ -1,5 +1,6 @@
 // The engine on tiny models while people leave: at random moments, with and without faults beside it. Who stays gets the
 // text that it gets alone.
+#include "check.h"
 #include "engine_house.h"
 #include "engine_questions.h"
 #include "llama_faults.h"
@@ -9,8 +10,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using test::Answer;
 using test::EngineHouse;

@@ -1,4 +1,5 @@
 // Embeddings in the engine on tiny models: beside replies and each other, with faults, cancelled, and at its end.
+#include "check.h"
 #include "engine_house.h"
 #include "engine_questions.h"
 #include "llama_faults.h"
@@ -10,8 +11,6 @@
 #include <cstdint>
 #include <thread>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Code;
 using base::RequestId;
@@ -199,6 +198,29 @@ TEST_CASE("embeddings: a request whose vectors there is no memory for fails, and
     }
     CHECK(house.wait(house.embed(many)).is_whole());
     CHECK(house.engine->stats().running == 0);
+}
+
+TEST_CASE("embeddings: a longer text than there is memory for fails, before any of it is taken, and later "
+          "ones do not") {
+    for (const ModelPtr& model : all_models()) {
+        CAPTURE(model->info().architecture);
+        EngineHouse house(model);
+        const test::Question question{.prompt = test::words(1, 6), .tokens = 3};
+        {
+            const test::WithFaults with({.memory_left = 1'000'000});
+            CHECK(house.wait(house.embed(texts(1, 2))).error == Code::out_of_memory);
+            if (model->info().is_causal) CHECK(house.ask(question).is_whole());
+        }
+        CHECK(house.wait(house.embed(texts(1, 2))).is_whole());
+    }
+}
+
+TEST_CASE("embeddings: what they take is planned where a model is loaded for them") {
+    const llama_rt::ContextOptions options = test::few_places().context;
+    CHECK(engine::planned_embedding_bytes(*test::tiny_bert(), options) > 0);
+    CHECK(engine::planned_embedding_bytes(*test::tiny_model("INGLE_TINY_LLAMA_LAST"), options) > 0);
+    CHECK_EQ(engine::planned_embedding_bytes(*test::tiny_llama(), options), 0);
+    CHECK_EQ(engine::planned_embedding_bytes(*test::tiny_model("INGLE_TINY_LLAMA_RANK"), options), 0);
 }
 
 TEST_CASE("embeddings: the engine's end ends those that run and those in line") {

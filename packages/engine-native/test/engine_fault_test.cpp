@@ -1,16 +1,18 @@
 // The engine on tiny models while llama.cpp fails: the n-th call, for n = 1, 2, 3 and so on until a run has fewer calls.
 // The listener asserts after each turn that scheduler and context agree (Engine::check_integrity).
+#include "check.h"
 #include "engine_house.h"
 #include "engine_questions.h"
 #include "llama_faults.h"
 #include "short_memory.h"
 
 #include <algorithm>
+#include <locale>
+#include <memory>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Code;
 using test::Answer;
@@ -380,4 +382,42 @@ TEST_CASE(
         check_is_alive(house, questions[0], texts[0]);
     }
     CHECK(failures > 0);
+}
+
+namespace {
+
+/// Letters as everybody's, until it is armed: then a pattern that compares without case cannot be matched any more.
+class ThrowingLetters final : public std::ctype<char> {
+public:
+    static inline bool is_armed = false;
+
+protected:
+    char do_tolower(char letter) const override {
+        if (is_armed) throw std::regex_error(std::regex_constants::error_complexity);
+        return std::ctype<char>::do_tolower(letter);
+    }
+};
+
+} // namespace
+
+TEST_CASE("engine: a trigger's pattern that cannot be matched fails its request, and no other") {
+    const test::ModelPtr model = test::tiny_llama();
+    const std::vector<Question> questions = test::questions(model);
+    const std::vector<std::string> texts = test::texts_alone(model, questions);
+    auto constraint = std::make_shared<llama_rt::Constraint>(
+        **llama_rt::Constraint::from_grammar(model->grammars(), "root ::= \"a\""));
+    std::regex pattern;
+    pattern.imbue(std::locale(std::locale::classic(), new ThrowingLetters));
+    pattern.assign("never said", std::regex::ECMAScript | std::regex::icase);
+    constraint->triggers.emplace();
+    constraint->triggers->patterns.push_back({.regex = pattern, .is_whole = false});
+    EngineHouse house(model);
+    std::vector<Question> all = questions;
+    all.insert(all.begin() + 1, {.prompt = test::words(30, 9), .tokens = 9, .constraint = constraint});
+    ThrowingLetters::is_armed = true;
+    const std::vector<Answer> answers = house.ask_all(all);
+    ThrowingLetters::is_armed = false;
+    CHECK(answers[1].error == base::Code::engine_failed);
+    for (size_t i = 0; i < questions.size(); ++i) CHECK_EQ(answers[i == 0 ? 0 : i + 1].text, texts[i]);
+    CHECK(house.ask({.prompt = test::words(31, 9), .tokens = 9, .constraint = constraint}).is_whole());
 }

@@ -84,6 +84,7 @@ struct Question {
     bool uses_cache = true;
     llama_rt::ImageParts images = {};
     float temperature = 0;
+    std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
 };
 
 struct Answer {
@@ -95,6 +96,8 @@ struct Answer {
     std::vector<float> vectors = {};
     /// Which of all answers was whole first, second, …; 0 while it is not.
     int32_t place = 0;
+    /// Last events that came for it: more than one is a mistake of the engine's.
+    int32_t ends = 0;
 
     bool is_whole() const { return reason == engine::FinishReason::length || !vectors.empty(); }
 };
@@ -126,7 +129,7 @@ public:
                                         .ignore_eos = true,
                                         .uses_cache = question.uses_cache,
                                         .images = question.images,
-                                        .constraint = nullptr,
+                                        .constraint = question.constraint,
                                         .logprobs = -1});
         if (!id) throw std::runtime_error(id.error().message);
         return *id;
@@ -187,6 +190,7 @@ private:
         }
         Answer& answer = answers_[std::visit([](const auto& one) { return one.id; }, event)];
         answer.place = ++ended_;
+        answer.ends += 1;
         if (const auto* embeddings = std::get_if<engine::EmbeddingEvent>(&event)) {
             answer.vectors = embeddings->vectors;
         } else if (const auto* finish = std::get_if<engine::FinishEvent>(&event)) {

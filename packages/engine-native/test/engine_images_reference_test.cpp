@@ -1,5 +1,6 @@
 // Texts about pictures against llama.cpp's own way: mtmd's helper computes the prompt, chunk by chunk, and the likeliest token is
 // taken, as its program llama-mtmd-cli does.
+#include "check.h"
 #include "engine_house.h"
 #include "llama/handles.h"
 
@@ -11,7 +12,6 @@
 
 #include "mtmd-helper.h"
 #include "mtmd.h"
-#include <doctest/doctest.h>
 
 using base::Token;
 using llama_rt::RgbImage;

@@ -1,20 +1,22 @@
 // The engine on tiny models that see: hybrid with tiles (LFM2-VL), images whose tokens see each other (Gemma 3), and positions
 // in two dimensions (Qwen2-VL).
+#include "check.h"
 #include "engine_house.h"
 #include "llama_faults.h"
+#include "short_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <doctest/doctest.h>
-
 using llama_rt::RgbImage;
 using llama_rt::Vision;
 using test::Answer;
 using test::EngineHouse;
+using test::Fault;
 using test::ModelPtr;
 using test::Question;
 
@@ -202,6 +204,43 @@ TEST_CASE("images: an engine is stopped at any moment") {
                 CHECK((answer.is_whole() || answer.error == base::Code::disposed));
             }
         }
+    }
+}
+
+TEST_CASE("images: a request whose images fail together ends once, and others go on") {
+    // The encoder's thread may allocate nothing larger, so that no image gets its numbers. Others have what they need by then.
+    constexpr size_t kLarge = size_t{64} * 1024;
+    constexpr std::chrono::milliseconds kWait{200};
+    for (const ModelPtr& model : models_that_see()) {
+        CAPTURE(model->info().architecture);
+        const Question text{.prompt = ask(model, "only words", {}).prompt, .tokens = 60};
+        const std::string alone = texts_alone(model, {text})[0];
+        const Question seeing = ask(model, "@@", {picture(1, 600, 400), picture(2, 600, 400)});
+        engine::EngineOptions options = roomy();
+        options.context.context_length = options.context.cells = 2048;
+        EngineHouse house(model, options);
+        CHECK_EQ(house.ask(text).text, alone);
+        std::atomic<bool> is_armed = false;
+        // The engine is busy until both images have failed: it hears of both at once.
+        const test::WithFaults with({.decode = [&](const llama_batch&) {
+            const auto until = std::chrono::steady_clock::now() + kWait;
+            while (is_armed && std::chrono::steady_clock::now() < until) {
+                if (test::ShortMemory::asked() >= 2) is_armed = false;
+                std::this_thread::yield();
+            }
+            return Fault::none;
+        }});
+        const base::RequestId running = house.submit(text);
+        base::RequestId failing = 0;
+        {
+            const test::ShortMemory memory(kLarge);
+            failing = house.submit(seeing);
+            is_armed = true;
+            CHECK(house.wait(failing).error.has_value());
+        }
+        CHECK_EQ(house.wait(failing).ends, 1);
+        is_armed = false;
+        CHECK_EQ(house.wait(running).text, alone);
     }
 }
 

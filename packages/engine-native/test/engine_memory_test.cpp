@@ -1,4 +1,5 @@
 // The engine on tiny models with host memory for what its context has no room for, and with faults of llama.cpp on the way.
+#include "check.h"
 #include "engine_house.h"
 #include "engine_questions.h"
 #include "llama_faults.h"
@@ -11,8 +12,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using test::Answer;
 using test::Call;

@@ -1,13 +1,12 @@
 // The engine with a draft model, here the model itself, while llama.cpp fails: guesses change no text then either. The
 // listener asserts after each turn that scheduler and context agree (Engine::check_integrity).
+#include "check.h"
 #include "engine_house.h"
 #include "engine_questions.h"
 #include "llama_faults.h"
 
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using test::Answer;
 using test::Call;

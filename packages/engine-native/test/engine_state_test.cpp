@@ -1,5 +1,6 @@
 // The engine and a state file in which somebody has changed a number, with the checksum made anew: what it says is looked
 // at before anything is done about it.
+#include "check.h"
 #include "engine/state_file.h"
 #include "engine_house.h"
 #include "engine_questions.h"
@@ -12,8 +13,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using engine::SavedPiece;
 using test::EngineHouse;

@@ -2,6 +2,7 @@
 // wrote them.
 #include "llama/grammar.h"
 
+#include "check.h"
 #include "grammars_under_test.h"
 #include "random.h"
 
@@ -11,13 +12,12 @@
 #include <string>
 #include <vector>
 
-#include <doctest/doctest.h>
-
 using base::Token;
 using llama_rt::GrammarState;
 using test::matches;
 using test::problem_of;
 using test::Random;
+using test::rules_of;
 
 namespace {
 
@@ -78,6 +78,33 @@ TEST_CASE("repetitions count exactly, also beyond what could be written out") {
     CHECK(matches("root ::= (\"a\"?)* \"b\"{0}", "aa"));
     CHECK(matches("root ::= (\"a\"?){5}", "aa"));
     CHECK_FALSE(matches("root ::= (\"a\"?){5}", "aaaaaa"));
+}
+
+TEST_CASE("either of two grammars has the texts of both, and no mixture of them") {
+    const auto one = rules_of("root ::= \"pre\" gap word\ngap ::= [ ]{0,3}\nword ::= \"{\" [a-z]* \"}\"");
+    const auto other = rules_of("root ::= \"pre\" call+\ncall ::= \"<\" [0-9] \">\" more?\nmore ::= \"!\"");
+    const auto either = std::make_shared<const llama_rt::Rules>(llama_rt::either_of(*one, *other));
+    const auto has = [&](std::string_view text) {
+        llama_rt::GrammarState state(either);
+        return state.accept_text(text) && state.may_end();
+    };
+    for (const char* text : {"pre{abc}", "pre   {}", "pre<1>", "pre<1>!<2>"}) CHECK(has(text));
+    for (const char* text : {"pre", "pre<a>", "pre{abc}<1>", "pre <1>"}) CHECK_FALSE(has(text));
+}
+
+TEST_CASE("a grammar has no texts when each of them would need one that never ends") {
+    const auto has = [](std::string_view text) { return llama_rt::has_texts(*rules_of(text)); };
+    CHECK(has("root ::= \"a\" more*\nmore ::= \"x\" more"));
+    CHECK(has("root ::= more | \"\"\nmore ::= \"x\" more"));
+    CHECK(has("root ::= item{2,3}\nitem ::= [a-z] | more\nmore ::= \"x\" more"));
+    CHECK_FALSE(has("root ::= \"a\" more\nmore ::= \"x\" more"));
+    CHECK_FALSE(has("root ::= (\"a\" | \"b\") more{1,4}\nmore ::= [x] more"));
+}
+
+TEST_CASE("any text has a literal") {
+    for (const char* text : {"", "a\"b\\c", "two\n lines\r\n\tand a tab", "größe"})
+        CHECK(matches(std::string("root ::= \"<\" ").append(llama_rt::gbnf_literal(text)).append(" \">\""),
+                      std::string("<").append(text).append(">")));
 }
 
 TEST_CASE("rules may call themselves behind a character") {

@@ -1,10 +1,10 @@
 // base/image_tokens.h: images among the tokens of a text.
 #include "base/image_tokens.h"
 
+#include "check.h"
+
 #include <limits>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 

@@ -1,6 +1,7 @@
 // Attention on the processor: rows in few bits are added as they are decoded, and what it gives is attention over the decoded
 // cache, for one query as for the many of a prompt, which go another way.
 #include "../src/ggml-cpu/kv-rows.h" // the processor's own functions; no public header has them
+#include "check.h"
 #include "random.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 
 #include "ggml-cpu.h"
 #include "ggml.h"
-#include <doctest/doctest.h>
 
 using test::Random;
 

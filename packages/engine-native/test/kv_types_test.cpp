@@ -1,6 +1,7 @@
 // llama/kv_types and contexts with a cache of 3 bits: what is refused, and that a copied state goes on as the original.
 #include "llama/kv_types.h"
 
+#include "check.h"
 #include "engine_house.h"
 #include "llama/context.h"
 
@@ -8,8 +9,6 @@
 #include <cmath>
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Code;
 using base::Token;

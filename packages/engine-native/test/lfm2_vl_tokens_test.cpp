@@ -1,5 +1,7 @@
 // How many tokens a picture becomes for LFM2-VL, as its own processor in transformers counts them: 64 to 256 for a picture in
 // one piece; 256 for each tile of 512 x 512 and those of a thumbnail for a large one.
+#include "check.h"
+
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -8,7 +10,6 @@
 
 #include "llama.h"
 #include "mtmd.h"
-#include <doctest/doctest.h>
 
 namespace {
 

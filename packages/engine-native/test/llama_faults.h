@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "llama.h"
@@ -46,6 +47,8 @@ struct Faults {
     /// True throws std::bad_alloc; the call itself is made before when `is_late`.
     std::function<bool(const Call&)> other = {};
     bool is_late = false;
+    /// Bytes that can still be had.
+    uint64_t memory_left = std::numeric_limits<uint64_t>::max();
 
     /// Steps that began elsewhere than where their sequence's state ends: always a mistake of ours.
     int64_t misplaced = 0;

@@ -121,12 +121,21 @@ public:
     /// Who was told in the plan that is computed next that an image is not there yet.
     void set_waiting_for_images(std::set<base::RequestId> ids) { waiting_for_images_ = std::move(ids); }
 
+    /// What is sampled is told later with this chance.
+    void set_slow_percent(int32_t percent) { slow_percent_ = percent; }
+    bool awaits_token(base::RequestId id) const { return sequences_.at(id).awaits_token(); }
+    /// For Scheduler::sampled().
+    sched::Outcome tell(base::RequestId id, Random& random, int64_t turn) {
+        const sched::Outcome outcome = sequences_.at(id).tell(random);
+        if (outcome.kind == sched::Outcome::Kind::finished) end(id, turn);
+        return outcome;
+    }
+
     /// Copies fail with this chance.
     void set_copy_fail_percent(int32_t percent) { copy_fail_percent_ = percent; }
 
     /// Empty while all is well.
     const std::string& complaint() const { return complaint_; }
-
     std::vector<base::RequestId> ids() const {
         std::vector<base::RequestId> ids;
         for (const auto& [id, sequence] : sequences_) ids.push_back(id);
@@ -156,7 +165,6 @@ public:
 
 private:
     using Cell = NaiveCell;
-
     using Sequence = NaiveSequence;
 
     /// Only the first complaint counts: what follows are its consequences.
@@ -394,17 +402,23 @@ private:
             }
         }
         sequence.computed += step.tokens.size();
-        const sched::Outcome outcome = sequence.sample(step, random);
+        sched::Outcome outcome = sequence.sample(step, random);
+        if (step.sample && !is_failed && random.chance(slow_percent_))
+            outcome = sequence.sample_later(outcome);
         expect(std::ssize(sequence.tokens) <= limits_.context_length, "a sequence outgrows the context");
         drafts_accepted_ += static_cast<uint64_t>(outcome.accepted);
         drafts_rejected_ += step.drafts.size() - static_cast<size_t>(outcome.accepted);
-        if (!is_failed && outcome.kind == advanced) return outcome;
-        longest_stay_ = std::max(longest_stay_, turn - sequence.submitted);
-        ended_.push_back(std::move(sequence.tokens));
-        sequences_.erase(step.id);
+        if (!is_failed && outcome.kind != finished) return outcome;
+        end(step.id, turn);
         return is_failed ? sched::Outcome{.kind = failed} : outcome;
     }
 
+    void end(base::RequestId id, int64_t turn) {
+        Sequence& sequence = sequences_.at(id);
+        longest_stay_ = std::max(longest_stay_, turn - sequence.submitted);
+        ended_.push_back(std::move(sequence.tokens));
+        sequences_.erase(id);
+    }
     const sched::Limits limits_;
     /// Everybody in the house.
     std::map<base::RequestId, Sequence> sequences_;
@@ -415,7 +429,7 @@ private:
     std::set<base::CheckpointId> forgotten_;
     NaiveHostMemory host_memory_;
     std::set<base::RequestId> waiting_for_images_;
-    int32_t copy_fail_percent_ = 0;
+    int32_t copy_fail_percent_ = 0, slow_percent_ = 0;
     std::vector<bool> restored_;
     uint64_t tokens_restored_ = 0;
     std::vector<Tokens> ended_;

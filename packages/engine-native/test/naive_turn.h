@@ -26,7 +26,7 @@ struct NaiveTurn {
     /// What is wrong with a plan; nullptr when nothing is.
     const char* complaint(const sched::Plan& plan) const {
         const auto& steps = plan.steps;
-        if (steps.empty() && !sequences.empty() && !is_copying && !are_all_waiting_for_images())
+        if (steps.empty() && !sequences.empty() && !is_copying && !are_all_waiting())
             return "nothing is planned although somebody waits";
         if (!std::ranges::is_partitioned(steps, [](const auto& step) { return !step.is_image(); }))
             return "texts are computed after images";
@@ -52,7 +52,9 @@ struct NaiveTurn {
             return "a prompt waits although the budget is not used up";
         if (drafts > 0 && tokens != steps.size()) return "there are drafts beside a part of a prompt";
         const auto batch = static_cast<size_t>(limits.batch_tokens);
-        const bool are_too_many = drafts > static_cast<size_t>(budget.drafts) || tokens + drafts > batch;
+        // Beside guesses, each step is one token that samples.
+        const bool are_too_many =
+            steps.size() + drafts > static_cast<size_t>(budget.outputs) || tokens + drafts > batch;
         return drafts > 0 && are_too_many ? "there are more drafts than the turn may hold" : nullptr;
     }
 
@@ -63,10 +65,12 @@ private:
         return decoding.empty() ? batch : std::min(batch, busy);
     }
 
-    bool are_all_waiting_for_images() const {
+    /// For images, or for tokens that are told later.
+    bool are_all_waiting() const {
         bool is_any = false;
         for (const auto& [id, sequence] : sequences) {
-            if (sequence.is_running && !waiting_for_images.contains(id)) return false;
+            if (sequence.is_running && !sequence.awaits_token() && !waiting_for_images.contains(id))
+                return false;
             is_any |= sequence.is_running;
         }
         return is_any;

@@ -1,11 +1,10 @@
 // engine::NgramDrafter: what followed the last time.
 #include "engine/ngram_drafter.h"
 
+#include "check.h"
 #include "random.h"
 
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using engine::NgramDrafter;

@@ -1,7 +1,7 @@
 // engine::Pace: how much of a prompt goes beside running replies.
 #include "engine/pace.h"
 
-#include <doctest/doctest.h>
+#include "check.h"
 
 using engine::Pace;
 

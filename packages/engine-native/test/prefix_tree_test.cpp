@@ -1,5 +1,6 @@
 #include "sched/prefix_tree.h"
 
+#include "check.h"
 #include "random.h"
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Slot;
 using base::Token;

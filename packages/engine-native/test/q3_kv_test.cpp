@@ -1,6 +1,7 @@
 // The type q3_kv: what it loses against theory, the code for this machine's processor against the plain one, and that no
 // input breaks it.
 #include "../src/ggml-cpu/q3-kv.h" // the processor's own functions; no public header has them
+#include "check.h"
 #include "random.h"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 
 #include "ggml-cpu.h"
 #include "ggml.h"
-#include <doctest/doctest.h>
 
 using test::Random;
 
@@ -111,7 +111,7 @@ TEST_CASE("q3_kv: the error is orthogonal to the block, so that a key is found i
     for (int i = 0; i < 100; ++i) {
         const Values values = gaussians(random, kBlock);
         const double along = dot(values, decode(encode(values))) / dot(values, values);
-        CHECK(along == doctest::Approx(1).epsilon(1e-3)); // the scale is of half precision
+        CHECK_NEAR(along, 1, 1e-3); // the scale is of half precision
     }
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("q3_kv: the processor's code and the plain code find ways of the same 
     const Values values = gaussians(random, 200 * kBlock);
     const double fast = loss(values, decode(encode(values)));
     const double plain = loss(values, decode(encode_plainly(values)));
-    CHECK(fast == doctest::Approx(plain).epsilon(1e-4));
+    CHECK_NEAR(fast, plain, 1e-4);
 }
 
 TEST_CASE("q3_kv: a dot product is that of the decoded values") {

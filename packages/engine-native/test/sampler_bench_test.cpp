@@ -1,4 +1,5 @@
 // How long a token takes to choose, beside llama.cpp's own chain. Runs with INGLE_BENCH=1, for people.
+#include "check.h"
 #include "llama/sampler.h"
 #include "random.h"
 #include "sampler_chain.h"
@@ -11,8 +12,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using llama_rt::Candidates;

@@ -1,4 +1,5 @@
 // llama_rt's softmax over a whole vocabulary: how exact its sums are, and the ends of its draws.
+#include "check.h"
 #include "llama/softmax.h"
 #include "random.h"
 #include "sampler_chain.h"
@@ -8,8 +9,6 @@
 #include <cstddef>
 #include <limits>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using test::Random;

@@ -2,6 +2,7 @@
 // same seed where the order of the arithmetic is the same, and the same probabilities where it is not.
 #include "llama/sampler.h"
 
+#include "check.h"
 #include "random.h"
 #include "sampler_chain.h"
 
@@ -13,8 +14,6 @@
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using llama_rt::Candidates;

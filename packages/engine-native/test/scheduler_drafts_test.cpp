@@ -1,4 +1,5 @@
 // Guesses in the scheduler's plans: who gets some, with which cells, and what becomes of the wrong ones.
+#include "check.h"
 #include "house.h"
 #include "sched/drafter.h"
 
@@ -6,8 +7,6 @@
 #include <optional>
 #include <span>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using sched::CellOp;
@@ -45,7 +44,7 @@ struct Room {
     }
 
     const sched::Plan& turn(const Outcome& outcome) {
-        const sched::Plan& plan = scheduler.plan({.prompt_busy = 4, .drafts = drafts, .drafter = &drafter});
+        const sched::Plan& plan = scheduler.plan({.prompt_busy = 4, .outputs = outputs, .drafter = &drafter});
         cells = plan.cells;
         drafted.clear();
         for (const sched::Step& step : plan.steps) drafted.push_back(step.drafts.size());
@@ -59,7 +58,7 @@ struct Room {
     }
 
     Guessing drafter;
-    int32_t drafts = 8;
+    int32_t outputs = 16;
     sched::Scheduler scheduler;
     /// Of the last turn.
     std::vector<CellOp> cells;
@@ -119,7 +118,7 @@ TEST_CASE(
     "drafts: there are as many as cells are reserved, and never more tokens than the request may have") {
     Room room(kLimits);
     room.drafter.wanted = 100;
-    room.drafts = 100;
+    room.outputs = 100;
     room.submit(1, 4, 4);
     room.turn({.kind = Kind::advanced, .token = 1});
     // Of four tokens one is there, one is sampled at the end: two guesses may lie between.
@@ -128,20 +127,40 @@ TEST_CASE(
     CHECK_EQ(room.scheduler.counters().running, 0);
 }
 
-TEST_CASE("drafts: the turn's budget and its size hold for all sequences together") {
+TEST_CASE("drafts: the turn's logits and its size hold for all sequences together") {
     Room room(with(kLimits, [](auto& limits) { limits.batch_tokens = 10; }));
     room.submit(1, 2, 50);
     room.submit(2, 2, 50);
     room.submit(3, 2, 50);
     room.turn({.kind = Kind::advanced, .token = 1});
-    room.drafts = 5;
+    room.outputs = 8;
     room.turn({.kind = Kind::advanced, .token = 1});
     CHECK_EQ(room.drafted, std::vector<size_t>{3, 2, 0});
     CHECK_EQ(room.drafter.asked, std::vector<base::RequestId>{1, 2, 3});
-    room.drafts = 100;
+    room.outputs = 100;
     room.drafter.wanted = 100;
     room.turn({.kind = Kind::advanced, .token = 1});
     CHECK_EQ(room.drafted[0] + room.drafted[1] + room.drafted[2], 7);
+}
+
+TEST_CASE(
+    "drafts: a request that is admitted with nothing left to compute takes its logits from the guesses") {
+    Room room(with(kLimits, [](auto& limits) { limits.donors = 2; }));
+    room.submit(1, 20, 50);
+    room.submit(2, 20, 50);
+    for (int i = 0; i < 12; ++i) room.turn({.kind = Kind::advanced, .token = 1});
+    // The third says just what the first has computed: all but its last token is there.
+    std::vector<Token> prompt = test::own_prompt(1, 20);
+    prompt.push_back(1);
+    room.drafter.wanted = 100;
+    room.outputs = 8;
+    room.scheduler.submit({.id = 3, .client = "", .prompt = prompt, .generate_max = 5, .uses_cache = true});
+    const sched::Plan& plan = room.turn({.kind = Kind::advanced, .token = 1});
+    REQUIRE_EQ(plan.steps.size(), 3);
+    CHECK_EQ(plan.steps[2].tokens.size(), 1);
+    size_t outputs = plan.steps.size();
+    for (const size_t drafts : room.drafted) outputs += drafts;
+    CHECK_EQ(outputs, 8);
 }
 
 TEST_CASE("drafts: nobody guesses beside a part of a prompt") {

@@ -1,10 +1,9 @@
 // sched::Scheduler: prompts with images, by examples.
+#include "check.h"
 #include "house.h"
 
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using sched::Limits;
@@ -138,7 +137,7 @@ TEST_CASE("images: a guess of text ends where an image came before") {
     scheduler.plan({.prompt_busy = 4});
     scheduler.apply({{.kind = Outcome::Kind::advanced, .token = 4}});
     Guesses guesses;
-    const sched::Plan& plan = scheduler.plan({.prompt_busy = 4, .drafts = 4, .drafter = &guesses});
+    const sched::Plan& plan = scheduler.plan({.prompt_busy = 4, .outputs = 8, .drafter = &guesses});
     CHECK_EQ(plan.steps[0].drafts.size(), 2);
 }
 

@@ -1,5 +1,6 @@
 // sched::Scheduler against a naive engine: thousands of requests at random, some with images, with so few cells that
 // preemption is common. What must hold in each turn is in naive_engine.h.
+#include "check.h"
 #include "naive_engine.h"
 #include "naive_images.h"
 #include "random.h"
@@ -14,8 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include <doctest/doctest.h>
-
 using test::Random;
 
 namespace {
@@ -27,8 +26,8 @@ constexpr base::RequestId kRequestsPerSeed = 400;
 struct World {
     sched::Limits limits;
     int32_t budget_busy;
-    /// Most guesses in a turn; 0 where nobody guesses.
-    int32_t drafts;
+    /// Most tokens of a turn whose logits are wanted; 0 where nobody guesses.
+    int32_t outputs;
     /// Texts that prompts begin with, so that beginnings are common.
     int32_t families;
     int32_t clients;
@@ -45,6 +44,8 @@ struct World {
     test::NaiveImageKinds images;
     /// Turns that an image may be late by.
     int32_t images_late_max;
+    /// Tokens that are told later than in their turn.
+    int32_t slow_percent;
 };
 
 World random_world(Random& random) {
@@ -67,7 +68,7 @@ World random_world(Random& random) {
                    .stash_bytes = static_cast<uint64_t>(10 * stash_tokens),
                    .checkpoint_bytes = static_cast<uint64_t>(checkpoints > 0 ? random.between(1, 500) : 0)},
         .budget_busy = random.between(1, 16),
-        .drafts = 0,
+        .outputs = 0,
         .families = random.between(1, 6),
         .clients = random.between(1, 20),
         .house_max = random.between(1, 24),
@@ -79,14 +80,16 @@ World random_world(Random& random) {
         .copy_fail_percent = random.chance(20) ? random.between(1, 10) : 0,
         .images = {},
         .images_late_max = 0,
+        .slow_percent = 0,
     };
-    if (world.limits.checkpoints == 0 && random.chance(70)) world.drafts = random.between(1, 16);
+    if (world.limits.checkpoints == 0 && random.chance(70)) world.outputs = sequences + random.between(0, 16);
     if (random.chance(50)) {
         const int32_t most = std::min(world.limits.batch_tokens, context_length / 2 + 1);
         world.images = {.count = random.between(1, 12), .tokens_max = random.between(1, most)};
         world.images_late_max = random.chance(70) ? random.between(1, 6) : 0;
         world.limits.has_whole_images = random.chance(40);
     }
+    if (random.chance(30)) world.slow_percent = random.between(1, 30);
     return world;
 }
 
@@ -126,10 +129,14 @@ struct Report {
     uint64_t tokens_restored = 0;
     uint64_t images_late = 0;
     uint64_t images_computed = 0;
+    uint64_t told_later = 0;
 };
 
 /// How much longer than a context an endless request's answer may be.
 constexpr int32_t kContextsMax = 3;
+
+/// Turns that a token which is told later may be late by, in the mean of a long answer.
+constexpr int32_t kSlowTurns = 2;
 
 class Life {
 public:
@@ -141,6 +148,7 @@ public:
           drafter_(seed, engine_),
           images_(seed, world_.images_late_max) {
         engine_.set_copy_fail_percent(world_.copy_fail_percent);
+        engine_.set_slow_percent(world_.slow_percent);
     }
 
     Report run() {
@@ -245,8 +253,8 @@ private:
 
     sched::TurnBudget budget() {
         return {.prompt_busy = world_.budget_busy,
-                .drafts = world_.drafts,
-                .drafter = world_.drafts > 0 ? &drafter_ : nullptr,
+                .outputs = world_.outputs,
+                .drafter = world_.outputs > 0 ? &drafter_ : nullptr,
                 .images = &images_};
     }
 
@@ -261,6 +269,7 @@ private:
         report_copies(plan);
         note_images(plan, outcomes);
         if (!plan.steps.empty()) scheduler_.apply(outcomes);
+        if (!tell_some(turn)) return "a token is awaited by the scheduler or by the engine alone";
         if (random_.between(1, 1000) <= world_.loss_per_thousand) {
             scheduler_.start_over();
             engine_.start_over();
@@ -268,13 +277,26 @@ private:
         scheduler_.check_integrity();
         if (!drafter_.are_known()) return "guesses are wanted on tokens that nobody has";
         const sched::Counters counters = scheduler_.counters();
-        if (counters.stash_bytes > world_.limits.stash_bytes) return "host memory is over its limit";
+        if (counters.stash_bytes + counters.stash_text_bytes > world_.limits.stash_bytes)
+            return "host memory is over its limit";
         if (!is_cancel_known_) return "somebody who is in the house cannot be cancelled";
         if (scheduler_.ids() != engine_.ids())
             return "the scheduler and the engine have different people in the house";
         if (engine_.longest_stay() > stay_max())
             return "somebody had to stay too long, up to turn " + std::to_string(turn);
         return "";
+    }
+
+    /// False when they disagree about who waits for a token.
+    bool tell_some(int64_t turn) {
+        if (world_.slow_percent == 0) return true;
+        for (const base::RequestId id : engine_.ids()) {
+            if (scheduler_.awaits_token(id) != engine_.awaits_token(id)) return false;
+            if (!engine_.awaits_token(id) || random_.chance(50)) continue;
+            scheduler_.sampled(id, engine_.tell(id, random_, turn));
+            told_later_ += 1;
+        }
+        return true;
     }
 
     /// Some states could not be saved.
@@ -312,7 +334,8 @@ private:
         // Each cut lets an endless request compute at most a context anew, and comes after half a context at the least.
         const int64_t contexts = world_.endless_percent > 0 ? 1 + 3 * kContextsMax : 1;
         const int64_t turns = 2 * contexts * world_.house_max * world_.limits.context_length;
-        return (1 + world_.images_late_max) * turns + 10;
+        const int64_t late_max = std::max(world_.images_late_max, world_.slow_percent > 0 ? kSlowTurns : 0);
+        return (1 + late_max) * turns + 10;
     }
 
     std::string check_end() const {
@@ -339,7 +362,8 @@ private:
                 .drafts_rejected = engine_.drafts_rejected(),
                 .tokens_restored = engine_.tokens_restored(),
                 .images_late = images_.late(),
-                .images_computed = images_computed_};
+                .images_computed = images_computed_,
+                .told_later = told_later_};
     }
 
     Random random_;
@@ -350,6 +374,7 @@ private:
     test::NaiveImageSource images_;
     base::RequestId submitted_ = 0;
     uint64_t images_computed_ = 0;
+    uint64_t told_later_ = 0;
     bool is_cancel_known_ = true;
 };
 
@@ -367,6 +392,7 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     uint64_t tokens_restored = 0;
     uint64_t images_late = 0;
     uint64_t images_computed = 0;
+    uint64_t told_later = 0;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
         const test::SeedOnAbort on_abort(seed);
@@ -383,6 +409,7 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
         tokens_restored += report.tokens_restored;
         images_late += report.images_late;
         images_computed += report.images_computed;
+        told_later += report.told_later;
     }
     if (seeds.size() < kSeeds) return;
     // The test means something only while the worlds are crowded and their texts begin alike.
@@ -396,4 +423,5 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     CHECK(tokens_restored > requests / 4);
     CHECK(images_late > requests / 4);
     CHECK(images_computed > requests / 4);
+    CHECK(told_later > requests / 4);
 }

@@ -1,10 +1,9 @@
 // sched::Scheduler: what requests that begin alike share, by examples.
+#include "check.h"
 #include "house.h"
 
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::RequestId;
 using base::Token;
@@ -109,13 +108,46 @@ TEST_CASE("sharing: the last token of a prompt is always computed") {
     CHECK_EQ(house.turn(), "2: 29+1*");
 }
 
-TEST_CASE("sharing: a short common beginning is computed again") {
-    House house(kWithDonors);
-    house.submit("a", prompt(15, 20, 1), 1);
+TEST_CASE("sharing: a common beginning is shared however short it is, as a template's first tokens are") {
+    for (const int32_t common : {1, 5, 15}) {
+        CAPTURE(common);
+        House house(kWithDonors);
+        house.submit("a", prompt(common, 20, 1), 1);
+        finish(house);
+        house.submit("a", prompt(common, 20, 2), 1);
+        house.turn();
+        CHECK_EQ(house.cached[2], common);
+    }
+}
+
+TEST_CASE("sharing: a donor of which only a short beginning is shared is kept no longer for it") {
+    // Room for two conversations and what is running.
+    House house(with(kWithDonors, [](auto& limits) { limits.cells = 110; }));
+    for (int32_t chat = 1; chat <= 4; ++chat) {
+        house.submit("a", prompt(4, 40, chat), 1);
+        finish(house);
+    }
+    const base::RequestId id = house.submit("a", prompt(4, 40, 1), 1);
     finish(house);
-    house.submit("a", prompt(15, 20, 2), 1);
-    CHECK_EQ(house.turn(), "2: 0+35*");
-    CHECK_EQ(house.cached[2], 0);
+    CHECK_EQ(house.cached[id], 4);
+}
+
+TEST_CASE("sharing: a short conversation is the first to go, and costs no longer one its place") {
+    House house(with(kWithDonors, [](auto& limits) { limits.sequences = 1; }));
+    // As many long ones as are kept, and then short ones that end one after the other.
+    for (int32_t chat = 1; chat <= kWithDonors.donors; ++chat) {
+        house.submit("a", test::own_prompt(chat, 30), 1);
+        finish(house);
+    }
+    for (int32_t chat = 10; chat < 16; ++chat) {
+        house.submit("a", test::own_prompt(chat, 4), 1);
+        finish(house);
+    }
+    for (int32_t chat = 2; chat <= kWithDonors.donors; ++chat) {
+        const base::RequestId id = house.submit("a", test::own_prompt(chat, 30), 1);
+        finish(house);
+        CHECK_EQ(house.cached[id], 29);
+    }
 }
 
 TEST_CASE("sharing: who opts out neither takes nor leaves anything") {

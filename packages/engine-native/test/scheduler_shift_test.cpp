@@ -1,10 +1,9 @@
 // sched::Scheduler: requests that go on past the context's end, by examples.
+#include "check.h"
 #include "house.h"
 
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::RequestId;
 using base::Token;

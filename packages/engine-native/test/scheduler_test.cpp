@@ -1,13 +1,12 @@
 // sched::Scheduler: each rule by an example. Whole lives at random are in scheduler_random_test.cpp.
 #include "sched/scheduler.h"
 
+#include "check.h"
 #include "house.h"
 
 #include <map>
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::RequestId;
 using sched::Limits;

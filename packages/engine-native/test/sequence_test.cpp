@@ -1,13 +1,12 @@
 // sched::Sequence: its states and its three intervals. The moves it refuses are in assertions_test.cpp.
 #include "sched/sequence.h"
 
+#include "check.h"
 #include "prompts.h"
 
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using sched::Sequence;
 using sched::State;

@@ -1,13 +1,12 @@
 // engine::Speculation: guesses are computed where they make things faster, and nowhere else.
 #include "engine/speculation.h"
 
+#include "check.h"
 #include "engine/guesser.h"
 
 #include <algorithm>
 #include <functional>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using engine::Speculation;
@@ -151,14 +150,20 @@ struct Knowing final : engine::Guesser {
     std::span<const Guess> guess(std::span<const Token> text, int32_t most) override {
         asked += 1;
         guesses.clear();
-        for (int32_t i = 0; i < most; ++i) {
+        is_reading = asked <= reads;
+        for (int32_t i = 0; i < most && !is_reading; ++i) {
             const Token next = static_cast<Token>(text.size()) + i;
             guesses.push_back({.token = next % wrong_every == 0 ? -1 : next % 20, .chance = 0.9});
         }
         return guesses;
     }
-    double ms() const override { return took_ms; }
+    double ms() const override { return is_reading ? 0 : took_ms; }
+    double reading_ms() const override { return is_reading ? read_ms : 0; }
 
+    /// It reads for so long before it guesses.
+    int reads = 0;
+    double read_ms = 40;
+    bool is_reading = false;
     Token wrong_every = 1000;
     double took_ms = 10;
     int asked = 0;
@@ -183,7 +188,7 @@ Run turns_with(Knowing& guesser, int turns, const std::function<double(int32_t)>
         }
         const auto computed = static_cast<int32_t>(guesses.size()) + 1;
         speculation.observe(computed, given, ms(computed));
-        run.ms += ms(computed) + (guesser.asked > asked ? guesser.took_ms : 0);
+        run.ms += ms(computed) + (guesser.asked > asked ? guesser.ms() + guesser.reading_ms() : 0);
         run.tokens += given;
         run.drafted += static_cast<int32_t>(guesses.size());
     }
@@ -206,6 +211,27 @@ TEST_CASE("speculation: a draft model that is nearly always wrong, or too slow, 
     Knowing slow;
     slow.took_ms = 80;
     CHECK(turns_with(slow, 6000, gpu).speed() > 0.95 / gpu(1));
+}
+
+TEST_CASE("speculation: what a draft model takes to read a long prompt is no loss of its guesses") {
+    Knowing guesser;
+    guesser.reads = 60;
+    constexpr int kTurns = 200;
+    const Run run = turns_with(guesser, kTurns, gpu);
+    // It is asked again as soon as it has read; a turn now and then has no guesses, to be compared with.
+    CHECK(guesser.asked > kTurns - 10);
+    CHECK(run.drafted > 4 * (kTurns - guesser.reads - 20));
+}
+
+TEST_CASE("speculation: a draft model whose guesses do not pay rests longer when it had much to read") {
+    Knowing wrong;
+    wrong.wrong_every = 1;
+    Knowing reader = wrong;
+    reader.reads = 60;
+    constexpr int kTurns = 3000;
+    turns_with(wrong, kTurns, gpu);
+    turns_with(reader, kTurns, gpu);
+    CHECK(reader.asked - reader.reads < wrong.asked / 4);
 }
 
 TEST_CASE("speculation: a draft model is not asked beside other replies") {

@@ -2,11 +2,10 @@
 #include "sched/stashes.h"
 
 #include "base/image_tokens.h"
+#include "check.h"
 
 #include <numeric>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::StashId;
 using base::Token;
@@ -17,6 +16,8 @@ namespace {
 using Tokens = std::vector<Token>;
 
 constexpr uint64_t kTokenBytes = 10;
+/// What a token of a piece takes, with its place in the text.
+constexpr uint64_t kWithTextBytes = kTokenBytes + sizeof(Token);
 
 /// A text that begins with `common` tokens of everybody's.
 Tokens text(Token name, int32_t length, int32_t common = 0) {
@@ -96,7 +97,7 @@ TEST_CASE("stashes: a state that cannot be cut is of use as a whole or up to its
 }
 
 TEST_CASE("stashes: the least recently used piece goes when there is no room") {
-    Stashes stashes(3 * 100 * kTokenBytes, 0);
+    Stashes stashes(3 * 100 * kWithTextBytes, 0);
     const StashId a = add(stashes, text(1, 100));
     const StashId b = add(stashes, text(2, 100));
     add(stashes, text(3, 100));
@@ -110,7 +111,7 @@ TEST_CASE("stashes: the least recently used piece goes when there is no room") {
 }
 
 TEST_CASE("stashes: of a chain the end goes first, and never for one that leans on it") {
-    Stashes stashes(3 * 100 * kTokenBytes, 0);
+    Stashes stashes(3 * 100 * kWithTextBytes, 0);
     const Tokens long_text = text(1, 400);
     const StashId beginning = add(stashes, first(long_text, 100));
     const StashId middle = add(stashes, first(long_text, 200), 100);
@@ -124,7 +125,7 @@ TEST_CASE("stashes: of a chain the end goes first, and never for one that leans 
 }
 
 TEST_CASE("stashes: a piece that is about to be copied back stays") {
-    Stashes stashes(2 * 100 * kTokenBytes, 0);
+    Stashes stashes(2 * 100 * kWithTextBytes, 0);
     const StashId a = add(stashes, text(1, 100));
     const StashId b = add(stashes, text(2, 100));
     stashes.use(a);
@@ -147,7 +148,7 @@ TEST_CASE("stashes: a piece that could not be copied back is tried no more") {
 }
 
 TEST_CASE("stashes: what is too large has no place, and takes none from others") {
-    Stashes stashes(1000 * kTokenBytes, 0);
+    Stashes stashes(1000 * kWithTextBytes, 0);
     add(stashes, text(1, 500));
     CHECK_EQ(add(stashes, text(2, 1001)), 0);
     CHECK(stashes.take_dropped().empty());
@@ -162,4 +163,40 @@ TEST_CASE("stashes: when the machine has no more memory, there is as much as the
     CHECK_EQ(stashes.bytes(), 100 * kTokenBytes);
     add(stashes, text(3, 100));
     CHECK_EQ(stashes.take_dropped(), std::vector{a});
+}
+
+TEST_CASE("stashes: looking up a text compares each of its tokens once, however many pieces there are") {
+    constexpr int32_t kLength = 65'536;
+    constexpr int32_t kPiece = Stashes::kPieceMax;
+    Stashes stashes(1'000'000'000, 0);
+    const Tokens chat = text(1, kLength);
+    for (int32_t at = 0; at < kLength; at += kPiece) add(stashes, first(chat, at + kPiece), at);
+    // Others begin alike and leave it at many places.
+    for (Token name = 2; name < 402; ++name) {
+        Tokens other = chat;
+        const auto parts = static_cast<size_t>(name * 150);
+        other[parts] = 0;
+        add(stashes, first(other, static_cast<int32_t>(parts) + 100), static_cast<int32_t>(parts) - 10);
+    }
+    const uint64_t before = stashes.compared();
+    CHECK_EQ(stashes.reach(chat, 0), kLength);
+    const auto pieces = static_cast<uint64_t>(stashes.size());
+    CHECK(stashes.compared() - before <= kLength + 3 * pieces);
+    CHECK(stashes.compared() - before >= kLength);
+}
+
+TEST_CASE("stashes: a chain's texts take memory once, and what they take counts") {
+    Stashes stashes(1'000'000, 0);
+    const Tokens chat = text(1, 2000);
+    for (int32_t at = 0; at < 2000; at += 500) add(stashes, first(chat, at + 500), at);
+    CHECK_EQ(stashes.text_bytes(), 2000 * sizeof(Token));
+    CHECK_EQ(stashes.bytes(), 2000 * kTokenBytes);
+    // A piece whose beginning is not kept brings all of its text along.
+    Stashes alone(100 * kTokenBytes + 1000 * sizeof(Token), 0);
+    CHECK(add(alone, first(chat, 1000), 900) != 0);
+    CHECK_EQ(alone.text_bytes(), 1000 * sizeof(Token));
+    Stashes tight(100 * kTokenBytes + 999 * sizeof(Token), 0);
+    add(tight, first(chat, 1000), 900);
+    CHECK_EQ(tight.size(), 0);
+    CHECK_EQ(tight.text_bytes(), 0);
 }

@@ -1,13 +1,13 @@
 // engine/state_file: what is written is read again, and nothing that was changed on the disk.
 #include "engine/state_file.h"
 
+#include "check.h"
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-
-#include <doctest/doctest.h>
 
 using engine::PieceView;
 using engine::SavedPiece;
@@ -135,4 +135,22 @@ TEST_CASE("state file: no changed byte is believed") {
 TEST_CASE("state file: a folder that is not there is told, and nothing is left behind") {
     const StateFile file{.path = "/nowhere/at/all/ingle-state", .key = {}};
     CHECK(!write(file, two_pieces()));
+}
+
+TEST_CASE("state file: who holds what lay in its way open reads nothing of it") {
+    const StateFile file = file_of("ingle-state-file-planted");
+    const std::filesystem::path part = file.path + ".part";
+    {
+        std::ofstream planted(part, std::ios::binary);
+    }
+    std::filesystem::permissions(part, std::filesystem::perms::all);
+    std::ifstream reader(part, std::ios::binary);
+    REQUIRE(reader.good());
+    REQUIRE(write(file, two_pieces()));
+    CHECK_EQ(reader.get(), std::ifstream::traits_type::eof());
+    CHECK_EQ(engine::read_state_file(file, kPlenty, kAnyText).size(), 2);
+    using std::filesystem::perms;
+    const perms others = perms::group_all | perms::others_all;
+    CHECK((std::filesystem::status(file.path).permissions() & others) == perms::none);
+    std::filesystem::remove(file.path);
 }

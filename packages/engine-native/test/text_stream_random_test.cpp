@@ -1,6 +1,7 @@
 // engine::TextStream against a naive model that sees the whole text at once, with texts, cuts and stops at
 // random. The model has a decoder of its own: it asks which numbers a few bytes may still become, where the
 // engine has a table.
+#include "check.h"
 #include "engine/text_stream.h"
 #include "random.h"
 
@@ -8,8 +9,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using test::Random;
 

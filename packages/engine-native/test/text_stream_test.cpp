@@ -2,11 +2,11 @@
 // text_stream_random_test.cpp.
 #include "engine/text_stream.h"
 
+#include "check.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using engine::TextStream;
 using namespace std::string_literals;

@@ -1,9 +1,9 @@
 // base::ThreadChecker, as far as it lets its callers live; that it ends the others is in assertions_test.cpp.
 #include "base/thread_checker.h"
 
-#include <thread>
+#include "check.h"
 
-#include <doctest/doctest.h>
+#include <thread>
 
 using base::ThreadChecker;
 

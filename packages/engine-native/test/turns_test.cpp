@@ -1,9 +1,9 @@
 // sched::Turns: what goes of a chat that is too long, in numbers.
 #include "sched/turns.h"
 
-#include <vector>
+#include "check.h"
 
-#include <doctest/doctest.h>
+#include <vector>
 
 using sched::Cut;
 using sched::Turns;

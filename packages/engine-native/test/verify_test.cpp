@@ -1,6 +1,7 @@
 // engine::verify with real samplers on a small language: guesses change nothing about a text, whatever they are.
 #include "engine/verify.h"
 
+#include "check.h"
 #include "llama/sampler.h"
 #include "random.h"
 #include "sampler_chain.h"
@@ -9,8 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using base::Token;
 using llama_rt::Candidates;

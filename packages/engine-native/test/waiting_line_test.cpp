@@ -1,11 +1,11 @@
 // sched::WaitingLine: who is next.
 #include "sched/waiting_line.h"
 
+#include "check.h"
+
 #include <deque>
 #include <string>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 using sched::Sequence;
 using sched::WaitingLine;

@@ -5,13 +5,16 @@ import type { CheckedGenerationRequest } from "./generation-request.ts";
 import { textOf, type ContentPart, type Message } from "./messages.ts";
 import type { NativeChat, NativeMessage, NativeModelInfo, NativeReply } from "./native.ts";
 import { contentRules } from "./response-format.ts";
+import { keptRules } from "./structured/kept-rules.ts";
+import { eitherRules, wholeGrammarOf } from "./structured/rules.ts";
 import { SchemaError } from "./structured/schema-error.ts";
-import { safeParameters } from "./structured/tool-parameters.ts";
+import { refuseLostReferences, safeParameters } from "./structured/tool-parameters.ts";
 import {
   callsBegin,
-  callsGrammar,
+  callsRules,
   lfm2Begin,
-  lfm2Grammar,
+  lfm2Rules,
+  ofTool,
   readCalls,
   withCallsSpelled,
   withToolsTold,
@@ -33,30 +36,45 @@ export function prepareForTemplate(
 ): ChatPreparation {
   const tools = toolsFor(request);
   const named = withNames(request.messages);
-  const messages = template.writesToolCalls ? named : withCallsSpelled(named, template.isLfm2);
-  const isOurSyntax = tools.length > 0 && !template.writesTools && !template.isLfm2;
+  // A reply that must call has no text that could have a form.
+  const mustCall = tools.length > 0 && request.toolChoice !== "auto";
+  const form = mustCall ? "" : contentRules(request.responseFormat);
+  const knowsTools = template.writesTools && (form === "" || template.holdsFormOrCalls);
+  const isOurSyntax = tools.length > 0 && !knowsTools && !template.isLfm2;
+  const writesCalls = template.writesToolCalls && (!isOurSyntax || !template.writesTools);
+  const messages = writesCalls ? named : withCallsSpelled(named, template.isLfm2);
   const chat: NativeChat = {
     ...plainChat(isOurSyntax ? withToolsTold(messages, tools) : messages, !request.continueFinalMessage),
     continuesLast: request.continueFinalMessage,
     tools: isOurSyntax ? [] : tools.map(toNativeTool),
     toolChoice: typeof request.toolChoice === "string" ? request.toolChoice : "required",
-    parallelToolCalls: request.parallelToolCalls,
+    // A tool that is named is called once: nothing else would end the calls.
+    parallelToolCalls: request.parallelToolCalls && typeof request.toolChoice === "string",
     enableThinking: request.thinking,
     templateArguments: Object.entries(request.templateArguments).map(([name, value]) => ({
       name,
       value: JSON.stringify(value),
     })),
-    contentRules: contentRules(request.responseFormat),
+    contentRules: form,
+    contentHasCalls: false,
     grammar: request.responseFormat.type === "grammar" ? request.responseFormat.grammar : "",
   };
-  const begin = isOurSyntax ? callsBegin : lfm2Begin;
-  if (tools.length === 0 || (!isOurSyntax && !template.isLfm2)) return { chat };
-  const held: NativeChat = {
-    ...chat,
-    grammar: grammarFor(isOurSyntax ? callsGrammar : lfm2Grammar, tools, request.parallelToolCalls),
-    grammarTrigger: chat.toolChoice === "auto" ? begin : "",
-  };
-  return isOurSyntax ? { chat: held, read: readCalls } : { chat: held };
+  if (tools.length === 0) return { chat };
+  // In most templates' own syntax, llama.cpp lets calls that must be made lack what their tool requires, have what it does
+  // not know, be preceded by endless text, or be no calls at all. Ours are always those of the tool.
+  const areOurCalls = isOurSyntax || (chat.toolChoice === "required" && !template.isLfm2);
+  if (!areOurCalls && !template.isLfm2) return { chat };
+  const calls = rulesFor(areOurCalls ? callsRules : lfm2Rules, tools, chat.parallelToolCalls);
+  return areOurCalls
+    ? { chat: heldToCalls(chat, calls, callsBegin), read: readCalls }
+    : { chat: heldToCalls(chat, calls, lfm2Begin) };
+}
+
+/** Where the text has a form, the reply is that or calls from its beginning on; else calls may come anywhere in it. */
+function heldToCalls(chat: NativeChat, calls: string, begin: string): NativeChat {
+  if (chat.contentRules !== "")
+    return { ...chat, contentRules: eitherRules(chat.contentRules, calls), contentHasCalls: true };
+  return { ...chat, grammar: wholeGrammarOf(calls), grammarTrigger: chat.toolChoice === "auto" ? begin : "" };
 }
 
 /** A conversation without anything special about its reply. */
@@ -71,6 +89,7 @@ export function plainChat(messages: readonly Message[], addGenerationPrompt: boo
     enableThinking: true,
     templateArguments: [],
     contentRules: "",
+    contentHasCalls: false,
     grammar: "",
     grammarTrigger: "",
   };
@@ -79,10 +98,10 @@ export function plainChat(messages: readonly Message[], addGenerationPrompt: boo
 /** The tools that may be called. A named one is the only one, so that being required is being called. */
 function toolsFor({ tools = [], toolChoice, responseFormat }: ChatRequest): readonly Tool[] {
   if (toolChoice === "none") return [];
-  if (tools.length > 0 && responseFormat.type !== "text") {
+  if (tools.length > 0 && responseFormat.type === "grammar") {
     throw refused(
       "responseFormat",
-      "a form for the text and tools to call exclude each other; use toolChoice none, or leave one out",
+      "a grammar is for the whole reply, so no tools can be called; use toolChoice none, or leave one out",
     );
   }
   if (tools.length === 0 && toolChoice !== "auto") throw refused("toolChoice", "there are no tools to call");
@@ -123,12 +142,18 @@ function toNativePart(part: ContentPart): NativeMessage["parts"][number] {
 }
 
 function toNativeTool({ name, description, parameters }: Tool): NativeChat["tools"][number] {
+  ofTools(() => ofTool(name, () => refuseLostReferences(parameters)));
   return { name, description, parameters: JSON.stringify(safeParameters(parameters)) };
 }
 
-function grammarFor(write: typeof callsGrammar, tools: readonly Tool[], isParallel: boolean): string {
+function rulesFor(write: typeof callsRules, tools: readonly Tool[], isParallel: boolean): string {
+  const key = `${write.name}${isParallel}${JSON.stringify(tools)}`;
+  return ofTools(() => keptRules(key, () => write(tools, isParallel)));
+}
+
+function ofTools<Result>(read: () => Result): Result {
   try {
-    return write(tools, isParallel);
+    return read();
   } catch (error) {
     if (error instanceof SchemaError) throw refused("tools", error.message, error);
     throw error;

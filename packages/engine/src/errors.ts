@@ -4,7 +4,7 @@ import type { NativeErrorCode } from "@ingle/engine-native";
 
 /** What went wrong, as a word for programs. The message is the sentence for people. */
 export type EngineErrorCode =
-  | Exclude<NativeErrorCode, "invalid_argument" | "load_aborted">
+  | Exclude<NativeErrorCode, "invalid_argument" | "aborted">
   | "invalid_request"
   | "image_invalid"
   | "image_too_large"

@@ -43,7 +43,8 @@ export interface FittedModel {
 /** Tokens that the draft model reads at a time, as the engine has it: it takes little memory. */
 const draftBatchTokens = 128;
 
-type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promise<NativeMeasure>;
+/** Lays a model out with a context of this size. Throws the signal's reason and what `measureNative` throws. */
+export type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promise<NativeMeasure>;
 
 /**
  * Finds settings for `load()` with which a model takes no more than `budget`: where no context was asked for, a shorter
@@ -56,14 +57,7 @@ export async function fitModel(
   options: LoadOptions,
   { budget, signal }: { budget: MemoryBudget; signal?: AbortSignal | undefined },
 ): Promise<FittedModel> {
-  const { signal: _, onProgress: __, ...rest } = options;
-  const checked = checkLoadOptions(rest);
-  const file = path.resolve(modelPath);
-  const projector = await projectorOf(checked, threadsOf(checked));
-  const measure: Measure = async (each, size) => {
-    signal?.throwIfAborted();
-    return await measureWithDraft(file, each, { size, projector });
-  };
+  const { checked, file, measure } = await measuring(modelPath, options, signal);
   // Cut to what the model was trained for, this is the size to try first where nothing is asked for.
   let measured = await measure(checked, contextSize({ parallel: checked.parallel }, contextLengthDefault));
   checkContextLength(checked, measured.contextLengthTrain);
@@ -89,6 +83,23 @@ export async function fitModel(
     budget,
     ways: await waysToFit(measure, checked, { contextLength, budget }),
   });
+}
+
+/** The options, checked, and how the model's file is measured with them and others. Throws what checking throws. */
+export async function measuring(
+  modelPath: string,
+  options: LoadOptions,
+  signal: AbortSignal | undefined,
+): Promise<{ checked: CheckedLoadOptions; file: string; measure: Measure }> {
+  const { signal: _, onProgress: __, ...rest } = options;
+  const checked = checkLoadOptions(rest);
+  const file = path.resolve(modelPath);
+  const projector = await projectorOf(checked, threadsOf(checked));
+  const measure: Measure = async (each, size) => {
+    signal?.throwIfAborted();
+    return await measureWithDraft(file, each, { size, projector });
+  };
+  return { checked, file, measure };
 }
 
 /** A model and, where there is one, the draft model beside it. */
@@ -118,7 +129,7 @@ function weightsOf(
   return { path: file, gpuLayers: gpuLayers ?? -1, mmap, mlock, projector };
 }
 
-function footprintOf({ memories }: NativeMeasure): Footprint {
+export function footprintOf({ memories }: NativeMeasure): Footprint {
   const sum = (of: (memory: NativeMeasure["memories"][number]) => number): number =>
     memories.reduce((total, memory) => total + of(memory), 0);
   return {

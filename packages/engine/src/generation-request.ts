@@ -10,6 +10,11 @@ import { ToolOptions } from "./tools.ts";
 /** Most variables that a request may hand to the template. */
 const templateArgumentsMax = 32;
 
+/** Most entries of such a variable that is a list. */
+const templateListMax = 256;
+
+const TemplateScalar = z.union([z.string().max(1024), z.number(), z.boolean()]);
+
 /** As `tokenizer.encode()` gives them: over a buffer of any kind, which `z.instanceof` would not take. */
 const Tokens = z.custom<Int32Array>((value) => value instanceof Int32Array);
 
@@ -30,7 +35,7 @@ const Prompt = z.union([
     templateArguments: z
       .record(
         z.string().regex(/^[A-Za-z_]\w{0,63}$/),
-        z.union([z.string().max(1024), z.number(), z.boolean()]),
+        z.union([TemplateScalar, z.array(TemplateScalar).max(templateListMax)]),
       )
       .refine(
         (values) => Object.keys(values).length <= templateArgumentsMax,
@@ -42,7 +47,7 @@ const Prompt = z.union([
   }),
   z.object({
     /** Text (tokenized with the model's special tokens), or token ids taken as they are. */
-    prompt: z.union([z.string().min(1), z.array(z.int().min(0)).min(1), Tokens]),
+    prompt: z.union([z.string(), z.array(z.int().min(0)).min(1), Tokens]),
     /**
      * What comes after the reply: a model with tokens for it writes what is missing between a text as prompt and this.
      * Both are taken as they are, without special tokens in them. Default: nothing.

@@ -82,6 +82,26 @@ describe("a generation", () => {
     expect(log.running.size).toBe(0);
   });
 
+  it("aborts a template that is still at work, however its text is given up", async () => {
+    const { model, log } = await scriptedModel({ endlessTemplate: true });
+    const request = { messages: [{ role: "user" as const, content: "hi" }] };
+    const gone = Object.assign(new Error("gone"), { code: "overloaded" });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const cancelled = model.generate(request);
+    const outcomes = Promise.allSettled([
+      model.generate(request, { signal }),
+      cancelled,
+      model.promptTokens(request, { signal }),
+    ]);
+    expect(log.chats).toHaveLength(3);
+    controller.abort(gone);
+    cancelled.cancel(gone);
+    for (const outcome of await outcomes) expect(outcome).toEqual({ status: "rejected", reason: gone });
+    expect(log.abortedChats).toHaveLength(3);
+    expect(log.requests).toHaveLength(0);
+  });
+
   it("raises no unhandled rejection when nobody awaits a failed one", async () => {
     const unhandled: unknown[] = [];
     const listener = (reason: unknown): void => void unhandled.push(reason);

@@ -1,6 +1,6 @@
 // One generation: a handle that can be awaited for its result or iterated for its pieces, or both.
 // Pieces are buffered until somebody iterates; nobody has to. Made by Model.generate().
-import { randomUUID } from "node:crypto";
+import { newCallId } from "./call-id.ts";
 import type { ToolCall } from "./messages.ts";
 import type { NativeEvent, NativeFinishEvent, NativeTokenLogprobs } from "./native.ts";
 import { ReplyReader, type ReadReply, type ReplyDelta, type ToolCallDelta } from "./reply-reader.ts";
@@ -11,6 +11,8 @@ export type FinishReason = "stop" | "length" | "tool_calls";
 export interface Usage {
   promptTokens: number;
   completionTokens: number;
+  /** Those of the reply that the model spent on thinking; a piece that begins to answer, too, is counted whole. */
+  reasoningTokens: number;
   /** Prompt tokens whose state was reused instead of computed. */
   cachedTokens: number;
   /**
@@ -63,8 +65,8 @@ export type TokenLogprobs = NativeTokenLogprobs;
 
 /** How a generation reaches the engine: handed in by Model, so that this file knows no native code. */
 export interface GenerationSource {
-  /** Starts the work; events come through `deliver` until a finish or an error. */
-  start(deliver: (event: NativeEvent) => void): Promise<StartedGeneration>;
+  /** Starts the work; events come through `deliver` until a finish or an error. Nobody wants it once the signal is aborted. */
+  start(deliver: (event: NativeEvent) => void, signal: AbortSignal): Promise<StartedGeneration>;
 }
 
 export interface StartedGeneration {
@@ -97,6 +99,8 @@ export class Generation
   readonly #chunks: GenerationChunk[] = [];
   #waiting: (() => void)[] = [];
   #cancelNative: (() => void) | undefined;
+  /** Ends what comes before the engine's part. */
+  readonly #starting = new AbortController();
   #promptTokens: number | undefined;
   readonly #result: Promise<GenerationResult>;
   #resolve!: (result: GenerationResult) => void;
@@ -104,6 +108,7 @@ export class Generation
   readonly #toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
   readonly #newCallId: () => string;
   readonly #stops: readonly string[];
+  readonly #tellsLogprobs: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#fail(this.#signal?.reason);
 
@@ -112,15 +117,18 @@ export class Generation
     options: {
       signal?: AbortSignal | undefined;
       toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
-      /** Names a call. Default: `call_` and random characters. */
+      /** Names a call. Default: nine random letters and digits, which is what the templates of Mistral want. */
       newCallId?: () => string;
       /** The stop texts that the caller gave. The model's template may have more, which nobody is told of. */
       stops?: readonly string[];
+      /** The result has logprobs, of an empty reply an empty list. Default false. */
+      tellsLogprobs?: boolean;
     },
   ) {
     this.#toError = options.toError;
-    this.#newCallId = options.newCallId ?? (() => `call_${randomUUID().replaceAll("-", "").slice(0, 24)}`);
+    this.#newCallId = options.newCallId ?? newCallId;
     this.#stops = options.stops ?? [];
+    this.#tellsLogprobs = options.tellsLogprobs ?? false;
     this.#signal = options.signal;
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -185,7 +193,10 @@ export class Generation
 
   async #run(source: GenerationSource): Promise<void> {
     try {
-      const { cancel, promptTokens, read } = await source.start((event) => this.#deliver(event));
+      const { cancel, promptTokens, read } = await source.start(
+        (event) => this.#deliver(event),
+        this.#starting.signal,
+      );
       this.#cancelNative = cancel;
       this.#promptTokens = promptTokens;
       // Cancelled while it was being prepared: the engine has only now heard of it.
@@ -249,20 +260,33 @@ export class Generation
     const { queueMs, promptMs, predictedMs } = event;
     const { reasoning = "", toolCalls = [] } = this.#reader?.sure ?? {};
     const logprobs = this.#chunks.flatMap((chunk) => chunk.logprobs ?? []);
+    const reasoningTokens = this.#chunks.reduce(
+      (sum, chunk) => sum + (chunk.reasoning === undefined ? 0 : chunk.tokens),
+      0,
+    );
     return {
       text: this.#text,
       reasoning,
       toolCalls: [...toolCalls],
-      ...(logprobs.length === 0 ? {} : { logprobs }),
+      ...(this.#tellsLogprobs ? { logprobs } : {}),
       finishReason: reason === "stop" && toolCalls.length > 0 ? "tool_calls" : reason,
       ...(this.#stops.includes(event.stop) ? { stop: event.stop } : {}),
-      usage: { promptTokens, completionTokens, cachedTokens, droppedTokens, draftedTokens, acceptedTokens },
+      usage: {
+        promptTokens,
+        completionTokens,
+        reasoningTokens,
+        cachedTokens,
+        droppedTokens,
+        draftedTokens,
+        acceptedTokens,
+      },
       timings: { queueMs, promptMs, predictedMs },
     };
   }
 
   #fail(error: unknown): void {
     if (this.#state.kind !== "running") return;
+    this.#starting.abort(error);
     this.#cancelNative?.();
     this.#settle({ kind: "failed", error });
   }

@@ -4,6 +4,7 @@ export { ChatSession, type ChatSessionOptions } from "./chat-session.ts";
 export type { EmbeddingInput, EmbeddingResult, EmbedOptions } from "./embeddings.ts";
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 export { fitModel, type FittedModel, type Footprint } from "./fit.ts";
+export { forecastMemory, type MemoryForecast } from "./forecast.ts";
 export { generate, streamGenerate, type GenerateParameters, type PromptReader } from "./generate.ts";
 export { dataUrlBytes } from "./images/data-url.ts";
 export {
@@ -33,6 +34,7 @@ export {
   type DefaultModelOptions,
   type PassedOver,
 } from "./library/default-model.ts";
+export { freeBytesOn } from "./library/disk-space.ts";
 export { fetchModel, getModel, type FetchOptions } from "./library/fetch-model.ts";
 export { ensureStarterModel, type EnsureModelOptions } from "./library/get-model.ts";
 export type { HubSearchResult } from "./library/hub/hub-api.ts";
@@ -41,11 +43,18 @@ export { listModels, noteUse, projectorInstalledWith, type InstalledModel } from
 export type { LibraryOptions } from "./library/library-options.ts";
 export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
 export { memoryNeed, peekFile, type ModelFacts } from "./library/model-facts.ts";
+export { modelTraits, type ModelTraits } from "./library/model-traits.ts";
 export { parseModelSpec, type ModelSpec } from "./library/model-spec.ts";
 export type { KnownNpmModel, NpmModel } from "./library/npm-model.ts";
 export { libraryPaths, type LibraryPaths } from "./library/paths.ts";
 export type { LibraryProgress } from "./library/progress.ts";
-export { pruneLibrary, removeModel, type PruneOptions, type Removal } from "./library/remove-model.ts";
+export {
+  isRemovable,
+  pruneLibrary,
+  removeModel,
+  type PruneOptions,
+  type Removal,
+} from "./library/remove-model.ts";
 export {
   describeModel,
   describeRepository,
@@ -59,6 +68,7 @@ export {
   addMemory,
   fitsInto,
   hostMemory,
+  hostMemoryBytes,
   memoryBudget,
   totalOf,
   type MemoryBudget,

@@ -2,6 +2,7 @@
 // fit this machine.
 import path from "node:path";
 import { z } from "zod";
+import { abortedWith } from "./aborted-with.ts";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
 import { invalidOption } from "./issue-words.ts";
@@ -207,17 +208,7 @@ async function loadWeights(
     { path: file, gpuLayers: options.gpuLayers ?? -1, mmap: options.mmap, mlock: options.mlock, projector },
     (fraction) => onProgress?.(fraction),
   );
-  const abort = (): void => loading.abort();
-  signal?.addEventListener("abort", abort, { once: true });
-  if (signal?.aborted) abort();
-  try {
-    return await fromNative(loading.model);
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
-  } finally {
-    signal?.removeEventListener("abort", abort);
-  }
+  return await abortedWith(signal, () => loading.abort(), fromNative(loading.model));
 }
 
 /** Threads that compute. Used by fit.ts too. */

@@ -1,6 +1,7 @@
 // A loaded model with its engine: prepares prompts, submits generations, hands the engine's events to them.
 // Made by load(); lives until it is disposed.
 import { randomInt } from "node:crypto";
+import { abortedWith } from "./aborted-with.ts";
 import { EngineError } from "./errors.ts";
 import { prepareForTemplate } from "./chat-preparation.ts";
 import {
@@ -31,7 +32,7 @@ import {
   type NativeStats,
 } from "./native.ts";
 import { Processor } from "./processor.ts";
-import type { ReadReply } from "./reply-reader.ts";
+import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
 import { Tokenizer } from "./tokenizer.ts";
 
@@ -109,15 +110,16 @@ export class Model implements AsyncDisposable {
     this.#assertUsable();
     return new Generation(
       {
-        start: async (onEvent) => {
-          const prompt = await this.#prepare(checked);
-          options.signal?.throwIfAborted();
+        start: async (onEvent, signal) => {
+          const prompt = await this.#prepare(checked, signal);
+          signal.throwIfAborted();
           return this.#submit(checked, prompt, options.client ?? "", onEvent);
         },
       },
       {
         signal: options.signal,
         stops: checked.stop,
+        tellsLogprobs: checked.logprobs !== undefined,
         toError: errorOf,
       },
     );
@@ -131,7 +133,7 @@ export class Model implements AsyncDisposable {
     const checked = checkGenerationRequest(request);
     signal?.throwIfAborted();
     this.#assertUsable();
-    const { tokens } = await this.#prepare(checked);
+    const { tokens } = await this.#prepare(checked, signal);
     signal?.throwIfAborted();
     return tokens;
   }
@@ -191,16 +193,22 @@ export class Model implements AsyncDisposable {
     }
   }
 
-  async #prepare(request: CheckedGenerationRequest): Promise<PreparedPrompt> {
+  async #prepare(request: CheckedGenerationRequest, signal?: AbortSignal): Promise<PreparedPrompt> {
     if (request.messages === undefined) {
       const { tokens, images } = await imagePrompt(request, this.tokenizer, this.#native);
       return { tokens, images, stops: [], constraint: await this.#constraintOf(request) };
     }
     if (countImages(request.messages) > 0 && !this.info.readsImages) throw imageNotSupported("messages");
     const { chat, read } = prepareForTemplate(request, this.#native.info.chatTemplate);
-    const { parser, ...prompt } = await ofParam(request, this.#native.prepareChat(chat));
-    if (parser === null) return { ...prompt, read };
-    return { ...prompt, read: (text, isPartial) => this.#native.parseReply(parser, text, isPartial) };
+    const preparation = this.#native.prepareChat(chat);
+    const { parser, ...prompt } = await abortedWith(
+      signal,
+      () => preparation.abort(),
+      ofParam(request, preparation.prompt),
+    );
+    if (parser === null || (read !== undefined && !chat.contentHasCalls)) return { ...prompt, read };
+    const parse: ReadReply = (text, isPartial) => this.#native.parseReply(parser, text, isPartial);
+    return { ...prompt, read: read === undefined ? parse : readContent(parse, read) };
   }
 
   async #constraintOf(request: CheckedGenerationRequest): Promise<NativeConstraint | null> {

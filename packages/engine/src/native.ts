@@ -114,7 +114,7 @@ export async function setLogSink(sink: ((level: number, text: string) => void) |
 
 const codeOfNative: Record<string, EngineErrorCode> = {
   invalid_argument: "invalid_request",
-  load_aborted: "engine_failed",
+  aborted: "engine_failed",
   model_not_found: "model_not_found",
   model_invalid: "model_invalid",
   model_unsupported: "model_unsupported",

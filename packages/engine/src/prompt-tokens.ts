@@ -19,7 +19,22 @@ export async function promptTokens(
     if (suffix !== "") throw refusedSuffix("it needs a prompt that is a text");
     return toIds(prompt, info.vocabularySize, "prompt");
   }
-  return suffix === "" ? tokenizer.encode(prompt) : infillTokens(prompt, suffix, tokenizer, info);
+  if (suffix !== "") return infillTokens(prompt, suffix, tokenizer, info);
+  const tokens = await tokenizer.encode(prompt);
+  return tokens.length > 0 ? tokens : emptyPrompt(info);
+}
+
+/** There is nothing to go on with: a text begins anew, as behind its beginning or behind the end of another one. */
+function emptyPrompt({ tokens: { bos, eos } }: NativeModelInfo): Int32Array {
+  const begin = bos >= 0 ? bos : eos;
+  if (begin >= 0) return Int32Array.of(begin);
+  throw new EngineError(
+    "invalid_request",
+    "prompt: this model has no token to begin a text with; give it one.",
+    {
+      details: { param: "prompt" },
+    },
+  );
 }
 
 /** The texts around a gap are taken as they are: what looks like a special token in them is text. */

@@ -130,7 +130,7 @@ describe.each(Object.entries(recorded))("replies in the syntax of %s", (template
     const request = checkGenerationRequest({ messages, tools });
     if (request.messages === undefined) throw new Error("no chat");
     const { chat, read: own } = prepareForTemplate(request, native.info.chatTemplate);
-    const { parser } = await native.prepareChat(chat);
+    const { parser } = await native.prepareChat(chat).prompt;
     if (own !== undefined) read = own;
     else if (parser !== null) read = (text, isPartial) => native.parseReply(parser, text, isPartial);
   });

@@ -7,6 +7,15 @@ import type { NativeReply } from "./native.ts";
 /** Null when the text does not follow its syntax. */
 export type ReadReply = (text: string, isPartial: boolean) => Promise<NativeReply | null>;
 
+/** Reads a reply twice: what the first finds to be content is read by the second, which tells calls from it. */
+export function readContent(first: ReadReply, second: ReadReply): ReadReply {
+  return async (text, isPartial) => {
+    const whole = await first(text, isPartial);
+    const content = whole === null ? null : await second(whole.content, isPartial);
+    return whole === null || content === null ? null : { ...content, reasoning: whole.reasoning };
+  };
+}
+
 /** A part of a call: the first of an `index` has `id` and `name`; all `arguments` together are a JSON object. */
 export interface ToolCallDelta {
   index: number;

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { depthOf } from "./structured/json-depth.ts";
 import { jsonObjectRules, schemaRules } from "./structured/json-schema.ts";
-import { rootRule } from "./structured/rules.ts";
+import { keptRules } from "./structured/kept-rules.ts";
+import { wholeGrammarOf } from "./structured/rules.ts";
 import { SchemaError } from "./structured/schema-error.ts";
 
 /** UTF-16 units of a grammar or of a schema as JSON. */
@@ -31,15 +32,11 @@ export type ResponseFormat = z.infer<typeof ResponseFormat>;
 export function wholeGrammar(format: ResponseFormat): string {
   if (format.type === "grammar") return format.grammar;
   const rules = contentRules(format);
-  return rules === "" ? "" : `root ::= ${rootRule}\n${rules}`;
+  return rules === "" ? "" : wholeGrammarOf(rules);
 }
 
 /** Levels of a schema as JSON: each schema in it takes two or three. */
 const schemaDepthMax = 256;
-
-/** Schemas whose rules are kept: a program asks for few, again and again. */
-const keptMax = 64;
-const kept = new Map<string, string>();
 
 /** The rules for JSON of this format; empty when it is not about JSON. Throws `invalid_request`. */
 export function contentRules(format: ResponseFormat): string {
@@ -50,14 +47,7 @@ export function contentRules(format: ResponseFormat): string {
   const schema = JSON.stringify(format.schema);
   if (schema.length > formatLengthMax)
     throw refused(`the schema has more than ${formatLengthMax} characters`);
-  const key = `${format.strict}${schema}`;
-  const known = kept.get(key);
-  if (known !== undefined) return known;
-  const rules = rulesOf(format.schema, format.strict);
-  kept.set(key, rules);
-  const oldest = kept.keys().next();
-  if (kept.size > keptMax && oldest.done !== true) kept.delete(oldest.value);
-  return rules;
+  return keptRules(`${format.strict}${schema}`, () => rulesOf(format.schema, format.strict));
 }
 
 function rulesOf(schema: unknown, isStrict: boolean): string {

@@ -5,7 +5,7 @@ import { z } from "zod";
 /** Longest stop string; a longer one could hold back a whole reply. */
 export const stopLengthMax = 1024;
 /** Most stop strings of one request: each is looked for in every piece of text. */
-export const stopsMax = 32;
+export const stopsMax = 128;
 /** Most entries of a logit bias; more than this is a vocabulary, not a bias. */
 export const logitBiasMax = 4096;
 /** `repeatLastN` looks back at most this far; the window is walked for each token. */

@@ -4,7 +4,10 @@ import { createHash } from "node:crypto";
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "./errors.ts";
-import { buildInfo, type NativeEngineOptions } from "./native.ts";
+import { buildInfo, type BuildInfo, type NativeEngineOptions } from "./native.ts";
+
+/** Counts up when the native engine writes a state in another way (engine-native's src/llama/context.cpp, host_memory.h). */
+const stateFormat = 2;
 
 /** A GGUF file begins with its metadata and the list of its tensors. */
 const headBytes = 1024 * 1024;
@@ -21,11 +24,8 @@ export async function stateFileIn(
   modelPath: string,
   { kvTypeK, kvTypeV, flashAttention }: StateSettings,
 ): Promise<Pick<NativeEngineOptions, "stateFile" | "stateKey">> {
-  const { llamaCpp } = await buildInfo();
   const model = await fingerprintOf(modelPath);
-  const key = createHash("sha256")
-    .update(JSON.stringify([llamaCpp, model, kvTypeK, kvTypeV, flashAttention]))
-    .digest();
+  const key = stateKey((await buildInfo()).llamaCpp, model, { kvTypeK, kvTypeV, flashAttention });
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -35,6 +35,16 @@ export async function stateFileIn(
     });
   }
   return { stateFile: path.join(folder, `${key.toString("hex").slice(0, 32)}.state`), stateKey: key };
+}
+
+/** Stands for all that must be the same for a state to be of use: a changed layout of the KV cache is another key. */
+export function stateKey(
+  { version, commit, sources }: BuildInfo["llamaCpp"],
+  model: string,
+  { kvTypeK, kvTypeV, flashAttention }: StateSettings,
+): Buffer {
+  const parts = [stateFormat, version, commit, sources, model, kvTypeK, kvTypeV, flashAttention];
+  return createHash("sha256").update(JSON.stringify(parts)).digest();
 }
 
 /** Tells models apart by their size, their heads and samples of their weights. */

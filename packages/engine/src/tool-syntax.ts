@@ -6,7 +6,8 @@ import type { NativeReply } from "./native.ts";
 import { space } from "./structured/json-text.ts";
 import { schemaMembers, schemaRule } from "./structured/json-schema.ts";
 import { membersRule } from "./structured/object-members.ts";
-import { literal, repeated, rootRule, Rules } from "./structured/rules.ts";
+import { literal, repeated, Rules } from "./structured/rules.ts";
+import { SchemaError } from "./structured/schema-error.ts";
 import { isObject } from "./structured/schema-keywords.ts";
 import type { Tool } from "./tools.ts";
 
@@ -59,50 +60,68 @@ function spellLfm2(calls: readonly ToolCall[]): string {
   return `${lfm2Begin}[${spelled.join(", ")}]<|tool_call_end|>`;
 }
 
-/** The grammar that calls are held to. Throws a SchemaError. */
-export function callsGrammar(tools: readonly Tool[], isParallel: boolean): string {
-  const rules = new Rules();
+/** Tells the rules of calls from those of a form beside them. */
+const callPrefix = "ingle-call-";
+
+/** A tool that lists no properties takes none: for a schema alone that would be any object. */
+function closed(parameters: Tool["parameters"]): Tool["parameters"] {
+  const { properties } = parameters;
+  const listsNone = isObject(properties) && Object.keys(properties).length === 0;
+  return listsNone ? { additionalProperties: false, ...parameters } : parameters;
+}
+
+/** Says of which tool the parameters are wrong. */
+export function ofTool<Result>(name: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw new SchemaError(error.kind, `the parameters of ${JSON.stringify(name)}: ${error.message}`);
+  }
+}
+
+/** The rules that calls are held to. Throws a SchemaError. */
+export function callsRules(tools: readonly Tool[], isParallel: boolean): string {
+  const rules = new Rules(callPrefix);
   const gap = space(rules);
   const calls = tools.map(({ name, parameters }) => {
-    const values = schemaRule({ type: "object", ...parameters }, false, rules);
+    const values = ofTool(name, () => schemaRule({ type: "object", ...closed(parameters) }, false, rules));
     return rules.add(`${literal(`{"name": ${JSON.stringify(name)}, "arguments": `)} ${values} "}"`);
   });
   const call = rules.add(calls.join(" | "));
   const more = isParallel ? ` ${repeated(rules.add(`"," ${gap} ${call}`), 0, callsMax - 1)}` : "";
-  return `root ::= ${rootRule}\n${rules.text(`${literal(callsBegin)} ${call}${more} "]}"`)}`;
+  return rules.text(`${literal(callsBegin)} ${call}${more} "]}"`);
 }
 
 /** What LFM2's calls begin with. */
 export const lfm2Begin = "<|tool_call_start|>";
 
-/** The grammar for LFM2's calls, whose values are JSON of their schemas. Throws a SchemaError. */
-export function lfm2Grammar(tools: readonly Tool[], isParallel: boolean): string {
-  const rules = new Rules();
+/** The rules for LFM2's calls, whose values are JSON of their schemas. Throws a SchemaError. */
+export function lfm2Rules(tools: readonly Tool[], isParallel: boolean): string {
+  const rules = new Rules(callPrefix);
   const calls = tools.map(({ name, parameters }) => {
     const form = {
       open: literal(`${name}(`),
       close: '")"',
       pair: (argument: string) => literal(`${argument}=`),
     };
-    return rules.add(membersRule(schemaMembers(parameters, rules), rules, form));
+    return ofTool(name, () => rules.add(membersRule(schemaMembers(parameters, rules), rules, form)));
   });
   const call = rules.add(calls.join(" | "));
   const more = isParallel ? ` ${repeated(rules.add(`"," ${space(rules)} ${call}`), 0, callsMax - 1)}` : "";
-  const all = `${literal(`${lfm2Begin}[`)} ${call}${more} ${literal("]<|tool_call_end|>")}`;
-  return `root ::= ${rootRule}\n${rules.text(all)}`;
+  return rules.text(`${literal(`${lfm2Begin}[`)} ${call}${more} ${literal("]<|tool_call_end|>")}`);
 }
 
-/** Reads a reply, or its beginning. Null when its calls are none. */
+/** Reads a reply, or its beginning, whose last call may be cut. Null when its calls are none. */
 export async function readCalls(text: string, isPartial: boolean): Promise<NativeReply | null> {
   const begin = text.indexOf(callsBegin);
   if (begin < 0) {
     const held = isPartial ? heldBack(text) : 0;
     return { content: text.slice(0, text.length - held), reasoning: "", calls: [] };
   }
-  const content = text.slice(0, begin).trimEnd();
-  const calls = callsOf(text.slice(begin));
-  if (calls !== undefined) return { content, reasoning: "", calls };
-  return isPartial ? { content, reasoning: "", calls: [] } : null;
+  const calls = callsOf(text, begin + callsBegin.length);
+  if (!isPartial && !areAllOf(text.slice(begin), calls)) return null;
+  return { content: text.slice(0, begin).trimEnd(), reasoning: "", calls };
 }
 
 /** How much of the end may become the beginning of calls, and space before it. */
@@ -114,19 +133,52 @@ function heldBack(text: string): number {
   return text.length - text.trimEnd().length;
 }
 
-function callsOf(json: string): NativeReply["calls"] | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(json);
-  } catch {
-    return undefined; // cut short, or no JSON at all: the caller knows what that means
+/** What stands before a call's arguments. */
+const callHead = /\{"name": ("[^"\\]*(?:\\.[^"\\]*)*"), "arguments": (?=\{)/y;
+const callTail = /\},\s*/y;
+
+/** The calls from `at` on, as far as they are written the way `callsRules` hold them to. */
+function callsOf(text: string, at: number): NativeReply["calls"] {
+  const calls: NativeReply["calls"] = [];
+  for (callHead.lastIndex = at; ; callHead.lastIndex = callTail.lastIndex) {
+    const head = callHead.exec(text);
+    if (head === null) return calls;
+    const written = objectAt(text, callHead.lastIndex);
+    calls.push({ id: "", name: String(JSON.parse(head[1] ?? "")), arguments: written.compact });
+    callTail.lastIndex = written.end;
+    if (!callTail.test(text)) return calls;
   }
-  const list: unknown = isObject(parsed) ? parsed["tool_calls"] : undefined;
-  if (!Array.isArray(list)) return undefined;
-  const calls = list.map((call: unknown) =>
-    isObject(call) && typeof call["name"] === "string" && isObject(call["arguments"])
-      ? { id: "", name: call["name"], arguments: JSON.stringify(call["arguments"]) }
-      : undefined,
-  );
-  return calls.every((call) => call !== undefined) ? calls : undefined;
+}
+
+/**
+ * The JSON object at `begin`, or its beginning, without the space around its values: what has been read of it stays the
+ * beginning of what will be.
+ */
+function objectAt(text: string, begin: number): { compact: string; end: number } {
+  const token = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[{}[\]]|[^\s"{}[\]]+|\s+/y;
+  token.lastIndex = begin;
+  let compact = "";
+  let depth = 0;
+  let end = begin;
+  do {
+    const [part] = token.exec(text) ?? [];
+    if (part === undefined) break;
+    end = token.lastIndex;
+    if (/^\s/.test(part)) continue;
+    compact += part;
+    if (part === "{" || part === "[") depth += 1;
+    else if (part === "}" || part === "]") depth -= 1;
+  } while (depth > 0);
+  return { compact, end };
+}
+
+/** Whether these are the calls of a whole reply. */
+function areAllOf(json: string, calls: NativeReply["calls"]): boolean {
+  try {
+    const parsed: unknown = JSON.parse(json);
+    const list: unknown = isObject(parsed) ? parsed["tool_calls"] : undefined;
+    return Array.isArray(list) && list.length === calls.length;
+  } catch {
+    return false;
+  }
 }

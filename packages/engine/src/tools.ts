@@ -13,7 +13,10 @@ export const Tool = z
   .object({
     name: z
       .string()
-      .regex(/^[\w.-]{1,128}$/, "a tool's name has 1 to 128 letters, digits, dots, dashes or underscores"),
+      .regex(
+        /^[\w.:/-]{1,128}$/,
+        "a tool's name has 1 to 128 letters, digits, dots, colons, slashes, dashes or underscores",
+      ),
     description: z.string().default(""),
     /** A JSON schema of type object. Default: no parameters. */
     parameters: z

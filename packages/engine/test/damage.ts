@@ -1,5 +1,6 @@
 // Ways to damage the header of a GGUF file: the corpus of damaged-headers.model.test.ts and damaged-projectors.model.test.ts.
 // Walks the bytes itself, so that it does not see them as the reader under test does.
+import { arrayType, stringType, valueBytes } from "./gguf-draft.ts";
 
 /** Bytes written over the file at a place, or the length that it is cut to. */
 export type Damage = { at: number; hex: string } | { length: number };
@@ -9,21 +10,6 @@ interface Field {
   bytes: number;
 }
 
-const sizes: Record<number, number> = {
-  0: 1,
-  1: 1,
-  2: 2,
-  3: 2,
-  4: 4,
-  5: 4,
-  6: 4,
-  7: 1,
-  10: 8,
-  11: 8,
-  12: 8,
-};
-const stringType = 8;
-const arrayType = 9;
 /** Of a list, only so many items: the others are read by the same code. */
 const itemsMax = 3;
 
@@ -55,7 +41,7 @@ function headerOf(file: Buffer): Header {
   };
   const one = (type: number, isNoted = true): void => {
     if (type !== stringType) {
-      number(sizes[type] ?? 0, isNoted);
+      number(valueBytes[type] ?? 0, isNoted);
       return;
     }
     const length = number(8, isNoted);

@@ -2,7 +2,7 @@
 import { EngineError, type LoadedModel, type Model } from "@ingle/engine";
 import { until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadTiny, prompts, within } from "./tiny.ts";
+import { loadExact, loadTiny, prompts, within } from "./tiny.ts";
 
 /** Another batch is another order of additions. */
 const alike = 0.9999;
@@ -141,7 +141,7 @@ describe.each([
 
 describe("embeddings beside replies", () => {
   it("let a reply go on, and change no word of it", async () => {
-    await using loaded = await loadTiny({ contextLength: 1024 });
+    await using loaded = await loadExact({ contextLength: 1024 });
     const { model } = loaded;
     const request = { prompt: "The witness", temperature: 0, maxTokens: 30 };
     const { text } = await model.generate(request);

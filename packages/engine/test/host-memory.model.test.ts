@@ -1,16 +1,17 @@
 // Host memory for evicted state: a chat that the context has no more room for goes on where it stood, with the text that
 // it would have had anyway.
 import type { GenerationResult, LoadedModel, LoadOptions } from "@ingle/engine";
-import { until } from "@ingle/fixtures";
+import { exactArithmetic, until } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 import { loadTiny } from "./tiny.ts";
 
 const chats = ["river", "lantern", "copper", "harbour", "winter", "orbit", "maple", "signal"];
 const turnEnd = "</s>";
 /** Room for two or three of the chats. */
-const crowded: LoadOptions = { flashAttention: "off", contextLength: 512, cells: 512, parallel: 2 };
+const few: LoadOptions = { contextLength: 512, cells: 512, parallel: 2 };
+const crowded: LoadOptions = { ...exactArithmetic, ...few };
 /** Room for all of them, and a sequence for each turn. */
-const roomy: LoadOptions = { ...crowded, cells: 8192, parallel: 16 };
+const roomy: LoadOptions = { ...few, cells: 8192, parallel: 16 };
 
 function opening(word: string): string {
   return `${`The ${word} is quiet tonight, and nobody asks why. `.repeat(5)}${turnEnd}What of the ${word}?${turnEnd}`;
@@ -40,8 +41,12 @@ const texts = (results: GenerationResult[][]): string[][] =>
   results.map((round) => round.map((result) => result.text));
 
 describe.each([
-  { name: "a llama", fixture: { weights: "f32" }, options: {} },
-  { name: "a llama with keys of 8 bits", fixture: { weights: "f32" }, options: { kvBitsK: 8 } },
+  { name: "a llama", fixture: { weights: "f32" }, options: exactArithmetic },
+  {
+    name: "a llama with keys of 8 bits",
+    fixture: { weights: "f32" },
+    options: { kvBitsK: 8, flashAttention: "off" },
+  },
   ...([8, 4, 3] as const).map((kvBits) => ({
     name: `a llama with a cache of ${kvBits} bits`,
     fixture: { weights: "f32" } as const,
@@ -52,11 +57,11 @@ describe.each([
     fixture: { architecture: "lfm2" },
     options: { kvBits: 4, flashAttention: "on" },
   },
-  { name: "an lfm2", fixture: { architecture: "lfm2" }, options: {} },
-  { name: "an lfm2moe", fixture: { architecture: "lfm2moe" }, options: {} },
+  { name: "an lfm2", fixture: { architecture: "lfm2" }, options: exactArithmetic },
+  { name: "an lfm2moe", fixture: { architecture: "lfm2moe" }, options: exactArithmetic },
 ] as const)("host memory, $name", ({ fixture, options }) => {
   it("gives chats back that were evicted, with the texts of a context in which they had stayed", async () => {
-    await using small = await loadTiny({ ...crowded, ...options }, fixture);
+    await using small = await loadTiny({ ...few, ...options }, fixture);
     await using large = await loadTiny({ ...roomy, ...options }, fixture);
     const evicted = await twoTurns(small);
     const stayed = await twoTurns(large);
@@ -84,7 +89,13 @@ describe("host memory", () => {
   it("keeps nothing when it is turned off", async () => {
     await using loaded = await loadTiny({ ...crowded, cacheRamMiB: 0 }, { weights: "f32" });
     const [, second] = await twoTurns(loaded);
-    expect(second?.map((result) => result.usage.cachedTokens)).toEqual(chats.map(() => 0));
+    // What all of them begin with is there as long as any of them is.
+    const [one, other] = await Promise.all(
+      chats.slice(0, 2).map((chat) => loaded.tokenizer.encode(opening(chat))),
+    );
+    const common = one?.findIndex((token, index) => token !== other?.[index]);
+    expect(common).toBeLessThan(8);
+    expect(second?.map((result) => result.usage.cachedTokens)).toEqual(chats.map(() => common));
     expect(loaded.model.stats()).toMatchObject({ cacheRamBytes: 0, cacheRamPieces: 0, cacheRamHits: 0 });
   });
 

@@ -1,5 +1,6 @@
 // Hybrid models (LFM2): a part of their state cannot be cut, and yet nothing is computed twice, and no text changes by it.
 import type { GenerationResult, LoadedModel } from "@ingle/engine";
+import { exactArithmetic } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTiny } from "./tiny.ts";
 
@@ -11,7 +12,7 @@ const turnEnd = "</s>";
 describe.each(["lfm2", "lfm2moe"] as const)("a hybrid model, %s", (architecture) => {
   let loaded: LoadedModel;
   beforeAll(async () => {
-    loaded = await loadTiny({ flashAttention: "off", contextLength: 1024, parallel: 4 }, { architecture });
+    loaded = await loadTiny({ ...exactArithmetic, contextLength: 1024, parallel: 4 }, { architecture });
   });
   afterAll(() => loaded[Symbol.asyncDispose]());
 
@@ -62,7 +63,7 @@ describe.each(["lfm2", "lfm2moe"] as const)("a hybrid model, %s", (architecture)
 
   it("goes on right after a preemption and after cancelled neighbours", async () => {
     await using tight = await loadTiny(
-      { flashAttention: "off", contextLength: 300, cells: 400, parallel: 3 },
+      { ...exactArithmetic, contextLength: 300, cells: 400, parallel: 3 },
       { architecture },
     );
     const requests = ["river", "lantern", "copper"].map((word) => ({

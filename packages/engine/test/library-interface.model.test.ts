@@ -11,7 +11,7 @@ import {
   streamGenerate,
   type LoadedModel,
 } from "@ingle/engine";
-import { tinyModel } from "@ingle/fixtures";
+import { exactArithmetic, tinyModel } from "@ingle/fixtures";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
 const messages = [{ role: "user", content: "Tell me of rivers." }];
@@ -23,7 +23,7 @@ beforeAll(async () => {
   vi.stubEnv("INGLE_HOME", home);
   vi.stubEnv("INGLE_OFFLINE", "1");
   await importModels(await tinyModel({ weights: "f32" }), { alias: "tiny-instruct" });
-  loaded = await load("tiny-instruct", { threads: 1, contextLength: 2048, flashAttention: "off" });
+  loaded = await load("tiny-instruct", { threads: 1, contextLength: 2048, ...exactArithmetic });
 });
 afterAll(async () => {
   await loaded[Symbol.asyncDispose]();

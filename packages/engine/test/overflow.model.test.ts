@@ -1,7 +1,7 @@
 // Chats that are too long for their context: they end there, or drop their oldest turns and go on, and nobody else's text
 // changes by it.
 import type { Message, GenerationResult, LoadedModel, LoadOptions } from "@ingle/engine";
-import type { tinyModel } from "@ingle/fixtures";
+import { exactArithmetic, type tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTiny } from "./tiny.ts";
 
@@ -13,10 +13,10 @@ const chatTemplate =
 const system: Message = { role: "system", content: "You are a patient guide through the harbour at night." };
 
 async function loadChat(
-  options: LoadOptions = {},
+  options: LoadOptions = exactArithmetic,
   fixture: Parameters<typeof tinyModel>[0] = {},
 ): Promise<LoadedModel> {
-  return loadTiny({ flashAttention: "off", contextLength, ...options }, { chatTemplate, ...fixture });
+  return loadTiny({ contextLength, ...options }, { chatTemplate, ...fixture });
 }
 
 /** A chat of the system message and so many messages, the last one by the user. */
@@ -35,7 +35,7 @@ describe("the context's end", () => {
   let shifting: LoadedModel;
   beforeAll(async () => {
     ending = await loadChat();
-    shifting = await loadChat({ contextOverflow: "shift", parallel: 4 });
+    shifting = await loadChat({ ...exactArithmetic, contextOverflow: "shift", parallel: 4 });
   });
   afterAll(async () => {
     await ending[Symbol.asyncDispose]();
@@ -125,7 +125,7 @@ describe("the context's end", () => {
 describe("moved cells", () => {
   it("give the text that computing anew gives", async () => {
     await using loaded = await loadChat(
-      { contextOverflow: "shift", parallel: 2, kvTypeK: "f32", kvTypeV: "f32" },
+      { ...exactArithmetic, contextOverflow: "shift", parallel: 2 },
       { layers: 1 },
     );
     const prompt = "The bell rings over the quiet water, and nobody hears it but the guide. ".repeat(5);
@@ -155,8 +155,8 @@ describe("a cache of 3 bits, whose cells cannot be moved", () => {
 });
 
 const unmovable: [what: string, LoadOptions, Parameters<typeof tinyModel>[0]][] = [
-  ["a hybrid model", {}, { architecture: "lfm2" }],
-  ["keys of 8 bits", { kvBitsK: 8 }, {}],
+  ["a hybrid model", exactArithmetic, { architecture: "lfm2" }],
+  ["keys of 8 bits", { kvBitsK: 8, flashAttention: "off" }, {}],
   ["a cache of 8 bits", { kvBits: 8, flashAttention: "on" }, {}],
   ["a cache of 4 bits", { kvBits: 4, flashAttention: "on" }, {}],
 ];

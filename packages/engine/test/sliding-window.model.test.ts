@@ -1,7 +1,7 @@
 // Models some of whose layers see only the last few tokens: what such a layer no longer needs for one text is still what a
 // shorter text with the same beginning needs.
 import type { LoadedModel } from "@ingle/engine";
-import { seededRandom } from "@ingle/fixtures";
+import { exactArithmetic, seededRandom } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTiny } from "./tiny.ts";
 
@@ -24,7 +24,7 @@ describe("a model with a sliding window", () => {
   let loaded: LoadedModel;
   beforeAll(async () => {
     loaded = await loadTiny(
-      { contextLength: 512, cells: 1500, parallel: 4, flashAttention: "off" },
+      { ...exactArithmetic, contextLength: 512, cells: 1500, parallel: 4 },
       { architecture: "gemma3", weights: "f32", window: 32 },
     );
   });

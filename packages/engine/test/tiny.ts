@@ -1,6 +1,6 @@
 // The tiny model of this folder's tests, loaded with one compute thread: test files run beside each other.
 import { load, type LoadedModel, type LoadOptions } from "@ingle/engine";
-import { tinyModel } from "@ingle/fixtures";
+import { exactArithmetic, tinyModel } from "@ingle/fixtures";
 
 type TinyModelOptions = Parameters<typeof tinyModel>[0];
 
@@ -11,13 +11,9 @@ export async function loadTiny(
   return load(await tinyModel(fixture), { threads: 1, ...options });
 }
 
-/**
- * A tiny model whose logits hardly depend on what else is in the batch, for tests that compare texts. With 16-bit
- * weights and with flash attention the order of additions changes with the batch by a hundredth and more, enough to
- * change now and then which of two nearly equal tokens is likelier; here it is a hundred-thousandth.
- */
+/** A tiny model whose logits hardly depend on what else is in the batch, for tests that compare texts. */
 export async function loadExact(options: LoadOptions = {}): Promise<LoadedModel> {
-  return loadTiny({ flashAttention: "off", ...options }, { weights: "f32" });
+  return loadTiny({ ...exactArithmetic, ...options }, { weights: "f32" });
 }
 
 /** `count` different prompts of different lengths. */

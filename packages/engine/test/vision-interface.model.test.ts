@@ -13,11 +13,18 @@ import {
   type GenerateParameters,
   type LoadedModel,
 } from "@ingle/engine";
-import { drawPicture, encodePng, tinyModel, tinyVisionModel, type Motif } from "@ingle/fixtures";
+import {
+  drawPicture,
+  encodePng,
+  exactArithmetic,
+  tinyModel,
+  tinyVisionModel,
+  type Motif,
+} from "@ingle/fixtures";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
 const architectures = ["lfm2", "gemma3", "qwen2vl"] as const;
-const settings = { threads: 1, contextLength: 2048, flashAttention: "off" } as const;
+const settings = { threads: 1, contextLength: 2048, ...exactArithmetic } as const;
 
 let folder = "";
 let png: Record<"disc" | "checks" | "gradient", Buffer>;

@@ -8,7 +8,7 @@ import {
   type Message,
   type RgbImage,
 } from "@ingle/engine";
-import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { exactArithmetic, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { copyFile, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -24,7 +24,7 @@ async function loadSeeing(
   const { model, projector } = await tinyVisionModel({ architecture });
   return load(model, {
     threads: 1,
-    flashAttention: "off",
+    ...exactArithmetic,
     mmproj: projector,
     contextLength: 2048,
     ...options,

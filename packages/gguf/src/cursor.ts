@@ -48,6 +48,16 @@ export class Cursor {
     return Number(value);
   }
 
+  /** Goes on behind a string of at most `bytesMax` bytes. Lists have half a million of them: its length is read without BigInt. */
+  passString(bytesMax: number): void {
+    this.need(8);
+    const length = this.#view.getUint32(this.at, true) + this.#view.getUint32(this.at + 4, true) * 2 ** 32;
+    if (length > bytesMax)
+      throw new GgufError("gguf_limit", `${length} bytes in a string are more than the ${bytesMax} allowed.`);
+    this.need(8 + length);
+    this.at += 8 + length;
+  }
+
   /** A string of at most `bytesMax` bytes. Bytes that are not UTF-8 are refused, or replaced where `isLenient`. */
   string(bytesMax: number, isLenient = false): string {
     const bytes = this.take(this.count("bytes in a string", bytesMax));

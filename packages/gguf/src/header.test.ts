@@ -10,7 +10,7 @@ import { describe, expect, it } from "vitest";
 
 import { GgufError } from "./errors.ts";
 import { aligned } from "./format.ts";
-import { parseGguf, parseGgufBeginning, readGguf } from "./header.ts";
+import { parseGguf, parseGgufBeginning, parseGgufKeys, readGguf } from "./header.ts";
 import { HeaderBytes, wholeHeader } from "./testing/header-bytes.ts";
 import { writeGguf } from "./writer.ts";
 
@@ -92,6 +92,41 @@ describe("a whole header", () => {
     const half = parseGgufBeginning(whole.bytes.subarray(0, 120));
     expect(half.isWhole).toBe(false);
     expect([...half.metadata.keys()]).toEqual(["general.architecture", "general.alignment"]);
+  });
+});
+
+describe("single keys", () => {
+  const all = (): boolean => true;
+
+  it("are read among values of every kind, and the others are passed over", () => {
+    expect(parseGgufKeys(whole.bytes, all)).toEqual(parseGguf(whole.bytes).metadata);
+    for (const [name, value] of parseGguf(whole.bytes).metadata)
+      expect([...parseGgufKeys(whole.bytes, (key) => key === name)]).toEqual([[name, value]]);
+    expect(parseGgufKeys(whole.bytes, () => false).size).toBe(0);
+  });
+
+  it("of a damaged header are read, or refused with an error of ours", () => {
+    const read = (bytes: Buffer, wanted: () => boolean): string => {
+      try {
+        parseGgufKeys(bytes, wanted);
+        return "read";
+      } catch (error) {
+        return error instanceof GgufError ? error.code : String(error);
+      }
+    };
+    const seen = new Set<string>();
+    for (let at = 0; at < headerBytes; at++) {
+      for (const flip of [0x01, 0x80, 0xff]) {
+        const damaged = Buffer.from(whole.bytes);
+        damaged[at] = (damaged[at] ?? 0) ^ flip;
+        const [whenRead = "", whenPassed = ""] = [all, () => false].map((wanted) => read(damaged, wanted));
+        seen.add(whenRead).add(whenPassed);
+        // What can be read can be passed over.
+        if (whenRead === "read") expect(whenPassed, `${at} ${flip}`).toBe("read");
+      }
+      expect(read(whole.bytes.subarray(0, at), () => false)).toMatch(/read|gguf_truncated/);
+    }
+    for (const code of seen) expect(code).toMatch(/^(read|not_gguf|gguf_\w+)$/);
   });
 });
 

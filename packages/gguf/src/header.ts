@@ -61,17 +61,67 @@ export async function readGguf(
   path: string,
   options: Pick<ParseOptions, "isLenient"> = {},
 ): Promise<GgufHeader> {
+  return await readAsMuch(path, (bytes, fileBytes) => parseGguf(bytes, { ...options, fileBytes }));
+}
+
+/**
+ * Reads of a file's metadata the keys that are `wanted`, and passes over the others without making anything of them: lists of a
+ * tokenizer have some hundred thousand texts. Values that are not UTF-8 are read with replacements. Throws as `readGguf`.
+ */
+export async function readGgufKeys(path: string, wanted: (key: string) => boolean): Promise<GgufMetadata> {
+  return await readAsMuch(path, (bytes) => parseGgufKeys(bytes, wanted));
+}
+
+/** Reads the beginning of a file, and more of it for as long as what parses it finds it cut off. */
+async function readAsMuch<Parsed>(
+  path: string,
+  parse: (bytes: Uint8Array, fileBytes: number) => Parsed,
+): Promise<Parsed> {
   await using file = await open(path, "r");
   const { size: fileBytes } = await file.stat();
   const bytesMax = Math.min(fileBytes, HEADER_BYTES_MAX);
   for (let size = FIRST_BYTES; ; size *= 4) {
     const bytes = await readFirst(file, Math.min(size, bytesMax));
     try {
-      return parseGguf(bytes, { ...options, fileBytes });
+      return parse(bytes, fileBytes);
     } catch (error) {
       if (size >= bytesMax || !(error instanceof GgufError) || error.code !== "gguf_truncated") throw error;
     }
   }
+}
+
+/** The same of the first bytes of a file. Throws what `parseGguf` throws. */
+export function parseGgufKeys(bytes: Uint8Array, wanted: (key: string) => boolean): GgufMetadata {
+  const cursor = new Cursor(bytes);
+  const { keyCount } = readCounts(cursor);
+  const metadata = new Map<string, GgufValue>();
+  for (let i = 0; i < keyCount; i++) {
+    const key = cursor.string(KEY_BYTES_MAX);
+    if (wanted(key)) addValue(cursor, metadata, key, true);
+    else passValue(cursor);
+  }
+  return metadata;
+}
+
+/** Goes on behind a value. */
+function passValue(cursor: Cursor): void {
+  const code = cursor.uint32();
+  if (code !== ARRAY_CODE) return passMany(cursor, code, 1);
+  passMany(cursor, cursor.uint32(), cursor.count("items in an array", ARRAY_ITEMS_MAX));
+}
+
+function passMany(cursor: Cursor, code: number, count: number): void {
+  if (code === STRING_CODE) {
+    for (let i = 0; i < count; i++) cursor.passString(STRING_BYTES_MAX);
+    return;
+  }
+  cursor.take(count * bytesOf(code));
+}
+
+function bytesOf(code: number): number {
+  if (code === boolCodec.code) return boolCodec.bytes;
+  const bigintType = bigintTypes.get(code);
+  return bigintType === undefined ? numberCodecs[numberTypeOf(code)].bytes : bigintCodecs[bigintType].bytes;
 }
 
 async function readFirst(file: FileHandle, size: number): Promise<Uint8Array> {
@@ -137,7 +187,10 @@ function readCounts(cursor: Cursor): { tensorCount: number; keyCount: number } {
 }
 
 function readKey(cursor: Cursor, metadata: Map<string, GgufValue>, isLenient: boolean): void {
-  const key = cursor.string(KEY_BYTES_MAX);
+  addValue(cursor, metadata, cursor.string(KEY_BYTES_MAX), isLenient);
+}
+
+function addValue(cursor: Cursor, metadata: Map<string, GgufValue>, key: string, isLenient: boolean): void {
   if (metadata.has(key)) throw new GgufError("gguf_malformed", `The key ${key} occurs twice.`);
   metadata.set(key, readValue(cursor, isLenient));
 }

@@ -5,7 +5,7 @@ export type { GgufErrorCode } from "./errors.ts";
 export { aligned, viewOf } from "./format.ts";
 export type { GgufMetadata, GgufValue } from "./format.ts";
 export { halfBits } from "./half.ts";
-export { HEADER_BYTES_MAX, parseGguf, parseGgufBeginning, readGguf } from "./header.ts";
+export { HEADER_BYTES_MAX, parseGguf, parseGgufBeginning, readGguf, readGgufKeys } from "./header.ts";
 export type { GgufBeginning, GgufHeader, ParseOptions } from "./header.ts";
 export type { GgufTensorInfo } from "./tensors.ts";
 export { tensorTypes } from "./tensor-types.ts";

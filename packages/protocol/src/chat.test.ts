@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "./chat.ts";
+import {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  type ChatCompletionBody,
+} from "./chat.ts";
+import { ignoredFieldsOf, ignoredSampling, ignoredService } from "./ignored.ts";
 import { topLogprobsMax } from "./logprobs.ts";
 import { firstProblem } from "./problem.ts";
 import { choicesMax, modelLengthMax, userLengthMax } from "./request-fields.ts";
@@ -25,15 +31,19 @@ const tool = fc.constantFrom(
     },
   },
 );
-const named = (name: string) => ({ type: "function", function: { name } });
+type ToolChoice = NonNullable<ChatCompletionBody["tool_choice"]>;
+const named = (name: string): Extract<ToolChoice, { type: "function" }> => ({
+  type: "function",
+  function: { name },
+});
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
-const stopString = fc.string({ minLength: 1, maxLength: 20 });
+const stopString = fc.string({ maxLength: 20 });
 
 /** Values that pass, by field; every optional field of the request is here. */
 const good = {
   temperature: number(0, 1e9),
-  top_p: number(Number.MIN_VALUE, 1),
+  top_p: number(0, 1),
   top_k: fc.integer({ min: -1, max: 1_000_000 }),
   min_p: number(0, 1),
   repeat_penalty: number(1e-30, 100),
@@ -44,7 +54,7 @@ const good = {
   max_tokens: fc.oneof(fc.constant(-1), fc.integer({ min: 1 })),
   max_completion_tokens: fc.oneof(fc.constant(-1), fc.integer({ min: 1 })),
   stop: fc.oneof(stopString, fc.array(stopString, { maxLength: stopsMax })),
-  seed: fc.maxSafeInteger(),
+  seed: fc.oneof(fc.maxSafeInteger(), fc.constantFrom(2 ** 63, -(2 ** 63), 2 ** 64)),
   logit_bias: fc.dictionary(fc.nat(999_999_999).map(String), number(-100, 100), { maxKeys: 20 }),
   n: fc.integer({ min: 1, max: choicesMax }),
   logprobs: fc.constant(true),
@@ -52,14 +62,27 @@ const good = {
   response_format: fc.constantFrom(
     { type: "text" },
     { type: "json_object" },
+    { type: "json_object", schema: { type: "object" } },
     { type: "json_schema", json_schema: { name: "a", schema: { type: "object" }, strict: true } },
   ),
   grammar: fc.constantFrom("", 'root ::= "a"'),
+  json_schema: fc.constant({ type: "array" }),
   tools: fc.array(tool, { maxLength: 2 }),
-  tool_choice: fc.constantFrom("auto", "none", "required", named("f")),
+  tool_choice: fc.constantFrom<ToolChoice>("auto", "none", "required", named("f"), {
+    type: "allowed_tools",
+    allowed_tools: { mode: "auto", tools: [named("f")] },
+  }),
   parallel_tool_calls: fc.boolean(),
   reasoning_effort: fc.constantFrom("none", "minimal", "low", "medium", "high", "xhigh", "max"),
-  chat_template_kwargs: fc.constantFrom({}, { enable_thinking: false, budget: 5, style: "brief" }),
+  chat_template_kwargs: fc.constantFrom(
+    {},
+    {
+      enable_thinking: false,
+      budget: 5,
+      style: "brief",
+      list: ["a", 1, true],
+    },
+  ),
   continue_final_message: fc.constant(false),
   stream: fc.boolean(),
   stream_options: fc.record({ include_usage: fc.boolean() }),
@@ -67,11 +90,23 @@ const good = {
   timings_per_token: fc.boolean(),
   ignore_eos: fc.boolean(),
   user: fc.string({ maxLength: userLengthMax }),
+  model: fc.string({ maxLength: modelLengthMax }),
+  modalities: fc.constantFrom([], ["text"]),
 };
 
-const optionalFields = Object.keys(ChatCompletionRequest.shape).filter(
-  (field) => field !== "model" && field !== "messages",
-);
+const optionalFields = Object.keys(ChatCompletionRequest.shape).filter((field) => field !== "messages");
+/** What no reply can follow: any value of it is refused. */
+const refusedFields = ["audio", "function_call", "functions"];
+/** What is accepted with any value. */
+const anyField = { ...ignoredSampling, ...ignoredService };
+const ignoredFields = [
+  ...Object.keys(anyField),
+  "store",
+  "metadata",
+  "verbosity",
+  "prediction",
+  "web_search_options",
+];
 
 /** The fields that a parse complains about. */
 function problemsOf(body: unknown): string[] {
@@ -80,22 +115,29 @@ function problemsOf(body: unknown): string[] {
 }
 
 test("the values that this test calls good cover every optional field", () => {
-  expect(Object.keys(good).toSorted()).toEqual(optionalFields.toSorted());
+  const covered = [...Object.keys(good), ...refusedFields, ...ignoredFields];
+  expect(covered.toSorted()).toEqual(optionalFields.toSorted());
 });
 
 type Fields = {
   [Field in keyof typeof good]?: (typeof good)[Field] extends fc.Arbitrary<infer T> ? T : never;
 };
 
-/** How many of grammar, format and tools decide what the reply is. */
-function isFormed({ grammar, response_format, tools = [], tool_choice }: Fields): number {
-  const hasGrammar = grammar !== undefined && grammar !== "";
-  const hasFormat = response_format !== undefined && (hasGrammar || response_format.type !== "text");
-  return [hasGrammar, hasFormat, tools.length > 0 && tool_choice !== "none"].filter(Boolean).length;
+/** Whether no two of grammar, schemas and tools exclude each other. */
+function isOfOneForm({
+  grammar = "",
+  response_format: format,
+  json_schema,
+  tools = [],
+  tool_choice,
+}: Fields) {
+  const schemas = [json_schema, format?.schema, format?.json_schema].filter((each) => each !== undefined);
+  if (grammar === "") return schemas.length < 2;
+  return schemas.length === 0 && format === undefined && (tools.length === 0 || tool_choice === "none");
 }
 
 function hasItsTools({ tools = [], tool_choice: choice = "auto" }: Fields): boolean {
-  if (typeof choice !== "string") return tools.some((each) => each.function.name === choice.function.name);
+  if (typeof choice !== "string") return tools.some((each) => each.function.name === "f");
   return choice !== "required" || tools.length > 0;
 }
 
@@ -104,7 +146,7 @@ test("any request made of values within the rules passes and keeps its values", 
     .record(good, { requiredKeys: [] })
     .filter((fields) => fields.repeat_penalty === undefined || fields.repetition_penalty === undefined)
     .filter((fields) => fields.top_logprobs === undefined || fields.logprobs === true)
-    .filter((fields) => isFormed(fields) < 2 && hasItsTools(fields));
+    .filter((fields) => isOfOneForm(fields) && hasItsTools(fields));
   fc.assert(
     fc.property(request, (fields) => {
       expect(ChatCompletionRequest.parse({ ...minimal, ...fields })).toEqual({ ...minimal, ...fields });
@@ -113,13 +155,13 @@ test("any request made of values within the rules passes and keeps its values", 
 });
 
 test.each(optionalFields)("null for %s means the same as leaving it out", (field) => {
-  const parsed: Record<string, unknown> = ChatCompletionRequest.parse({ ...minimal, [field]: null });
+  const { [field]: _left, ...without } = minimal as Record<string, unknown>;
+  const parsed: Record<string, unknown> = ChatCompletionRequest.parse({ ...without, [field]: null });
   expect(parsed[field]).toBeUndefined();
-  expect(parsed).toEqual(ChatCompletionRequest.parse(minimal));
+  expect(parsed).toEqual(ChatCompletionRequest.parse(without));
 });
 
 const bad: [field: string, value: unknown][] = [
-  ["model", undefined],
   ["model", 5],
   ["model", "x".repeat(modelLengthMax + 1)],
   ["messages", undefined],
@@ -128,7 +170,6 @@ const bad: [field: string, value: unknown][] = [
   ["temperature", -0.1],
   ["temperature", "0.5"],
   ["temperature", Number.POSITIVE_INFINITY],
-  ["top_p", 0],
   ["top_p", 1.01],
   ["top_p", -1],
   ["top_k", -2],
@@ -151,13 +192,12 @@ const bad: [field: string, value: unknown][] = [
   ["max_tokens", 1.5],
   ["max_completion_tokens", 0],
   ["max_completion_tokens", "9"],
-  ["stop", ""],
-  ["stop", ["a", ""]],
   ["stop", 1],
   ["stop", Array.from({ length: stopsMax + 1 }, () => "a")],
   ["stop", "x".repeat(stopLengthMax + 1)],
   ["seed", 0.5],
   ["seed", "1"],
+  ["seed", 1e20],
   ["logit_bias", { cat: 1 }],
   ["logit_bias", { "1": 101 }],
   ["logit_bias", { "1": null }],
@@ -175,6 +215,12 @@ const bad: [field: string, value: unknown][] = [
   ["response_format", { type: "json_schema" }],
   ["response_format", { type: "json_schema", json_schema: { name: "a" } }],
   ["response_format", { type: "json_schema", json_schema: { schema: [] } }],
+  ["response_format", { type: "json_object", schema: "{}" }],
+  ["json_schema", "{}"],
+  ["functions", [{ name: "f" }]],
+  ["function_call", "auto"],
+  ["audio", { voice: "x", format: "wav" }],
+  ["modalities", ["text", "audio"]],
   ["grammar", 1],
   ["grammar", "x".repeat(grammarLengthMax + 1)],
   ["tools", {}],
@@ -185,6 +231,8 @@ const bad: [field: string, value: unknown][] = [
   ["tools", [{ type: "retrieval" }]],
   ["tool_choice", "always"],
   ["tool_choice", { type: "function" }],
+  ["tool_choice", { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [named("f")] } }],
+  ["tool_choice", { type: "allowed_tools", allowed_tools: { mode: "any", tools: [named("f")] } }],
   ["tool_choice", "required"],
   ["tool_choice", { type: "function", function: { name: "f" } }],
   ["parallel_tool_calls", "yes"],
@@ -192,6 +240,8 @@ const bad: [field: string, value: unknown][] = [
   ["chat_template_kwargs", []],
   ["chat_template_kwargs", { messages: "x" }],
   ["chat_template_kwargs", { nested: {} }],
+  ["chat_template_kwargs", { nested: [[]] }],
+  ["chat_template_kwargs", { long: Array.from({ length: 257 }, () => 1) }],
   ["chat_template_kwargs", { "not a name": 1 }],
   [
     "chat_template_kwargs",
@@ -241,12 +291,34 @@ describe("fields that contradict each other", () => {
   });
 });
 
-test("a form of the reply and tools that may be called exclude each other", () => {
+test("a form of the reply goes with tools that may be called; a grammar of the whole reply does not", () => {
   const tools = [{ type: "function", function: { name: "f" } }];
   const response_format = { type: "json_object" };
-  expect(problemsOf({ ...minimal, tools, response_format })).toEqual(["response_format"]);
+  expect(problemsOf({ ...minimal, tools, response_format })).toEqual([]);
   expect(problemsOf({ ...minimal, tools, grammar: 'root ::= "a"' })).toEqual(["grammar"]);
-  expect(problemsOf({ ...minimal, tools, response_format, tool_choice: "none" })).toEqual([]);
+  expect(problemsOf({ ...minimal, tools, grammar: 'root ::= "a"', tool_choice: "none" })).toEqual([]);
+});
+
+test("a schema may stand in one place only", () => {
+  const json_schema = { type: "object" };
+  const problems = (response_format: object) => problemsOf({ ...minimal, json_schema, response_format });
+  expect(problems({ type: "json_object" })).toEqual([]);
+  expect(problems({ type: "json_object", schema: {} })).toEqual(["json_schema"]);
+  expect(problems({ type: "json_schema", json_schema: { schema: {} } })).toEqual(["json_schema"]);
+  expect(problemsOf({ ...minimal, json_schema, grammar: 'root ::= "a"' })).toEqual(["grammar"]);
+});
+
+test("fields that are ignored are named, but for values that ask for what is done anyway", () => {
+  const ignored = (body: object) =>
+    ignoredFieldsOf(ChatCompletionRequest, ChatCompletionRequest.parse({ ...minimal, ...body }));
+  expect(ignored({ store: true, metadata: { a: "b" }, verbosity: "low", service_tier: "flex" })).toEqual([
+    "service_tier",
+    "store",
+    "metadata",
+    "verbosity",
+  ]);
+  expect(ignored({ store: false, metadata: null, verbosity: "medium", service_tier: "auto" })).toEqual([]);
+  expect(ignored({ mirostat: 2, typical_p: 1, samplers: [], unknown: 1 })).toEqual(["mirostat"]);
 });
 
 test("a reply may go on with the assistant's last message", () => {
@@ -277,7 +349,7 @@ test("requests and answers can be described as JSON Schema", () => {
   const request = z.toJSONSchema(ChatCompletionRequest, { io: "input" });
   expect(request.$defs?.["ChatCompletionRequest"]).toMatchObject({
     type: "object",
-    required: ["model", "messages"],
+    required: ["messages"],
   });
   expect(z.toJSONSchema(ChatCompletion).$defs).toHaveProperty("ChatCompletion");
   expect(z.toJSONSchema(ChatCompletionChunk).$defs).toHaveProperty("ChatCompletionChunk");

@@ -2,14 +2,46 @@
 // Used by the server's /v1/chat/completions route; the client takes its types from here.
 import { z } from "zod";
 
+import { optionalField } from "./absent.ts";
+import { ignoredField, ignoredSampling, ignoredService } from "./ignored.ts";
+import { arrayOf } from "./in-bounds.ts";
 import { ChoiceLogprobs, logprobFields, refineLogprobs } from "./logprobs.ts";
 import { ChatMessages, ToolCall } from "./messages.ts";
-import { choicesField, engineFields, modelField, streamFields, userField } from "./request-fields.ts";
+import {
+  choicesField,
+  engineFields,
+  servedModelField,
+  refusedField,
+  streamFields,
+  userField,
+} from "./request-fields.ts";
 import { formatFields, refineFormat } from "./response-format.ts";
 import { refinePenalties, samplingFields } from "./sampling.ts";
 import { refineContinuation, thinkingFields } from "./thinking.ts";
 import { refineTools, toolFields } from "./tools.ts";
 import { Timings, Usage } from "./usage.ts";
+
+const modalitiesRule = 'modalities must be ["text"]: replies are texts';
+
+/** What would change the reply's form, and is not there. */
+const refusedFields = {
+  functions: refusedField("functions is the older form of tools: send them as tools"),
+  function_call: refusedField("function_call is the older form of tool_choice: send that"),
+  audio: refusedField("audio must be left out: replies are texts"),
+  modalities: optionalField(arrayOf(z.literal("text", modalitiesRule), modalitiesRule, { max: 1 }), {
+    description: "Replies are texts.",
+  }),
+};
+
+const ignoredFields = {
+  ...ignoredSampling,
+  ...ignoredService,
+  store: ignoredField("nothing is stored", [false]),
+  metadata: ignoredField("nothing is stored"),
+  verbosity: ignoredField("say it in a message", ["medium"]),
+  prediction: ignoredField("the reply is the same without it"),
+  web_search_options: ignoredField("the server has no tools of its own"),
+};
 
 /**
  * The body of `POST /v1/chat/completions`. `null` means absent and unknown fields are ignored. One parse finds every
@@ -18,7 +50,7 @@ import { Timings, Usage } from "./usage.ts";
 export const ChatCompletionRequest = z
   .looseObject(
     {
-      model: modelField,
+      model: servedModelField,
       messages: ChatMessages,
       ...samplingFields,
       n: choicesField,
@@ -29,6 +61,8 @@ export const ChatCompletionRequest = z
       ...streamFields,
       ...engineFields,
       user: userField,
+      ...refusedFields,
+      ...ignoredFields,
     },
     "the body must be a JSON object",
   )

@@ -18,7 +18,7 @@ function problemsOf(body: object): string[] {
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
 describe("a prompt", () => {
-  const text = fc.string({ minLength: 1 });
+  const text = fc.string();
   const tokens = fc.array(fc.nat(2 ** 31 - 1), { minLength: 1, maxLength: 20 });
 
   test("is a text or token ids, or several of either, one after the other", () => {
@@ -26,9 +26,9 @@ describe("a prompt", () => {
     fc.assert(
       fc.property(fc.oneof(text, tokens, several(text), several(tokens)), (prompt) => {
         const parsed = CompletionRequest.parse({ ...minimal, prompt });
-        expect(parsed.prompt).toEqual(prompt);
         const isOne = typeof prompt === "string" || typeof prompt[0] === "number";
-        expect(promptsOf(parsed.prompt)).toEqual(isOne ? [prompt] : prompt);
+        const prompts = promptsOf(parsed.prompt).map((one) => (typeof one === "string" ? one : [...one]));
+        expect(prompts).toEqual(isOne ? [prompt] : prompt);
       }),
     );
   });
@@ -36,11 +36,9 @@ describe("a prompt", () => {
   test.each<[string, unknown]>([
     ["nothing", undefined],
     ["null", null],
-    ["an empty text", ""],
     ["a number", 5],
     ["no prompts", []],
     ["an empty list of tokens", [[]]],
-    ["an empty text among others", ["a", ""]],
     ["texts and tokens", ["a", 1]],
     ["tokens and texts", [1, "a"]],
     ["texts and lists", ["a", [1]]],

@@ -3,9 +3,17 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
+import { ignoredSampling, ignoredService } from "./ignored.ts";
 import { textLengthMax } from "./messages.ts";
 import { completionsMax, CompletionPrompt, promptsOf } from "./prompts.ts";
-import { choicesField, engineFields, flag, modelField, streamFields, userField } from "./request-fields.ts";
+import {
+  choicesField,
+  engineFields,
+  flag,
+  servedModelField,
+  streamFields,
+  userField,
+} from "./request-fields.ts";
 import { formatFields, refineFormat } from "./response-format.ts";
 import { refinePenalties, samplingFields, tokenLimit } from "./sampling.ts";
 import { Timings, Usage } from "./usage.ts";
@@ -27,7 +35,7 @@ const suffixRule = `suffix must be a string of at most ${textLengthMax} characte
 export const CompletionRequest = z
   .looseObject(
     {
-      model: modelField,
+      model: servedModelField,
       prompt: CompletionPrompt,
       suffix: optionalField(z.string(suffixRule).max(textLengthMax, suffixRule), {
         description: "What comes after the reply, which fills the gap. The empty text is none.",
@@ -50,6 +58,8 @@ export const CompletionRequest = z
       ...streamFields,
       ...engineFields,
       user: userField,
+      ...ignoredSampling,
+      ...ignoredService,
     },
     "the body must be a JSON object",
   )

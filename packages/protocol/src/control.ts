@@ -11,6 +11,15 @@ export const ManagedModelStatus = z
   .meta({ id: "ManagedModelStatus" });
 export type ManagedModelStatus = z.infer<typeof ManagedModelStatus>;
 
+/**
+ * What a model can do beside answering texts. `embeddings`: it is made for vectors, and answers nothing. `tools` and
+ * `thinking` are those that its chat template knows.
+ */
+export const ModelCapability = z
+  .enum(["vision", "tools", "thinking", "embeddings"])
+  .meta({ id: "ModelCapability" });
+export type ModelCapability = z.infer<typeof ModelCapability>;
+
 /** One model that the server knows. What is not known is `null`. */
 export const ManagedModel = z
   .object({
@@ -23,6 +32,11 @@ export const ManagedModel = z
     waiting: z.int().meta({ description: "Requests that wait until it is loaded." }),
     context_length: z.int().nullable().meta({ description: "Tokens that one request may hold." }),
     quantization: z.string().nullable().meta({ description: "Such as Q4_K_M." }),
+    format: z.enum(["gguf", "mlx"]).nullable().meta({
+      description: "`mlx`: its GGUF file was made of a build for MLX.",
+    }),
+    architecture: z.string().nullable().meta({ description: "Such as lfm2." }),
+    capabilities: z.array(ModelCapability).meta({ description: "As far as they are known." }),
     size_bytes: z.int().nullable().meta({ description: "Bytes of the weights." }),
     memory_bytes: z
       .int()
@@ -37,6 +51,8 @@ export const ManagedModel = z
     }),
     kv_bits_v: KvBits.nullable().meta({ description: "The same for values." }),
     loaded_at: z.int().nullable().meta({ description: "Unix seconds." }),
+    last_used_at: z.int().nullable().meta({ description: "Unix seconds." }),
+    removable: z.boolean().meta({ description: "It is in the library, and `remove` takes it out." }),
     error: z.string().nullable().meta({ description: "Why the last load failed." }),
   })
   .meta({ id: "ManagedModel" });
@@ -82,6 +98,14 @@ export const LoadOrder = z
   })
   .meta({ id: "LoadOrder" });
 export type LoadOrder = z.infer<typeof LoadOrder>;
+
+const pinnedRule = "pinned must be true or false";
+
+/** The body of `POST /api/v1/models/pin`; the answer is the model. It holds until the server ends. */
+export const PinOrder = z
+  .looseObject({ model: modelField, pinned: z.boolean(pinnedRule) })
+  .meta({ id: "PinOrder" });
+export type PinOrder = z.infer<typeof PinOrder>;
 
 /** The answer of `GET /api/v1/state`. */
 export const ServerState = z

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { optionalField } from "./absent.ts";
 import { inBounds } from "./in-bounds.ts";
 import { textLengthMax } from "./messages.ts";
-import { modelField, userField } from "./request-fields.ts";
+import { servedModelField, userField } from "./request-fields.ts";
 
 /** Most texts of one request, as clients of the convention expect it. */
 export const embeddingInputsMax = 2_048;
@@ -30,7 +30,8 @@ const rules = {
 const text = z.string(rules.input).min(1, rules.input).max(textLengthMax, rules.input);
 const tokens = z
   .array(z.int(rules.input).min(0, rules.input).max(tokenIdMax, rules.input))
-  .min(1, rules.input);
+  .min(1, rules.input)
+  .transform((ids) => Int32Array.from(ids));
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
   return z.array(schema, rules.input).min(1, rules.input).max(embeddingInputsMax, rules.input);
@@ -74,7 +75,7 @@ const input = inBounds(
 export const EmbeddingsRequest = z
   .looseObject(
     {
-      model: modelField,
+      model: servedModelField,
       input,
       encoding_format: optionalField(z.enum(["float", "base64"], rules.format), {
         description: "Vectors as numbers, or as the base64 of 32-bit floats, little-endian.",

@@ -20,3 +20,18 @@ export function inBounds<Schema extends z.ZodType>(
 export function hasAtMost(max: number): (value: unknown) => boolean {
   return (value) => typeof value !== "object" || value === null || Object.keys(value).length <= max;
 }
+
+/** The same of an array's items. */
+export function hasItemsAtMost(max: number): (value: unknown) => boolean {
+  return (value) => !Array.isArray(value) || value.length <= max;
+}
+
+/** An array that is counted before its items are looked at; `ofCount` is the rule of their number. */
+export function arrayOf<Item extends z.ZodType>(
+  item: Item,
+  rule: string,
+  { min, max, ofCount = rule }: { min?: number; max: number; ofCount?: string },
+) {
+  const items = z.array(item, rule).max(max, ofCount);
+  return inBounds(min === undefined ? items : items.min(min, ofCount), hasItemsAtMost(max), ofCount);
+}

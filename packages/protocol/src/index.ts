@@ -10,7 +10,9 @@ export {
 export type { ContentDelta } from "./anthropic/answer.ts";
 export { MessageParam } from "./anthropic/blocks.ts";
 export type { ToolResultBlock } from "./anthropic/blocks.ts";
+export { AnthropicModel, AnthropicModelList, modelsPageMax, ModelsQuery } from "./anthropic/models.ts";
 export { CountTokensRequest, MessagesRequest } from "./anthropic/request.ts";
+export { isCustomTool } from "./anthropic/tools.ts";
 export { AnthropicErrorBody, anthropicErrorBody, anthropicErrorTypes } from "./anthropic-errors.ts";
 export { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, FinishReason } from "./chat.ts";
 export type { ChatCompletionBody } from "./chat.ts";
@@ -38,8 +40,10 @@ export {
   ManagedModel,
   ManagedModelList,
   ManagedModelStatus,
+  ModelCapability,
   ModelMemory,
   ModelOrder,
+  PinOrder,
   ServerState,
 } from "./control.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
@@ -71,6 +75,7 @@ export {
   OfferedRepository,
   PullEvent,
   PullRequest,
+  RecommendedModel,
   RemovedModel,
   RemoveRequest,
   repoLengthMax,
@@ -79,6 +84,20 @@ export {
   searchResultsMax,
   UnaliasRequest,
 } from "./library.ts";
+export { Job, JobKind, JobList, JobOrder, JobRequest, jobsMax, JobStatus } from "./jobs.ts";
+export {
+  BodiesOrder,
+  finishedRequestsMax,
+  keptBodyLengthMax,
+  KeptBodies,
+  LiveEvent,
+  LiveFigures,
+  LiveRequest,
+  LogLine,
+  logLinesMax,
+  RequestOrder,
+} from "./live.ts";
+export { EstimateRequest, Machine, MachineDevice, MemoryEstimate } from "./machine.ts";
 export { ModelEntry, ModelList } from "./models.ts";
 export { firstProblem } from "./problem.ts";
 export type { RequestProblem } from "./problem.ts";
@@ -87,6 +106,7 @@ export { logitBiasMax, repeatLastNMax, stopLengthMax, stopsMax } from "./samplin
 export type { SamplingRequest } from "./sampling.ts";
 export { choicesMax, modelLengthMax, userLengthMax } from "./request-fields.ts";
 export { ChoiceLogprobs, TokenLogprob, topLogprobsMax } from "./logprobs.ts";
+export { ignoredFieldsOf } from "./ignored.ts";
 export { grammarLengthMax, ResponseFormat } from "./response-format.ts";
 export {
   ResponsesAnswer,
@@ -106,7 +126,30 @@ export {
   ResponsesRequest,
 } from "./responses/request.ts";
 export type { ResponsesBody } from "./responses/request.ts";
-export { ResponsesTextFormat, ResponsesTool, ResponsesToolChoice } from "./responses/tools.ts";
+export {
+  isFunctionTool,
+  ResponsesTextFormat,
+  ResponsesTool,
+  ResponsesToolChoice,
+} from "./responses/tools.ts";
+export {
+  keyNameLengthMax,
+  keysMax,
+  KeyScopeName,
+  namesMax,
+  NewServerKey,
+  ServerControl,
+  ServerKey,
+  ServerKeyList,
+  ServerKeyOrder,
+  ServerKeyRequest,
+  ServerOrder,
+  ServerSettings,
+  ServerSettingsChange,
+  ServerStatus,
+  Session,
+  SessionRequest,
+} from "./server-control.ts";
 export { templateKwargsMax } from "./thinking.ts";
 export type { ReasoningEffort } from "./thinking.ts";
 export { Detokenization, DetokenizeRequest, Tokenization, TokenizeRequest, TokenPiece } from "./tokenize.ts";

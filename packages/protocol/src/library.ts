@@ -101,6 +101,24 @@ export const OfferedRepository = z
   .meta({ id: "OfferedRepository" });
 export type OfferedRepository = z.infer<typeof OfferedRepository>;
 
+/** The answer of `GET /api/v1/models/recommended`: the model that is taken where nobody named one. */
+export const RecommendedModel = z
+  .object({
+    model: z.string().meta({ description: "What `pull` and `load` take." }),
+    installed: z.boolean().meta({ description: "It is on this machine already." }),
+    size_bytes: z.int().nullable().meta({ description: "That `pull` would fetch; null where nothing is." }),
+    license: z.string().nullable().meta({ description: "As far as it is known." }),
+    reason: z.enum(["used_last", "added_last", "largest_that_fits", "starter"]).meta({
+      description: "`starter`: a small model of the npm registry, where the hub has none to give.",
+    }),
+    hub: z.enum(["asked", "not_asked", "offline", "silent", "refused", "no_memory"]).meta({
+      description:
+        "What the hub said: `silent` within three seconds, `no_memory` for a better one. `not_asked`: there was no need to.",
+    }),
+  })
+  .meta({ id: "RecommendedModel" });
+export type RecommendedModel = z.infer<typeof RecommendedModel>;
+
 const aliasField = z
   .string(aliasRule)
   .min(1, aliasRule)

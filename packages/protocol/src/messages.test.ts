@@ -79,7 +79,8 @@ test.each([
     "messages[0].content[0].type",
     { role: "system", content: [{ type: "image_url", image_url: { url: "data:," } }] },
   ],
-  ["messages[0].tool_call_id", { role: "tool", content: "42" }],
+  ["messages[0].tool_call_id", { role: "tool", content: "42", tool_call_id: 5 }],
+  ["messages[0].name", { role: "function", content: "42" }],
 ])("names %s when it is wrong (%#)", (param, wrong) => {
   expect(problemOf(wrong)?.param).toBe(param);
 });

@@ -3,7 +3,8 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
-import { inBounds } from "./in-bounds.ts";
+import { boundedArguments, callArgumentsField, callArgumentsText } from "./call-arguments.ts";
+import { arrayOf, hasItemsAtMost, inBounds } from "./in-bounds.ts";
 
 /** Most messages of one request: longer than any context holds as a conversation. */
 export const messagesMax = 10_000;
@@ -50,15 +51,19 @@ export function imageUrlField(field: string) {
 export function contentOf<Part extends z.ZodType>(part: Part, field = "content") {
   const rule = `${field} must be a string or an array of 1 to ${partsMax} content parts`;
   const text = z.string(rule).max(textLengthMax, `${field} must be at most ${textLengthMax} characters`);
-  return z.union([text, z.array(part, rule).min(1, rule).max(partsMax, rule)], rule);
+  const parts = z.array(part, rule).min(1, rule).max(partsMax, rule);
+  return inBounds(z.union([text, parts], rule), hasItemsAtMost(partsMax), rule);
 }
 
-/** The arguments of a call: JSON, which is read by whoever needs it. */
-export const callArgumentsField = z
-  .string("arguments must be a string that holds JSON")
-  .max(textLengthMax, "arguments is too long");
-
 const name = nameField("name");
+
+/** A name or an id that may be left out; the empty one says nothing. */
+function optionalName(field: string) {
+  const rule = `${field} must be a string of at most ${nameLengthMax} characters`;
+  return optionalField(z.string(rule).max(nameLengthMax, rule));
+}
+
+const speakerName = optionalName("name");
 
 /** A piece of text inside a message. */
 export const TextPart = z
@@ -73,7 +78,15 @@ export type TextPart = z.infer<typeof TextPart>;
 export const ImagePart = z
   .looseObject({
     type: z.literal("image_url", 'type must be "image_url"'),
-    image_url: z.looseObject({ url: imageUrlField("url") }, "image_url must be an object with a url"),
+    image_url: z.looseObject(
+      {
+        url: imageUrlField("url"),
+        detail: optionalField(z.string("detail must be a string").max(nameLengthMax), {
+          description: "Ignored: how closely an image is looked at is the server's setting.",
+        }),
+      },
+      "image_url must be an object with a url",
+    ),
   })
   .meta({ id: "ImagePart" });
 export type ImagePart = z.infer<typeof ImagePart>;
@@ -88,68 +101,93 @@ export const ContentPart = z
   .meta({ id: "ContentPart" });
 export type ContentPart = z.infer<typeof ContentPart>;
 
-/** A call of a function that the model asked for. */
-export const ToolCall = z
-  .looseObject(
+function toolCallWith<Arguments extends z.ZodType>(callArguments: Arguments) {
+  return z.looseObject(
     {
       id: nameField("id"),
       type: z.literal("function", 'type must be "function"'),
       function: z.looseObject(
-        {
-          name,
-          arguments: callArgumentsField,
-        },
+        { name, arguments: callArguments },
         "function must be an object with a name and arguments",
       ),
     },
     "a tool call must be an object",
-  )
-  .meta({ id: "ToolCall" });
+  );
+}
+
+/** A call of a function that the model asked for. */
+export const ToolCall = toolCallWith(callArgumentsText).meta({ id: "ToolCall" });
 export type ToolCall = z.infer<typeof ToolCall>;
 
+/** The same as a request sends it back. */
+const EarlierToolCall = toolCallWith(callArgumentsField).meta({ id: "EarlierToolCall" });
+
+/** What an assistant would not do, as an answer of another service tells it. */
+export const RefusalPart = z
+  .looseObject({ type: z.literal("refusal"), refusal: textField("refusal") })
+  .meta({ id: "RefusalPart" });
+
 const textContent = contentOf(TextPart);
+const refusalOrTextRule = 'a content part of an assistant must be an object of type "text" or "refusal"';
 
 const SystemMessage = z.looseObject({
   role: z.literal("system"),
   content: textContent,
-  name: optionalField(name),
+  name: speakerName,
 });
 const DeveloperMessage = z.looseObject({
   role: z.literal("developer"),
   content: textContent,
-  name: optionalField(name),
+  name: speakerName,
 });
 const UserMessage = z.looseObject({
   role: z.literal("user"),
   content: contentOf(ContentPart),
-  name: optionalField(name),
+  name: speakerName,
 });
 const ToolMessage = z.looseObject({
   role: z.literal("tool"),
-  content: textContent,
-  tool_call_id: nameField("tool_call_id"),
-  name: optionalField(name),
+  content: contentOf(ContentPart),
+  tool_call_id: optionalName("tool_call_id"),
+  name: speakerName,
+});
+/** What a call gave, in the older form of the convention. */
+const FunctionMessage = z.looseObject({
+  role: z.literal("function"),
+  content: optionalField(textContent),
+  name,
 });
 const AssistantMessage = z
   .looseObject({
     role: z.literal("assistant"),
-    content: optionalField(textContent),
+    content: optionalField(
+      contentOf(z.discriminatedUnion("type", [TextPart, RefusalPart], refusalOrTextRule)),
+    ),
+    refusal: optionalField(textField("refusal"), {
+      description: "Read where there is no content: what the assistant would not do.",
+    }),
     reasoning_content: optionalField(textField("reasoning_content"), {
       description: "What the model thought before it answered, as an answer's message has it.",
     }),
-    name: optionalField(name),
+    name: speakerName,
     tool_calls: optionalField(
-      z
-        .array(ToolCall, "tool_calls must be an array")
-        .max(toolCallsMax, `tool_calls must have at most ${toolCallsMax} entries`),
+      arrayOf(EarlierToolCall, "tool_calls must be an array", {
+        max: toolCallsMax,
+        ofCount: `tool_calls must have at most ${toolCallsMax} entries`,
+      }),
+    ),
+    function_call: optionalField(
+      z.looseObject({ name, arguments: callArgumentsField }, "function_call must have a name and arguments"),
+      { description: "A call in the older form of the convention." },
     ),
   })
   .superRefine((message, context) => {
-    if (message.content !== undefined || (message.tool_calls ?? []).length > 0) return;
+    const { content, refusal, tool_calls: calls = [], function_call: call } = message;
+    if (content !== undefined || refusal !== undefined || calls.length > 0 || call !== undefined) return;
     context.addIssue({
       code: "custom",
       path: ["content"],
-      message: "content may be null or absent only in an assistant message with tool_calls",
+      message: "content may be null or absent only in an assistant message with tool_calls or a refusal",
     });
   });
 
@@ -157,8 +195,8 @@ const AssistantMessage = z
 export const ChatMessage = z
   .discriminatedUnion(
     "role",
-    [SystemMessage, DeveloperMessage, UserMessage, AssistantMessage, ToolMessage],
-    "a message must be an object whose role is system, developer, user, assistant or tool",
+    [SystemMessage, DeveloperMessage, UserMessage, AssistantMessage, ToolMessage, FunctionMessage],
+    "a message must be an object whose role is system, developer, user, assistant, tool or function",
   )
   .meta({ id: "ChatMessage" });
 export type ChatMessage = z.infer<typeof ChatMessage>;
@@ -192,7 +230,7 @@ const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`
 
 /** The conversation of a request: at least one message. */
 export const ChatMessages = boundedParts(
-  z.array(ChatMessage, messagesRule).min(1, messagesRule).max(messagesMax, messagesRule),
+  boundedArguments(arrayOf(ChatMessage, messagesRule, { min: 1, max: messagesMax })),
   "messages",
 );
 export type ChatMessages = z.infer<typeof ChatMessages>;

@@ -2,7 +2,7 @@
 // list of token ids from here.
 import { z } from "zod";
 
-import { inBounds } from "./in-bounds.ts";
+import { hasItemsAtMost, inBounds } from "./in-bounds.ts";
 import { textLengthMax } from "./messages.ts";
 
 /** Most prompts of one request, and most replies to all of them together: each reply waits in line by itself. */
@@ -15,7 +15,7 @@ export const tokensMax = 1024 * 1024;
 const tokenIdMax = 2 ** 31 - 1;
 
 const rule =
-  `prompt must be a non-empty text of at most ${textLengthMax} characters, 1 to ${tokensMax} token ids, ` +
+  `prompt must be a text of at most ${textLengthMax} characters, 1 to ${tokensMax} token ids, ` +
   `or an array of 1 to ${completionsMax} of either`;
 
 function isTokenId(value: unknown): boolean {
@@ -23,19 +23,29 @@ function isTokenId(value: unknown): boolean {
 }
 
 function areTokenIds(value: unknown): boolean {
-  return !Array.isArray(value) || (value.length <= tokensMax && value.every(isTokenId));
+  return Array.isArray(value) && value.length <= tokensMax && value.every(isTokenId);
 }
 
-/** Token ids; whether a model has them is the engine's to say. `ofWhat` is the rule that they stand in. */
+/**
+ * Token ids as the engine takes them; whether a model has them is the engine's to say. `ofWhat` is the rule that they stand in.
+ * There may be a million of them, which are one value from then on.
+ */
 export function tokenIds(ofWhat: string, { min = 1 }: { min?: number } = {}) {
   const id = z.int(ofWhat).min(0, ofWhat).max(tokenIdMax, ofWhat);
-  return inBounds(z.array(id, ofWhat).min(min, ofWhat).max(tokensMax, ofWhat), areTokenIds, ofWhat);
+  const ids = z.array(id, ofWhat).min(min, ofWhat).max(tokensMax, ofWhat);
+  const isInBounds = (value: unknown): boolean => !Array.isArray(value) || areTokenIds(value);
+  return inBounds(ids, isInBounds, ofWhat).transform((each) => Int32Array.from(each));
 }
 
-const text = z.string(rule).min(1, rule).max(textLengthMax, rule);
+const text = z.string(rule).max(textLengthMax, rule);
 
-export const CompletionPrompt = z
-  .union(
+/** What is longer than a list of prompts may only be the tokens of one. */
+function isInBoundsOfList(value: unknown): boolean {
+  return hasItemsAtMost(completionsMax)(value) || areTokenIds(value);
+}
+
+export const CompletionPrompt = inBounds(
+  z.union(
     [
       text,
       tokenIds(rule),
@@ -43,19 +53,16 @@ export const CompletionPrompt = z
       z.array(tokenIds(rule), rule).min(1, rule).max(completionsMax, rule),
     ],
     rule,
-  )
-  .meta({
-    id: "CompletionPrompt",
-    description: "A text, the ids of its tokens, or several of either: each is replied to by itself.",
-  });
+  ),
+  isInBoundsOfList,
+  rule,
+).meta({
+  id: "CompletionPrompt",
+  description: "A text, the ids of its tokens, or several of either: each is replied to by itself.",
+});
 export type CompletionPrompt = z.infer<typeof CompletionPrompt>;
 
 /** The prompts one by one. */
-export function promptsOf(prompt: CompletionPrompt): readonly (string | readonly number[])[] {
-  if (typeof prompt === "string") return [prompt];
-  return isOneList(prompt) ? [prompt] : prompt;
-}
-
-function isOneList(prompt: Exclude<CompletionPrompt, string>): prompt is number[] {
-  return typeof prompt[0] === "number";
+export function promptsOf(prompt: CompletionPrompt): readonly (string | Int32Array)[] {
+  return typeof prompt === "string" || prompt instanceof Int32Array ? [prompt] : prompt;
 }

@@ -20,10 +20,20 @@ export function flag(name: string, meaning: FieldMeaning = {}) {
   return optionalField(z.boolean(`${name} must be true or false`), meaning);
 }
 
+/** A field that would change what a reply is, and that no reply can follow. */
+export function refusedField(message: string) {
+  return optionalField(z.never(message), { description: `Refused: ${message}.` });
+}
+
 export const modelField = z
   .string(modelRule)
   .max(modelLengthMax, modelRule)
   .meta({ description: "An id of GET /v1/models." });
+
+/** The same where it may be left out: whether it may is the server's variant's to say. */
+export const servedModelField = optionalField(modelField, {
+  description: "An id of GET /v1/models; may be left out where the server's variant serves one model.",
+});
 
 /** For whom the client asks; the server shares its work among users. The empty string says nothing. */
 export const userField = optionalField(z.string(userRule).max(userLengthMax, userRule), {

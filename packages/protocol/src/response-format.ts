@@ -25,7 +25,12 @@ export const ResponseFormat = z
     "type",
     [
       z.looseObject({ type: z.literal("text") }),
-      z.looseObject({ type: z.literal("json_object") }),
+      z.looseObject({
+        type: z.literal("json_object"),
+        schema: optionalField(schemaFields.schema, {
+          description: "Makes it an object of this schema. The empty one is none.",
+        }),
+      }),
       z.looseObject({
         type: z.literal("json_schema"),
         json_schema: z.looseObject(schemaFields, "json_schema must be an object with a schema"),
@@ -42,40 +47,44 @@ export const formatFields = {
     description: "The form of the reply: text, JSON, or JSON of a schema.",
     default: { type: "text" },
   }),
+  json_schema: optionalField(
+    z.record(z.string(), z.unknown(), "json_schema must be a JSON schema: an object"),
+    {
+      description: "The reply is JSON of this schema; another place for that of response_format.",
+    },
+  ),
   grammar: optionalField(
     z
       .string("grammar must be a string")
       .max(grammarLengthMax, `grammar must be at most ${grammarLengthMax} characters`),
-    { description: "A GBNF grammar of the whole reply; the empty text is none. Not with response_format." },
+    {
+      description:
+        "A GBNF grammar of the whole reply; the empty text is none. Not with another form, nor with tools.",
+    },
   ),
 };
 
 export type FormatFields = z.infer<z.ZodObject<typeof formatFields>>;
 
-/** Whether tools may be called: a reply that may be a call has no other form. */
-export function mayCall(request: { tools?: readonly unknown[] | undefined; tool_choice?: unknown }): boolean {
-  return (request.tools ?? []).length > 0 && request.tool_choice !== "none";
-}
-
-/** Of the field that says the form. */
-export function formOrToolsRule(field: string): string {
-  return `${field} and tools exclude each other: leave one out, or set tool_choice to none`;
-}
-
-/** Adds an issue when a grammar stands beside another form, or a form beside tools that may be called. */
+/** Adds an issue when two forms are asked for, or a grammar of the whole reply beside tools that may be called. */
 export function refineFormat(
   request: FormatFields & { tools?: readonly unknown[] | undefined; tool_choice?: unknown },
   context: z.RefinementCtx,
 ): void {
   const refuse = (field: string, message: string) =>
     context.addIssue({ code: "custom", path: [field], message });
-  const hasGrammar = request.grammar !== undefined && request.grammar !== "";
-  if (hasGrammar && request.response_format !== undefined) {
-    refuse("grammar", "grammar and response_format exclude each other: give one of them");
+  const { response_format: format, json_schema: schema, grammar = "", tools = [], tool_choice } = request;
+  if (schema !== undefined && hasSchema(format))
+    refuse("json_schema", "json_schema and response_format both give a schema: give one of them");
+  if (grammar === "") return;
+  if (format !== undefined || schema !== undefined) {
+    const other = format === undefined ? "json_schema" : "response_format";
+    refuse("grammar", `grammar and ${other} exclude each other: give one of them`);
   }
-  const hasForm = hasGrammar || (request.response_format?.type ?? "text") !== "text";
-  if (hasForm && mayCall(request)) {
-    const field = hasGrammar ? "grammar" : "response_format";
-    refuse(field, formOrToolsRule(field));
-  }
+  if (tools.length > 0 && tool_choice !== "none")
+    refuse("grammar", "grammar and tools exclude each other: leave one out, or set tool_choice to none");
+}
+
+function hasSchema(format: ResponseFormat | undefined): boolean {
+  return format?.type === "json_schema" || (format?.type === "json_object" && format.schema !== undefined);
 }

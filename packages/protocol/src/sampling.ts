@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
-import { hasAtMost, inBounds } from "./in-bounds.ts";
+import { arrayOf, hasAtMost, inBounds } from "./in-bounds.ts";
 
 /** Most tokens that the repetition penalty may look back on: the window is walked for each token. */
 export const repeatLastNMax = 4_096;
@@ -10,21 +10,21 @@ export const repeatLastNMax = 4_096;
 /** Most entries of `logit_bias`: far above any real use, low enough that each token's sampling stays cheap. */
 export const logitBiasMax = 4_096;
 
-/** Most stop strings: each one is searched for in every piece of text. */
-export const stopsMax = 16;
+/** Most stop strings, several times what agents send: each one is searched for in every piece of text. */
+export const stopsMax = 128;
 
 /** Most UTF-16 units of one stop string: this much text may have to be held back while streaming. */
 export const stopLengthMax = 1_024;
 
 const rules = {
   temperature: "temperature must be a number of at least 0",
-  top_p: "top_p must be a number above 0 and at most 1",
+  top_p: "top_p must be a number from 0 to 1",
   top_k: "top_k must be an integer of at least 0, or -1; both 0 and -1 turn it off",
   min_p: "min_p must be a number from 0 to 1",
   repeat_last_n: `repeat_last_n must be an integer from 0 to ${repeatLastNMax}`,
-  seed: "seed must be an integer",
+  seed: "seed must be an integer of at most 64 bits",
   logit_bias: `logit_bias must be an object of at most ${logitBiasMax} token ids, each with a number from -100 to 100`,
-  stop: `stop must be a non-empty string or an array of at most ${stopsMax} of them, each of at most ${stopLengthMax} characters`,
+  stop: `stop must be a string or an array of at most ${stopsMax} of them, each of at most ${stopLengthMax} characters`,
 };
 
 /** Samplers compute in 32 bits: numbers beyond would become 0 or infinity there. */
@@ -57,7 +57,10 @@ export function tokenLimit(name: string, description: string) {
   );
 }
 
-const stopString = z.string(rules.stop).min(1, rules.stop).max(stopLengthMax, rules.stop);
+const stopString = z.string(rules.stop).max(stopLengthMax, rules.stop);
+
+/** Programs write seeds of 64 bits; those beyond 2^53 come as the nearest number that JSON's readers have. */
+const seedMax = 2 ** 64;
 
 /** A token id as a JSON key: a whole number without sign or leading zeros. */
 const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
@@ -72,8 +75,9 @@ export const samplingFields = {
     description: "Higher is more random; 0 always takes the likeliest token.",
     default: 1,
   }),
-  top_p: optionalField(z.number(rules.top_p).gt(0, rules.top_p).max(1, rules.top_p), {
-    description: "Keeps the likeliest tokens whose probabilities add up to this; 1 keeps all.",
+  top_p: optionalField(z.number(rules.top_p).min(0, rules.top_p).max(1, rules.top_p), {
+    description:
+      "Keeps the likeliest tokens whose probabilities add up to this; 1 keeps all, and 0 the likeliest one.",
     default: 1,
   }),
   top_k: optionalField(z.int(rules.top_k).min(-1, rules.top_k), {
@@ -109,12 +113,20 @@ export const samplingFields = {
     "max_completion_tokens",
     "Another name of max_tokens, which wins over it.",
   ),
-  stop: optionalField(z.union([stopString, z.array(stopString).max(stopsMax, rules.stop)], rules.stop), {
-    description: "A reply ends before the first of these texts.",
+  stop: optionalField(z.union([stopString, arrayOf(stopString, rules.stop, { max: stopsMax })], rules.stop), {
+    description: "A reply ends before the first of these texts; the empty one is none.",
   }),
-  seed: optionalField(z.int(rules.seed), {
-    description: "The same seed and request give the same reply; random where it is absent.",
-  }),
+  seed: optionalField(
+    z
+      .number(rules.seed)
+      .min(-seedMax, rules.seed)
+      .max(seedMax, rules.seed)
+      .refine((value) => Number.isInteger(value), rules.seed)
+      .meta({ type: "integer" }),
+    {
+      description: "The same seed and request give the same reply; random where it is absent.",
+    },
+  ),
   logit_bias: optionalField(
     inBounds(
       z.record(

@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
-import { hasAtMost, inBounds } from "./in-bounds.ts";
+import { arrayOf, hasAtMost, inBounds } from "./in-bounds.ts";
 
 /** Most entries of `chat_template_kwargs`. */
 export const templateKwargsMax = 32;
@@ -29,16 +29,21 @@ const reserved = new Set([
   "tools",
 ]);
 
-const kwargsRule = `chat_template_kwargs must be an object of at most ${templateKwargsMax} strings, numbers or booleans`;
+/** Most entries of one that is a list. */
+const kwargsListMax = 256;
+
+const kwargsRule = `chat_template_kwargs must be an object of at most ${templateKwargsMax} strings, numbers, booleans or lists of at most ${kwargsListMax} of them`;
+
+const kwarg = z.union(
+  [z.string(kwargsRule).max(1_024, kwargsRule), z.number(kwargsRule), z.boolean(kwargsRule)],
+  kwargsRule,
+);
 
 const kwargs = inBounds(
   z
     .record(
       z.string().regex(/^[A-Za-z_]\w{0,63}$/, kwargsRule),
-      z.union(
-        [z.string(kwargsRule).max(1_024, kwargsRule), z.number(kwargsRule), z.boolean(kwargsRule)],
-        kwargsRule,
-      ),
+      z.union([kwarg, arrayOf(kwarg, kwargsRule, { max: kwargsListMax })], kwargsRule),
       kwargsRule,
     )
     .refine(

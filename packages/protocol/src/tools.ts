@@ -3,18 +3,19 @@
 import { z } from "zod";
 
 import { optionalField } from "./absent.ts";
+import { arrayOf } from "./in-bounds.ts";
 
 /** Most entries of `tools`: more than any agent has, and each is written into the prompt. */
 export const toolsMax = 512;
 
-/** Most characters of a tool's description. */
-export const descriptionLengthMax = 16 * 1024;
+/** Most characters of a tool's description: as many as the engine takes of all tools together. */
+export const descriptionLengthMax = 1024 * 1024;
 
-const toolNameRule = "name must have 1 to 128 letters, digits, dots, dashes or underscores";
+const toolNameRule = "name must have 1 to 128 letters, digits, dots, colons, slashes, dashes or underscores";
 const parametersRule = "parameters must be a JSON schema: an object";
 
 /** What a tool is called. */
-export const toolNameField = z.string(toolNameRule).regex(/^[\w.-]{1,128}$/, toolNameRule);
+export const toolNameField = z.string(toolNameRule).regex(/^[\w.:/-]{1,128}$/, toolNameRule);
 
 /** What a tool does, in words for the model. */
 export const toolDescriptionField = optionalField(
@@ -47,7 +48,8 @@ export const Tool = z
   .meta({ id: "Tool" });
 export type Tool = z.infer<typeof Tool>;
 
-const toolChoiceRule = 'tool_choice must be "auto", "none", "required" or a named function';
+const toolChoiceRule =
+  'tool_choice must be "auto", "none", "required", a named function, or allowed_tools that are functions';
 
 const NamedTool = z.looseObject(
   {
@@ -57,16 +59,41 @@ const NamedTool = z.looseObject(
   toolChoiceRule,
 );
 
+const AllowedTools = z.looseObject(
+  {
+    type: z.literal("allowed_tools", toolChoiceRule),
+    allowed_tools: z.looseObject(
+      {
+        mode: z.enum(["auto", "required"], 'mode must be "auto" or "required"'),
+        tools: arrayOf(NamedTool, toolChoiceRule, { min: 1, max: toolsMax }),
+      },
+      toolChoiceRule,
+    ),
+  },
+  toolChoiceRule,
+);
+
+/** Whether to call tools: as the model likes, never, at least one, this very one, or some of them only. */
+const ToolChoice = z.union(
+  [
+    z.enum(["auto", "none", "required"]),
+    z.discriminatedUnion("type", [NamedTool, AllowedTools], toolChoiceRule),
+  ],
+  toolChoiceRule,
+);
+
 /** The tools of a request. */
 export function toolsOf<Schema extends z.ZodType>(tool: Schema) {
-  return z.array(tool, "tools must be an array").max(toolsMax, `tools must have at most ${toolsMax} entries`);
+  const ofCount = `tools must have at most ${toolsMax} entries`;
+  return arrayOf(tool, "tools must be an array", { max: toolsMax, ofCount });
 }
 
 /** The fields by their wire names. */
 export const toolFields = {
   tools: optionalField(toolsOf(Tool), { description: "Functions that the model may call." }),
-  tool_choice: optionalField(z.union([z.enum(["auto", "none", "required"]), NamedTool], toolChoiceRule), {
-    description: "Whether the reply calls: as the model likes, never, at least once, or this function.",
+  tool_choice: optionalField(ToolChoice, {
+    description:
+      "Whether the reply calls: as the model likes, never, at least once, this function, or some of them only.",
     default: "auto",
   }),
   parallel_tool_calls: optionalField(z.boolean("parallel_tool_calls must be true or false"), {
@@ -82,7 +109,14 @@ export function refineTools(request: ToolFields, context: z.RefinementCtx): void
   const { tools = [], tool_choice: choice = "none" } = request;
   if (choice === "none" || choice === "auto") return;
   const names = tools.map((tool) => tool.function.name);
-  refineToolChoice(choice === "required" ? undefined : choice.function.name, names, context);
+  for (const wanted of wantedOf(choice)) refineToolChoice(wanted, names, context);
+}
+
+/** The tools that must be there; undefined is any. */
+function wantedOf(choice: Exclude<ToolFields["tool_choice"], undefined | "auto" | "none">) {
+  if (choice === "required") return [undefined];
+  const named = choice.type === "function" ? [choice] : choice.allowed_tools.tools;
+  return named.map((tool) => tool.function.name);
 }
 
 /** The same for a choice that is a call, of the tool `name` or of any, however a request writes it. */

@@ -12,6 +12,9 @@ export const Usage = z
         .int()
         .meta({ description: "Tokens of the prompt that did not have to be computed again." }),
     }),
+    completion_tokens_details: z.object({
+      reasoning_tokens: z.int().meta({ description: "Those of the reply that were spent on thinking." }),
+    }),
   })
   .meta({ id: "Usage" });
 export type Usage = z.infer<typeof Usage>;
@@ -23,8 +26,12 @@ export const Timings = z
     prompt_ms: z.number().meta({ description: "Milliseconds that took." }),
     prompt_per_second: z.number(),
     predicted_n: z.int().meta({ description: "Tokens of the reply." }),
-    predicted_ms: z.number().meta({ description: "Milliseconds they took." }),
-    predicted_per_second: z.number(),
+    predicted_ms: z.number().meta({
+      description: "Milliseconds from the first of them, which ends the prompt's time, to the last.",
+    }),
+    predicted_per_second: z
+      .number()
+      .meta({ description: "Of the tokens behind the first one; 0 where there is no other." }),
     cache_n: z.int().meta({ description: "Tokens of the prompt that came from the cache." }),
     dropped_n: z
       .int()

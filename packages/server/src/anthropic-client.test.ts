@@ -185,9 +185,11 @@ describe("Anthropic's client raises its own errors", () => {
     [{ temperature: -1 }, Anthropic.BadRequestError, { type: "invalid_request_error", param: "temperature" }],
     [{ model: "other" }, Anthropic.NotFoundError, { type: "not_found_error", code: "model_not_found" }],
     [
-      { tools: [{ type: "web_search_20250305" as const, name: "web_search" as const }] },
+      {
+        messages: [{ role: "user" as const, content: [{ type: "container_upload" as const, file_id: "f" }] }],
+      },
       Anthropic.BadRequestError,
-      { message: expect.stringContaining("web_search_20250305") },
+      { message: expect.stringContaining("container_upload") },
     ],
     [
       { system: "x".repeat(10_000) },

@@ -1,30 +1,40 @@
 // Puts the server together: plugins, then routes. It never listens; serve.ts does, and tests use app.inject().
 import { randomUUID } from "node:crypto";
-import { firstProblem } from "@ingle/protocol";
 import Fastify, { LogController, type FastifyInstance, type FastifySchemaCompiler } from "fastify";
+import type { Machine } from "@ingle/protocol";
 import type { z } from "zod";
-import type { ServerConfig } from "./config.ts";
+import { isLoopbackAddress, trustedProxies } from "./access/client-address.ts";
+import { KeyCheck } from "./access/key-check.ts";
+import { KeyRing } from "./access/key-ring.ts";
+import { Sessions } from "./access/sessions.ts";
+import { wrongKeysPerMinute, WrongKeys } from "./access/wrong-keys.ts";
+import { checkValue } from "./bodies/check-body.ts";
+import { isLoopback, type ServerConfig } from "./config.ts";
+import type { ControlledServer } from "./control/controlled-server.ts";
+import { viewOfRunning, type ServerView } from "./control/server-view.ts";
 import type { AnsweringOptions } from "./answering/answering.ts";
-import { httpServer, type TlsMaterial } from "./http-server.ts";
+import { httpServer, limitConnections, type TlsMaterial } from "./http-server.ts";
+import type { JobRunner } from "./jobs/job-runner.ts";
 import type { LoggerSetting } from "./logger.ts";
 import type { ModelLibrary } from "./models/model-library.ts";
 import type { ModelRegistry } from "./models/registry.ts";
 import { Metrics } from "./metrics/metrics.ts";
+import type { Page } from "./page/page-files.ts";
 import { abort } from "./plugins/abort.ts";
-import { auth } from "./plugins/auth.ts";
+import { auth, type AuthOptions } from "./plugins/auth.ts";
 import { bodyBudget } from "./plugins/body-budget.ts";
 import { answerBadPath, answerBrokenHttp } from "./plugins/broken-requests.ts";
 import { clientKey } from "./plugins/client-key.ts";
 import { drain } from "./plugins/drain.ts";
 import { errors } from "./plugins/errors.ts";
 import { hosts } from "./plugins/hosts.ts";
+import { ignored } from "./plugins/ignored.ts";
 import { jsonBody } from "./plugins/json-body.ts";
 import { metrics } from "./plugins/metrics.ts";
 import { rateLimit } from "./plugins/rate-limit.ts";
 import { replyEnd } from "./plugins/reply-end.ts";
 import { requestId, requestLog } from "./plugins/request-log.ts";
 import { routeList } from "./plugins/route-list.ts";
-import { refuseStrangers } from "./plugins/strangers.ts";
 import { stalledReaders } from "./plugins/stalled-readers.ts";
 import { unknownPaths } from "./plugins/unknown-paths.ts";
 import { apiDescriptionRoutes } from "./routes/api-description.ts";
@@ -32,12 +42,18 @@ import { chatRoutes } from "./routes/chat-completions.ts";
 import { completionRoutes } from "./routes/completions.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { controlRoutes } from "./routes/control.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { jobRoutes } from "./routes/jobs.ts";
 import { libraryRoutes } from "./routes/library.ts";
+import { machineRoutes } from "./routes/machine.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { pageRoutes } from "./routes/page.ts";
 import { responsesRoutes } from "./routes/responses.ts";
+import { serverControlRoutes } from "./routes/server-control.ts";
+import { sessionRoutes } from "./routes/session.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 import { WireError } from "./wire-error.ts";
 
@@ -48,6 +64,16 @@ export interface AppDependencies {
   registry: ModelRegistry;
   /** Whose models /api/v1 looks for, fetches and removes. Default: none. */
   library?: ModelLibrary | undefined;
+  /** Tells /api/v1/machine what the server runs on. Default: it tells nothing. */
+  machine?: (() => Promise<Machine>) | undefined;
+  /** The jobs of that library. Default: none, and /api/v1/jobs is not there. */
+  jobs?: JobRunner | undefined;
+  /** Default: those of the config, without key files. */
+  keys?: KeyRing;
+  /** The page for people under `/`. Default: none. */
+  page?: Page | undefined;
+  /** Makes it the control address of the app. Its token has to be one of the keys, and needed. */
+  app?: AppControl | undefined;
   /** With it the server speaks HTTPS. */
   tls?: TlsMaterial | undefined;
   logger?: LoggerSetting;
@@ -56,25 +82,22 @@ export interface AppDependencies {
   keepAliveCommentMs?: number;
 }
 
+/** What is special about the address by which the app's own page asks. */
+export interface AppControl {
+  /** In the page's address, it becomes a cookie. */
+  token: string;
+  /** The `/v1` server that the page starts and stops. */
+  server: ControlledServer;
+}
+
 /** The server without its socket. */
 export async function buildApp(
   config: ServerConfig,
   dependencies: AppDependencies,
 ): Promise<FastifyInstance> {
-  const { registry, logger = false } = dependencies;
-  const app = Fastify({
-    logger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
-    genReqId: requestId,
-    bodyLimit: config.limits.bodyBytesMax,
-    serverFactory: (listener) => httpServer(listener, config.limits, dependencies.tls),
-    return503OnClosing: false, // the registry answers in our own words
-    frameworkErrors: answerBadPath,
-    clientErrorHandler: answerBrokenHttp,
-    schemaController: { compilersFactory: { buildValidator: notBuilt, buildSerializer: notBuilt } },
-  });
-  app.setValidatorCompiler(zodValidator);
-
+  const { registry, keys = new KeyRing(config), app: control } = dependencies;
+  const trustsProxy = trustedProxies(config.trustProxies);
+  const app = bareApp(config, dependencies, trustsProxy);
   await app.register(replyEnd);
   await app.register(abort);
   await app.register(requestLog);
@@ -84,52 +107,110 @@ export async function buildApp(
     await app.register(tracing, { settings: config.tracing });
   }
   await app.register(errors);
-  await app.register(jsonBody);
+  await app.register(ignored);
   await app.register(unknownPaths);
   await app.register(routeList);
   await app.register(drain);
   await app.register(stalledReaders, { timeoutMs: config.limits.stalledReaderTimeoutMs });
-  await app.register(hosts, { allowHosts: config.allowHosts, allowOrigins: config.allowOrigins });
-  await app.register(auth, { keyDigests: config.keyDigests });
+  const isAppListener = control !== undefined;
+  const { allowHosts, allowOrigins } = config;
+  await app.register(hosts, { allowHosts, allowOrigins, isForOwnPages: isAppListener });
+  const access = accessOf(config, { keys, trustsProxy, isAppListener });
+  await app.register(auth, access);
   await app.register(rateLimit, { requestsPerMinute: config.rateLimit });
   await app.register(clientKey);
-  await app.register(bodyBudget, { bodyBytesMax: config.limits.bodyBytesMax });
+  await app.register(bodyBudget, config.limits);
+  await app.register(jsonBody, config.limits);
+  const view = control === undefined ? viewOfRunning(app, { config, keys }) : () => control.server.view();
+  await addRoutes(app, config, { ...dependencies, access, view });
+  return app;
+}
 
+function bareApp(
+  config: ServerConfig,
+  { logger = false, tls }: AppDependencies,
+  trustsProxy: (address: string | undefined) => boolean,
+): FastifyInstance {
+  const app = Fastify({
+    logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+    genReqId: requestId,
+    bodyLimit: config.limits.bodyBytesMax,
+    trustProxy: config.trustProxies.length > 0 && trustsProxy,
+    serverFactory: (listener) =>
+      limitConnections(httpServer(listener, config.limits, tls), {
+        max: config.limits.connectionsPerAddressMax,
+        isExempt: (address) => isLoopbackAddress(address) || trustsProxy(address),
+      }),
+    return503OnClosing: false, // the registry answers in our own words
+    frameworkErrors: answerBadPath,
+    clientErrorHandler: answerBrokenHttp,
+    schemaController: { compilersFactory: { buildValidator: notBuilt, buildSerializer: notBuilt } },
+  });
+  return app.setValidatorCompiler(zodValidator);
+}
+
+async function addRoutes(
+  app: FastifyInstance,
+  config: ServerConfig,
+  dependencies: AppDependencies & { access: AuthOptions; view: ServerView },
+): Promise<void> {
+  const { registry, library, access, view, page, app: control } = dependencies;
+  const answering = answeringOf(config, dependencies);
   await app.register(healthRoutes, { registry });
   await app.register(metricsRoutes);
   await app.register(modelRoutes, { registry });
-  const answering: AnsweringOptions = {
-    registry,
-    variant: config.variant,
-    imageHosts: new Set(config.allowImageHosts),
-    keepAliveMs: dependencies.keepAliveCommentMs ?? keepAliveCommentMs,
-    now: dependencies.now ?? (() => new Date()),
-    newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
-  };
   await app.register(chatRoutes, answering);
   await app.register(completionRoutes, answering);
   await app.register(tokenizeRoutes, answering);
   await app.register(embeddingRoutes, answering);
   await app.register(messagesRoutes, answering);
   await app.register(responsesRoutes, answering);
-  const management = { ...answering, refuseStrangers: refuseStrangers(config) };
-  await app.register(controlRoutes, management);
-  await app.register(libraryRoutes, { ...management, library: dependencies.library });
+  await app.register(controlRoutes, answering);
+  await app.register(eventRoutes, { ...answering, view, jobs: dependencies.jobs });
+  await app.register(jobRoutes, { jobs: dependencies.jobs });
+  await app.register(machineRoutes, { machine: dependencies.machine });
+  await app.register(libraryRoutes, { ...answering, library });
+  await app.register(serverControlRoutes, { view, server: control?.server });
+  await app.register(sessionRoutes, access);
   await app.register(apiDescriptionRoutes, {
     registry,
-    hasKeys: config.keyDigests.length > 0,
+    keys: access.keys,
     isRateLimited: config.rateLimit > 0,
   });
-  return app;
+  if (page !== undefined) await app.register(pageRoutes, { ...access, page, token: control?.token });
 }
 
-/** The one problem that an error body can name, found by the schema of the route. */
-const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
-  return (data) => {
-    const result = schema.safeParse(data);
-    if (result.success) return { value: result.data };
-    const { message, param } = firstProblem(result.error);
-    return { error: new WireError("invalid_request", message, { param: param ?? undefined }) };
+function answeringOf(config: ServerConfig, dependencies: AppDependencies): AnsweringOptions {
+  return {
+    registry: dependencies.registry,
+    variant: config.variant,
+    imageHosts: new Set(config.allowImageHosts),
+    keepAliveMs: dependencies.keepAliveCommentMs ?? keepAliveCommentMs,
+    now: dependencies.now ?? (() => new Date()),
+    newId: dependencies.newId ?? (() => randomUUID().replaceAll("-", "")),
+  };
+}
+
+/** Who may ask, and for what. */
+function accessOf(
+  config: ServerConfig,
+  { keys, ...options }: Pick<AuthOptions, "keys" | "trustsProxy" | "isAppListener">,
+): AuthOptions {
+  const { rateLimit: most } = config;
+  const wrongKeys = new WrongKeys(most === 0 ? wrongKeysPerMinute : Math.min(most, wrongKeysPerMinute));
+  const keyCheck = new KeyCheck(keys, wrongKeys);
+  return { ...options, keys, keyCheck, sessions: new Sessions(), isLoopbackServer: isLoopback(config.host) };
+}
+
+/** Bodies were checked where they were read (plugins/json-body.ts): only one that is not there is left. */
+const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
+  return (data: unknown) => {
+    if (httpPart === "body" && data !== undefined) return { value: data };
+    const checked = checkValue(data, schema);
+    if (!("refusal" in checked)) return { value: checked.value };
+    const { code, message, param } = checked.refusal;
+    return { error: new WireError(code, message, { param }) };
   };
 };
 

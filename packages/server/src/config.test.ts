@@ -59,6 +59,7 @@ describe("precedence", () => {
       {},
       {
         INGLE_API_KEYS: "one, two,",
+        INGLE_INSECURE_SHORT_KEY: "true",
         INGLE_CTX: "512",
         INGLE_CONTEXT_OVERFLOW: "shift",
         INGLE_SPECULATION: "ngram",
@@ -107,6 +108,13 @@ describe("errors", () => {
     [{}, { INGLE_CACHE_RAM: "much" }, "INGLE_CACHE_RAM"],
     [{ allowHost: ["a/b"] }, {}, "--allow-host"],
     [{ allowOrigin: ["https://chat.example/path"] }, {}, "--allow-origin"],
+    [{ allowOrigin: ["https://*"] }, {}, "--allow-origin"],
+    [{ allowOrigin: ["*"] }, {}, "--allow-origin"],
+    [{ allowOrigin: ["app://notes.example/index.html"] }, {}, "--allow-origin"],
+    [{ trustProxy: ["true"] }, {}, "--trust-proxy"],
+    [{}, { INGLE_TRUST_PROXIES: "10.0.0.0/33" }, "INGLE_TRUST_PROXIES"],
+    [{ connectionsPerAddress: -1 }, {}, "--connections-per-address"],
+    [{ apiKeyFile: "" }, {}, "--api-key-file"],
     [{ idleUnload: "1ms" }, {}, "--idle-unload"],
     [{ drainTimeout: "soon" }, {}, "--drain-timeout"],
     [{ rateLimit: -1 }, {}, "--rate-limit"],
@@ -130,6 +138,29 @@ describe("errors", () => {
   });
 });
 
+describe("keys", () => {
+  it.each<[ServerFlags, Record<string, string>, string]>([
+    [{ apiKey: ["fifteen-letters"] }, {}, "--api-key"],
+    [{ apiKey: ["a-key-that-is-long-enough", "k"] }, {}, "--api-key"],
+    [{ adminKey: ["k"] }, {}, "--admin-key"],
+    [{}, { INGLE_API_KEYS: "k" }, "INGLE_API_KEYS"],
+    [{}, { INGLE_ADMIN_KEYS: "k" }, "INGLE_ADMIN_KEYS"],
+  ])("that can be guessed are refused: %j with %j names %s", (flags, env, setting) => {
+    const error = errorOf(() => resolve(flags, env));
+    expect(error.setting).toBe(setting);
+    expect(error.message).toMatch(
+      /must be at least 16 characters.*openssl rand -hex 32.*--insecure-short-key/,
+    );
+    expect(error.message).not.toContain("fifteen-letters");
+  });
+
+  it("of 16 characters are taken, and shorter ones when somebody says so", () => {
+    expect(resolve({ apiKey: ["sixteen--letters"] }).keyDigests).toHaveLength(1);
+    expect(resolve({ adminKey: ["k"], insecureShortKey: true }).adminKeyDigests).toHaveLength(1);
+    expect(() => resolve({ apiKey: [""], insecureShortKey: true })).toThrow(/must not be empty/);
+  });
+});
+
 describe("an address that others can reach", () => {
   it.each(["0.0.0.0", "::", "192.168.1.5", "example.org"])("%s is refused without a key", (host) => {
     expect(errorOf(() => resolve({ host })).setting).toBe("--host");
@@ -141,9 +172,13 @@ describe("an address that others can reach", () => {
   });
 
   it("is taken with a key, or when --no-auth says so", () => {
-    const config = resolve({ host: "0.0.0.0", apiKey: ["secret"] });
+    const config = resolve({ host: "0.0.0.0", apiKey: ["secret-of-16-characters"] });
     expect(config.keyDigests).toHaveLength(1);
     expect(JSON.stringify(config)).not.toContain("secret");
+    expect(resolve({ host: "0.0.0.0", adminKey: ["secret-of-16-characters"] }).adminKeyDigests).toHaveLength(
+      1,
+    );
+    expect(resolve({ host: "0.0.0.0", apiKeyFile: "keys" }).keyFile).toBe("keys");
     expect(resolve({ host: "0.0.0.0", noAuth: true }).noAuth).toBe(true);
   });
 

@@ -3,12 +3,15 @@
 import { isIP } from "node:net";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
-import { digestOfKey } from "./api-key.ts";
+import { isAddressOrNetwork, isLoopback } from "./access/client-address.ts";
+import { AllowedOrigin } from "./access/origins.ts";
+import { apiKeysMax, digestOfKey, whyNotTaken } from "./api-key.ts";
 import { duration } from "./duration.ts";
 import { readSettings, type ServerFlags, type SettingName, type Settings } from "./settings.ts";
 import { TracingSettings, tracingSettings } from "./tracing/settings.ts";
 import { VariantName, variants } from "./variants.ts";
 
+export { isLoopback } from "./access/client-address.ts";
 export type { ServerFlags } from "./settings.ts";
 
 /** A request's body: text is far smaller, several inline images are not. */
@@ -30,24 +33,22 @@ const idleUnloadMinMs = 1_000;
  * gateways send, far less than a flood.
  */
 const rateLimitBeyondLoopback = 6_000;
-/** Most API keys: each one is compared with each request's. */
-const apiKeysMax = 1_000;
+/** Connections of one address: a browser keeps six, an office behind one address has dozens, a flood thousands. */
+const connectionsPerAddressDefault = 256;
 
 const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i;
 
 /** A name as it stands in a Host header, without a port; addresses of IPv6 without brackets. */
-const AllowedHost = z
+export const AllowedHost = z
   .string()
   .refine((name) => isIP(name) !== 0 || hostName.test(name), "must be a host name or address without a port")
   .transform((name) => name.toLowerCase());
 
-/** `https://chat.example` or `http://chat.example:3000`, exactly as browsers send it; `null` for pages from a file. */
-const AllowedOrigin = z
-  .string()
-  .refine(
-    (origin) => origin === "null" || (URL.canParse(origin) && new URL(origin).origin === origin),
-    'must be an origin such as "https://chat.example", without a path',
-  );
+/** Keys as they are said; only their digests are kept. */
+const KeyDigests = z
+  .array(z.string().transform(digestOfKey))
+  .max(apiKeysMax, `must be at most ${apiKeysMax} keys`)
+  .default([]);
 
 /** A path, or what else names a file or a model. */
 const PathOrName = z.string().min(1, "must not be empty").max(4096, "must be at most 4096 characters");
@@ -100,25 +101,33 @@ export const ServerConfig = z
         .max(16, "must be at most 16")
         .optional(),
     }),
-    /** With at least one key, a request without one of them is a 401. The keys themselves are not kept. */
-    keyDigests: z
-      .array(
-        z
-          .string()
-          .min(1, "must not be empty")
-          .max(1024, "must be at most 1024 characters")
-          .transform(digestOfKey),
-      )
-      .max(apiKeysMax, `must be at most ${apiKeysMax} keys`)
-      .default([]),
+    /** Keys that use models. With a key of either kind, a request without one is a 401. */
+    keyDigests: KeyDigests,
+    /** Keys that manage models, too. */
+    adminKeyDigests: KeyDigests,
+    /** Files with more of them, read again when they change. */
+    keyFile: PathOrName.optional(),
+    adminKeyFile: PathOrName.optional(),
+    /** Takes keys that are short enough to be guessed. */
+    insecureShortKey: z.boolean("must be true or false").default(false),
     /** Says in words that anybody who reaches the address may use the server. */
     noAuth: z.boolean("must be true or false").default(false),
     /** Host names that requests may use beside loopback and the address they came to. */
     allowHosts: z.array(AllowedHost).default([]),
     /** Hosts whose images are fetched when a request names them by URL. */
     allowImageHosts: z.array(AllowedHost).default([]),
-    /** Origins of web pages that may call the server, beside loopback and the server's own. */
+    /** Origins of web pages and apps that may call the server, beside those that need no naming. */
     allowOrigins: z.array(AllowedOrigin).default([]),
+    /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are believed. */
+    trustProxies: z
+      .array(
+        z
+          .string()
+          .refine(isAddressOrNetwork, "must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8"),
+      )
+      .default([]),
+    /** No page for people under `/`. */
+    noUi: z.boolean("must be true or false").default(false),
     /** Paths of PEM files; without them the server speaks plain HTTP. */
     tls: z.object({ certFile: z.string(), keyFile: z.string() }).optional(),
     /** Requests a minute of one key or address; 0 is no limit. */
@@ -149,6 +158,11 @@ export const ServerConfig = z
         /** A client that takes nothing of a reply that is waiting for it is hung up on after this time. */
         stalledReaderTimeoutMs: duration({ minMs: 100 }).prefault(stalledReaderTimeoutDefault),
         drainDeadlineMs: duration({ minMs: 0 }).prefault(drainTimeoutDefault),
+        /** Open at the same time; 0 is no limit. Loopback and trusted proxies, which stand for many, are not counted. */
+        connectionsPerAddressMax: z
+          .int("must be a whole number")
+          .min(0, "must be at least 0")
+          .default(connectionsPerAddressDefault),
       })
       .prefault({}),
   })
@@ -172,6 +186,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
   const name = VariantName.safeParse(values.variant ?? "desktop");
   if (!name.success) throw unusable(sources.variant, name.error.issues[0]);
   const variant = variants[name.data];
+  refuseWeakKeys({ values, sources });
   const result = ServerConfig.safeParse({
     variant: name.data,
     host: values.host ?? variant.host,
@@ -196,11 +211,8 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       imageMaxTokens: values.imageMaxTokens,
       draftTokens: values.draftTokens,
     },
-    keyDigests: values.apiKey,
-    noAuth: values.noAuth,
-    allowHosts: values.allowHost,
-    allowImageHosts: values.allowImageHost,
-    allowOrigins: values.allowOrigin,
+    ...accessOf(values),
+    noUi: values.noUi,
     tls: tlsFiles({ values, sources }),
     rateLimit: values.rateLimit ?? defaultRateLimit(values.host ?? variant.host),
     metricsCompat: values.metricsCompat,
@@ -220,6 +232,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       requestTimeoutMs: values.requestTimeout,
       stalledReaderTimeoutMs: values.stalledReaderTimeout,
       drainDeadlineMs: values.drainTimeout,
+      connectionsPerAddressMax: values.connectionsPerAddress,
     },
   });
   if (!result.success) {
@@ -230,11 +243,32 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
   return result.data;
 }
 
+/** Who may ask, and for what. */
+function accessOf(values: Settings["values"]) {
+  return {
+    keyDigests: values.apiKey,
+    adminKeyDigests: values.adminKey,
+    keyFile: values.apiKeyFile,
+    adminKeyFile: values.adminKeyFile,
+    insecureShortKey: values.insecureShortKey,
+    noAuth: values.noAuth,
+    allowHosts: values.allowHost,
+    allowImageHosts: values.allowImageHost,
+    allowOrigins: values.allowOrigin,
+    trustProxies: values.trustProxy,
+  };
+}
+
 /** The settings whose names in the config differ from the flag's. */
 const settingOfConfigKey: Readonly<Record<string, SettingName>> = {
   contextLength: "ctx",
   cacheRamMiB: "cacheRam",
   keyDigests: "apiKey",
+  adminKeyDigests: "adminKey",
+  keyFile: "apiKeyFile",
+  adminKeyFile: "adminKeyFile",
+  trustProxies: "trustProxy",
+  connectionsPerAddressMax: "connectionsPerAddress",
   allowHosts: "allowHost",
   allowImageHosts: "allowImageHost",
   allowOrigins: "allowOrigin",
@@ -258,6 +292,17 @@ function tlsFiles({ values, sources }: Settings): { certFile: unknown; keyFile: 
   throw new ConfigError(given ?? missing, `${given} needs ${missing} beside it.`);
 }
 
+/** Before they become digests, of which nobody can tell how long the keys were. The keys are not repeated. */
+function refuseWeakKeys({ values, sources }: Settings): void {
+  for (const name of ["apiKey", "adminKey"] as const) {
+    const keys = z.array(z.string()).safeParse(values[name]);
+    for (const key of keys.success ? keys.data : []) {
+      const why = whyNotTaken(key, { allowsShort: values.insecureShortKey === true });
+      if (why !== undefined) throw unusable(sources[name], { message: why });
+    }
+  }
+}
+
 /** A flood from another machine is bounded from the start; programs of this machine are its user's own. */
 function defaultRateLimit(host: unknown): number {
   return typeof host === "string" && isLoopback(host) ? 0 : rateLimitBeyondLoopback;
@@ -279,17 +324,26 @@ function unusable(source: string | undefined, issue: { message: string } | undef
   return new ConfigError(setting, `${setting} ${issue?.message ?? "cannot be used"}.`);
 }
 
+/** Where the keys of a config are. */
+export type KeyConfig = Pick<ServerConfig, "keyDigests" | "adminKeyDigests" | "keyFile" | "adminKeyFile">;
+
+/** Whether a request without a key is refused. */
+export function needsKey({ keyDigests, adminKeyDigests, keyFile, adminKeyFile }: KeyConfig): boolean {
+  const isSaid = keyDigests.length + adminKeyDigests.length > 0;
+  return isSaid || keyFile !== undefined || adminKeyFile !== undefined;
+}
+
+/** Whether other machines can reach a server on this host and use it without a key. */
+export function isOpenToOthers({ host, hasKeys }: { host: string; hasKeys: boolean }): boolean {
+  return !isLoopback(host) && !hasKeys;
+}
+
 /** An address that others can reach needs a key, or a person who says that it needs none. */
 function refuseOpenHouse(config: ServerConfig, source: string): void {
-  if (isLoopback(config.host) || config.keyDigests.length > 0 || config.noAuth) return;
+  if (config.noAuth || !isOpenToOthers({ host: config.host, hasKeys: needsKey(config) })) return;
   throw new ConfigError(
     source,
     `${source} binds to ${config.host}, which other machines can reach, and no key is configured. ` +
       "Give a key with --api-key or INGLE_API_KEYS, or say --no-auth (INGLE_NO_AUTH=true) to serve everybody.",
   );
-}
-
-/** Whether only this machine can reach the address. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
 import { documentOf } from "../test/documented.ts";
+import { appVariables } from "./cli/app-command.ts";
 import { ingleProgram } from "./cli/program.ts";
 import { settingsTable } from "./settings.ts";
 import { scriptedApp } from "./testing/scripted-server.ts";
@@ -61,7 +62,8 @@ it("docs/http-api.md has a row or a sentence for every field of every request", 
   for (const [path, methods] of Object.entries(paths)) {
     for (const { requestBody } of Object.values(methods)) {
       const name = requestBody?.content["application/json"]?.schema.$ref?.split("/").at(-1) ?? "";
-      const fields = Object.keys(components.schemas[name]?.properties ?? {});
+      const { properties = {}, oneOf = [] } = components.schemas[name] ?? {};
+      const fields = [properties, ...oneOf.map((form) => form.properties ?? {})].flatMap(Object.keys);
       if (requestBody !== undefined) expect(fields, path).not.toEqual([]);
       expect(
         fields.filter((field) => !codes.has(field)),
@@ -96,9 +98,9 @@ it("docs/cli.md names every flag of every command, and no other one", async () =
   expect(written.filter((flag) => !known.has(flag))).toEqual([]);
 });
 
-it("docs/cli.md names every environment variable of the server's settings", async () => {
+it("docs/cli.md names every environment variable of the server's and the app's settings", async () => {
   const codes = codeOf(await page("cli.md"));
-  const names = settingsTable.flatMap(({ variables }) => variables);
+  const names = [...settingsTable.flatMap(({ variables }) => variables), ...Object.values(appVariables)];
   expect(names.filter((name) => !codes.has(name) && !codes.has(`${name}=true`))).toEqual([]);
 });
 

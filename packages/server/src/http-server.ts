@@ -1,6 +1,8 @@
 // Node's HTTP or HTTPS server under our limits: what holds before a request exists. Handed to Fastify by app.ts.
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createSecureServer } from "node:https";
+import { Server as TlsServer } from "node:tls";
+import { networkOf } from "./access/client-address.ts";
 import type { ServerConfig } from "./config.ts";
 
 /** Certificate and private key, in PEM. */
@@ -43,5 +45,39 @@ export function httpServer(
       : createSecureServer({ ...options, ...tls, handshakeTimeout: handshakeMs }, listener);
   server.maxHeadersCount = headersMax;
   server.maxConnections = connectionsMax;
+  return server;
+}
+
+/** New connections are shown this certificate; those that are open keep theirs. Throws what Node throws about it. */
+export function renewTls(server: Server, { cert, key }: TlsMaterial): void {
+  if (server instanceof TlsServer) server.setSecureContext({ cert, key });
+}
+
+/**
+ * Ends connections of one address beyond `max` as they come; 0 is no limit. Exempt are programs of this machine, which are
+ * its user's own, and proxies, which stand for many clients: they are bounded by the connections of all.
+ */
+export function limitConnections(
+  server: Server,
+  { max, isExempt }: { max: number; isExempt: (address: string) => boolean },
+): Server {
+  if (max === 0) return server;
+  const open = new Map<string, number>();
+  server.on("connection", (socket) => {
+    const { remoteAddress: address } = socket;
+    if (address === undefined || isExempt(address)) return;
+    const client = networkOf(address);
+    const count = (open.get(client) ?? 0) + 1;
+    if (count > max) {
+      socket.destroy();
+      return;
+    }
+    open.set(client, count);
+    socket.once("close", () => {
+      const left = (open.get(client) ?? 1) - 1;
+      if (left === 0) open.delete(client);
+      else open.set(client, left);
+    });
+  });
   return server;
 }

@@ -125,14 +125,20 @@ describe("the openai client", () => {
       constructor: OpenAI.BadRequestError,
       param: "previous_response_id",
     });
-    await expect(responses.create({ ...request, tools: [{ type: "web_search" }] })).rejects.toMatchObject({
+    await expect(
+      responses.create({
+        ...request,
+        tools: [{ type: "web_search" }],
+        tool_choice: { type: "web_search_preview" },
+      }),
+    ).rejects.toMatchObject({
       constructor: OpenAI.BadRequestError,
-      message: expect.stringContaining("web_search"),
+      message: expect.stringContaining("tool_choice"),
     });
     await expect(responses.create({ ...request, model: "other" })).rejects.toBeInstanceOf(
       OpenAI.NotFoundError,
     );
-    await expect(responses.stream({ ...request, top_p: 0 }).finalResponse()).rejects.toBeInstanceOf(
+    await expect(responses.stream({ ...request, top_p: 1.5 }).finalResponse()).rejects.toBeInstanceOf(
       OpenAI.BadRequestError,
     );
   });

@@ -25,13 +25,20 @@ export interface ServerFlags {
   imageMaxTokens?: number | undefined;
   draftTokens?: number | undefined;
   apiKey?: string[] | undefined;
+  adminKey?: string[] | undefined;
+  apiKeyFile?: string | undefined;
+  adminKeyFile?: string | undefined;
+  insecureShortKey?: boolean | undefined;
   noAuth?: boolean | undefined;
   allowHost?: string[] | undefined;
   allowImageHost?: string[] | undefined;
   allowOrigin?: string[] | undefined;
+  trustProxy?: string[] | undefined;
+  noUi?: boolean | undefined;
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
   rateLimit?: number | undefined;
+  connectionsPerAddress?: number | undefined;
   metricsCompat?: string | undefined;
   /** Times are texts such as `30s`: see duration.ts. */
   idleUnload?: string | undefined;
@@ -52,14 +59,14 @@ type Reader = (text: string) => unknown;
 
 const text: Reader = (value) => value;
 /** Anything that is not a whole number stays a text, which the schema then refuses. */
-const wholeNumber: Reader = (value) => (/^\d{1,15}$/.test(value) ? Number(value) : value);
+export const wholeNumber: Reader = (value) => (/^\d{1,15}$/.test(value) ? Number(value) : value);
 const list: Reader = (value) =>
   value
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
 /** The words that the Hugging Face tools take for their variables, too. */
-const truth: Reader = (value) => {
+export const truth: Reader = (value) => {
   if (["1", "true", "yes", "on"].includes(value.toLowerCase())) return true;
   return ["0", "false", "no", "off"].includes(value.toLowerCase()) ? false : value;
 };
@@ -91,13 +98,20 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "draftModel", variables: ["INGLE_DRAFT_MODEL"], read: text },
   { name: "draftTokens", variables: ["INGLE_DRAFT_TOKENS"], read: wholeNumber },
   { name: "apiKey", variables: ["INGLE_API_KEYS"], read: list },
+  { name: "adminKey", variables: ["INGLE_ADMIN_KEYS"], read: list },
+  { name: "apiKeyFile", variables: ["INGLE_API_KEY_FILE"], read: text },
+  { name: "adminKeyFile", variables: ["INGLE_ADMIN_KEY_FILE"], read: text },
+  { name: "insecureShortKey", variables: ["INGLE_INSECURE_SHORT_KEY"], read: truth },
   { name: "noAuth", variables: ["INGLE_NO_AUTH"], read: truth },
   { name: "allowHost", variables: ["INGLE_ALLOW_HOSTS"], read: list },
   { name: "allowImageHost", variables: ["INGLE_ALLOW_IMAGE_HOSTS"], read: list },
   { name: "allowOrigin", variables: ["INGLE_ALLOW_ORIGINS"], read: list },
+  { name: "trustProxy", variables: ["INGLE_TRUST_PROXIES"], read: list },
+  { name: "noUi", variables: ["INGLE_NO_UI"], read: truth },
   { name: "tlsCert", variables: ["INGLE_TLS_CERT"], read: text },
   { name: "tlsKey", variables: ["INGLE_TLS_KEY"], read: text },
   { name: "rateLimit", variables: ["INGLE_RATE_LIMIT"], read: wholeNumber },
+  { name: "connectionsPerAddress", variables: ["INGLE_CONNECTIONS_PER_ADDRESS"], read: wholeNumber },
   { name: "metricsCompat", variables: ["INGLE_METRICS_COMPAT"], read: text },
   { name: "idleUnload", variables: ["INGLE_IDLE_UNLOAD"], read: text },
   { name: "onLoading", variables: ["INGLE_ON_LOADING"], read: text },

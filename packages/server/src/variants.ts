@@ -27,6 +27,8 @@ export interface Variant {
   /** When the port is taken, the next free one is used and reported. */
   portFallback: boolean;
   modelRule: ModelRule;
+  /** A request may leave `model` out: there is one that it can mean. */
+  isModelOptional: boolean;
   onLoading: OnLoading;
   /** `top_k` of a request that does not say. */
   topK: number;
@@ -40,6 +42,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     port: 1337,
     portFallback: true,
     modelRule: "known",
+    isModelOptional: false,
     onLoading: "wait",
     topK: 40,
   },
@@ -48,6 +51,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     port: 1234,
     portFallback: false,
     modelRule: "any",
+    isModelOptional: true,
     onLoading: "reject-at-start",
     topK: 40,
   },
@@ -56,6 +60,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     port: 8080,
     portFallback: false,
     modelRule: "given",
+    isModelOptional: true,
     onLoading: "reject-at-start",
     topK: 50,
   },
@@ -64,6 +69,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     port: 8000,
     portFallback: false,
     modelRule: "known",
+    isModelOptional: true,
     onLoading: "reject-at-start",
     topK: 50,
     model: "LiquidAI/LFM2-8B-A1B",

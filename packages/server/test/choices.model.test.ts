@@ -103,6 +103,10 @@ describe("probabilities", () => {
     return answer.choices[0];
   }
 
+  /** The same tokens; what a prompt had cached changes the sixth digit of how likely they are (real-server.ts). */
+  const about = <T extends { logprob: number }>(tokens: readonly T[] = []): T[] =>
+    tokens.map((token) => ({ ...token, logprob: expect.closeTo(token.logprob, 4) }));
+
   it("are null unless they are asked for", async () => {
     expect((await choice({})).logprobs).toBeNull();
     expect((await choice({ logprobs: false })).logprobs).toBeNull();
@@ -133,10 +137,11 @@ describe("probabilities", () => {
   });
 
   it("are the model's own: temperature, penalties, biases and grammars do not change them", async () => {
-    const first = async (body: object): Promise<unknown> =>
+    const first = async (body: object) =>
       (await choice({ logprobs: true, top_logprobs: 5, max_tokens: 1, ...body })).logprobs?.content[0]
         ?.top_logprobs;
-    const plain = await first({ temperature: 0 });
+    const plain = about(await first({ temperature: 0 }));
+    expect(plain).toHaveLength(5);
     expect(await first({ temperature: 2, seed: 1 })).toEqual(plain);
     expect(await first({ repeat_penalty: 1.5, presence_penalty: 2 })).toEqual(plain);
     expect(await first({ logit_bias: { "5": 100 } })).toEqual(plain);
@@ -156,7 +161,12 @@ describe("probabilities", () => {
           (event) =>
             ChatCompletionChunk.parse(JSON.parse(event.slice(6))).choices[0]?.logprobs?.content ?? [],
         );
-      expect(told).toEqual(whole.logprobs?.content);
+      expect(told).toEqual(
+        whole.logprobs?.content.map((token) => ({
+          ...about([token])[0],
+          top_logprobs: about(token.top_logprobs),
+        })),
+      );
     }
   });
 });

@@ -8,6 +8,7 @@ import * as realEngine from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
 import type { CommandContext, Engine } from "../src/cli/context.ts";
 import { Shutdown } from "../src/cli/signals.ts";
+import { openDesktopApp } from "../src/desktop-app.ts";
 import { serve } from "../src/serve.ts";
 
 export interface TestWorld {
@@ -22,11 +23,13 @@ export interface TestWorld {
   signals: EventEmitter;
   exits: number[];
   clock: { ms: number };
+  /** Addresses that a browser was opened with. */
+  opened: string[];
 }
 
 /** `isTTY` makes all three streams terminals. */
 export function testWorld(
-  options: { engine?: Engine; isTTY?: boolean; env?: NodeJS.ProcessEnv } = {},
+  options: { engine?: Engine; isTTY?: boolean; env?: NodeJS.ProcessEnv; hasBrowser?: boolean } = {},
 ): TestWorld {
   const isTTY = options.isTTY ?? false;
   const stdin = Object.assign(new PassThrough(), { isTTY });
@@ -36,6 +39,11 @@ export function testWorld(
   const exits: number[] = [];
   const clock = { ms: 0 };
   const now = (): number => clock.ms;
+  const opened: string[] = [];
+  const openPage = async (address: string): Promise<void> => {
+    if (options.hasBrowser === false) throw new Error("There is no browser.");
+    opened.push(address);
+  };
   const context: CommandContext = {
     stdin,
     stdout: stdout.stream,
@@ -45,10 +53,12 @@ export function testWorld(
     shutdown: new Shutdown({ source: signals, exit: (code) => exits.push(code), now }),
     engine: async () => options.engine ?? realEngine,
     server: async () => ({ serve: (config, models) => serve(config, { ...models, logger: false }) }),
+    app: async () => ({ openDesktopApp: (parts) => openDesktopApp({ ...parts, logger: false }) }),
+    browser: async () => ({ openPage }),
   };
   const { text: out, has: outHas } = stdout;
   const { text: err, has: errHas } = stderr;
-  return { context, stdin, out, err, outHas, errHas, signals, exits, clock };
+  return { context, stdin, out, err, outHas, errHas, signals, exits, clock, opened };
 }
 
 function remembering(isTTY: boolean) {
@@ -72,9 +82,10 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
     ...realEngine,
     buildInfo: async () => ({
       version: "0.1.0",
-      llamaCpp: { version: "v0.5.0", commit: "de3ff815" },
+      llamaCpp: { version: "v0.5.0", commit: "de3ff815", sources: "5ca1ab1e" },
       gpu: "cpu",
       compiler: "GNU 12.2.0",
+      cpu: "native",
       buildType: "Release",
       devices: [
         {

@@ -1,6 +1,8 @@
 // A server on a real tiny model and a real socket, for the end-to-end tests.
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { load, type LoadOptions, type Model } from "@ingle/engine";
-import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { exactArithmetic, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { ModelRegistry, resolveConfig, serve, type ServerFlags } from "@ingle/server";
 
 export const modelId = "tiny";
@@ -21,13 +23,13 @@ export async function realServer(
     flags?: ServerFlags;
   } = {},
 ): Promise<RealServer> {
-  const config = resolveConfig({ flags: { port: 0, ...options.flags }, env: {} });
+  const config = resolveConfig({ flags: { port: 0, insecureShortKey: true, ...options.flags }, env: {} });
   const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
   const server = await serve(config, { logger: false, registry });
   const { file, mmproj } = await modelFiles(options);
-  // Flash attention off and F32 weights: texts that do not depend on what else is in the batch.
+  // And F32 weights: texts that do not depend on what else is in the batch.
   const model = await registry.load(modelId, () =>
-    load(file, { threads: 1, flashAttention: "off", mmproj, ...options.load }),
+    load(file, { threads: 1, ...exactArithmetic, mmproj, ...options.load }),
   );
   const baseUrl = `${server.url}/v1`;
   const post: RealServer["post"] = (body, signal, headers) =>
@@ -47,6 +49,13 @@ async function modelFiles({
   if (vision === undefined) return { file: await tinyModel({ weights: "f32", ...fixture }), mmproj: null };
   const { model, projector } = await tinyVisionModel({ architecture: vision, weights: "f32" });
   return { file: model, mmproj: projector };
+}
+
+const templates = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
+
+/** One of the chat templates that come with llama.cpp, by the name of its file. */
+export function chatTemplate(name: string): Promise<string> {
+  return readFile(path.join(templates, `${name}.jinja`), "utf8");
 }
 
 export const user = (content: string): { role: "user"; content: string }[] => [{ role: "user", content }];

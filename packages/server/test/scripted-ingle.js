@@ -1,11 +1,15 @@
 // The `ingle` command as a process of its own, over a scripted model instead of the native engine: for tests that
-// send real signals. Uses the build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON.
+// send real signals. Uses the build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON, and SCRIPT_FILE
+// a file with a longer one than a variable can hold.
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as engine from "@ingle/engine";
 import { scriptedModel } from "@ingle/engine/testing";
 import { runFromShell } from "../dist/cli/main.js";
 
-const { model } = await scriptedModel(JSON.parse(process.env["SCRIPT"] ?? "{}"));
+const scriptFile = process.env["SCRIPT_FILE"];
+const script = scriptFile === undefined ? (process.env["SCRIPT"] ?? "{}") : readFileSync(scriptFile, "utf8");
+const { model } = await scriptedModel(JSON.parse(script));
 
 await runFromShell("ingle", {
   engine: async () => ({

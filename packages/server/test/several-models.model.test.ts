@@ -1,6 +1,6 @@
 // Two real models on one server with room for one: nobody is lost while they take turns, and memory comes back.
 import { fitModel, load, type LoadOptions } from "@ingle/engine";
-import { tinyModel, until } from "@ingle/fixtures";
+import { exactArithmetic, tinyModel, until } from "@ingle/fixtures";
 import { ModelRegistry, resolveConfig, serve, type KnownModel } from "@ingle/server";
 import { describe, expect, it } from "vitest";
 import { user } from "./real-server.ts";
@@ -9,7 +9,7 @@ const budget = { byMemory: { host: 16 * 1024 ** 3 } };
 // Texts that do not depend on what else is in the batch.
 const options: LoadOptions = {
   threads: 1,
-  flashAttention: "off",
+  ...exactArithmetic,
   contextLength: 256,
   parallel: 4,
   cacheRamMiB: 0,

@@ -181,7 +181,7 @@ describe("structured output", () => {
   });
 
   it("refuses a schema whose text is all brackets, whoever would recurse with it", async () => {
-    const depth = 50_000;
+    const depth = 30_000; // a body of more than 65,536 values is refused for that alone
     const schema = `${'{"items":'.repeat(depth)}{}${"}".repeat(depth)}`;
     for (const field of [
       `"response_format":{"type":"json_schema","json_schema":{"schema":${schema}}}`,

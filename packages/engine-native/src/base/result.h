@@ -18,7 +18,7 @@ enum class Code {
     model_invalid,
     model_unsupported,
     out_of_memory,
-    load_aborted,
+    aborted,
     template_failed,
     context_length_exceeded,
     overloaded,
@@ -38,7 +38,7 @@ constexpr const char* code_name(Code code) {
         case Code::model_invalid: return "model_invalid";
         case Code::model_unsupported: return "model_unsupported";
         case Code::out_of_memory: return "out_of_memory";
-        case Code::load_aborted: return "load_aborted";
+        case Code::aborted: return "aborted";
         case Code::template_failed: return "template_failed";
         case Code::context_length_exceeded: return "context_length_exceeded";
         case Code::overloaded: return "overloaded";

@@ -20,6 +20,14 @@ namespace {
 /// Tokens of a text that are read in one turn: the reply that waits for them should not stop for long.
 constexpr int32_t kReadMax = 128;
 
+/// Tokens that a text grows by in a step, guesses included, are read as a part of guessing; more of them are a text that
+/// the model did not follow.
+constexpr size_t kFollowedMax = 16;
+
+double milliseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
 /// A guess that is right less often is none, and what would follow it still less.
 constexpr double kChanceMin = 0.4;
 
@@ -51,8 +59,9 @@ std::span<const Guesser::Guess> DraftModel::guess(std::span<const Token> text, i
     judge(text);
     guesses_.clear();
     tenths_.clear();
+    reading_ms_ = 0;
     guess_all(text, static_cast<size_t>(most));
-    ms_ = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    ms_ = milliseconds_since(begin) - reading_ms_;
     return guesses_;
 }
 
@@ -91,7 +100,10 @@ bool DraftModel::read(std::span<const Token> text) {
     }
     const std::span<const Token> rest = text.subspan(common);
     const bool is_all = rest.size() <= static_cast<size_t>(kReadMax);
-    return compute(is_all ? rest : rest.first(static_cast<size_t>(kReadMax)), is_all) && is_all;
+    const Clock::time_point begin = Clock::now();
+    const bool is_read = compute(is_all ? rest : rest.first(static_cast<size_t>(kReadMax)), is_all);
+    if (rest.size() > kFollowedMax) reading_ms_ = milliseconds_since(begin);
+    return is_read && is_all;
 }
 
 bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {

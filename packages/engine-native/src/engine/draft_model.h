@@ -28,6 +28,7 @@ public:
 
     std::span<const Guess> guess(std::span<const base::Token> text, int32_t most) override;
     double ms() const override { return ms_; }
+    double reading_ms() const override { return reading_ms_; }
 
     /// Any thread: what is being computed ends soon.
     void abort() { context_->abort(); }
@@ -59,6 +60,7 @@ private:
     size_t length_ = 0;
     std::vector<double> sums_;
     double ms_ = 0;
+    double reading_ms_ = 0;
 };
 
 } // namespace engine

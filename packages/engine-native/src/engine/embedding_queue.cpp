@@ -1,5 +1,8 @@
 #include "engine/embedding_queue.h"
 
+#include "llama/available_memory.h"
+#include "llama/embedder_memory.h"
+
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -19,6 +22,10 @@ constexpr size_t kTextsMax = 2048;
 
 /// Room that is made at first: most texts are no longer.
 constexpr size_t kLengthFirst = 512;
+
+constexpr const char* kNoRoom = "There is not enough memory for the embedding of a text of this length now. "
+                                "Send shorter texts, try again later, or "
+                                "load the model with a shorter context.";
 
 base::Error not_computed(Code code) {
     const bool is_memory = code == Code::out_of_memory;
@@ -48,14 +55,30 @@ int32_t tokens_in(const std::vector<std::vector<base::Token>>& texts) {
 
 } // namespace
 
+llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length) {
+    return {.length = length,
+            .batch_tokens = options.batch_tokens,
+            .threads = options.threads,
+            .threads_batch = options.threads_batch,
+            .flash_attention = options.flash_attention};
+}
+
+int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    return std::min({options.context_length, model.info().context_length_train, Embedder::kLengthMax});
+}
+
+uint64_t planned_embedding_bytes(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    if (!llama_rt::is_made_to_embed(model) || !Embedder::pooling_of(model)) return 0;
+    return llama_rt::embedder_bytes(model, embedder_options(options, embedding_length_max(model, options)));
+}
+
 EmbeddingQueue::EmbeddingQueue(std::shared_ptr<const llama_rt::Model> model,
                                const llama_rt::ContextOptions& options, llama_rt::ThreadpoolPtr threadpool)
     : model_(std::move(model)),
       options_(options),
       threadpool_(std::move(threadpool)),
       pooling_(Embedder::pooling_of(*model_)),
-      length_max_(
-          std::min({options.context_length, model_->info().context_length_train, Embedder::kLengthMax})) {}
+      length_max_(embedding_length_max(*model_, options)) {}
 
 base::Result<void> EmbeddingQueue::check(const std::vector<std::vector<base::Token>>& texts) const {
     if (!pooling_) return std::unexpected(pooling_.error());
@@ -150,13 +173,10 @@ base::Result<void> EmbeddingQueue::make_room(size_t length) {
     if (embedder_ != nullptr && static_cast<size_t>(embedder_->length_max()) >= length) return {};
     embedder_.reset(); // before the next one, so that there is room for it
     const auto wanted = static_cast<int32_t>(std::bit_ceil(std::max(length, kLengthFirst)));
-    auto made = Embedder::create(model_,
-                                 {.length = std::min(wanted, length_max_),
-                                  .batch_tokens = options_.batch_tokens,
-                                  .threads = options_.threads,
-                                  .threads_batch = options_.threads_batch,
-                                  .flash_attention = options_.flash_attention},
-                                 threadpool_, is_aborted_);
+    const llama_rt::EmbedderOptions options = embedder_options(options_, std::min(wanted, length_max_));
+    if (llama_rt::embedder_bytes(*model_, options) > llama_rt::available_memory())
+        return base::fail(Code::out_of_memory, kNoRoom);
+    auto made = Embedder::create(model_, options, threadpool_, is_aborted_);
     if (!made) return std::unexpected(made.error());
     embedder_ = std::move(*made);
     return {};

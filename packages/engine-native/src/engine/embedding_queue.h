@@ -30,6 +30,16 @@ struct EmbeddingRequest {
     Clock::time_point submitted;
 };
 
+/// A context for texts of this length, on the engine that these options are of.
+llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length);
+
+/// Tokens of the longest text of a request.
+int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
+
+/// What embeddings will take of the memory, where the model is loaded for them: that much is planned for it. A model that
+/// writes has its context for them made when somebody asks, as far as there is memory then. Any thread.
+uint64_t planned_embedding_bytes(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
+
 class EmbeddingQueue {
 public:
     /// `options` are those of the engine, and `threadpool` is that of its context.

@@ -3,10 +3,10 @@
 #include "engine/fit_context.h"
 #include "engine/limits.h"
 #include "engine/prompt_check.h"
-#include "engine/verify.h"
 #include "llama/backend.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <optional>
 #include <utility>
@@ -172,8 +172,9 @@ bool Engine::turn() {
     const sched::Plan& plan = scheduler_.plan(budget());
     for (const sched::Start& start : plan.starts)
         generations_.at(start.id)->start(start.cached, Clock::now());
-    const bool has_work =
-        !plan.cells.empty() || !plan.restores.empty() || !plan.steps.empty() || !plan.shifts.empty();
+    // Slow sampling that is done in this turn gives the next one something to compute.
+    const bool has_work = !plan.cells.empty() || !plan.restores.empty() || !plan.steps.empty() ||
+                          !plan.shifts.empty() || !slow_.empty();
     {
         std::unique_lock<TakingTurns> cores;
         if (images_.cores() != nullptr) cores = std::unique_lock(*images_.cores());
@@ -181,7 +182,7 @@ bool Engine::turn() {
     }
     publish();
     emit();
-    return has_work || !embeddings_.is_empty();
+    return has_work || !embeddings_.is_empty() || !slow_.empty();
 }
 
 void Engine::compute(const sched::Plan& plan) {
@@ -191,6 +192,7 @@ void Engine::compute(const sched::Plan& plan) {
     restore(plan);
     const Clock::time_point begin = Clock::now();
     if (!plan.steps.empty()) {
+        grammar_steps_left_ = kGrammarStepsAtOnce;
         outcomes_.assign(plan.steps.size(), Outcome{.kind = Kind::skipped});
         const auto first_image = std::ranges::find_if(plan.steps, &sched::Step::is_image);
         const auto texts = static_cast<size_t>(first_image - plan.steps.begin());
@@ -201,6 +203,7 @@ void Engine::compute(const sched::Plan& plan) {
         settle(plan);
     }
     if (is_torn_) start_over();
+    sample_slowly();
     embed_some();
     const bool has_replies = scheduler_.counters().decoding > 0 && pace_.decoding_turn_ms() > 0;
     images_.set_piece(has_replies ? pace_.decoding_turn_ms() : milliseconds_since(turn_begin));
@@ -226,7 +229,7 @@ sched::TurnBudget Engine::budget() {
     sched::TurnBudget budget{.prompt_busy = budget_busy(counters), .images = &images_};
     if (!options_.speculates) return budget;
     speculation_.begin_turn(counters.decoding);
-    budget.drafts = context_->outputs_max() - counters.running;
+    budget.outputs = context_->outputs_max();
     budget.drafter = &speculation_;
     return budget;
 }
@@ -281,6 +284,8 @@ void Engine::receive(GenerationRequest&& request) {
         scheduler_.submit(std::move(scheduled));
     } catch (const std::bad_alloc&) {
         fail(id, Code::out_of_memory);
+    } catch (const std::exception&) {
+        fail(id, Code::engine_failed);
     }
 }
 
@@ -333,37 +338,6 @@ void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outco
     }
 }
 
-Outcome Engine::sample(const sched::Step& step, size_t part) {
-    const auto count = static_cast<uint64_t>(step.tokens.size());
-    counted_.prompt_tokens += step.sample ? count - 1 : count;
-    if (!step.sample) return {.kind = Kind::advanced};
-    for (size_t drafts = 0; drafts <= step.drafts.size(); ++drafts) {
-        if (context_->logits(part, drafts) != nullptr) continue;
-        fail(step.id, Code::engine_failed);
-        return {.kind = Kind::failed};
-    }
-    suspects_.erase(step.id);
-    try {
-        return choose(step, part);
-    } catch (const std::bad_alloc&) {
-        fail(step.id, Code::out_of_memory);
-        return {.kind = Kind::failed};
-    }
-}
-
-/// The step's next token, and before it as many of its guesses as are right.
-Outcome Engine::choose(const sched::Step& step, size_t part) {
-    Generation& generation = *generations_.at(step.id);
-    const auto [accepted, token, is_last] = verify(step.drafts, [&](size_t drafts) {
-        return generation.sample(context_->logits(part, drafts), candidates_, Clock::now());
-    });
-    generation.count_drafts(static_cast<int32_t>(step.drafts.size()), accepted);
-    counted_.generated_tokens += static_cast<uint64_t>(accepted) + 1;
-    counted_.drafted_tokens += step.drafts.size();
-    counted_.accepted_tokens += static_cast<uint64_t>(accepted);
-    return {.kind = is_last ? Kind::finished : Kind::advanced, .accepted = accepted, .token = token};
-}
-
 /// Tells the scheduler and collects the turn's events. Who failed has been told so.
 void Engine::settle(const sched::Plan& plan) {
     const Clock::time_point now = Clock::now();
@@ -386,6 +360,7 @@ void Engine::settle(const sched::Plan& plan) {
 void Engine::forget(base::RequestId id) {
     generations_.erase(id);
     suspects_.erase(id);
+    std::erase(slow_, id);
     images_.forget(id);
     speculation_.forget(id);
 }
@@ -408,7 +383,7 @@ void Engine::publish() {
     counted_.cells_cached = counters.cells_cached;
     counted_.preemptions = counters.preemptions;
     counted_.context_shifts = counters.shifts;
-    counted_.cache_ram_bytes = host_memory_.bytes();
+    counted_.cache_ram_bytes = host_memory_.bytes() + counters.stash_text_bytes;
     counted_.cache_ram_pieces = counters.stashes;
     counted_.cache_ram_hits = counters.stash_hits;
     counted_.images_encoded = images_.encoded();

@@ -23,6 +23,7 @@
 #include "sched/scheduler.h"
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -100,6 +101,12 @@ public:
     /// Called on the engine's thread, once a turn at most. It must not block and must not call the engine.
     using Listener = std::function<void(std::vector<Event>&& events)>;
 
+    /// Steps of matching grammars (llama/stack_set.h) in one step of the engine, of all requests together: of those that
+    /// need few, and of those that need many. A million take some ten milliseconds, so that no grammar delays anybody's next
+    /// token by more than some fifteen.
+    static constexpr size_t kGrammarStepsAtOnce = 1'000'000;
+    static constexpr size_t kGrammarStepsSlowly = 500'000;
+
     static base::Result<std::unique_ptr<Engine>> start(std::shared_ptr<const llama_rt::Model> model,
                                                        const EngineOptions& options, Listener listener);
     ~Engine() { stop(); }
@@ -170,6 +177,8 @@ private:
     void start_over();
     sched::Outcome sample(const sched::Step& step, size_t part);
     sched::Outcome choose(const sched::Step& step, size_t part);
+    void sample_slowly();
+    void take_slow_token(base::RequestId id);
     void settle(const sched::Plan& plan);
     void fail(base::RequestId id, base::Code code);
     void fail(base::RequestId id, base::Error error);
@@ -216,6 +225,10 @@ private:
     /// Requests that could not be given the state to begin with.
     std::vector<base::RequestId> blamed_;
     HostMemory host_memory_;
+    /// Requests whose sampling is slow, in the order in which it goes on.
+    std::deque<base::RequestId> slow_;
+    /// Of kGrammarStepsAtOnce, in this step.
+    size_t grammar_steps_left_ = 0;
     llama_rt::Candidates candidates_;
     std::vector<Message> messages_;
     std::vector<llama_rt::BatchPart> parts_;

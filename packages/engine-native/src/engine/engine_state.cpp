@@ -18,8 +18,7 @@ void Engine::load_state() {
         std::vector<int32_t> checkpoints;
         for (const auto& [length, bytes] : saved.piece.checkpoints) checkpoints.push_back(length);
         const uint64_t bytes = HostMemory::size_of(saved.piece);
-        const base::StashId stash =
-            scheduler_.adopt(std::move(saved.text), saved.first, std::move(checkpoints), bytes);
+        const base::StashId stash = scheduler_.adopt(saved.text, saved.first, std::move(checkpoints), bytes);
         if (stash != 0) host_memory_.adopt(stash, std::move(saved.piece));
     }
 }

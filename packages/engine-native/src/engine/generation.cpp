@@ -29,9 +29,38 @@ void Generation::start(int32_t cached, Clock::time_point now) {
     cached_ = cached;
 }
 
-Generation::Sampled Generation::sample(float* logits, llama_rt::Candidates& candidates,
-                                       Clock::time_point now) {
-    const base::Token token = sampler_.sample(logits, candidates);
+std::optional<Generation::Sampled> Generation::sample(float* logits, llama_rt::Candidates& candidates,
+                                                      llama_rt::WorkShare& share, Clock::time_point now) {
+    if (slow_ != nullptr) return slow_->token ? std::optional(take_slow_token(now)) : std::nullopt;
+    try {
+        return note(sampler_.sample(logits, candidates, &share), logits, candidates, now);
+    } catch (const llama_rt::ShareUsedUp&) {
+        begin_slowly({logits, static_cast<size_t>(model_.info().vocabulary_size)});
+        return std::nullopt;
+    }
+}
+
+void Generation::begin_slowly(std::span<const float> logits) {
+    slow_ = std::make_unique<Slow>();
+    slow_->logits.assign(logits.begin(), logits.end());
+    slow_->sampling.emplace([this](llama_rt::WorkShare& share) {
+        return sampler_.sample(slow_->logits.data(), slow_->candidates, &share);
+    });
+}
+
+bool Generation::go_on(size_t& steps) {
+    if (!slow_->sampling->go_on(steps)) return false;
+    slow_->token = slow_->sampling->token();
+    return true;
+}
+
+Generation::Sampled Generation::take_slow_token(Clock::time_point now) {
+    const std::unique_ptr<Slow> slow = std::move(slow_);
+    return note(*slow->token, slow->logits.data(), slow->candidates, now);
+}
+
+Generation::Sampled Generation::note(base::Token token, const float* logits, llama_rt::Candidates& candidates,
+                                     Clock::time_point now) {
     if (generated_ == 0) first_token_ = now;
     generated_ += 1;
     text_tokens_ += 1;

@@ -4,6 +4,7 @@
 
 #include "base/types.h"
 #include "engine/events.h"
+#include "engine/slow_sampling.h"
 #include "engine/text_stream.h"
 #include "llama/constraint.h"
 #include "llama/model.h"
@@ -65,7 +66,17 @@ public:
         /// The generation ends with it.
         bool is_last;
     };
-    Sampled sample(float* logits, llama_rt::Candidates& candidates, Clock::time_point now);
+    /// The token after these logits. Nothing when its grammar takes more than `share`: then sampling is slow, and goes on
+    /// from a copy of them with go_on().
+    std::optional<Sampled> sample(float* logits, llama_rt::Candidates& candidates, llama_rt::WorkShare& share,
+                                  Clock::time_point now);
+
+    /// Goes on with slow sampling, for at most `steps`, which become fewer. True when its token is there; throws what
+    /// sampling throws.
+    bool go_on(size_t& steps);
+
+    /// Once go_on() was true: that token. It is also what sample() gives when its logits were computed anew meanwhile.
+    Sampled take_slow_token(Clock::time_point now);
 
     /// A turn computed so many guesses of its tokens, and so many were right.
     void count_drafts(int32_t drafted, int32_t accepted);
@@ -77,6 +88,9 @@ public:
     FinishEvent cancelled(Clock::time_point now) const;
 
 private:
+    void begin_slowly(std::span<const float> logits);
+    Sampled note(base::Token token, const float* logits, llama_rt::Candidates& candidates,
+                 Clock::time_point now);
     bool take(base::Token token);
     void append_piece(base::Token token, std::string& bytes) const;
     void note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates);
@@ -100,6 +114,16 @@ private:
 
     Clock::time_point started_{};
     Clock::time_point first_token_{};
+
+    struct Slow {
+        std::vector<float> logits;
+        llama_rt::Candidates candidates;
+        std::optional<base::Token> token;
+        /// Last, and so the first to go: it uses the rest, and the sampler.
+        std::optional<SlowSampling> sampling;
+    };
+    /// Null while sampling is not slow. Last, for the same reason.
+    std::unique_ptr<Slow> slow_;
 };
 
 } // namespace engine

@@ -23,8 +23,12 @@ public:
     /// call.
     virtual std::span<const Guess> guess(std::span<const base::Token> text, int32_t most) = 0;
 
-    /// Milliseconds that the last call took.
+    /// Milliseconds that the last call took to guess.
     virtual double ms() const = 0;
+
+    /// Milliseconds that the last call took, beside ms(), to read a text that it did not follow: a prompt, or what was
+    /// generated while nobody asked. That is paid once, whatever the guesses turn out to be worth.
+    virtual double reading_ms() const = 0;
 };
 
 } // namespace engine

@@ -67,9 +67,11 @@ std::vector<Images::Failure> Images::receive() {
             keep(done.image, std::move(*done.embedding));
             continue;
         }
-        for (const auto& [id, request] : requests_) {
-            if (request.waits && llama_rt::find_part(request.parts, done.image) != request.parts.end())
-                failures.push_back({.id = id, .error = done.embedding.error()});
+        for (auto& [id, request] : requests_) {
+            if (request.has_failed || !request.waits) continue;
+            if (llama_rt::find_part(request.parts, done.image) == request.parts.end()) continue;
+            request.has_failed = true; // another of its images may have failed, too: it ends once
+            failures.push_back({.id = id, .error = done.embedding.error()});
         }
     }
     return failures;

@@ -33,7 +33,8 @@ public:
         base::RequestId id;
         base::Error error;
     };
-    /// Takes in what the encoder has done. Requests whose image could not be encoded.
+    /// Takes in what the encoder has done. Returns the requests whose image could not be encoded, each once, however many of
+    /// its images failed.
     std::vector<Failure> receive();
 
     struct Source {
@@ -63,6 +64,8 @@ private:
         /// Those that it has come to.
         std::unordered_map<base::ImageId, Embedding> held;
         bool waits = false;
+        /// receive() has returned it: the caller ends it.
+        bool has_failed = false;
     };
     struct Kept {
         base::ImageId image;

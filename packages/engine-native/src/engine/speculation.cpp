@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <utility>
 
 namespace engine {
 
@@ -51,6 +52,8 @@ std::span<const base::Token> Speculation::draft_by_model(std::span<const base::T
     drafts_.clear();
     if (decoding_ > 1 || most < 1 || rest_ > 0 || !cost_.is_known(decoding_)) return drafts_;
     const auto guesses = model_->guess(tokens, std::min(most, model_tokens_));
+    reading_ms_ += model_->reading_ms();
+    if (guesses.empty() && model_->reading_ms() > 0) return drafts_; // it has yet to read the rest
     model_ms_ = model_->ms();
     const int32_t count =
         worth(static_cast<int32_t>(guesses.size()), [&](size_t i) { return guesses[i].chance; });
@@ -70,8 +73,10 @@ void Speculation::judge_model(int32_t given, double ms) {
     trials_given_ = trials_given_ * kTrialFades + given;
     trials_ms_ = trials_ms_ * kTrialFades + ms;
     if (trials_ < kTrialsMin) return;
-    const double lost_ms = trials_ms_ - trials_given_ * cost_.ms(1);
+    const double reading_ms = std::exchange(reading_ms_, 0);
+    double lost_ms = trials_ms_ - trials_given_ * cost_.ms(1);
     if (lost_ms <= 0) return;
+    lost_ms += reading_ms;
     rest_ = static_cast<int32_t>(std::min(lost_ms / (kLossMax * cost_.ms(1)), kRestMax));
     trials_ = trials_given_ = trials_ms_ = 0;
 }

@@ -3,7 +3,8 @@
 // so it gives up by itself where a turn is full, a text does not repeat itself, or tokens are dear.
 //
 // Guesses come from the texts themselves (ngram_drafter.h) or from a draft model (guesser.h). That one takes time to
-// guess, so it is asked only while one reply runs, and rests for a while when replies are not faster for it.
+// guess, so it is asked only while one reply runs, and rests for a while when replies are not faster for it. What it takes to
+// read a prompt says nothing about its guesses: only where those do not pay, it makes the rest longer.
 //
 // Pure; the engine's thread uses it.
 #pragma once
@@ -54,8 +55,10 @@ private:
     int32_t tokens_ = 0;
     double expected_ = 0;
 
-    /// Milliseconds that the model took to guess for this turn; 0 when it was not asked.
+    /// Milliseconds that the model took to guess for this turn; 0 when it was not asked, or had yet to read.
     double model_ms_ = 0;
+    /// What it took to read since its guesses were last found to pay or not to.
+    double reading_ms_ = 0;
     /// Of the model's turns, with weights that fade: how many there were, the tokens they gave, and the milliseconds they
     /// took.
     double trials_ = 0;

@@ -1,5 +1,8 @@
 #include "engine/state_file.h"
 
+#include "llama/private_file.h"
+
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -55,11 +58,12 @@ private:
 
 class Writer {
 public:
-    explicit Writer(const std::filesystem::path& path) : stream_(path, std::ios::binary | std::ios::trunc) {}
+    explicit Writer(const std::filesystem::path& path)
+        : file_(llama_rt::create_private_file(path)), is_good_(file_ != nullptr) {}
 
     void write(const void* data, size_t size) {
         sum_.add(data, size);
-        stream_.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+        put(data, size);
     }
     void piece(const PieceView& view) {
         const auto& [state, checkpoints, is_whole] = *view.piece;
@@ -78,15 +82,21 @@ public:
         }
         write(state.bytes.get(), state.size);
         const uint64_t sum = sum_.value();
-        stream_.write(reinterpret_cast<const char*>(&sum), sizeof(sum));
+        put(&sum, sizeof(sum));
     }
+    /// False when some of it is not in the file.
     bool close() {
-        stream_.close();
-        return !stream_.fail();
+        if (file_ != nullptr) is_good_ &= std::fclose(file_.release()) == 0;
+        return is_good_;
     }
 
 private:
-    std::ofstream stream_;
+    void put(const void* data, size_t size) {
+        is_good_ = is_good_ && std::fwrite(data, 1, size, file_.get()) == size;
+    }
+
+    llama_rt::FilePtr file_;
+    bool is_good_;
     Checksum sum_;
 };
 
@@ -153,13 +163,10 @@ bool write_state_file(const StateFile& file, std::span<const PieceView> pieces) 
     const std::filesystem::path part = path_of(file.path + ".part");
     Writer writer(part);
     std::error_code error;
-    // Before anything is in it: these are people's conversations.
-    std::filesystem::permissions(
-        part, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
     writer.write(kMagic.data(), kMagic.size());
     writer.write(file.key.data(), file.key.size());
     for (const PieceView& piece : pieces) writer.piece(piece);
-    if (writer.close() && !error) std::filesystem::rename(part, path, error);
+    if (writer.close()) std::filesystem::rename(part, path, error);
     else error = std::make_error_code(std::errc::io_error);
     if (!error) return true;
     std::filesystem::remove(part, error);

@@ -27,8 +27,8 @@ std::string_view Constraint::text_of(base::Token token) const {
     return found == spelled.end() ? pieces->text_of(token) : std::string_view(found->text);
 }
 
-ConstraintState::ConstraintState(std::shared_ptr<const Constraint> constraint)
-    : constraint_(std::move(constraint)), grammar_(constraint_->rules) {
+ConstraintState::ConstraintState(std::shared_ptr<const Constraint> constraint, WorkShare* share)
+    : constraint_(std::move(constraint)), grammar_(constraint_->rules, share) {
     if (constraint_->triggers) phase_ = Phase::waiting;
     else if (!constraint_->begun.empty()) grammar_.accept_text(constraint_->begun);
 }
@@ -43,8 +43,17 @@ bool ConstraintState::allows(base::Token token) {
 void ConstraintState::accept(base::Token token) {
     if (phase_ == Phase::released || constraint_->pieces->is_end(token)) return;
     const std::string_view text = constraint_->text_of(token);
-    if (phase_ == Phase::waiting) look_for_trigger(token, text);
-    else grammar_.accept(token, text);
+    if (phase_ != Phase::waiting) {
+        grammar_.accept(token, text);
+        return;
+    }
+    const size_t before = tail_.size();
+    try {
+        look_for_trigger(token, text);
+    } catch (const ShareUsedUp&) {
+        tail_.resize(before);
+        throw;
+    }
 }
 
 void ConstraintState::look_for_trigger(base::Token token, std::string_view text) {

@@ -60,7 +60,10 @@ struct Constraint {
 class ConstraintState {
 public:
     /// `constraint` has rules.
-    explicit ConstraintState(std::shared_ptr<const Constraint> constraint);
+    explicit ConstraintState(std::shared_ptr<const Constraint> constraint, WorkShare* share = nullptr);
+
+    /// See GrammarState::share_work(): when it throws, nothing has changed.
+    void share_work(WorkShare* share) { grammar_.share_work(share); }
 
     /// Whether the token may come next. Before a trigger, every one may.
     bool allows(base::Token token);

@@ -2,6 +2,8 @@
 
 #include "llama/assertions.h"
 #include "llama/backend.h"
+#include "llama/computable.h"
+#include "llama/file_error.h"
 #include "llama/model.h"
 #include "llama/vision.h"
 
@@ -66,13 +68,15 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
         if (context->context_ == nullptr) {
             if (errors.text().find("alloc") != std::string::npos)
                 return std::unexpected(context_out_of_memory(*model, *params));
-            return base::fail(Code::engine_failed, "The context could not be made: " + errors.text());
+            return std::unexpected(context_failed(*model, errors.text()));
         }
+        if (const auto reason = not_computable(context->context_.get(), params->n_outputs_max))
+            return std::unexpected(file_error(model->path(), *reason));
         return context;
     } catch (const std::bad_alloc&) {
         return std::unexpected(context_out_of_memory(*model, *params));
     } catch (const std::exception& error) {
-        return base::fail(Code::engine_failed, std::string("The context could not be made: ") + error.what());
+        return std::unexpected(context_failed(*model, error.what()));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "llama/context_params.h"
 
+#include "llama/file_error.h"
 #include "llama/kv_types.h"
 #include "llama/model.h"
 
@@ -79,6 +80,11 @@ base::Error context_out_of_memory(const Model& model, const llama_context_params
                        " tokens: the weights take " + gibibytes(model.info().size_bytes) + ", the KV cache " +
                        gibibytes(kv_bytes(model, params)) + ", and this machine has " +
                        gibibytes(memory_total()) + ". Ask for a shorter context or fewer parallel requests."};
+}
+
+base::Error context_failed(const Model& model, const std::string& reason) {
+    if (reason.find("GGML_ASSERT") != std::string::npos) return file_error(model.path(), reason);
+    return {.code = Code::engine_failed, .message = "The context could not be made: " + reason};
 }
 
 } // namespace llama_rt

@@ -43,4 +43,7 @@ bool fits_machine(const Model& model, const llama_context_params& params);
 /// `out_of_memory`, with what the weights and such a KV cache take.
 base::Error context_out_of_memory(const Model& model, const llama_context_params& params);
 
+/// Why there is no context, by what llama.cpp said. What it asserts while it makes one, a file decides: `model_invalid`.
+base::Error context_failed(const Model& model, const std::string& reason);
+
 } // namespace llama_rt

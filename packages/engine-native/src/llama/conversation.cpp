@@ -1,5 +1,10 @@
 #include "llama/conversation.h"
 
+#include "base/replace_all.h"
+#include "llama/assertions.h"
+#include "llama/reply_grammar.h"
+#include "llama/template_allowance.h"
+
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -14,14 +19,8 @@ using base::Code;
 
 namespace {
 
-/// Stands for the content in the grammars that llama.cpp writes around it: a JSON string that nobody else writes.
-constexpr std::string_view kPlaceholder = "@ingle-content@";
-constexpr std::string_view kContentRule = "ingle-json";
-
-/// What a model's template may take for one conversation: it comes out of a file that a stranger made. Templates are
-/// written out some dozen times to find their syntax; together that takes milliseconds.
-constexpr int kTemplateMs = 2'000;
-constexpr size_t kTemplateBytes = size_t{1} << 30;
+/// Longest message of an error that a template can raise.
+constexpr size_t kReasonBytesMax = 1'000;
 
 common_chat_tool_choice to_tool_choice(ToolChoice choice) {
     switch (choice) {
@@ -69,8 +68,6 @@ common_chat_templates_inputs to_inputs(const Chat& chat, const std::string& mark
     for (const auto& [name, description, parameters] : chat.tools)
         inputs.tools.push_back({.name = name, .description = description, .parameters = parameters});
     for (const auto& [name, value] : chat.template_arguments) inputs.chat_template_kwargs[name] = value;
-    if (!chat.content_rules.empty())
-        inputs.json_schema = std::string(R"({"const": ")").append(kPlaceholder).append(R"("})");
     return inputs;
 }
 
@@ -79,41 +76,6 @@ bool may_reason(const Model& model, const common_chat_params& params) {
     if (!params.supports_thinking) return false;
     const std::string source = common_chat_templates_source(model.templates());
     return params.thinking_start_tag.empty() || source.find(params.thinking_start_tag) != std::string::npos;
-}
-
-void replace_all(std::string& text, std::string_view what, std::string_view with) {
-    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
-        text.replace(at, what.size(), with);
-}
-
-/// llama.cpp's grammar with the content's own rules in it; nothing when it has no place for them.
-std::optional<std::string> with_content_rules(std::string grammar, const std::string& rules) {
-    const std::string literal = std::string(R"("\")").append(kPlaceholder).append(R"(\"")");
-    if (grammar.find(literal) == std::string::npos) return std::nullopt;
-    replace_all(grammar, literal, kContentRule);
-    return grammar.append("\n").append(rules);
-}
-
-std::string content_grammar(const std::string& rules) {
-    return std::string("root ::= ").append(kContentRule).append("\n").append(rules);
-}
-
-Triggers to_triggers(const common_chat_params& params) {
-    Triggers triggers;
-    for (const common_grammar_trigger& trigger : params.grammar_triggers) {
-        switch (trigger.type) {
-            case COMMON_GRAMMAR_TRIGGER_TYPE_WORD: triggers.words.push_back(trigger.value); break;
-            case COMMON_GRAMMAR_TRIGGER_TYPE_TOKEN: triggers.tokens.push_back(trigger.token); break;
-            case COMMON_GRAMMAR_TRIGGER_TYPE_PATTERN:
-            case COMMON_GRAMMAR_TRIGGER_TYPE_PATTERN_FULL: {
-                const bool is_anchored = trigger.value.starts_with('^') && trigger.value.ends_with('$');
-                const bool is_whole = is_anchored || trigger.type == COMMON_GRAMMAR_TRIGGER_TYPE_PATTERN_FULL;
-                triggers.patterns.push_back({.regex = std::regex(trigger.value), .is_whole = is_whole});
-                break;
-            }
-        }
-    }
-    return triggers;
 }
 
 /// Control tokens that belong to the syntax, so that a reply shows them.
@@ -127,104 +89,80 @@ std::vector<SpelledToken> spelled_tokens(const Model& model, const common_chat_p
     return spelled;
 }
 
-/// The grammar as text, and where it begins; the rules are yet to be read.
-struct Wanted {
-    std::string grammar = {};
-    std::string begun = {};
-    std::optional<Triggers> triggers = std::nullopt;
-};
-
-Wanted own_grammar(const Chat& chat) {
-    if (!chat.content_rules.empty()) return {.grammar = content_grammar(chat.content_rules)};
-    Wanted wanted{.grammar = chat.grammar};
-    if (!chat.grammar_trigger.empty()) wanted.triggers = Triggers{.words = {chat.grammar_trigger}};
-    return wanted;
-}
-
-/// Whether the prompt ends inside the model's thoughts.
-bool begins_thinking(const common_chat_params& params) {
-    if (params.thinking_start_tag.empty()) return false;
-    const size_t start = params.generation_prompt.rfind(params.thinking_start_tag);
-    if (start == std::string::npos) return false;
-    return std::ranges::none_of(params.thinking_end_tags, [&](const std::string& end) {
-        return params.generation_prompt.find(end, start) != std::string::npos;
-    });
-}
-
-/// llama.cpp lets a reply that must call tools say anything before; a model might never come to the call. The free texts
-/// are those that its grammar's root calls by the name until-<number>.
-std::string without_free_text(std::string grammar) {
-    constexpr std::string_view kRoot = "\nroot ::= ";
-    constexpr std::string_view kFree = "until-";
-    const size_t root = grammar.find(kRoot);
-    if (root == std::string::npos) return grammar;
-    const size_t line = root + 1;
-    for (size_t at = grammar.find(kFree, line); at < grammar.find('\n', line); at = grammar.find(kFree, at)) {
-        const size_t end = grammar.find_first_not_of("0123456789", at + kFree.size());
-        grammar.replace(at, end - at, R"("")");
-    }
+ReplyGrammar own_grammar(const Chat& chat) {
+    if (!chat.content_rules.empty()) return content_grammar(chat.content_rules);
+    ReplyGrammar grammar{.text = chat.grammar};
+    if (!chat.grammar_trigger.empty()) grammar.triggers = Triggers{.words = {chat.grammar_trigger}};
     return grammar;
 }
 
-/// In some syntaxes llama.cpp lets calls follow each other, whether several are wanted or not.
-void allow_one_call(std::string& grammar) {
-    replace_all(grammar, "(tool-call space)+", "tool-call");
-    replace_all(grammar, "(tool-call? space)+", "tool-call");
+/// Content of a form in the template's syntax, where that has thoughts to be told apart and a place for it.
+std::optional<ReplyGrammar> form_in_syntax(const Model& model, const Chat& chat,
+                                           const common_chat_params& params) {
+    if (!may_reason(model, params)) return std::nullopt;
+    return form_grammar(params, chat.content_rules);
 }
 
-/// The one that llama.cpp made for the template's syntax, where replies are read by that.
-Wanted wanted_of(const Chat& chat, const common_chat_params& params, bool reads_reply) {
-    if (!reads_reply || !chat.grammar.empty()) return own_grammar(chat);
-    if (chat.content_rules.empty()) {
-        std::string grammar = params.grammar;
-        if (!chat.parallel_tool_calls) allow_one_call(grammar);
-        if (params.grammar_lazy) return {.grammar = std::move(grammar), .triggers = to_triggers(params)};
-        const bool calls_at_once = chat.tool_choice == ToolChoice::required && !begins_thinking(params);
-        return {.grammar = calls_at_once ? without_free_text(std::move(grammar)) : std::move(grammar),
-                .begun = params.generation_prompt};
-    }
-    std::optional<std::string> whole = with_content_rules(params.grammar, chat.content_rules);
-    if (!whole) return own_grammar(chat);
-    return {.grammar = std::move(*whole), .begun = params.generation_prompt};
-}
-
-base::Result<std::shared_ptr<const Constraint>> constrain(const Model& model, Wanted wanted,
-                                                          std::vector<SpelledToken> spelled) {
-    if (wanted.grammar.empty() && spelled.empty()) return nullptr;
-    Constraint constraint{.pieces = model.grammars().pieces(), .spelled = std::move(spelled)};
-    if (wanted.grammar.empty()) return std::make_shared<const Constraint>(std::move(constraint));
-    base::Result<std::shared_ptr<const Rules>> rules = model.grammars().rules(wanted.grammar);
+base::Result<ReplySyntax> with_grammar(const Model& model, ReplySyntax syntax, ReplyGrammar grammar) {
+    if (grammar.text.empty()) return syntax;
+    base::Result<std::shared_ptr<const Rules>> rules = rules_of(model.grammars(), grammar);
     if (!rules) return std::unexpected(rules.error());
-    if (!wanted.begun.empty() && !GrammarState(*rules).accept_text(wanted.begun)) {
-        return base::fail(
-            Code::template_failed,
-            "The model's chat template begins replies in a way that its own syntax does not have.");
+    syntax.rules = std::move(*rules);
+    syntax.begun = std::move(grammar.begun);
+    syntax.triggers = std::move(grammar.triggers);
+    return syntax;
+}
+
+base::Result<ReplySyntax> syntax_of(const Model& model, const Chat& chat,
+                                    common_chat_templates_inputs inputs) {
+    const common_chat_templates* templates = model.templates();
+    const bool has_tools = !chat.tools.empty() && chat.tool_choice != ToolChoice::none;
+    if (chat.content_rules.empty()) {
+        ReplySyntax syntax{.params = common_chat_templates_apply(templates, inputs)};
+        // A grammar of the caller's own is for the whole reply: there is nothing in it to be told apart.
+        syntax.reads_reply = has_tools || (chat.grammar.empty() && may_reason(model, syntax.params));
+        const bool is_own = !syntax.reads_reply || !chat.grammar.empty();
+        ReplyGrammar grammar =
+            is_own ? own_grammar(chat) : calls_grammar(syntax.params, chat.parallel_tool_calls);
+        return with_grammar(model, std::move(syntax), std::move(grammar));
     }
-    constraint.rules = std::move(*rules);
-    constraint.begun = std::move(wanted.begun);
-    constraint.triggers = std::move(wanted.triggers);
-    return std::make_shared<const Constraint>(std::move(constraint));
+    if (has_tools && !chat.content_has_calls)
+        return form_or_calls(*templates, model.grammars(), std::move(inputs), chat.content_rules);
+    ReplySyntax syntax;
+    if (has_tools) syntax.params = common_chat_templates_apply(templates, inputs);
+    ask_for_form(inputs);
+    common_chat_params form = common_chat_templates_apply(templates, inputs);
+    std::optional<ReplyGrammar> grammar = form_in_syntax(model, chat, form);
+    syntax.reads_reply = has_tools || grammar.has_value();
+    if (has_tools) syntax.form = std::move(form);
+    else syntax.params = std::move(form);
+    return with_grammar(model, std::move(syntax), grammar ? std::move(*grammar) : own_grammar(chat));
+}
+
+std::shared_ptr<const Constraint> constrain(const Model& model, ReplySyntax& syntax) {
+    std::vector<SpelledToken> spelled;
+    if (syntax.reads_reply) spelled = spelled_tokens(model, syntax.params);
+    if (syntax.rules == nullptr && spelled.empty()) return nullptr;
+    return std::make_shared<const Constraint>(Constraint{.rules = std::move(syntax.rules),
+                                                         .pieces = model.grammars().pieces(),
+                                                         .begun = std::move(syntax.begun),
+                                                         .triggers = std::move(syntax.triggers),
+                                                         .spelled = std::move(spelled)});
 }
 
 base::Result<PreparedChat> prepare(const Model& model, const Chat& chat) {
-    const bool has_tools = !chat.tools.empty() && chat.tool_choice != ToolChoice::none;
     std::string marker = make_marker();
-    common_chat_params params = common_chat_templates_apply(model.templates(), to_inputs(chat, marker));
-    // A grammar of the caller's own is for the whole reply: there is nothing in it to be told apart.
-    const bool reads_reply = has_tools || (chat.grammar.empty() && may_reason(model, params));
-    PreparedChat prepared{.text = std::move(params.prompt),
+    base::Result<ReplySyntax> syntax = syntax_of(model, chat, to_inputs(chat, marker));
+    if (!syntax) return std::unexpected(syntax.error());
+    PreparedChat prepared{.text = std::move(syntax->params.prompt),
                           .marker = std::move(marker),
-                          .stops = params.additional_stops,
-                          .constraint = {},
+                          .stops = syntax->params.additional_stops,
+                          .constraint = constrain(model, *syntax),
                           .parser = {}};
-    base::Result<std::shared_ptr<const Constraint>> constraint =
-        constrain(model, wanted_of(chat, params, reads_reply),
-                  reads_reply ? spelled_tokens(model, params) : std::vector<SpelledToken>());
-    if (!constraint) return std::unexpected(constraint.error());
-    prepared.constraint = std::move(*constraint);
-    if (!reads_reply) return prepared;
+    if (!syntax->reads_reply) return prepared;
     base::Result<std::shared_ptr<const ReplyParser>> parser =
-        ReplyParser::create(params, chat.continues_last);
+        syntax->form ? ReplyParser::create_with_form(syntax->params, *syntax->form, chat.continues_last)
+                     : ReplyParser::create(syntax->params, chat.continues_last);
     if (!parser) return std::unexpected(parser.error());
     prepared.parser = std::move(*parser);
     return prepared;
@@ -236,25 +174,34 @@ std::string reason_of(const std::exception& error) {
     std::string reason = error.what();
     if (const size_t mark = reason.rfind(kMark); mark != std::string::npos)
         reason.erase(0, mark + kMark.size());
-    return reason.substr(0, reason.find('\n'));
+    reason.resize(std::min(reason.find('\n'), reason.size()));
+    if (reason.size() <= kReasonBytesMax) return reason;
+    size_t end = kReasonBytesMax;
+    while ((static_cast<unsigned char>(reason[end]) & 0xC0) == 0x80) --end; // a whole character
+    return reason.substr(0, end) + "…";
 }
 
 } // namespace
 
-base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat) {
+base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
+                                        const std::atomic<bool>& is_aborted) {
+    const AssertionsThrow assertions_throw;
+    base::Result<PreparedChat> prepared;
     try {
-        const jinja::work_limit limit(kTemplateMs, kTemplateBytes);
-        return prepare(model, chat);
+        const jinja::work_limit limit(template_allowance(chat, is_aborted));
+        prepared = prepare(model, chat);
     } catch (const std::exception& error) {
-        return base::fail(Code::template_failed,
-                          std::string("The model's chat template refused this conversation: ") +
-                              reason_of(error));
+        prepared = base::fail(Code::template_failed,
+                              std::string("The model's chat template refused this conversation: ") +
+                                  reason_of(error));
     }
+    if (is_aborted.load()) return base::fail(Code::aborted, "The conversation is not needed any more.");
+    return prepared;
 }
 
 std::string readable_text(const PreparedChat& prepared) {
     std::string text = prepared.text;
-    replace_all(text, prepared.marker, Vision::public_marker());
+    base::replace_all(text, prepared.marker, Vision::public_marker());
     return text;
 }
 
@@ -281,16 +228,6 @@ base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedCha
         return Vision::Prompt{.tokens = std::move(*tokens), .images = {}};
     }
     return tokenize_images(model, {.text = prepared.text, .images = std::move(pictures)}, prepared.marker);
-}
-
-TemplateSkills skills_of(const Model& model) {
-    const std::map<std::string, bool> caps = common_chat_templates_get_caps(model.templates());
-    const std::string source = common_chat_templates_source(model.templates());
-    const auto says = [&](std::string_view text) { return source.find(text) != std::string::npos; };
-    const auto can = [&](const char* name) { return caps.contains(name) && caps.at(name); };
-    return {.writes_tools = can("supports_tools"),
-            .writes_tool_calls = can("supports_tool_calls"),
-            .is_lfm2 = says("<|tool_list_start|>") || says("List of tools: [")};
 }
 
 } // namespace llama_rt

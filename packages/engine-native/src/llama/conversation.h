@@ -1,6 +1,5 @@
 // A conversation made ready for a model: written out with the model's own template, and what must be known to hold the
-// reply to the tools' syntax and to read it again. llama.cpp's common_chat knows the templates; it is called here and in
-// reply_parser.cpp only. Worker threads.
+// reply to the tools' syntax and to read it again. llama.cpp's common_chat knows the templates. Worker threads.
 #pragma once
 
 #include "base/result.h"
@@ -10,6 +9,7 @@
 #include "llama/reply_parser.h"
 #include "llama/vision.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,8 +65,11 @@ struct Chat {
     bool enable_thinking = true;
     /// More for the template: name and JSON text.
     std::vector<std::pair<std::string, std::string>> template_arguments = {};
-    /// The reply's content is held to these rules of GBNF, whose first is "ingle-json". Empty: it is not.
+    /// The reply's content is held to these rules of GBNF, whose first is "ingle-json". Empty: it is not. With tools that
+    /// may be called, a reply is of these rules or calls; where they must be called, there are no such rules.
     std::string content_rules = {};
+    /// `content_rules` have the calls, too: llama.cpp's syntax for them is not to be used.
+    bool content_has_calls = false;
     /// A GBNF grammar for the whole reply, from the word `grammar_trigger` on when there is one; instead of llama.cpp's
     /// where there are tools. Empty: none. Excludes content_rules.
     std::string grammar = {};
@@ -85,8 +88,10 @@ struct PreparedChat {
     std::shared_ptr<const ReplyParser> parser;
 };
 
-/// `template_failed` when the template refuses the conversation, `invalid_argument` for a grammar.
-base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat);
+/// `template_failed` when the template refuses the conversation or takes too much for it, `invalid_argument` for a grammar,
+/// `aborted` soon after another thread has set the flag.
+base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
+                                        const std::atomic<bool>& is_aborted);
 
 /// A prepared conversation for people, with Vision::public_marker() for a picture.
 std::string readable_text(const PreparedChat& prepared);
@@ -103,16 +108,5 @@ base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText
 
 /// The tokens of a prepared conversation, and the images among them. `image_not_supported` where the model reads none.
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat);
-
-/// What a model's template can do.
-struct TemplateSkills {
-    /// It writes the tools into the prompt.
-    bool writes_tools = false;
-    /// It writes an assistant's calls, so that the model sees what it asked for.
-    bool writes_tool_calls = false;
-    /// Calls look as LFM2 writes them, whether the template writes them or not.
-    bool is_lfm2 = false;
-};
-TemplateSkills skills_of(const Model& model);
 
 } // namespace llama_rt

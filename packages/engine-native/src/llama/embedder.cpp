@@ -2,6 +2,8 @@
 
 #include "llama/assertions.h"
 #include "llama/backend.h"
+#include "llama/computable.h"
+#include "llama/file_error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -125,13 +127,18 @@ base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const M
         if (embedder->takes_parts() && embedder->context_ != nullptr &&
             llama_get_memory(embedder->context_.get()) == nullptr)
             embedder.reset(new Embedder(model, options, *pooling, false, threadpool, is_aborted)); // NOLINT
-        if (embedder->context_ != nullptr) return embedder;
-        if (errors.text().find("alloc") != std::string::npos) return std::unexpected(out_of_memory());
-        return base::fail(Code::engine_failed, "Embeddings could not be begun: " + errors.text());
+        if (embedder->context_ == nullptr) {
+            if (errors.text().find("alloc") != std::string::npos) return std::unexpected(out_of_memory());
+            return std::unexpected(context_failed(*model, errors.text()));
+        }
+        const auto outputs = static_cast<uint32_t>(embedder->batch_tokens_);
+        if (const auto reason = not_computable(embedder->context_.get(), outputs))
+            return std::unexpected(file_error(model->path(), *reason));
+        return embedder;
     } catch (const std::bad_alloc&) {
         return std::unexpected(out_of_memory());
     } catch (const std::exception& error) {
-        return base::fail(Code::engine_failed, std::string("Embeddings could not be begun: ") + error.what());
+        return std::unexpected(context_failed(*model, error.what()));
     }
 }
 

@@ -62,4 +62,13 @@ using TokenFinder = std::function<base::Token(std::string_view text)>;
 /// `invalid_argument` says what is wrong and where.
 base::Result<Rules> read_gbnf(std::string_view text, const TokenFinder& find_token);
 
+/// A text as a literal of GBNF, quotes included.
+std::string gbnf_literal(std::string_view text);
+
+/// Whether there is any text that the grammar has. Tokens have one.
+bool has_texts(const Rules& rules);
+
+/// The grammar of texts that either of two grammars has.
+Rules either_of(const Rules& one, const Rules& other);
+
 } // namespace llama_rt

@@ -17,10 +17,14 @@ bool calls_rule(const Element& element) {
     return element.kind == Element::Kind::rule || element.kind == Element::Kind::repeat;
 }
 
-/// Which rules can be empty, found from those that evidently are towards those that follow from them.
+/// Which rules can be empty, found from those that evidently are towards those that follow from them. With characters taken
+/// for empty: which rules have any text at all.
 class Emptiness {
 public:
-    explicit Emptiness(const Rules& rules) : rules_(rules), may_be_empty_(rules.alternatives.size(), false) {
+    explicit Emptiness(const Rules& rules, bool are_characters_empty = false)
+        : rules_(rules),
+          are_characters_empty_(are_characters_empty),
+          may_be_empty_(rules.alternatives.size(), false) {
         std::vector<std::vector<size_t>> users(rules.alternatives.size());
         for (uint32_t rule = 0; rule < rules.alternatives.size(); ++rule) {
             for (const uint32_t begin : rules.alternatives[rule]) add_alternative(rule, begin, users);
@@ -51,6 +55,7 @@ private:
         for (uint32_t i = begin; rules_.elements[i].kind != Element::Kind::end; ++i) {
             const Element& element = rules_.elements[i];
             if (element.kind == Element::Kind::repeat && element.min == 0) continue;
+            if (are_characters_empty_ && !calls_rule(element)) continue;
             missing += 1;
             if (calls_rule(element)) users[element.index].push_back(alternatives_.size());
         }
@@ -67,6 +72,7 @@ private:
     }
 
     const Rules& rules_;
+    bool are_characters_empty_;
     std::vector<bool> may_be_empty_;
     std::vector<Alternative> alternatives_;
     std::vector<uint32_t> todo_;
@@ -115,7 +121,55 @@ bool has_left_recursion(const Rules& rules, const Emptiness& emptiness) {
     return false;
 }
 
+/// Appends a grammar's rules to others; returns the number of its root there.
+uint32_t append_rules(const Rules& added, Rules& rules) {
+    const auto first_rule = static_cast<uint32_t>(rules.alternatives.size());
+    const auto first_range = static_cast<uint32_t>(rules.ranges.size());
+    const auto first_element = static_cast<uint32_t>(rules.elements.size());
+    rules.ranges.insert(rules.ranges.end(), added.ranges.begin(), added.ranges.end());
+    for (Element element : added.elements) {
+        if (element.kind == Element::Kind::chars) element.index += first_range;
+        else if (calls_rule(element)) element.index += first_rule;
+        rules.elements.push_back(element);
+    }
+    for (std::vector<uint32_t> alternatives : added.alternatives) {
+        for (uint32_t& begin : alternatives) begin += first_element;
+        rules.alternatives.push_back(std::move(alternatives));
+    }
+    return first_rule + added.root;
+}
+
 } // namespace
+
+Rules either_of(const Rules& one, const Rules& other) {
+    Rules rules;
+    std::vector<uint32_t> alternatives;
+    for (const Rules* each : {&one, &other}) {
+        const uint32_t root = append_rules(*each, rules);
+        alternatives.push_back(static_cast<uint32_t>(rules.elements.size()));
+        rules.elements.push_back({.kind = Element::Kind::rule, .index = root});
+        rules.elements.push_back({});
+    }
+    rules.root = static_cast<uint32_t>(rules.alternatives.size());
+    rules.alternatives.push_back(std::move(alternatives));
+    return rules;
+}
+
+bool has_texts(const Rules& rules) {
+    return Emptiness(rules, true).of(rules.root);
+}
+
+std::string gbnf_literal(std::string_view text) {
+    std::string literal = "\"";
+    for (const char c : text) {
+        if (c == '\n') literal += "\\n";
+        else if (c == '\r') literal += "\\r";
+        else if (c == '\t') literal += "\\t";
+        else if (c == '"' || c == '\\') literal.append("\\").push_back(c);
+        else literal += c;
+    }
+    return literal.append("\"");
+}
 
 void append_characters(std::vector<CharRange> ranges, std::vector<CharRange>& out) {
     std::ranges::sort(ranges, {}, &CharRange::first);

@@ -15,8 +15,9 @@ constexpr std::array<uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
 
 } // namespace
 
-GrammarState::GrammarState(std::shared_ptr<const Rules> rules)
+GrammarState::GrammarState(std::shared_ptr<const Rules> rules, WorkShare* share)
     : rules_(std::move(rules)), stacks_(*rules_), points_(1) {
+    stacks_.share_work(share);
     stacks_.start_set();
     stacks_.begin(points_.front().stacks);
 }
@@ -25,6 +26,7 @@ bool GrammarState::allows(base::Token token, std::string_view text) {
     if (is_overrun()) return false;
     if (waits_for_token() && here().missing == 0) {
         StackSet behind;
+        stacks_.count_look_through(here().stacks.size());
         stacks_.start_set();
         for (const StackId stack : here().stacks) stacks_.advance_by_token(stack, token, behind);
         if (!behind.empty()) return true;
@@ -110,6 +112,7 @@ bool GrammarState::begin_character(const Point& from, unsigned char lead, Point&
 
 bool GrammarState::take_character(const Point& from, uint32_t character, Point& to) {
     to.missing = 0;
+    stacks_.count_look_through(from.stacks.size());
     stacks_.start_set();
     for (const StackId stack : from.stacks) stacks_.advance(stack, character, to.stacks);
     return !to.stacks.empty() && !is_overrun();

@@ -17,7 +17,10 @@ namespace llama_rt {
 
 class GrammarState {
 public:
-    explicit GrammarState(std::shared_ptr<const Rules> rules);
+    explicit GrammarState(std::shared_ptr<const Rules> rules, WorkShare* share = nullptr);
+
+    /// Whose share the work is taken off; null for nobody's. When it throws ShareUsedUp, the grammar stands where it stood.
+    void share_work(WorkShare* share) { stacks_.share_work(share); }
 
     /// Whether the reply may go on with this token, whose text is not empty.
     bool allows(base::Token token, std::string_view text);

@@ -9,8 +9,6 @@
 
 namespace llama_rt {
 
-using base::Code;
-
 namespace {
 
 /// Memory of the machine where the device is the processor itself.
@@ -43,8 +41,7 @@ base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOp
         const base::Result<llama_context_params> params = context_params(model, options, slots);
         if (!params) return std::unexpected(params.error());
         const llama_context_ptr context(llama_init_from_model(model.raw(), *params));
-        if (context == nullptr)
-            return base::fail(Code::engine_failed, "The context cannot be laid out: " + errors.text());
+        if (context == nullptr) return std::unexpected(context_failed(model, errors.text()));
         std::vector<MemoryUse> uses;
         for (const auto& [buffers, bytes] : llama_get_memory_breakdown(context.get())) {
             MemoryUse& use = use_of(uses, device_of(buffers));
@@ -54,8 +51,7 @@ base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOp
         }
         return uses;
     } catch (const std::exception& error) {
-        return base::fail(Code::engine_failed,
-                          std::string("The context cannot be laid out: ") + error.what());
+        return std::unexpected(context_failed(model, error.what()));
     }
 }
 

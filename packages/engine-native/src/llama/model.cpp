@@ -4,7 +4,9 @@
 #include "llama/backend.h"
 #include "llama/file_error.h"
 #include "llama/gguf_file.h"
+#include "llama/template_allowance.h"
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <exception>
@@ -22,11 +24,8 @@ namespace {
 /// Longest text that is tokenized; llama.cpp counts in int32. Longer is a mistake of the caller.
 constexpr size_t kTextBytesMax = 256 * 1024 * 1024;
 
-/// Longest chat template; the longest that is known has 17 kB. What reads it recurses with the length of its sums.
+/// Longest chat template; the longest that is known has 17 kB.
 constexpr size_t kTemplateBytesMax = 64 * 1024;
-/// What a template may take while it is read.
-constexpr int kTemplateMs = 2'000;
-constexpr size_t kTemplateWorkBytes = size_t{1} << 28;
 
 struct Progress {
     const std::function<void(float)>& report;
@@ -90,6 +89,19 @@ bool has_sane_numbers(const llama_model* model) {
     return true;
 }
 
+/// What llama.cpp reads, and nothing here can use.
+base::Result<void> check_raw(const llama_model* model, const std::string& path) {
+    if (!has_sane_numbers(model))
+        return std::unexpected(file_error(path, "a number in its header cannot be"));
+    if (llama_vocab_type(llama_model_get_vocab(model)) == LLAMA_VOCAB_TYPE_NONE) {
+        return base::fail(Code::model_unsupported,
+                          path + " has no tokenizer: its key tokenizer.ggml.model is \"" +
+                              metadata(model, "tokenizer.ggml.model") +
+                              "\". Choose a model whose file has one.");
+    }
+    return {};
+}
+
 /// YaRN and its kin scale keys beside turning them.
 bool has_plain_positions(const llama_model* model) {
     const llama_rope_type type = llama_model_rope_type(model);
@@ -127,6 +139,7 @@ ModelInfo read_info(const llama_model* model) {
             .parameters = llama_model_n_params(model),
             .size_bytes = llama_model_size(model),
             .has_chat_template = llama_model_chat_template(model, nullptr) != nullptr,
+            .chat_template = {},
             .reads_images = false,
             .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
             .is_causal = is_causal(model),
@@ -159,7 +172,14 @@ base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::st
     }
     if (count < 0) return base::fail(Code::invalid_argument, "The text could not be tokenized.");
     tokens.resize(static_cast<size_t>(count));
-    return tokens;
+    // A vocabulary without a token for what is unknown leaves a hole there.
+    const auto is_token = [size = llama_vocab_n_tokens(vocab)](Token token) {
+        return token >= 0 && token < size;
+    };
+    if (std::ranges::all_of(tokens, is_token)) return tokens;
+    return base::fail(
+        Code::invalid_argument,
+        "The text could not be tokenized: this model's vocabulary has no token for a part of it.");
 }
 
 } // namespace
@@ -168,7 +188,8 @@ void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const
     common_chat_templates_free(templates);
 }
 
-Model::Model(llama_model_ptr model) : model_(std::move(model)), info_(read_info(model_.get())) {
+Model::Model(llama_model_ptr model, std::string path)
+    : model_(std::move(model)), path_(std::move(path)), info_(read_info(model_.get())) {
     for (Token token = 0; token < info_.vocabulary_size; ++token) {
         if (is_end_of_generation(token)) end_tokens_.push_back(token);
     }
@@ -198,12 +219,12 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
     const AssertionsThrow assertions_throw;
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
-        if (is_aborted.load()) return base::fail(Code::load_aborted, "Loading the model was aborted.");
+        if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
-        if (!has_sane_numbers(raw.get()))
-            return std::unexpected(file_error(options.path, "a number in its header cannot be"));
-        std::shared_ptr<Model> model(new Model(std::move(raw)));
-        if (base::Result<void> made = model->make_templates(options.path); !made)
+        if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
+            return std::unexpected(checked.error());
+        std::shared_ptr<Model> model(new Model(std::move(raw), options.path));
+        if (base::Result<void> made = model->make_templates(is_aborted); !made)
             return std::unexpected(made.error());
         if (options.vision) {
             auto vision = Vision::load(model->raw(), *options.vision, is_aborted);
@@ -229,28 +250,37 @@ base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& op
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
-        if (!has_sane_numbers(raw.get()))
-            return std::unexpected(file_error(options.path, "a number in its header cannot be"));
-        return std::shared_ptr<const Model>(new Model(std::move(raw)));
+        if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
+            return std::unexpected(checked.error());
+        return std::shared_ptr<const Model>(new Model(std::move(raw), options.path));
     } catch (const std::exception& error) {
         return std::unexpected(file_error(options.path, reason_of(error.what())));
     }
 }
 
 /// Reading a template writes it out a few times, to see what it can do.
-base::Result<void> Model::make_templates(const std::string& path) {
+base::Result<void> Model::make_templates(const std::atomic<bool>& is_aborted) {
     for (const char* name : {static_cast<const char*>(nullptr), "tool_use"}) {
         const char* source = llama_model_chat_template(raw(), name);
         if (source == nullptr || std::string_view(source).size() <= kTemplateBytesMax) continue;
-        return base::fail(Code::model_invalid, path + " has a chat template that is too long to be one.");
+        return base::fail(Code::model_invalid, path_ + " has a chat template that is too long to be one.");
     }
-    const jinja::work_limit limit(kTemplateMs, kTemplateWorkBytes);
-    templates_.reset(common_chat_templates_init(raw(), "").release());
-    return {};
+    const jinja::work_limit limit(template_allowance({}, is_aborted));
+    try {
+        templates_.reset(common_chat_templates_init(raw(), "").release());
+        info_.chat_template = skills_of(*templates_);
+    } catch (const std::exception&) {
+        if (limit.ended() == nullptr) throw;
+    }
+    if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
+    if (limit.ended() == nullptr) return {};
+    return base::fail(Code::model_invalid,
+                      path_ + " has a chat template that cannot be read: " + limit.ended() + ".");
 }
 
 base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special,
                                                  bool parse_special) const {
+    const AssertionsThrow assertions_throw;
     try {
         base::Result<std::vector<Token>> tokens = tokenize_with(vocab(), text, add_special, parse_special);
         const bool is_begun = add_special && info_.adds_bos;

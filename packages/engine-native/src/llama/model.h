@@ -6,6 +6,7 @@
 #include "base/types.h"
 #include "llama/grammars.h"
 #include "llama/handles.h"
+#include "llama/template_skills.h"
 #include "llama/vision.h"
 
 #include <atomic>
@@ -44,6 +45,8 @@ struct ModelInfo {
     uint64_t parameters;
     uint64_t size_bytes;
     bool has_chat_template;
+    /// Nothing in an outline.
+    TemplateSkills chat_template;
     /// It was loaded with a projector for pictures.
     bool reads_images;
     bool is_recurrent;
@@ -80,8 +83,10 @@ public:
     Model& operator=(const Model&) = delete;
 
     const ModelInfo& info() const { return info_; }
+    /// Of its file, or of the first one of several.
+    const std::string& path() const { return path_; }
     llama_model* raw() const { return model_.get(); }
-    /// The file's chat template, or a plain one where it has none. conversation.cpp uses it.
+    /// The file's chat template, or a plain one where it has none; null in an outline.
     const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
@@ -113,12 +118,13 @@ private:
         void operator()(common_chat_templates* templates) const;
     };
 
-    explicit Model(llama_model_ptr model);
-    base::Result<void> make_templates(const std::string& path);
+    Model(llama_model_ptr model, std::string path);
+    base::Result<void> make_templates(const std::atomic<bool>& is_aborted);
     std::shared_ptr<const Pieces> make_pieces() const;
 
     // Destroyed in reverse: templates and projector look at the model's vocabulary.
     llama_model_ptr model_;
+    std::string path_;
     std::shared_ptr<Vision> vision_;
     std::unique_ptr<common_chat_templates, TemplatesDeleter> templates_;
     ModelInfo info_;

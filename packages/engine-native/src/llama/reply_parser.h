@@ -29,6 +29,9 @@ public:
     /// From what llama.cpp gave for the prompt. `continues` when the prompt ends with the reply's beginning.
     static base::Result<std::shared_ptr<const ReplyParser>> create(const common_chat_params& params,
                                                                    bool continues);
+    /// The same for replies that are calls, or content of a form as the second says.
+    static base::Result<std::shared_ptr<const ReplyParser>>
+    create_with_form(const common_chat_params& calls, const common_chat_params& form, bool continues);
     ~ReplyParser();
     ReplyParser(const ReplyParser&) = delete;
     ReplyParser& operator=(const ReplyParser&) = delete;
@@ -39,8 +42,12 @@ public:
 
 private:
     struct Syntax;
-    explicit ReplyParser(std::unique_ptr<Syntax> syntax);
+    explicit ReplyParser(std::unique_ptr<Syntax> syntax, std::shared_ptr<const ReplyParser> form = nullptr);
+    base::Result<Reply> parse_calls(const std::string& text, bool is_partial) const;
+
     std::unique_ptr<Syntax> syntax_;
+    /// Reads a reply that is no call; null where the syntax reads all of them.
+    std::shared_ptr<const ReplyParser> form_;
 };
 
 } // namespace llama_rt

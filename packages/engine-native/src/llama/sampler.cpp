@@ -103,18 +103,37 @@ Sampler::Sampler(int32_t vocabulary_size, const Sampling& sampling, std::span<co
       min_p_(std::min(sampling.min_p, 1.0F)),
       adjustments_(vocabulary_size, sampling, prompt),
       random_(sampling.seed) {
-    if (constraint != nullptr && constraint->rules != nullptr) constraint_.emplace(std::move(constraint));
+    if (constraint != nullptr && constraint->rules != nullptr) wanted_ = std::move(constraint);
 }
 
-base::Token Sampler::sample(float* logits, Candidates& candidates) {
+base::Token Sampler::sample(float* logits, Candidates& candidates, WorkShare* share) {
     const std::span<float> all(logits, static_cast<size_t>(vocabulary_size_));
+    if (wanted_ != nullptr) return sample_under_constraint(all, candidates, share);
     adjustments_.apply(all);
-    base::Token token = choose(all, candidates);
-    if (constraint_ && !constraint_->allows(token)) token = choose_allowed(all, candidates);
+    const base::Token token = choose(all, candidates);
     adjustments_.undo(all);
     adjustments_.accept(token);
-    if (constraint_) follow(token);
     return token;
+}
+
+base::Token Sampler::sample_under_constraint(std::span<float> logits, Candidates& candidates,
+                                             WorkShare* share) {
+    if (!constraint_) constraint_.emplace(wanted_, share);
+    constraint_->share_work(share);
+    const std::mt19937 random = random_;
+    adjustments_.apply(logits);
+    try {
+        base::Token token = choose(logits, candidates);
+        if (!constraint_->allows(token)) token = choose_allowed(logits, candidates);
+        follow(token);
+        adjustments_.undo(logits);
+        adjustments_.accept(token);
+        return token;
+    } catch (const ShareUsedUp&) {
+        adjustments_.undo(logits);
+        random_ = random;
+        throw;
+    }
 }
 
 base::Token Sampler::choose(std::span<const float> logits, Candidates& candidates) {

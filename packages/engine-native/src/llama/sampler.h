@@ -8,6 +8,7 @@
 #include "llama/candidates.h"
 #include "llama/constraint.h"
 #include "llama/sampling.h"
+#include "llama/work_share.h"
 
 #include <cstdint>
 #include <memory>
@@ -45,12 +46,14 @@ public:
 
     /// The next token after these logits, which are changed meanwhile, and as they were on return. `candidates` is
     /// overwritten. Logits that are not a number are never chosen while there is another.
-    base::Token sample(float* logits, Candidates& candidates);
+    /// With `share`, the work of following a constraint is taken off it; when that throws ShareUsedUp, nothing has changed.
+    base::Token sample(float* logits, Candidates& candidates, WorkShare* share = nullptr);
 
     /// After the last token.
     Continuation continuation() const { return continuation_; }
 
 private:
+    base::Token sample_under_constraint(std::span<float> logits, Candidates& candidates, WorkShare* share);
     base::Token choose(std::span<const float> logits, Candidates& candidates);
     base::Token choose_allowed(std::span<const float> logits, Candidates& candidates);
     base::Token choose_from_all_allowed(std::span<const float> logits, Candidates& candidates);
@@ -67,6 +70,9 @@ private:
     float min_p_;
     Adjustments adjustments_;
     std::mt19937 random_;
+    /// Null without one.
+    std::shared_ptr<const Constraint> wanted_;
+    /// Begun with the first token: even that is work.
     std::optional<ConstraintState> constraint_;
     Continuation continuation_ = Continuation::open;
 };

@@ -12,6 +12,9 @@ namespace {
 constexpr size_t kStepsFirst = 20'000'000;
 constexpr size_t kStepsPerToken = 1'000'000;
 
+/// Stacks of a set that are only looked at for as much time as a step takes.
+constexpr size_t kLooksPerStep = 8;
+
 /// Stacks that are remembered at once: about 100 MB, which only grammars reach that were made for it.
 constexpr size_t kNodesMax = size_t{1} << 22;
 
@@ -90,12 +93,28 @@ void Stacks::push_alternatives(uint32_t rule, StackId below) {
     }
 }
 
+void Stacks::count_look_through(size_t stacks) {
+    count(stacks / kLooksPerStep);
+}
+
+void Stacks::count(size_t steps) {
+    is_overrun_ |= steps_left_ <= steps;
+    steps_left_ -= std::min(steps_left_, steps);
+    if (share_ == nullptr || is_overrun_) return;
+    try {
+        share_->use(steps);
+    } catch (const ShareUsedUp&) {
+        todo_.clear();
+        throw;
+    }
+}
+
 /// Follows calls of rules until all that they lead to wait for a character or token, or are empty.
 void Stacks::resolve(StackSet& out) {
-    for (; !todo_.empty() && !is_overrun_; steps_left_ -= 1) {
+    while (!todo_.empty() && !is_overrun_) {
         const StackId stack = todo_.back();
         todo_.pop_back();
-        is_overrun_ |= steps_left_ <= 1;
+        count(1);
         if (seen_[stack] == set_) continue;
         seen_[stack] = set_;
         const Node node = nodes_[stack];

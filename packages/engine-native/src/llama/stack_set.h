@@ -4,6 +4,7 @@
 #pragma once
 
 #include "llama/gbnf.h"
+#include "llama/work_share.h"
 
 #include <cstdint>
 #include <vector>
@@ -20,6 +21,13 @@ using StackSet = std::vector<StackId>;
 class Stacks {
 public:
     explicit Stacks(const Rules& rules);
+
+    /// Whose share the work is taken off from now on; null for nobody's. What throws out of it changes no set that was
+    /// complete before.
+    void share_work(WorkShare* share) { share_ = share; }
+
+    /// Counts looking through a set of so many stacks as work.
+    void count_look_through(size_t stacks);
 
     /// The stacks at the beginning of the root rule.
     void begin(StackSet& out);
@@ -62,6 +70,7 @@ private:
     StackId behind(uint32_t element, StackId below);
     void push_alternatives(uint32_t rule, StackId below);
     void resolve(StackSet& out);
+    void count(size_t steps);
 
     const Rules& rules_;
     /// By StackId; the first stands for the empty stack.
@@ -74,6 +83,7 @@ private:
     /// Stacks that resolve() has yet to look at.
     std::vector<StackId> todo_;
     size_t steps_left_;
+    WorkShare* share_ = nullptr;
     size_t tidy_at_;
     bool is_overrun_ = false;
 };

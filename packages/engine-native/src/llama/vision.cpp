@@ -134,7 +134,7 @@ base::Result<std::shared_ptr<Vision>> Vision::load(const llama_model* model, con
     ErrorLines errors;
     const AssertionsThrow assertions_throw;
     vision->context_.reset(mtmd_init_from_file(options.path.c_str(), model, params));
-    if (is_aborted.load()) return base::fail(Code::load_aborted, "Loading the model was aborted.");
+    if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
     if (vision->context_ == nullptr) return std::unexpected(load_error(options.path, errors.text()));
     if (!mtmd_support_vision(vision->context_.get())) {
         return base::fail(Code::model_unsupported,
@@ -291,6 +291,7 @@ bool Vision::on_node(ggml_tensor* node, bool is_asked, void* data) {
 /// Throws what mtmd turns into a code.
 void Vision::check_node(const ggml_tensor& node) {
     assertions_throw_.reset();
+    if (!is_on_host(node)) return;
     if (const auto reason = not_computable(node))
         throw std::runtime_error(*reason + ": the projector's file is damaged");
 }
@@ -304,7 +305,7 @@ base::Result<std::vector<float>> Vision::encode(const ImagePart& part, const std
     const int32_t code = mtmd_encode_chunk(context_.get(), part.chunk()); // catches what is thrown in it
     assertions_throw_.reset();
     goes_on_ = nullptr;
-    if (is_ended_) return base::fail(Code::load_aborted, "The picture is not needed any more.");
+    if (is_ended_) return base::fail(Code::aborted, "The picture is not needed any more.");
     if (code != 0)
         return base::fail(Code::engine_failed,
                           "The picture could not be encoded: " + reason_of(errors.text()) + ".");

@@ -105,7 +105,7 @@ public:
                                   std::span<const RgbImage> pictures);
 
     /// The numbers that stand for a part's tokens, embedding_size() each. `goes_on` is asked every few milliseconds where
-    /// the processor does it; false ends it with `load_aborted`. Any thread, one at a time.
+    /// the processor does it; false ends it with `aborted`. Any thread, one at a time.
     base::Result<std::vector<float>> encode(const ImagePart& part, const std::function<bool()>& goes_on);
 
     /// The processor encodes: it takes the cores from other work for that.

@@ -48,8 +48,7 @@ Napi::Value from_reply(Napi::Env env, const llama_rt::Reply& reply);
 Napi::Value from_tokens(Napi::Env env, const std::vector<base::Token>& tokens);
 Napi::Value from_pieces(Napi::Env env, const std::string& bytes, const std::vector<int32_t>& ends);
 Napi::Value from_strings(Napi::Env env, const std::vector<std::string>& strings);
-Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
-                            const llama_rt::TemplateSkills& skills);
+Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info);
 Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info);
 Napi::Value from_measure(Napi::Env env, const llama_rt::ModelInfo& info,
                          const std::vector<llama_rt::MemoryUse>& uses);

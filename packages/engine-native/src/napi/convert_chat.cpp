@@ -99,6 +99,7 @@ base::Result<llama_rt::Chat> to_chat(Napi::Value value) {
         .template_arguments =
             reader.list<std::pair<std::string, std::string>>("templateArguments", to_argument),
         .content_rules = reader.string("contentRules"),
+        .content_has_calls = reader.boolean("contentHasCalls"),
         .grammar = reader.string("grammar"),
         .grammar_trigger = reader.string("grammarTrigger"),
     });

@@ -180,8 +180,7 @@ Napi::Value from_strings(Napi::Env env, const std::vector<std::string>& strings)
     return array;
 }
 
-Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
-                            const llama_rt::TemplateSkills& skills) {
+Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info) {
     Napi::Object tokens = Napi::Object::New(env);
     tokens.Set("bos", info.bos);
     tokens.Set("eos", info.eos);
@@ -202,11 +201,13 @@ Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info,
     object.Set("hasChatTemplate", info.has_chat_template);
     object.Set("readsImages", info.reads_images);
     object.Set("imageMarker", std::string(llama_rt::Vision::public_marker()));
-    Napi::Object tools = Napi::Object::New(env);
-    tools.Set("writesTools", skills.writes_tools);
-    tools.Set("writesToolCalls", skills.writes_tool_calls);
-    tools.Set("isLfm2", skills.is_lfm2);
-    object.Set("chatTemplate", tools);
+    const llama_rt::TemplateSkills& skills = info.chat_template;
+    Napi::Object chat_template = Napi::Object::New(env);
+    chat_template.Set("writesTools", skills.writes_tools);
+    chat_template.Set("writesToolCalls", skills.writes_tool_calls);
+    chat_template.Set("isLfm2", skills.is_lfm2);
+    chat_template.Set("holdsFormOrCalls", skills.holds_form_or_calls);
+    object.Set("chatTemplate", chat_template);
     object.Set("isRecurrent", info.is_recurrent);
     object.Set("tokens", tokens);
     object.Set("addsBos", info.adds_bos);
@@ -217,6 +218,7 @@ Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info) 
     Napi::Object upstream = Napi::Object::New(env);
     upstream.Set("version", info.version);
     upstream.Set("commit", info.commit);
+    upstream.Set("sources", INGLE_LLAMA_SOURCES);
     Napi::Array devices = Napi::Array::New(env, info.devices.size());
     for (size_t i = 0; i < info.devices.size(); ++i) {
         devices.Set(static_cast<uint32_t>(i), from_device(env, info.devices[i]));
@@ -225,6 +227,7 @@ Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info) 
     object.Set("version", INGLE_VERSION);
     object.Set("llamaCpp", upstream);
     object.Set("gpu", INGLE_GPU);
+    object.Set("cpu", INGLE_CPU);
     object.Set("compiler", INGLE_COMPILER);
     object.Set("buildType", INGLE_BUILD_TYPE);
     object.Set("devices", devices);

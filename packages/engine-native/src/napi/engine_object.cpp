@@ -52,12 +52,14 @@ EngineObject::EngineObject(const Napi::CallbackInfo& info)
     auto* parts = info[0].As<Napi::External<Parts>>().Data();
     engine_ = parts->engine;
     bridge_ = parts->bridge;
-    napi_add_env_cleanup_hook(env_, on_teardown, this);
+    teardown_.emplace(env_, on_teardown, this);
 }
 
+/// Collected without dispose(): it ends as dispose() ends it, off the JS thread, which has others to serve.
 EngineObject::~EngineObject() {
-    napi_remove_env_cleanup_hook(env_, on_teardown, this);
-    on_teardown(this);
+    if (engine_ == nullptr) return;
+    const Napi::HandleScope scope(env_);
+    PromiseWorker::start(env_, std::make_unique<StopWorker>(std::move(engine_), std::move(bridge_)));
 }
 
 /// The thread is joined before JS is gone: one that still emitted afterwards would abort the process.
@@ -66,6 +68,7 @@ void EngineObject::on_teardown(void* data) {
     if (object->engine_ == nullptr) return;
     object->engine_->stop();
     object->bridge_->close();
+    object->engine_.reset(); // the destructor, which runs after this, has nothing left to end
 }
 
 bool EngineObject::is_usable() const {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "napi/cleanup_hook.h"
 #include "napi/event_bridge.h"
 
 #include <memory>
+#include <optional>
 
 #include <napi.h>
 
@@ -38,9 +40,11 @@ private:
     bool is_usable() const;
 
     napi_env env_;
-    // Null after dispose().
+    // Null after dispose() and after the environment's teardown.
     std::shared_ptr<engine::Engine> engine_;
     std::shared_ptr<EventBridge> bridge_;
+    /// Absent where there never was an engine.
+    std::optional<CleanupHook> teardown_;
 };
 
 } // namespace binding

@@ -2,6 +2,7 @@
 
 #include "llama/model.h"
 #include "napi/check.h"
+#include "napi/cleanup_hook.h"
 #include "napi/convert.h"
 #include "napi/model_object.h"
 #include "napi/promise_worker.h"
@@ -26,8 +27,14 @@ struct LoadState {
 class LoadWorker final : public PromiseWorker {
 public:
     LoadWorker(napi_env env, llama_rt::ModelOptions options, std::shared_ptr<LoadState> state)
-        : env_(env), options_(std::move(options)), state_(std::move(state)) {
-        napi_add_env_cleanup_hook(env_, on_teardown, state_.get());
+        : env_(env),
+          options_(std::move(options)),
+          state_(std::move(state)),
+          teardown_(env, on_teardown, state_.get()) {}
+
+    /// Also of a worker that could not be started.
+    ~LoadWorker() override {
+        if (report_ != nullptr) napi_release_threadsafe_function(report_, napi_tsfn_release);
     }
 
     /// False when the function cannot be made.
@@ -58,11 +65,6 @@ private:
         return {};
     }
 
-    void settled() override {
-        napi_remove_env_cleanup_hook(env_, on_teardown, state_.get());
-        napi_release_threadsafe_function(report_, napi_tsfn_release);
-    }
-
     Napi::Value result(Napi::Env env) override { return ModelObject::wrap(env, std::move(model_)); }
 
     /// Node waits for running work before it ends; a load of minutes must not hold it up.
@@ -79,6 +81,8 @@ private:
     napi_env env_;
     llama_rt::ModelOptions options_;
     std::shared_ptr<LoadState> state_;
+    /// After the state, so that it goes first.
+    CleanupHook teardown_;
     napi_threadsafe_function report_ = nullptr;
     std::shared_ptr<const llama_rt::Model> model_;
 };

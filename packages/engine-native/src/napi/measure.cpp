@@ -1,5 +1,6 @@
 #include "napi/measure.h"
 
+#include "engine/embedding_queue.h"
 #include "engine/limits.h"
 #include "llama/backend.h"
 #include "llama/measure.h"
@@ -37,8 +38,10 @@ private:
         context_.context_length = std::min(context_.context_length, model.info().context_length_train);
         const int64_t full = int64_t{context_.context_length} * context_.sequences;
         context_.cells = static_cast<int32_t>(std::min<int64_t>(context_.cells, full));
-        auto uses = llama_rt::measure(model, context_, engine::slots_of(model, context_));
+        const llama_rt::ContextOptions context = engine::options_for(model, context_);
+        auto uses = llama_rt::measure(model, context, engine::slots_of(model, context));
         if (!uses) return std::unexpected(uses.error());
+        if (!uses->empty()) uses->front().compute += engine::planned_embedding_bytes(model, context_);
         if (model_.vision) {
             if (auto measured = llama_rt::measure_vision(*model_.vision, *uses); !measured) return measured;
         }

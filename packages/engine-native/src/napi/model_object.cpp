@@ -2,11 +2,14 @@
 
 #include "napi/addon_data.h"
 #include "napi/check.h"
+#include "napi/cleanup_hook.h"
 #include "napi/convert.h"
 #include "napi/engine_object.h"
 #include "napi/event_bridge.h"
 #include "napi/promise_worker.h"
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -116,15 +119,25 @@ private:
     std::vector<int32_t> ends_;
 };
 
+/// Shared by a worker, its abort function and the environment's teardown.
+using AbortFlag = std::shared_ptr<std::atomic<bool>>;
+
 /// Writes a conversation out; with `tokenize`, its tokens too.
 class ChatWorker final : public PromiseWorker {
 public:
-    ChatWorker(ModelPtr model, llama_rt::Chat chat, bool is_tokenized)
-        : model_(std::move(model)), chat_(std::move(chat)), is_tokenized_(is_tokenized) {}
+    ChatWorker(napi_env env, ModelPtr model, llama_rt::Chat chat, bool is_tokenized, AbortFlag is_aborted)
+        : model_(std::move(model)),
+          chat_(std::move(chat)),
+          is_tokenized_(is_tokenized),
+          is_aborted_(std::move(is_aborted)),
+          teardown_(env, on_teardown, is_aborted_.get()) {}
 
 private:
+    /// Node waits for running work before it ends; a template must not hold it up.
+    static void on_teardown(void* data) { static_cast<std::atomic<bool>*>(data)->store(true); }
+
     base::Result<void> execute() override {
-        base::Result<llama_rt::PreparedChat> prepared = llama_rt::prepare_chat(*model_, chat_);
+        base::Result<llama_rt::PreparedChat> prepared = llama_rt::prepare_chat(*model_, chat_, *is_aborted_);
         if (!prepared) return std::unexpected(prepared.error());
         prepared_ = std::move(*prepared);
         if (!is_tokenized_) return {};
@@ -152,6 +165,9 @@ private:
     ModelPtr model_;
     llama_rt::Chat chat_;
     bool is_tokenized_;
+    AbortFlag is_aborted_;
+    /// After the flag, so that it goes first.
+    CleanupHook teardown_;
     llama_rt::PreparedChat prepared_;
     llama_rt::Vision::Prompt prompt_;
 };
@@ -295,8 +311,7 @@ std::shared_ptr<const llama_rt::Model> ModelObject::usable(Napi::Env env) const 
 
 Napi::Value ModelObject::info(const Napi::CallbackInfo& info) {
     const ModelPtr model = usable(info.Env());
-    return model == nullptr ? info.Env().Undefined()
-                            : from_model_info(info.Env(), model->info(), llama_rt::skills_of(*model));
+    return model == nullptr ? info.Env().Undefined() : from_model_info(info.Env(), model->info());
 }
 
 Napi::Value ModelObject::tokenize(const Napi::CallbackInfo& info) {
@@ -335,8 +350,9 @@ Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
     if (model == nullptr) return info.Env().Undefined();
     base::Result<llama_rt::Chat> chat = to_chat(info[0]);
     if (!chat) return thrown(info.Env(), chat.error());
-    return PromiseWorker::start(info.Env(),
-                                std::make_unique<ChatWorker>(std::move(model), std::move(*chat), false));
+    return PromiseWorker::start(
+        info.Env(), std::make_unique<ChatWorker>(info.Env(), std::move(model), std::move(*chat), false,
+                                                 std::make_shared<std::atomic<bool>>(false)));
 }
 
 Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
@@ -344,8 +360,15 @@ Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
     if (model == nullptr) return info.Env().Undefined();
     base::Result<llama_rt::Chat> chat = to_chat(info[0]);
     if (!chat) return thrown(info.Env(), chat.error());
-    return PromiseWorker::start(info.Env(),
-                                std::make_unique<ChatWorker>(std::move(model), std::move(*chat), true));
+    const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
+    Napi::Object preparation = Napi::Object::New(info.Env());
+    preparation.Set("prompt", PromiseWorker::start(info.Env(), std::make_unique<ChatWorker>(
+                                                                   info.Env(), std::move(model),
+                                                                   std::move(*chat), true, is_aborted)));
+    preparation.Set("abort", Napi::Function::New(info.Env(), [is_aborted](const Napi::CallbackInfo&) {
+                        is_aborted->store(true);
+                    }));
+    return preparation;
 }
 
 Napi::Value ModelObject::prepare_images(const Napi::CallbackInfo& info) {

@@ -14,6 +14,8 @@ Napi::Value PromiseWorker::start(Napi::Env env, std::unique_ptr<PromiseWorker> w
         napi_create_async_work(env, nullptr, name, on_execute, on_complete, worker.get(), &worker->work_) !=
             napi_ok ||
         napi_queue_async_work(env, worker->work_) != napi_ok) {
+        // An environment that is ending refuses. The worker goes as it came, and what it holds with it.
+        if (worker->work_ != nullptr) napi_delete_async_work(env, worker->work_);
         throw_error(env,
                     {.code = base::Code::engine_failed, .message = "The operation could not be started."});
         return env.Undefined();

@@ -16,6 +16,7 @@ template <class Message, size_t count, bool (*write)(napi_env, const Message&, n
 class Reporter {
 public:
     Reporter() = default;
+    ~Reporter() { close(); }
     Reporter(const Reporter&) = delete;
     Reporter& operator=(const Reporter&) = delete;
 
@@ -32,8 +33,11 @@ public:
             data.release();
     }
 
-    /// On the JS thread, when the work is done.
-    void close() { napi_release_threadsafe_function(function_, napi_tsfn_release); }
+    /// On the JS thread, when the work is done. Idempotent.
+    void close() {
+        if (function_ == nullptr) return;
+        napi_release_threadsafe_function(std::exchange(function_, nullptr), napi_tsfn_release);
+    }
 
 private:
     static void on_message(napi_env env, napi_value function, void*, void* data) {

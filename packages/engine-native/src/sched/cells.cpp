@@ -20,9 +20,7 @@ Cells::Cells(const Limits& limits)
 
 PrefixTree::Match Cells::find(std::span<const base::Token> tokens) const {
     if (!are_shared()) return {};
-    const PrefixTree::Match match =
-        have_checkpoints() ? tree_.longest_checkpoint(tokens) : tree_.longest(tokens);
-    return match.length < kShareMin ? PrefixTree::Match{} : match;
+    return have_checkpoints() ? tree_.longest_checkpoint(tokens) : tree_.longest(tokens);
 }
 
 std::optional<Slot> Cells::admit(const PrefixTree::Match& match, int32_t reserved) {
@@ -39,9 +37,11 @@ std::optional<Slot> Cells::admit(const PrefixTree::Match& match, int32_t reserve
                         .checkpoint = match.checkpoint});
     }
     tree_.pin(slot); // before room is made, so that what was matched is not given up
-    // A donor that was of use stays longest; should this one have to wait, it must not be lost meanwhile.
+    // A donor that was of use stays longest; should this one have to wait, it must not be lost meanwhile. One that only begins
+    // with the template that all begin with was of no use.
     const auto donor = std::ranges::find(donors_, match.holder);
-    if (donor != donors_.end()) std::rotate(donor, std::next(donor), donors_.end());
+    if (match.length >= kWorthMin && donor != donors_.end())
+        std::rotate(donor, std::next(donor), donors_.end());
     const int32_t wanted = reserved - match.length;
     if (!make_room(wanted, Hurry::waits)) {
         tree_.unpin(slot);
@@ -71,8 +71,8 @@ void Cells::trim(Slot slot) {
     ops_.push_back({.kind = CellOp::Kind::trim, .slot = slot, .length = tree_.length(slot)});
 }
 
-std::optional<Stashes::Found> Cells::find_stash(std::span<const base::Token> tokens, int32_t there) const {
-    const Stashes::Found found = stashes_.find(tokens, there);
+std::optional<Stashes::Found> Cells::find_stash(const Stashes::Way& way, int32_t there) const {
+    const Stashes::Found found = stashes_.find(way, there);
     // All of a piece comes back before it is cut: that takes cells for a moment that are not reserved.
     const bool has_room = tree_.cells_pinned() + ahead_ + found.surplus(there) <= limits_.cells;
     return found.stash == 0 || !has_room ? std::nullopt : std::optional(found);
@@ -86,9 +86,9 @@ bool Cells::restore(const Stashes::Found& found, int32_t there) {
     return true;
 }
 
-base::StashId Cells::adopt(std::vector<base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
+base::StashId Cells::adopt(std::span<const base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
                            uint64_t bytes) {
-    const base::StashId stash = stashes_.add(std::move(text), first, std::move(checkpoints));
+    const base::StashId stash = stashes_.add(text, first, std::move(checkpoints));
     if (stash != 0) stashes_.made(stash, bytes, true);
     return stash;
 }
@@ -99,7 +99,7 @@ void Cells::give_up_donors() {
 }
 
 void Cells::save(Slot slot) {
-    if (!have_checkpoints() || tree_.length(slot) < kShareMin || tree_.is_marked(slot)) return;
+    if (!have_checkpoints() || tree_.length(slot) < kWorthMin || tree_.is_marked(slot)) return;
     if (tree_.checkpoints() == limits_.checkpoints) tree_.forget_oldest_checkpoint();
     drop_checkpoints();
     const base::CheckpointId checkpoint = ++checkpoints_made_;
@@ -150,7 +150,7 @@ void Cells::leave(Slot slot, int32_t unused, Keep keep) {
         save(slot);
     }
     tree_.unpin(slot);
-    if (keep == Keep::yes && are_shared() && tree_.length(slot) >= kShareMin) donors_.push_back(slot);
+    if (keep == Keep::yes && are_shared() && tree_.length(slot) >= donor_min()) donors_.push_back(slot);
     else free_slot(slot);
 }
 
@@ -176,7 +176,7 @@ bool Cells::make_slot(Slot needed) {
     if (!slots_free_.empty()) return true;
     // One that another holds nearly all of is no loss; else the one that was longest of no use.
     const auto is_redundant = [&](Slot donor) {
-        return donor != needed && tree_.private_length(donor) < kShareMin;
+        return donor != needed && tree_.private_length(donor) < kWorthMin;
     };
     auto donor = std::ranges::find_if(donors_, is_redundant);
     if (donor == donors_.end())
@@ -219,7 +219,7 @@ bool Cells::stash_piece(Slot slot, std::span<const base::Token> text, int32_t fi
     std::erase_if(checkpoints, [&](const auto& one) { return one.length <= first || one.length >= length; });
     std::vector<int32_t> stops;
     for (const auto& checkpoint : checkpoints) stops.push_back(checkpoint.length);
-    const base::StashId stash = stashes_.add({text.begin(), text.end()}, first, std::move(stops));
+    const base::StashId stash = stashes_.add(text, first, std::move(stops));
     drop_stashes();
     if (stash == 0) return false;
     copied_ += length - first;

@@ -25,8 +25,9 @@ public:
 struct TurnBudget {
     /// Most prompt tokens while some sequence decodes; at least 1.
     int32_t prompt_busy;
-    /// Most guesses, of all sequences together.
-    int32_t drafts = 0;
+    /// Most tokens of the step whose logits are wanted where there are guesses: one for each sequence that samples, those
+    /// admitted in the same step included, and one for each guess.
+    int32_t outputs = 0;
     /// Without one there are no guesses. REQUIRES: no checkpoints, for then a state cannot be cut back.
     Drafter* drafter = nullptr;
     /// Needed where there are images in prompts.

@@ -67,7 +67,7 @@ PrefixTree::Match PrefixTree::longest(std::span<const Token> tokens) const {
         if (length > best.length) best = {.length = length, .holder = node.holders.front()};
     });
     best.length = base::last_edge(tokens, best.length);
-    return best;
+    return best.length == 0 ? Match{} : best;
 }
 
 PrefixTree::Match PrefixTree::longest_checkpoint(std::span<const Token> tokens) const {

@@ -152,6 +152,8 @@ struct Outcome {
         advanced,
         /// Computed, `token` was sampled, and the sequence ends with it.
         finished,
+        /// Computed; what is sampled is told later, by Scheduler::sampled(). Until then the sequence has no step.
+        sampling,
         /// Not computed: the sequence ends.
         failed,
         /// Not computed, and nothing has changed.
@@ -175,8 +177,10 @@ struct Counters {
     uint64_t preemptions = 0;
     /// Times that a sequence dropped its oldest turns.
     uint64_t shifts = 0;
-    /// Host memory in use, the pieces of state in it, and how many were copied back so far.
+    /// Host memory in use for state and for the texts that it belongs to, the pieces in it, and how many were copied back so
+    /// far.
     uint64_t stash_bytes = 0;
+    uint64_t stash_text_bytes = 0;
     int32_t stashes = 0;
     uint64_t stash_hits = 0;
 };

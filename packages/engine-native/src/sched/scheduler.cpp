@@ -148,7 +148,19 @@ void Scheduler::advance(Sequence& sequence, const Step& step, const Outcome& out
     }
     cells_.append(step.slot, accepted);
     if (accepted.size() < step.drafts.size()) cells_.trim(step.slot);
-    if (step.sample) sequence.add(outcome.token);
+    if (step.sample && outcome.kind != Outcome::Kind::sampling) sequence.add(outcome.token);
+}
+
+bool Scheduler::awaits_token(base::RequestId id) const {
+    const auto found = sequences_.find(id);
+    return found != sequences_.end() && found->second->awaits_token();
+}
+
+void Scheduler::sampled(base::RequestId id, const Outcome& outcome) {
+    INGLE_ASSERT(!is_planned_ && awaits_token(id));
+    Sequence& sequence = find(id);
+    if (outcome.kind == Outcome::Kind::finished) end(sequence, Keep::yes);
+    else sequence.add(outcome.token);
 }
 
 /// Every decoding sequence gets its one token; each makes sure of its cell first, oldest first.
@@ -173,7 +185,7 @@ void Scheduler::plan_catching_up(const TurnBudget& turn) {
             passed += 1;
             continue;
         }
-        if (plan_restores(*sequence)) continue;
+        if (sequence->awaits_token() || plan_restores(*sequence)) continue;
         const std::optional<base::ImageId> image = sequence->image_due();
         if (image && !turn.images->has(sequence->id(), *image)) continue;
         const int32_t count = next_count(*sequence, budget, plan_.steps.size() == decoding);
@@ -196,7 +208,8 @@ int32_t Scheduler::next_count(const Sequence& sequence, int32_t budget, bool is_
 bool Scheduler::plan_restores(const Sequence& sequence) {
     if (!sequence.request().uses_cache) return false;
     int32_t there = sequence.computed();
-    while (const std::optional<Stashes::Found> found = cells_.find_stash(sharable(sequence), there)) {
+    const Stashes::Way way = cells_.look_up(sharable(sequence));
+    while (const std::optional<Stashes::Found> found = cells_.find_stash(way, there)) {
         if (!cells_.restore(*found, there)) return true;
         plan_.restores.push_back({.id = sequence.id(),
                                   .slot = sequence.slot(),
@@ -224,7 +237,9 @@ void Scheduler::plan_drafts(const TurnBudget& budget) {
     if (budget.drafter == nullptr) return;
     const auto decodes = [this](const Step& step) { return find(step.id).is_decoding(); };
     if (!std::ranges::all_of(plan_.steps, decodes)) return;
-    int32_t left = std::min(budget.drafts, limits_.batch_tokens - static_cast<int32_t>(plan_.steps.size()));
+    // Every step samples here. Those that were admitted just now do, too: where nothing but their last token was missing.
+    const auto steps = static_cast<int32_t>(plan_.steps.size());
+    int32_t left = std::min(budget.outputs, limits_.batch_tokens) - steps;
     drafts_.clear();
     drafts_.reserve(static_cast<size_t>(std::max(left, 0))); // the steps look into it while it grows
     for (Step& step : plan_.steps) {
@@ -274,7 +289,7 @@ bool Scheduler::is_being_computed(const Sequence& sequence, int32_t there) const
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
         const auto common = static_cast<int32_t>(end - other->tokens().begin());
         const int32_t shared = will_share(*other, base::last_edge(other->tokens(), common));
-        return shared > other->computed() && shared - there >= Cells::kShareMin;
+        return shared > other->computed() && shared - there >= Cells::kWorthMin;
     };
     return std::ranges::any_of(running_, will_have_more);
 }
@@ -370,6 +385,7 @@ Counters Scheduler::counters() const {
             .preemptions = preemptions_,
             .shifts = shifts_,
             .stash_bytes = cells_.stashes().bytes(),
+            .stash_text_bytes = cells_.stashes().text_bytes(),
             .stashes = cells_.stashes().size(),
             .stash_hits = cells_.stashes().hits()};
 }

@@ -66,6 +66,13 @@ public:
     /// Reports the turn: one outcome for each step of the last plan, in order.
     void apply(const std::vector<Outcome>& outcomes);
 
+    /// Whether this request's last step was `sampling`, and its sequence still runs: if it had to give way, it is computed
+    /// anew, and sampled then.
+    bool awaits_token(base::RequestId id) const;
+    /// What was sampled: `advanced` or `finished`.
+    /// REQUIRES: awaits_token(), between turns.
+    void sampled(base::RequestId id, const Outcome& outcome);
+
     /// The state of this checkpoint could not be saved or restored: nobody is to begin with it.
     void forget(base::CheckpointId checkpoint) { cells_.forget(checkpoint); }
 
@@ -77,9 +84,9 @@ public:
     const Plan& give_up_donors();
 
     /// See Cells::adopt().
-    base::StashId adopt(std::vector<base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
+    base::StashId adopt(std::span<const base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
                         uint64_t bytes) {
-        return cells_.adopt(std::move(text), first, std::move(checkpoints), bytes);
+        return cells_.adopt(text, first, std::move(checkpoints), bytes);
     }
     const Stashes& stashes() const { return cells_.stashes(); }
 

@@ -82,6 +82,8 @@ public:
         return next == request_.boundaries.end() ? pending() : std::min(*next - computed_, pending());
     }
     bool is_at_boundary() const { return std::ranges::binary_search(request_.boundaries, computed_); }
+    /// All of it is computed, and what was sampled after it is not known yet.
+    bool awaits_token() const { return state_ == State::running && pending() == 0; }
     /// Decoding: one token at a time, after the prompt (or what a preemption lost) is computed.
     bool is_decoding() const { return pending() == 1 && computed_ > 0 && !base::is_image(tokens_.back()); }
     /// Most tokens it will have before it ends or is cut.

@@ -10,13 +10,19 @@
 // The state of a token depends on all tokens before it, so each piece knows its whole text: it is of use where that very
 // text is computed up to where the piece begins, by whomever. Pieces are never wrong, only idle; the least recently used
 // go first, and of a chain the end goes before what it leans on.
+//
+// Their texts lie in a tree (text_tree.h), each common prefix once: looking up a text takes one walk along it, and what the
+// texts take counts as host memory like the state itself.
 #pragma once
 
 #include "base/types.h"
+#include "sched/text_tree.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,7 +37,7 @@ public:
     /// long one are spread over turns.
     static constexpr int32_t kPieceMax = 512;
 
-    /// Pieces are looked through one by one, for each request in line.
+    /// Those that share a prefix with a text are looked at one by one, for each request in line.
     static constexpr size_t kPiecesMax = 1024;
 
     /// Where `checkpoint_bytes` is not 0, a piece is of use only as a whole or up to one of its checkpoints.
@@ -49,15 +55,23 @@ public:
         int32_t surplus(int32_t there) const { return (end - first) - (length - there); }
     };
 
-    /// The piece that leads furthest in a text of which `there` tokens are computed; stash 0 when none is worth it.
-    Found find(std::span<const base::Token> tokens, int32_t there) const;
+    /// The pieces that hold a part of one text, each up to where it is of use.
+    using Way = std::vector<Found>;
+    Way look_up(std::span<const base::Token> tokens) const;
+
+    /// The piece that leads furthest in a text of which `there` tokens are computed; stash 0 when none is worth it. Pieces
+    /// that went since look_up() are left out.
+    Found find(const Way& way, int32_t there) const;
+    Found find(std::span<const base::Token> tokens, int32_t there) const {
+        return find(look_up(tokens), there);
+    }
 
     /// How much of a text would be there, piece after piece.
     int32_t reach(std::span<const base::Token> tokens, int32_t there) const;
 
     /// A new piece of `text`, from `first` on, with checkpoints at these lengths. Pieces of other texts go for it; 0 when
     /// it has no place even then.
-    base::StashId add(std::vector<base::Token> text, int32_t first, std::vector<int32_t> checkpoints);
+    base::StashId add(std::span<const base::Token> text, int32_t first, std::vector<int32_t> checkpoints);
 
     /// The engine needed so many bytes for a piece. If it could not keep it, the piece is forgotten, and when that was
     /// not for the limit, what is there now is taken for all that can be had.
@@ -72,10 +86,10 @@ public:
 
     struct Kept {
         base::StashId stash;
-        std::span<const base::Token> text;
+        std::vector<base::Token> text;
         int32_t first;
     };
-    /// All pieces, least recently used first; valid until the next call.
+    /// All pieces, least recently used first.
     std::vector<Kept> all() const;
 
     /// Nothing is about to be copied back any more.
@@ -87,35 +101,43 @@ public:
     /// Pieces that take_dropped() has yet to tell of.
     size_t dropped() const { return dropped_.size(); }
 
-    /// Bytes of all pieces, as far as they are known.
+    /// Bytes of the state in all pieces, as far as they are known, and of their texts. Together they are at most bytes_max.
     uint64_t bytes() const { return bytes_; }
+    uint64_t text_bytes() const { return texts_.bytes(); }
+    /// Tokens that were compared so far, to look up texts.
+    uint64_t compared() const { return texts_.compared(); }
     int32_t size() const { return static_cast<int32_t>(pieces_.size()); }
     uint64_t hits() const { return hits_; }
 
 private:
     struct Piece {
         base::StashId id;
-        std::vector<base::Token> text;
+        /// Where its text ends in texts_.
+        TextTree::Node* text;
         int32_t first;
+        int32_t end;
         /// Ascending, the text's length included; not asked where a piece can be cut anywhere.
         std::vector<int32_t> stops;
         uint64_t bytes;
         int32_t uses = 0;
-
-        int32_t end() const { return static_cast<int32_t>(text.size()); }
     };
+    using Pieces = std::list<Piece>;
 
-    int32_t usable(const Piece& piece, std::span<const base::Token> tokens) const;
+    int32_t usable(const Piece& piece, std::span<const base::Token> tokens, int32_t common) const;
     uint64_t fixed_bytes(const Piece& piece) const { return checkpoint_bytes_ * piece.stops.size(); }
+    bool fits(uint64_t bytes) const { return bytes_ + bytes + texts_.bytes() <= bytes_max_; }
     bool make_room(uint64_t bytes, size_t droppable);
-    size_t touch(const std::vector<base::Token>& text);
-    void remove(std::vector<Piece>::iterator piece);
-    std::vector<Piece>::iterator find(base::StashId stash);
+    size_t touch(std::span<const base::Token> text);
+    void drop(Pieces::iterator piece);
+    void erase(Pieces::iterator piece);
+    Pieces::iterator find(base::StashId stash);
 
     uint64_t bytes_max_;
     const uint64_t checkpoint_bytes_;
     /// Least recently used first.
-    std::vector<Piece> pieces_;
+    Pieces pieces_;
+    std::unordered_map<base::StashId, Pieces::iterator> by_id_;
+    TextTree texts_;
     std::vector<base::StashId> dropped_;
     uint64_t bytes_ = 0;
     /// The most that a token has taken so far; 0 before the first piece.

@@ -145,7 +145,8 @@ function countIn(metadata: GgufMetadata, key: string): number | undefined {
     : undefined;
 }
 
-function textIn(metadata: GgufMetadata, key: string): string | undefined {
+/** A value that is a text and not empty. */
+export function textIn(metadata: GgufMetadata, key: string): string | undefined {
   const found = metadata.get(key);
   return found?.type === "string" && "value" in found && found.value !== "" ? found.value : undefined;
 }

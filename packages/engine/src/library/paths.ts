@@ -15,19 +15,23 @@ export interface LibraryPaths {
   downloadsDir: string;
   /** What the disk itself does not tell of the models: imports, aliases, checksums, last use. */
   manifestFile: string;
+  /** What the user has set, for programs that keep it. */
+  configDir: string;
 }
 
-/** `INGLE_HOME` when it is set and not empty, else the user's data folder of this system (XDG on Linux). */
+/** In `INGLE_HOME` when it is set and not empty, else in the user's data and config folders of this system (XDG on Linux). */
 export function libraryPaths(env: NodeJS.ProcessEnv = process.env): LibraryPaths {
   const chosen = env["INGLE_HOME"];
-  const home =
-    chosen === undefined || chosen === "" ? envPaths("ingle", { suffix: "" }).data : path.resolve(chosen);
+  const isChosen = chosen !== undefined && chosen !== "";
+  const usual = envPaths("ingle", { suffix: "" });
+  const home = isChosen ? path.resolve(chosen) : usual.data;
   return {
     home,
     modelsDir: path.join(home, "models"),
     convertedDir: path.join(home, "converted"),
     downloadsDir: path.join(home, "downloads"),
     manifestFile: path.join(home, "library.json"),
+    configDir: isChosen ? path.join(home, "config") : usual.config,
   };
 }
 

@@ -54,14 +54,25 @@ export async function pruneLibrary(options: PruneOptions = {}): Promise<Removal[
   return [...whatIsIdle, ...(await pruneLost(folders, options)), ...(await pruneUnused(options))];
 }
 
+/** Whether `removeModel` takes it: it is not another program's. */
+export function isRemovable({ place }: Pick<InstalledModel, "place">): boolean {
+  return ownerOf(place) === undefined;
+}
+
+/** The program that looks after the models there; undefined where it is this one. */
+function ownerOf(place: InstalledModel["place"]): string | undefined {
+  return place === "ingle" || place === "import" ? undefined : owners[place];
+}
+
 async function take(
   model: InstalledModel,
   reason: Removal["reason"],
   options: LibraryOptions,
 ): Promise<Removal> {
   const folders = libraryPaths(options.env);
-  if (model.place !== "ingle" && model.place !== "import") {
-    const message = `${model.id} lies at ${model.path}, which belongs to ${owners[model.place]}. Remove it there.`;
+  const owner = ownerOf(model.place);
+  if (owner !== undefined) {
+    const message = `${model.id} lies at ${model.path}, which belongs to ${owner}. Remove it there.`;
     throw new EngineError("invalid_request", message, { details: { path: model.path } });
   }
   const files = model.place === "ingle" ? await filesOfNobodyElse(model, options) : [];

@@ -65,8 +65,8 @@ class SchemaWriter {
   readonly #root: unknown;
   readonly #isStrict: boolean;
   readonly #rules: Rules;
-  /** Names of the rules of definitions, by their reference. */
-  readonly #references = new Map<string, string>();
+  /** Names of the rules of definitions, by what is defined: references may spell it in many ways. */
+  readonly #references = new Map<unknown, string>();
   #schemas = 0;
   #depth = 0;
 
@@ -99,6 +99,7 @@ class SchemaWriter {
   #expression(schema: unknown): string {
     if (schema === true) return anyValue(this.#rules);
     if (!isObject(schema)) throw wrong("a schema must be an object, or true");
+    this.#rules.spend(Object.keys(schema).length);
     this.#refuseUnenforced(schema);
     if (schema["$ref"] !== undefined) return this.#reference(schema["$ref"]);
     const alternatives = schema["anyOf"] ?? schema["oneOf"];
@@ -109,7 +110,7 @@ class SchemaWriter {
     const type = typeOf(schema);
     if (Array.isArray(type))
       return this.#either(
-        type.map((each: unknown) => ({ ...schema, type: each })),
+        type.map((each: unknown) => merged([schema, { type: each }], this.#rules)),
         "type",
       );
     return this.#typed(type, schema);
@@ -149,11 +150,12 @@ class SchemaWriter {
     if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) {
       throw wrong("$ref must point into the schema itself, such as #/$defs/name");
     }
-    const known = this.#references.get(reference);
+    const target = resolve(this.#root, reference, this.#rules);
+    const known = this.#references.get(target);
     if (known !== undefined) return known;
     const name = this.#rules.reserve();
-    this.#references.set(reference, name);
-    this.#rules.define(name, this.#rule(resolve(this.#root, reference)));
+    this.#references.set(target, name);
+    this.#rules.define(name, this.#rule(target));
     return name;
   }
 
@@ -161,7 +163,7 @@ class SchemaWriter {
     const { anyOf: _anyOf, oneOf: _oneOf, ...shared } = schema;
     if (!Array.isArray(alternatives)) throw wrong("anyOf and oneOf must be arrays");
     return this.#either(
-      alternatives.map((each: unknown) => merged(shared, each)),
+      alternatives.map((each: unknown) => merged([shared, each], this.#rules)),
       "anyOf and oneOf",
     );
   }
@@ -174,23 +176,21 @@ class SchemaWriter {
   #allOf(schema: Schema, parts: unknown): string {
     if (!Array.isArray(parts)) throw wrong("allOf must be an array");
     const { allOf: _allOf, ...rest } = schema;
-    const all: unknown = parts.reduce<unknown>(
-      (sum, part: unknown) => merged(sum, this.#followed(part)),
-      rest,
-    );
-    return this.#rule(all);
+    const all = parts.map((part: unknown) => this.#followed(part));
+    return this.#rule(merged([rest, ...all], this.#rules));
   }
 
   /** A schema that is nothing but a reference, as what it points at; once, so that circles stay outside. */
   #followed(schema: unknown): unknown {
     const reference = isObject(schema) ? schema["$ref"] : undefined;
     return typeof reference === "string" && reference.startsWith("#")
-      ? resolve(this.#root, reference)
+      ? resolve(this.#root, reference, this.#rules)
       : schema;
   }
 
   #enum(values: unknown): string {
     if (!Array.isArray(values) || values.length === 0) throw wrong("enum must be an array with values");
+    this.#rules.spend(values.length);
     return values.map((value: unknown) => literal(JSON.stringify(value))).join(" | ");
   }
 
@@ -202,7 +202,7 @@ class SchemaWriter {
   }
 
   #members(schema: Schema): Member[] {
-    return namedProperties(schema).map(({ name, schema: value, isRequired }) => ({
+    return namedProperties(schema, this.#rules).map(({ name, schema: value, isRequired }) => ({
       name,
       rule: this.#rule(value),
       isRequired,

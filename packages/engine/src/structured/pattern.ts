@@ -9,12 +9,15 @@ import { SchemaError } from "./schema-error.ts";
 export const patternLengthMax = 2_000;
 /** Groups inside groups: reading them recurses. */
 const depthMax = 50;
+/** Each may be a class of characters, whose complement is written out. */
+const stepsPerCharacter = 16;
 
 /** Throws a SchemaError for what is no regular expression, and for one that no grammar can follow. */
 export function stringMatching(pattern: string, rules: Rules): string {
   if (pattern.length > patternLengthMax) {
     throw new SchemaError("wrong", `pattern must have at most ${patternLengthMax} characters`);
   }
+  rules.spend(stepsPerCharacter * pattern.length);
   try {
     void new RegExp(pattern, "u"); // only to have it judged
   } catch (cause) {
@@ -91,9 +94,9 @@ class PatternReader {
     return this.#characters[this.#at + ahead] ?? "";
   }
 
-  #take(text: string): boolean {
-    if (this.#characters.slice(this.#at, this.#at + text.length).join("") !== text) return false;
-    this.#at += text.length;
+  #take(expected: string): boolean {
+    if (this.#peek() !== expected) return false;
+    this.#at += 1;
     return true;
   }
 

@@ -1,5 +1,6 @@
 // What the keywords of a JSON schema say, checked and put together, before any grammar is written of it. Used by json-schema.ts.
 import type { Bound } from "./number-range.ts";
+import type { Rules } from "./rules.ts";
 import { SchemaError } from "./schema-error.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -56,9 +57,12 @@ export function typeOf(schema: Schema): unknown {
 }
 
 /** What a reference such as `#/$defs/name` points at. */
-export function resolve(root: unknown, reference: string): unknown {
+export function resolve(root: unknown, reference: string, rules: Rules): unknown {
+  const parts = reference.split("/").slice(1);
+  rules.spendOnText(reference);
+  rules.spend(parts.length);
   let target = root;
-  for (const part of reference.split("/").slice(1)) {
+  for (const part of parts) {
     const key = keyOf(part, reference);
     const holder: unknown = target;
     target =
@@ -81,18 +85,40 @@ function keyOf(part: string, reference: string): string {
   }
 }
 
-/** Both must hold. What only one of them says is kept; of what both say, properties are put together. */
-export function merged(one: unknown, other: unknown): unknown {
-  if (other === true) return one;
-  if (!isObject(one) || !isObject(other)) return other;
-  const both = { ...one, ...other };
-  if (isObject(one["properties"]) && isObject(other["properties"])) {
-    both["properties"] = { ...one["properties"], ...other["properties"] };
+/**
+ * All must hold. What only one of them says is kept, and of what several say the last; properties, and the names that are
+ * required, are put together.
+ */
+export function merged(parts: readonly unknown[], rules: Rules): unknown {
+  const noSchema = parts.find((part) => part !== true && !isObject(part));
+  if (noSchema !== undefined) return noSchema;
+  const all = new Map<string, unknown>();
+  const properties = new Map<string, unknown>();
+  const required: unknown[] = [];
+  for (const part of parts) {
+    for (const [key, value] of entriesOf(part, rules)) {
+      if (key === "properties" && isObject(value)) {
+        for (const [name, schema] of entriesOf(value, rules)) properties.set(name, schema);
+        all.set(key, properties);
+      } else if (key === "required" && Array.isArray(value)) {
+        rules.spend(value.length);
+        for (const name of value) required.push(name);
+        all.set(key, required);
+      } else all.set(key, value);
+    }
   }
-  if (Array.isArray(one["required"]) && Array.isArray(other["required"])) {
-    both["required"] = [...one["required"], ...other["required"]];
-  }
-  return both;
+  if (all.get("properties") === properties) all.set("properties", Object.fromEntries(properties));
+  return Object.fromEntries(all);
+}
+
+/** An entry that is put together with others is looked up, kept and written again. */
+const stepsPerEntry = 10;
+
+function entriesOf(value: unknown, rules: Rules): [string, unknown][] {
+  if (!isObject(value)) return [];
+  const entries = Object.entries(value);
+  rules.spend(1 + stepsPerEntry * entries.length);
+  return entries;
 }
 
 export interface NamedProperty {
@@ -102,11 +128,12 @@ export interface NamedProperty {
 }
 
 /** The properties that are named, by a schema or by being required. */
-export function namedProperties(schema: Schema): NamedProperty[] {
+export function namedProperties(schema: Schema, rules: Rules): NamedProperty[] {
   const properties = schema["properties"] ?? {};
   if (!isObject(properties)) throw wrong("properties must be an object");
   const required = schema["required"] ?? [];
   if (!Array.isArray(required)) throw wrong("required must be an array");
+  rules.spend(Object.keys(properties).length + required.length);
   const names = new Set<unknown>(required);
   const missing = required.filter(
     (name: unknown) => typeof name === "string" && !Object.hasOwn(properties, name),

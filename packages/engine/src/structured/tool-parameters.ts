@@ -2,6 +2,9 @@
 // break a JSON string, and takes numbers for smaller ones than they are. What it could misread is left out; the grammar
 // for the call is then wider than the schema, never wrong. Used by chat-preparation.ts.
 
+import { Rules } from "./rules.ts";
+import { resolve } from "./schema-keywords.ts";
+
 /** Longest name of a property that is kept; llama.cpp matches names by a recursive regular expression. */
 const nameLengthMax = 256;
 /** Bounds beyond these do not bound anything that is written. */
@@ -24,6 +27,19 @@ export function safeParameters(schema: unknown): unknown {
   if (isReversed(safe, "minItems", "maxItems")) delete safe["minItems"];
   if (isReversed(safe, "minimum", "maximum")) delete safe["minimum"];
   return safe;
+}
+
+/** Refuses references into the schema that point at nothing. Throws a SchemaError. */
+export function refuseLostReferences(parameters: unknown): void {
+  const rules = new Rules();
+  const look = (schema: unknown): void => {
+    if (typeof schema !== "object" || schema === null) return;
+    for (const [key, value] of Object.entries(schema)) {
+      if (key === "$ref" && typeof value === "string") resolve(parameters, value, rules);
+      else look(value);
+    }
+  };
+  look(parameters);
 }
 
 function isSafe(key: string, value: unknown): boolean {

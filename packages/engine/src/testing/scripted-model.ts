@@ -8,6 +8,7 @@ import type {
   NativeEvent,
   NativeModel,
   NativeModelInfo,
+  NativePrompt,
   NativeReply,
   NativeReplyParser,
   NativeRequest,
@@ -32,6 +33,8 @@ export interface Script {
   };
   /** Tokens of every reply that are said to have been guessed, and guessed right. Default none. */
   drafts?: { drafted: number; accepted: number };
+  /** Writing a conversation out ends only when it is aborted. */
+  endlessTemplate?: boolean;
   /** Reads replies; without it, they are nothing but content. */
   reply?: (text: string, isPartial: boolean) => NativeReply | null;
   contextLength?: number;
@@ -44,6 +47,8 @@ export interface ScriptLog {
   /** Every prompt as text: messages are written `role: content`, one a line. */
   prompts: string[];
   chats: NativeChat[];
+  /** Those of them whose preparation was aborted. */
+  abortedChats: NativeChat[];
   requests: NativeRequest[];
   /** The texts of every request for embeddings. */
   embedded: Int32Array[][];
@@ -70,7 +75,7 @@ const scriptedInfo: NativeModelInfo = {
   hasChatTemplate: true,
   readsImages: false,
   imageMarker: "<image>",
-  chatTemplate: { writesTools: true, writesToolCalls: true, isLfm2: false },
+  chatTemplate: { writesTools: true, writesToolCalls: true, isLfm2: false, holdsFormOrCalls: true },
   isRecurrent: false,
   tokens: { bos: 1, eos: 2, eot: -1, infillPrefix: -1, infillSuffix: -1, infillMiddle: -1 },
   addsBos: false,
@@ -81,6 +86,7 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
   const log: ScriptLog = {
     prompts: [],
     chats: [],
+    abortedChats: [],
     requests: [],
     embedded: [],
     cancelled: [],
@@ -109,9 +115,9 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
   return { model, log };
 }
 
-/** One token per character code, so that tests can count them. */
+/** One token per UTF-16 unit, so that tests can count them; of megabytes in milliseconds, for this is no thread of its own. */
 function tokenize(text: string): Int32Array {
-  return Int32Array.from(text, (character) => (character.codePointAt(0) ?? 0) % 256);
+  return new Int32Array(Buffer.from(text, "latin1"));
 }
 
 function scriptedNative(script: Script, log: ScriptLog): NativeModel {
@@ -123,16 +129,26 @@ function scriptedNative(script: Script, log: ScriptLog): NativeModel {
   return {
     info: { ...scriptedInfo, ...script.info },
     tokenize: async (text) => tokenize(text),
-    detokenize: async (tokens) => Array.from(tokens, (token) => String.fromCodePoint(token)).join(""),
+    detokenize: async (tokens) => Buffer.from(Uint8Array.from(tokens)).toString("latin1"),
     pieces: async (tokens) => ({
       bytes: Uint8Array.from(tokens),
       ends: Int32Array.from(tokens, (_, index) => index + 1),
     }),
     applyChatTemplate: async ({ messages }) => ({ prompt: write(messages), stops: [] }),
-    prepareChat: async (chat) => {
+    prepareChat: (chat) => {
       log.chats.push(chat);
       const parser = script.reply === undefined ? null : scriptedParser;
-      return { tokens: tokenize(write(chat.messages)), images: null, stops: [], constraint: null, parser };
+      const tokens = tokenize(write(chat.messages));
+      let abort = (): void => {};
+      const prompt = new Promise<NativePrompt>((resolve, reject) => {
+        abort = () => {
+          log.abortedChats.push(chat);
+          reject(Object.assign(new Error("The conversation is not needed any more."), { code: "aborted" }));
+        };
+        if (script.endlessTemplate !== true)
+          resolve({ tokens, images: null, stops: [], constraint: null, parser });
+      });
+      return { prompt, abort };
     },
     prepareImages: async ({ text }) => ({ tokens: tokenize(text), images: null }),
     prepareGrammar: async () => scriptedConstraint,

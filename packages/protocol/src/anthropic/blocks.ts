@@ -3,6 +3,8 @@
 import { z } from "zod";
 
 import { optionalField } from "../absent.ts";
+import { callInputField } from "../call-arguments.ts";
+import { arrayOf, hasItemsAtMost, inBounds } from "../in-bounds.ts";
 import {
   boundedParts,
   imageUrlLengthMax,
@@ -22,7 +24,9 @@ const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`
 
 /** The blocks of a reply that had nothing to say are none, so there may be none. */
 function contentOf<Block extends z.ZodType>(block: Block) {
-  return z.union([textField("content"), z.array(block, contentRule).max(partsMax, contentRule)], contentRule);
+  const blocks = z.array(block, contentRule).max(partsMax, contentRule);
+  const content = z.union([textField("content"), blocks], contentRule);
+  return inBounds(content, hasItemsAtMost(partsMax), contentRule);
 }
 
 const imageData = z.string(sourceRule).min(1, sourceRule).max(imageUrlLengthMax, "the image is too long");
@@ -42,6 +46,34 @@ const ImageBlock = z
   })
   .meta({ id: "ImageBlock" });
 
+const documentRule =
+  "source must be an object whose type is text (with data) or content (a text, or text and image blocks): this server reads no PDF";
+
+/** A document that is made of text, inside a user's message or a tool's result. */
+const DocumentBlock = z
+  .looseObject({
+    type: z.literal("document"),
+    title: optionalField(textField("title")),
+    context: optionalField(textField("context")),
+    source: z.discriminatedUnion(
+      "type",
+      [
+        z.looseObject({ type: z.literal("text"), data: textField("data") }),
+        z.looseObject({
+          type: z.literal("content"),
+          content: contentOf(z.discriminatedUnion("type", [TextPart, ImageBlock], documentRule)),
+        }),
+      ],
+      documentRule,
+    ),
+  })
+  .meta({ id: "DocumentBlock" });
+
+/** A tool that a search among tools has found. */
+const ToolReferenceBlock = z
+  .looseObject({ type: z.literal("tool_reference"), tool_name: nameField("tool_name") })
+  .meta({ id: "ToolReferenceBlock" });
+
 /** Text, as a string or as blocks. */
 export const TextContent = contentOf(
   z.discriminatedUnion(
@@ -60,8 +92,10 @@ const ToolResultBlock = z
       contentOf(
         z.discriminatedUnion(
           "type",
-          [TextPart, ImageBlock],
-          typeRule("a content block of a tool_result must be an object whose type is text or image"),
+          [TextPart, ImageBlock, DocumentBlock, ToolReferenceBlock],
+          typeRule(
+            "a content block of a tool_result must be an object whose type is text, image, document or tool_reference",
+          ),
         ),
       ),
     ),
@@ -79,7 +113,7 @@ const ToolUseBlock = z
     type: z.literal("tool_use"),
     id: nameField("id"),
     name: nameField("name"),
-    input: z.record(z.string(), z.unknown(), "input must be an object"),
+    input: callInputField,
   })
   .meta({ id: "ToolUseBlock" });
 
@@ -104,8 +138,10 @@ const UserTurn = z.looseObject({
   content: contentOf(
     z.discriminatedUnion(
       "type",
-      [TextPart, ImageBlock, ToolResultBlock],
-      typeRule("a content block of a user must be an object whose type is text, image or tool_result"),
+      [TextPart, ImageBlock, DocumentBlock, ToolResultBlock],
+      typeRule(
+        "a content block of a user must be an object whose type is text, image, document or tool_result",
+      ),
     ),
   ),
 });
@@ -137,7 +173,7 @@ export type MessageParam = z.infer<typeof MessageParam>;
 
 /** The conversation of a request: at least one message. */
 export const MessageParams = boundedParts(
-  z.array(MessageParam, messagesRule).min(1, messagesRule).max(messagesMax, messagesRule),
+  arrayOf(MessageParam, messagesRule, { min: 1, max: messagesMax }),
   "messages",
 );
 export type MessageParams = z.infer<typeof MessageParams>;

@@ -86,6 +86,10 @@ describe("a messages request", () => {
       { output_config: { format: schema }, tools: [weather], tool_choice: { type: "none" } },
     ],
     ["the older place of a form", { output_format: schema }],
+    [
+      "tools of other kinds",
+      { tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 8 }, weather] },
+    ],
   ])("with %s is taken", (_, body) => {
     expect(problemOf(body)).toBeUndefined();
   });
@@ -98,9 +102,9 @@ describe("a messages request", () => {
     [{ messages: [{ role: "tool", content: "x" }] }, "messages[0].role", /user, assistant or system/],
     [{ messages: [{ role: "user", content: 5 }] }, "messages[0].content"],
     [
-      of("user", { type: "document" }),
+      of("user", { type: "video" }),
       "messages[0].content[0].type",
-      /text, image or tool_result, not "document"/,
+      /text, image, document or tool_result, not "video"/,
     ],
     [of("user", call), "messages[0].content[0].type", /not "tool_use"/],
     [of("user", "text"), "messages[0].content[0]", /must be an object/],
@@ -119,16 +123,28 @@ describe("a messages request", () => {
     [{ messages: [hello, { role: "assistant", content: [call] }] }, "messages", /tool_result/],
     [{ system: [image] }, "system[0].type"],
     [{ stop_sequences: "END" }, "stop_sequences"],
-    [{ stop_sequences: [""] }, "stop_sequences[0]"],
     [{ stop_sequences: Array.from({ length: stopsMax + 1 }, () => "a") }, "stop_sequences"],
     [{ temperature: -0.1 }, "temperature"],
-    [{ top_p: 0 }, "top_p"],
+    [{ top_p: 1.1 }, "top_p"],
     [
-      { tools: [{ type: "web_search_20250305", name: "web_search" }] },
-      "tools[0].type",
-      /"web_search_20250305"/,
+      of("user", {
+        type: "document",
+        source: { type: "base64", media_type: "application/pdf", data: "JVBERi0" },
+      }),
+      "messages[0].content[0].source.type",
+      /reads no PDF/,
     ],
     [{ tools: [{ type: 5, ...weather }] }, "tools[0].type", /must be custom/],
+    [{ tools: [{ type: "custom", name: "f" }] }, "tools[0].input_schema"],
+    [{ tools: ["f"] }, "tools[0]", /must be an object/],
+    [{ tools: [{ type: "bash_20250124", name: "bash" }], tool_choice: { type: "any" } }, "tool_choice"],
+    [
+      {
+        tools: [weather, { type: "bash_20250124", name: "bash" }],
+        tool_choice: { type: "tool", name: "bash" },
+      },
+      "tool_choice",
+    ],
     [{ tools: [{ name: "f" }] }, "tools[0].input_schema"],
     [{ tools: [{ ...weather, name: "no spaces" }] }, "tools[0].name"],
     [{ tool_choice: { type: "any" } }, "tool_choice", /needs tools/],
@@ -140,8 +156,6 @@ describe("a messages request", () => {
     [{ output_config: { effort: "huge" } }, "output_config.effort"],
     [{ output_config: { format: { type: "json_object" } } }, "output_config.format.type"],
     [{ output_config: { format: { type: "json_schema" } } }, "output_config.format.schema"],
-    [{ output_config: { format: schema }, tools: [weather] }, "output_config.format", /exclude each other/],
-    [{ output_format: schema, tools: [weather] }, "output_format", /exclude each other/],
     [{ metadata: { user_id: "x".repeat(userLengthMax + 1) } }, "metadata.user_id"],
     [{ repeat_penalty: 1.1, repetition_penalty: 1.2 }, "repetition_penalty"],
   ])("%j is refused for %s", (body, param, message = /./) => {

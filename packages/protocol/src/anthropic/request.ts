@@ -3,8 +3,10 @@
 import { z } from "zod";
 
 import { optionalField } from "../absent.ts";
-import { modelField, streamFields, userLengthMax } from "../request-fields.ts";
-import { formOrToolsRule, mayCall, schemaFields } from "../response-format.ts";
+import { arrayOf } from "../in-bounds.ts";
+import { ignoredField, ignoredSampling, ignoredService } from "../ignored.ts";
+import { servedModelField, streamFields, userLengthMax } from "../request-fields.ts";
+import { schemaFields } from "../response-format.ts";
 import { refinePenalties, samplingFields, stopLengthMax, stopsMax } from "../sampling.ts";
 import { effortField } from "../thinking.ts";
 import { MessageParams, TextContent } from "./blocks.ts";
@@ -12,7 +14,7 @@ import { customToolFields, refineCustomTools, type CustomToolFields } from "./to
 
 const rules = {
   max_tokens: "max_tokens must be an integer of at least 1",
-  stop_sequences: `stop_sequences must be an array of at most ${stopsMax} non-empty strings, each of at most ${stopLengthMax} characters`,
+  stop_sequences: `stop_sequences must be an array of at most ${stopsMax} strings, each of at most ${stopLengthMax} characters`,
   thinking: "thinking must be an object whose type is enabled, disabled or adaptive",
   budget_tokens: "budget_tokens must be an integer of at least 1",
   format: "a format must be an object of the type json_schema with a schema",
@@ -26,7 +28,7 @@ const JsonFormat = z.looseObject(
 
 /** What decides the prompt and the reply's form. */
 const promptFields = {
-  model: modelField,
+  model: servedModelField,
   messages: MessageParams,
   system: optionalField(TextContent, { description: "The system prompt." }),
   ...customToolFields,
@@ -59,10 +61,7 @@ const promptFields = {
   }),
 };
 
-const stopSequence = z
-  .string(rules.stop_sequences)
-  .min(1, rules.stop_sequences)
-  .max(stopLengthMax, rules.stop_sequences);
+const stopSequence = z.string(rules.stop_sequences).max(stopLengthMax, rules.stop_sequences);
 
 /** Without those that have another name here, or another rule. */
 const sharedSampling = z
@@ -81,12 +80,18 @@ export const MessagesRequest = z
         .int(rules.max_tokens)
         .min(1, rules.max_tokens)
         .meta({ description: "Most tokens of the reply, what is thought included." }),
-      stop_sequences: optionalField(
-        z.array(stopSequence, rules.stop_sequences).max(stopsMax, rules.stop_sequences),
-        { description: "The reply ends before the first of these texts that comes." },
-      ),
+      stop_sequences: optionalField(arrayOf(stopSequence, rules.stop_sequences, { max: stopsMax }), {
+        description: "The reply ends before the first of these texts that comes.",
+      }),
       ...sharedSampling,
       stream: streamFields.stream,
+      ...ignoredSampling,
+      ...ignoredService,
+      container: ignoredField("nothing is run here"),
+      mcp_servers: ignoredField("the server calls no others"),
+      context_management: ignoredField("what happens to a long conversation is the server's setting"),
+      inference_geo: ignoredField("replies are computed on this machine"),
+      speed: ignoredField("replies are as fast as they can be", ["standard"]),
       metadata: optionalField(
         z.looseObject(
           {
@@ -112,27 +117,14 @@ export const CountTokensRequest = z
   .meta({ id: "CountTokensRequest" });
 export type CountTokensRequest = z.infer<typeof CountTokensRequest>;
 
-type Format = z.infer<typeof JsonFormat> | undefined;
-
 interface PromptFields extends CustomToolFields {
   messages: MessageParams;
-  output_config?: { format?: Format } | undefined;
-  output_format?: Format;
 }
 
 /** Adds the issues of fields that do not go together. */
 function refinePrompt(request: PromptFields, context: z.RefinementCtx): void {
   refineCustomTools(request, context);
-  refineForm(request, context);
   refineLastTurn(request, context);
-}
-
-/** Adds an issue when the reply has a form and may be a call as well. */
-function refineForm(request: PromptFields, context: z.RefinementCtx): void {
-  const { tools, tool_choice: choice, output_config: config, output_format: older } = request;
-  if ((config?.format ?? older) === undefined || !mayCall({ tools, tool_choice: choice?.type })) return;
-  const path = config?.format === undefined ? ["output_format"] : ["output_config", "format"];
-  context.addIssue({ code: "custom", path, message: formOrToolsRule(path.join(".")) });
 }
 
 /** Adds an issue when the reply would have to go on after calls whose results are not there. */

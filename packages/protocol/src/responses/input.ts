@@ -2,9 +2,10 @@
 import { z } from "zod";
 
 import { optionalField } from "../absent.ts";
+import { boundedArguments, callArgumentsField } from "../call-arguments.ts";
+import { arrayOf, hasItemsAtMost, inBounds } from "../in-bounds.ts";
 import {
   boundedParts,
-  callArgumentsField,
   contentOf,
   imageUrlField,
   messagesMax,
@@ -58,7 +59,7 @@ const FunctionCallOutputItem = z.looseObject({
 function texts<Type extends string>(field: string, type: Type) {
   const rule = `${field} must be an array of at most ${partsMax} objects of type ${type}`;
   const part = z.looseObject({ type: z.literal(type, rule), text: textField("text") }, rule);
-  return optionalField(z.array(part, rule).max(partsMax, rule));
+  return optionalField(arrayOf(part, rule, { max: partsMax }));
 }
 
 /** What an earlier reply thought, as it was answered. */
@@ -91,12 +92,18 @@ const inputRule = `input must be a string of at most ${textLengthMax} characters
 
 /** The whole input. */
 export const ResponsesInput = boundedParts(
-  z.union(
-    [
-      z.string(inputRule).max(textLengthMax, inputRule),
-      z.array(ResponsesInputItem, inputRule).min(1, inputRule).max(messagesMax, inputRule),
-    ],
-    inputRule,
+  boundedArguments(
+    inBounds(
+      z.union(
+        [
+          z.string(inputRule).max(textLengthMax, inputRule),
+          z.array(ResponsesInputItem, inputRule).min(1, inputRule).max(messagesMax, inputRule),
+        ],
+        inputRule,
+      ),
+      hasItemsAtMost(messagesMax),
+      inputRule,
+    ),
   ),
   "input",
 );

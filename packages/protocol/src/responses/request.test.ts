@@ -76,7 +76,9 @@ test.each<[string, object]>([
   ],
   ["a chosen tool", { tools: [f], tool_choice: f, parallel_tool_calls: false }],
   ["allowed tools", { tools: [f], tool_choice: { type: "allowed_tools", mode: "auto", tools: [f] } }],
-  ["a form beside tools that are not called", { tools: [f], tool_choice: "none", text: { format } }],
+  ["a form beside tools", { tools: [f], text: { format } }],
+  ["no model", { model: undefined }],
+  ["tools of other types", { tools: [f, { type: "web_search" }, { type: "custom", name: "patch" }] }],
   ["thinking", { reasoning: { effort: "high", summary: "auto", generate_summary: null } }],
   ["what is given back", { metadata: { a: "b" }, user: "me", safety_identifier: "x", prompt_cache_key: "y" }],
   ["what changes nothing", { store: true, truncation: "auto", background: false, service_tier: "flex" }],
@@ -95,7 +97,7 @@ test.each(optionalFields)("null for %s means the same as leaving it out", (field
 });
 
 const bad: [param: string, body: object][] = [
-  ["model", { model: undefined }],
+  ["model", { model: 5 }],
   ["input", { input: undefined }],
   ["input", { input: null }],
   ["input", { input: [] }],
@@ -127,7 +129,7 @@ const bad: [param: string, body: object][] = [
   ["instructions", { instructions: ["Be brief."] }],
   ["max_output_tokens", { max_output_tokens: 0 }],
   ["temperature", { temperature: -1 }],
-  ["top_p", { top_p: 0 }],
+  ["top_p", { top_p: 1.1 }],
   ["repetition_penalty", { repetition_penalty: 1.1, repeat_penalty: 1.2 }],
   ["include", { include: "message.output_text.logprobs" }],
   ["include", { include: Array.from({ length: includeMax + 1 }, () => "a") }],
@@ -136,10 +138,9 @@ const bad: [param: string, body: object][] = [
   ["text.format", { text: { format: "json" } }],
   ["text.format.type", { text: { format: { type: "xml" } } }],
   ["text.format.schema", { text: { format: { type: "json_schema", name: "a" } } }],
-  ["text.format", { tools: [f], text: { format } }],
   ["tools", { tools: {} }],
   ["tools", { tools: Array.from({ length: toolsMax + 1 }, () => f) }],
-  ["tools[0].type", { tools: [{ type: "web_search" }] }],
+  ["tools[0].type", { tools: [{ type: 5 }] }],
   ["tools[0].type", { tools: [{ name: "f" }] }],
   ["tools[1].name", { tools: [f, { type: "function", name: "two words" }] }],
   ["tools[0].parameters", { tools: [{ ...f, parameters: "{}" }] }],
@@ -160,7 +161,6 @@ const bad: [param: string, body: object][] = [
   ["reasoning.summary", { reasoning: { summary: "short" } }],
   ["chat_template_kwargs", { chat_template_kwargs: { messages: "x" } }],
   ["stream", { stream: "true" }],
-  ["store", { store: 1 }],
   ["metadata", { metadata: [] }],
   ["metadata.a", { metadata: { a: 1 } }],
   ["metadata.a", { metadata: { a: "x".repeat(metadataValueMax + 1) } }],
@@ -186,7 +186,7 @@ test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (param,
 
 describe("what the server does not have", () => {
   test.each([
-    [{ tools: [{ type: "web_search" }] }, /no tools of its own.*"web_search"/],
+    [{ tools: [{ type: "web_search" }], tool_choice: "required" }, /tool_choice needs tools/],
     [{ input: [{ type: "item_reference", id: "msg_1" }] }, /keeps nothing.*the item itself/],
     [{ input: [{ type: "web_search_call", id: "ws_1" }] }, /not "web_search_call"/],
     [{ previous_response_id: "resp_1" }, /keeps nothing.*earlier items/],
@@ -197,7 +197,7 @@ describe("what the server does not have", () => {
 
   test("is named with a bounded part of what was sent, whatever that was", () => {
     for (const type of ["x".repeat(1_000_000), "__proto__", "constructor", "\u0000"]) {
-      expect(problemOf({ tools: [{ type }] })?.message.length).toBeLessThan(600);
+      expect(problemOf({ tools: [{ type }] })?.message.length ?? 0).toBeLessThan(600);
       expect(problemOf({ input: [{ type }] })?.message.length).toBeLessThan(600);
     }
   });
@@ -236,7 +236,7 @@ test("any JSON value at all either parses or gives a problem that can be told", 
 
 test("requests, answers and events can be described as JSON Schema", () => {
   const request = z.toJSONSchema(ResponsesRequest, { io: "input" });
-  expect(request.$defs?.["ResponsesRequest"]).toMatchObject({ type: "object", required: ["model", "input"] });
+  expect(request.$defs?.["ResponsesRequest"]).toMatchObject({ type: "object", required: ["input"] });
   expect(z.toJSONSchema(ResponsesAnswer).$defs).toHaveProperty("ResponsesOutputItem");
   expect(z.toJSONSchema(ResponsesEvent).$defs).toHaveProperty("ResponsesAnswer");
 });

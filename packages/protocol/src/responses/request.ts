@@ -3,10 +3,11 @@
 import { z } from "zod";
 
 import { optionalField } from "../absent.ts";
-import { hasAtMost, inBounds } from "../in-bounds.ts";
+import { arrayOf, hasAtMost, inBounds } from "../in-bounds.ts";
+import { ignoredField, ignoredSampling, ignoredService } from "../ignored.ts";
 import { topLogprobsField } from "../logprobs.ts";
 import { textField } from "../messages.ts";
-import { flag, modelField, userField, userLengthMax } from "../request-fields.ts";
+import { flag, servedModelField, refusedField, userField, userLengthMax } from "../request-fields.ts";
 import { refinePenalties, samplingFields, tokenLimit } from "../sampling.ts";
 import { effortField, thinkingFields } from "../thinking.ts";
 import { ResponsesInput } from "./input.ts";
@@ -64,7 +65,7 @@ const reasoning = z.looseObject(
 export const ResponsesRequest = z
   .looseObject(
     {
-      model: modelField,
+      model: servedModelField,
       input: ResponsesInput,
       /** Said to the model before everything else, as its system message. */
       instructions: optionalField(textField("instructions")),
@@ -74,7 +75,7 @@ export const ResponsesRequest = z
       ),
       ...samplingOfReply,
       include: optionalField(
-        z.array(z.string(includeRule).max(256, includeRule), includeRule).max(includeMax, includeRule),
+        arrayOf(z.string(includeRule).max(256, includeRule), includeRule, { max: includeMax }),
       ),
       top_logprobs: topLogprobsField,
       ...responsesToolFields,
@@ -89,14 +90,16 @@ export const ResponsesRequest = z
       prompt_cache_key: echoField("prompt_cache_key"),
       truncation: optionalField(z.enum(["auto", "disabled"], 'truncation must be "auto" or "disabled"')),
       /** Accepted with either value: nothing is kept, and the answer says so. */
-      store: flag("store"),
-      previous_response_id: optionalField(
-        z.never(`${stateless}: send the earlier items as input instead of previous_response_id`),
+      store: ignoredField("nothing is stored, and the answer says so", [false]),
+      ...ignoredSampling,
+      ...ignoredService,
+      max_tool_calls: ignoredField("it counts calls of the server's own tools, of which there are none"),
+      context_management: ignoredField("what happens to a long conversation is the server's setting"),
+      previous_response_id: refusedField(
+        `${stateless}: send the earlier items as input instead of previous_response_id`,
       ),
-      conversation: optionalField(
-        z.never(`${stateless}: send the earlier items as input instead of a conversation`),
-      ),
-      prompt: optionalField(z.never(`${stateless}: send the prompt's text as instructions and input`)),
+      conversation: refusedField(`${stateless}: send the earlier items as input instead of a conversation`),
+      prompt: refusedField(`${stateless}: send the prompt's text as instructions and input`),
       background: optionalField(
         z.literal(false, `background must be false, for ${stateless}; stream a reply that takes long`),
       ),

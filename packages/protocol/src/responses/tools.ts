@@ -3,25 +3,40 @@
 import { z } from "zod";
 
 import { optionalField } from "../absent.ts";
+import { ignoredField } from "../ignored.ts";
+import { arrayOf } from "../in-bounds.ts";
+import { nameLengthMax } from "../messages.ts";
 import { flag } from "../request-fields.ts";
-import { formOrToolsRule, mayCall, schemaFields } from "../response-format.ts";
+import { schemaFields } from "../response-format.ts";
 import { functionFields, refineToolChoice, toolsMax, toolsOf } from "../tools.ts";
-import { typeRule } from "../type-rule.ts";
+
+const toolTypeRule = `a tool must be an object whose type is a text of 1 to ${nameLengthMax} characters`;
 
 /** A function that the model may call. */
 export const ResponsesTool = z
-  .looseObject(
-    {
-      type: z.literal(
-        "function",
-        typeRule('this server has no tools of its own: a tool\'s type must be "function"'),
-      ),
-      ...functionFields,
-    },
-    "a tool must be an object",
-  )
+  .looseObject({ type: z.literal("function", toolTypeRule), ...functionFields })
   .meta({ id: "ResponsesTool" });
 export type ResponsesTool = z.infer<typeof ResponsesTool>;
+
+/**
+ * A tool that is no function: the service that its type belongs to would run it, or read what the model writes for it in a
+ * syntax of its own. It is left out, which the answer says in a header.
+ */
+const OtherTool = z
+  .looseObject({
+    type: z.string(toolTypeRule).min(1, toolTypeRule).max(nameLengthMax, toolTypeRule),
+  })
+  // Abort: else this would be the one problem of a function that has others.
+  .refine(({ type }) => type !== "function", { error: toolTypeRule, abort: true })
+  .meta({ id: "ResponsesOtherTool", description: "Ignored: the model is told of functions only." });
+type OtherTool = z.infer<typeof OtherTool>;
+
+const AnyTool = z.union([ResponsesTool, OtherTool], toolTypeRule);
+
+/** Whether the model may be told of it. */
+export function isFunctionTool(tool: ResponsesTool | OtherTool): tool is ResponsesTool {
+  return tool.type === "function";
+}
 
 const choiceRule =
   'tool_choice must be "auto", "none", "required", a function, or allowed_tools that are functions';
@@ -34,7 +49,7 @@ const FunctionChoice = z.looseObject(
 const AllowedTools = z.looseObject({
   type: z.literal("allowed_tools"),
   mode: z.enum(["auto", "required"], 'mode must be "auto" or "required"'),
-  tools: z.array(FunctionChoice, choiceRule).min(1, choiceRule).max(toolsMax, choiceRule),
+  tools: arrayOf(FunctionChoice, choiceRule, { min: 1, max: toolsMax }),
 });
 
 /** Whether to call tools: as the model likes, never, at least one, this very one, or some of them only. */
@@ -66,22 +81,26 @@ export type ResponsesTextFormat = z.infer<typeof ResponsesTextFormat>;
 /** The fields by their wire names. */
 export const responsesToolFields = {
   text: optionalField(
-    z.looseObject({ format: optionalField(ResponsesTextFormat) }, "text must be an object with a format"),
+    z.looseObject(
+      {
+        format: optionalField(ResponsesTextFormat),
+        verbosity: ignoredField("say it in the instructions", ["medium"]),
+      },
+      "text must be an object with a format",
+    ),
   ),
-  tools: optionalField(toolsOf(ResponsesTool)),
+  tools: optionalField(toolsOf(AnyTool)),
   tool_choice: optionalField(ResponsesToolChoice),
   parallel_tool_calls: flag("parallel_tool_calls"),
 };
 
 type ResponsesToolFields = z.infer<z.ZodObject<typeof responsesToolFields>>;
 
-/** Adds issues for choices among tools that are not there, and for a form beside tools that may be called. */
+/** Adds issues for choices among tools that are not there. */
 export function refineResponsesTools(request: ResponsesToolFields, context: z.RefinementCtx): void {
-  const { tools = [], tool_choice: choice = "auto", text } = request;
-  const names = tools.map(({ name }) => name);
+  const { tools = [], tool_choice: choice = "auto" } = request;
+  const names = tools.filter(isFunctionTool).map(({ name }) => name);
   for (const wanted of wantedOf(choice)) refineToolChoice(wanted, names, context);
-  if ((text?.format?.type ?? "text") === "text" || !mayCall(request)) return;
-  context.addIssue({ code: "custom", path: ["text", "format"], message: formOrToolsRule("text.format") });
 }
 
 /** The tools that must be there; undefined is any. */

@@ -30,6 +30,9 @@ export function toUsage(results: readonly GenerationResult[], repliesPerPrompt =
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: { cached_tokens: sumOf(firsts, ({ usage }) => usage.cachedTokens) },
+    completion_tokens_details: {
+      reasoning_tokens: sumOf(results, ({ usage }) => usage.reasoningTokens),
+    },
   };
 }
 
@@ -50,7 +53,11 @@ export function toTimings(results: readonly GenerationResult[], repliesPerPrompt
     prompt_per_second: perSecond(computed, promptMs),
     predicted_n: completion_tokens,
     predicted_ms: predictedMs,
-    predicted_per_second: perSecond(completion_tokens, predictedMs),
+    // Each reply's time begins with its first token.
+    predicted_per_second: perSecond(
+      sumOf(results, ({ usage }) => Math.max(0, usage.completionTokens - 1)),
+      predictedMs,
+    ),
     cache_n: prompt_tokens_details.cached_tokens,
     dropped_n: Math.max(0, ...results.map(({ usage }) => usage.droppedTokens)),
     ...(drafted > 0

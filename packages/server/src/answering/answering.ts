@@ -6,7 +6,8 @@ import type { ImageReading } from "../images/image-files.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
 import { fingerprintOf, type AnswerHead } from "./answer.ts";
 import { watchGenerations, type WatchedGeneration } from "../plugins/watch-generations.ts";
-import type { VariantName } from "../variants.ts";
+import { variants, type VariantName } from "../variants.ts";
+import { WireError } from "../wire-error.ts";
 
 /** What a route that generates is given when the server is put together. */
 export interface AnsweringOptions {
@@ -21,6 +22,24 @@ export interface AnsweringOptions {
   newId: () => string;
 }
 
+interface Wanted {
+  model: string | undefined;
+  places?: number;
+  /** Without an id, any model that is served will do. */
+  mayMeanAny?: boolean;
+}
+
+/** Whether a request without an id can mean one model only. */
+function meansOne({ registry, variant }: Pick<AnsweringOptions, "registry" | "variant">): boolean {
+  const { isModelOptional, modelRule } = variants[variant];
+  return isModelOptional && (modelRule !== "known" || registry.slots.length === 1);
+}
+
+function modelMissing(): WireError {
+  const message = "model is missing: give one of the ids that GET /v1/models lists.";
+  return new WireError("invalid_request", message, { param: "model" });
+}
+
 /**
  * The model that a request names, or the one that is served where it may name none, held until the reply is out or its
  * client gone, with a place in the line for each generation. Throws what the registry refuses with, and the client's leaving.
@@ -28,10 +47,11 @@ export interface AnsweringOptions {
 export async function leaseModel(
   request: FastifyRequest,
   { registry, variant }: Pick<AnsweringOptions, "registry" | "variant">,
-  { model, places = 1 }: { model: string | undefined; places?: number },
+  { model, places = 1, mayMeanAny = false }: Wanted,
 ): Promise<Lease> {
   const { clientSignal: signal } = request;
   signal.throwIfAborted();
+  if (model === undefined && !mayMeanAny && !meansOne({ registry, variant })) throw modelMissing();
   const lease = await registry.acquire(model, variant, { signal, places });
   request.atEnd(() => lease[Symbol.dispose]());
   request.outcome.model = lease.id;

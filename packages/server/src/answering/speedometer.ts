@@ -5,14 +5,17 @@ import { perSecond } from "./answer.ts";
 /** What is known of the timings while the text still runs; the last chunk has all of them. */
 export type Speed = Pick<Timings, "predicted_n" | "predicted_ms" | "predicted_per_second">;
 
-/** Counts tokens from the first piece on: what came before it was the prompt's time. */
+/** Counts tokens from the first piece on: what came before it was the prompt's time, and so was that piece itself. */
 export function speedometer(now: () => number): (tokens: number) => Speed {
   let startedAt: number | undefined;
+  let first = 0;
   let count = 0;
   return (tokens) => {
+    if (startedAt === undefined) first = tokens;
     startedAt ??= now();
     count += tokens;
     const elapsed = now() - startedAt;
-    return { predicted_n: count, predicted_ms: elapsed, predicted_per_second: perSecond(count, elapsed) };
+    const perTime = perSecond(count - first, elapsed);
+    return { predicted_n: count, predicted_ms: elapsed, predicted_per_second: perTime };
   };
 }

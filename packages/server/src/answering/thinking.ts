@@ -1,7 +1,7 @@
 // Whether and how much the model thinks, and the other variables of its chat template. Used by the mappers of each
 // protocol.
 import type { GenerationRequest } from "@ingle/engine";
-import type { ReasoningEffort } from "@ingle/protocol";
+import type { ChatCompletionRequest, ReasoningEffort } from "@ingle/protocol";
 
 /** Templates know three efforts; those beyond them mean the nearest. */
 const efforts = {
@@ -19,7 +19,7 @@ type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 /** No effort is no thinking. `enable_thinking` is what most templates call it, and wins where both are given. */
 export function toThinking(
   effort: ReasoningEffort | undefined,
-  templateKwargs: Readonly<Record<string, string | number | boolean>> = {},
+  templateKwargs: NonNullable<ChatCompletionRequest["chat_template_kwargs"]> = {},
 ): Pick<ChatRequest, "thinking" | "templateArguments"> {
   const { enable_thinking: isEnabled, ...kwargs } = templateKwargs;
   const named = effort === undefined ? undefined : efforts[effort];

@@ -9,10 +9,7 @@ import { toSampling } from "../answering/to-sampling.ts";
 import type { VariantName } from "../variants.ts";
 import { toMessages } from "./to-messages.ts";
 
-/**
- * Fields that are absent stay absent: their defaults are the engine's. Throws `invalid_request` for calls whose arguments are no
- * JSON.
- */
+/** Fields that are absent stay absent: their defaults are the engine's. */
 export function toGenerationRequest(body: ChatCompletionRequest, variant: VariantName): SaidRequest {
   return {
     ...toConversation(body),
@@ -22,6 +19,16 @@ export function toGenerationRequest(body: ChatCompletionRequest, variant: Varian
     logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
     responseFormat: toResponseFormat(body),
   };
+}
+
+/** What the request asks for inside of its messages and the reply does not follow. */
+export function leftOut({ messages }: Pick<ChatCompletionRequest, "messages">): string[] {
+  const asksForDetail = messages.some(
+    ({ content }) =>
+      Array.isArray(content) &&
+      content.some((part) => part.type === "image_url" && (part.image_url.detail ?? "auto") !== "auto"),
+  );
+  return asksForDetail ? ["image_url.detail"] : [];
 }
 
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
@@ -38,13 +45,10 @@ export type Conversation = Pick<
   | "continue_final_message"
 >;
 
-/** Throws `invalid_request` for calls whose arguments are no JSON. */
 export function toConversation(body: Conversation) {
   return {
     messages: toMessages(body.messages),
-    tools: toTools(body.tools),
-    toolChoice:
-      typeof body.tool_choice === "object" ? { name: body.tool_choice.function.name } : body.tool_choice,
+    ...toTools(body),
     parallelToolCalls: body.parallel_tool_calls,
     continueFinalMessage: body.continue_final_message,
     ...toThinking(body.reasoning_effort, body.chat_template_kwargs),
@@ -63,6 +67,19 @@ const wireParams: Readonly<Record<string, string>> = {
   toolChoice: "tool_choice",
 };
 
-function toTools(tools: ChatCompletionRequest["tools"]): ChatRequest["tools"] {
-  return tools?.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }));
+/** The model is not told of tools that are not allowed. */
+function toTools({
+  tools: given,
+  tool_choice: choice,
+}: Conversation): Pick<ChatRequest, "tools" | "toolChoice"> {
+  const tools = given?.map(({ function: { name, description, parameters } }) => ({
+    name,
+    description,
+    parameters,
+  }));
+  if (typeof choice !== "object") return { tools, toolChoice: choice };
+  if (choice.type === "function") return { tools, toolChoice: { name: choice.function.name } };
+  const { mode, tools: named } = choice.allowed_tools;
+  const allowed = new Set(named.map((tool) => tool.function.name));
+  return { tools: tools?.filter(({ name }) => allowed.has(name)), toolChoice: mode };
 }

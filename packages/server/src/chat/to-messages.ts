@@ -1,40 +1,53 @@
 // The messages of a checked chat request in the engine's names. Used by to-generation.ts.
 import type { ToolCall } from "@ingle/engine";
 import type { ChatMessage, ContentPart } from "@ingle/protocol";
-import { toCallArguments } from "../answering/call-arguments.ts";
 import { saidOf, type SaidMessage, type SaidPart } from "../answering/said.ts";
+import { callIds, type CallIds } from "./call-ids.ts";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
+type AssistantPart = Exclude<AssistantMessage["content"], string | undefined>[number];
 
-/** Throws `invalid_request` for calls whose arguments are no JSON object. */
 export function toMessages(messages: readonly ChatMessage[]): SaidMessage[] {
-  return messages.map(toMessage);
+  const ids = callIds();
+  return messages.map((message, index) => toMessage(message, `messages[${index}]`, ids));
 }
 
-/** `developer` is the newer name of `system`; the templates of local models know the older one. */
-function toMessage(message: ChatMessage, index: number): SaidMessage {
-  const param = `messages[${index}]`;
+/** `developer` is the newer name of `system`, and `function` the older one of `tool`. */
+function toMessage(message: ChatMessage, param: string, ids: CallIds): SaidMessage {
+  if (message.role === "assistant") return fromAssistant(message, param, ids);
   const content = saidOf(message.content ?? "", `${param}.content`, toPart);
   if (message.role === "developer") return { role: "system", content };
-  if (message.role === "tool") {
-    return { role: "tool", content, toolCallId: message.tool_call_id, name: message.name };
-  }
-  if (message.role !== "assistant") return { role: message.role, content };
+  if (message.role !== "tool" && message.role !== "function") return { role: message.role, content };
+  const name = message.name === "" ? undefined : message.name;
+  const given = message.role === "tool" ? (message.tool_call_id ?? "") : "";
+  return { role: "tool", content, toolCallId: ids.answered(given, name), name };
+}
+
+function fromAssistant(message: AssistantMessage, param: string, ids: CallIds): SaidMessage {
+  const { content = message.refusal ?? "", reasoning_content: reasoning } = message;
   return {
     role: "assistant",
-    content,
-    reasoning: message.reasoning_content,
-    toolCalls: toToolCalls(message, param),
+    content: saidOf(content, `${param}.content`, toAssistantPart),
+    reasoning,
+    toolCalls: toToolCalls(message, ids),
   };
 }
 
-function toToolCalls({ tool_calls: calls = [] }: AssistantMessage, param: string): ToolCall[] | undefined {
-  if (calls.length === 0) return undefined;
-  return calls.map(({ id, function: { name, arguments: text } }, index) => ({
+function toToolCalls(message: AssistantMessage, ids: CallIds): ToolCall[] | undefined {
+  const { tool_calls: calls = [], function_call: older } = message;
+  const toolCalls = calls.map(({ id, function: { name, arguments: text } }) => ({
     id,
     name,
-    arguments: toCallArguments(text, `${param}.tool_calls[${index}].function.arguments`),
+    arguments: text,
   }));
+  if (older !== undefined && calls.length === 0)
+    toolCalls.push({ id: ids.next(), name: older.name, arguments: older.arguments });
+  ids.called(toolCalls);
+  return toolCalls.length === 0 ? undefined : toolCalls;
+}
+
+function toAssistantPart(part: AssistantPart): SaidPart {
+  return { type: "text", text: part.type === "refusal" ? part.refusal : part.text };
 }
 
 function toPart(part: ContentPart, place: string): SaidPart {

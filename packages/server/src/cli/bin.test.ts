@@ -47,6 +47,7 @@ describe("the programs", () => {
     const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
     expect(commands).toEqual([
       "serve",
+      "app",
       "run",
       "chat",
       "pull",
@@ -157,6 +158,18 @@ describe.skipIf(process.platform === "win32")("ingle run as a process", () => {
       }
     },
   );
+});
+
+describe.skipIf(process.platform === "win32")("ingle app as a process", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)("has its page until %s, and ends with 0", async (signal) => {
+    const { child, exit, outHas } = start(scripted, ["app", "--port", "0", "--no-open"]);
+    const address = /http:\S+/.exec(await outHas("token="))?.[0] ?? "";
+    const page = await fetch(address, { redirect: "manual" });
+    expect([page.status, page.headers.get("set-cookie")]).toEqual([303, expect.stringContaining("HttpOnly")]);
+    child.kill(signal);
+    const { code, err } = await exit;
+    expect([code, err]).toEqual([0, expect.stringContaining("Stopped.")]);
+  });
 });
 
 describe.skipIf(process.platform === "win32")("ingle serve as a process", () => {

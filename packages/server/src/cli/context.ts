@@ -20,7 +20,9 @@ export type Engine = Pick<
   | "describeRepository"
   | "fetchModel"
   | "fitModel"
+  | "forecastMemory"
   | "importModels"
+  | "isRemovable"
   | "libraryPaths"
   | "listModels"
   | "keepMemoryTight"
@@ -28,6 +30,7 @@ export type Engine = Pick<
   | "locateModel"
   | "memoryBudget"
   | "memoryNeed"
+  | "modelTraits"
   | "noteUse"
   | "parseModelSpec"
   | "projectorInstalledWith"
@@ -43,6 +46,12 @@ export type Engine = Pick<
 /** What the command line uses of the server. */
 export type Server = Pick<typeof import("../serve.ts"), "serve">;
 
+/** What it uses of the app. */
+export type App = Pick<typeof import("../desktop-app.ts"), "openDesktopApp">;
+
+/** What it uses of the person's browser. */
+export type Browser = Pick<typeof import("./browser.ts"), "openPage">;
+
 export interface CommandContext {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   /** Results: answers, addresses. */
@@ -55,4 +64,6 @@ export interface CommandContext {
   readonly shutdown: Shutdown;
   readonly engine: () => Promise<Engine>;
   readonly server: () => Promise<Server>;
+  readonly app: () => Promise<App>;
+  readonly browser: () => Promise<Browser>;
 }

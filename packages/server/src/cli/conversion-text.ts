@@ -1,6 +1,7 @@
 // What a conversion decided and what it costs, a line for each way of storing. Used by serve, run, chat, pull and import.
 import type { ConversionReport, ConversionStep } from "@ingle/engine";
-import { formatBytes, formatColumns } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatColumns } from "./print.ts";
 
 /** The lines, each with its end. */
 export function conversionText(report: ConversionReport): string {

@@ -5,7 +5,8 @@ import path from "node:path";
 import type { BuildInfo, DeviceInfo } from "@ingle/engine";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext, Engine } from "./context.ts";
-import { formatBytes, formatColumns } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatColumns } from "./print.ts";
 import { ingleVersion } from "../version.ts";
 
 type Row = readonly [name: string, value: string];
@@ -47,7 +48,8 @@ function buildRows(build: BuildInfo): Row[] {
     ["llama.cpp", `${build.llamaCpp.version} (${build.llamaCpp.commit})`],
     ["GPU backend", build.gpu === "cpu" ? "none (built for the CPU only)" : build.gpu],
     ...build.devices.map((device): Row => ["device", describeDevice(device)]),
-    ["CPU features", build.cpuFeatures.join(" ")],
+    ["CPU code", build.cpu === "native" ? "for the processor it was built on" : `for ${build.cpu}`],
+    ["CPU features", build.cpuFeatures.length === 0 ? "none" : build.cpuFeatures.join(" ")],
     ["KV cache types", build.kvTypes.join(" ")],
   ];
 }

@@ -3,7 +3,8 @@
 import type { ConversionReport, LibraryProgress, LocatedModel } from "@ingle/engine";
 import type { CommandContext } from "./context.ts";
 import { conversionText } from "./conversion-text.ts";
-import { formatBytes, formatDuration } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatDuration } from "./print.ts";
 import { startProgress, type Progress } from "./progress.ts";
 
 /** Returns the path of the file to load. Throws the engine's errors, or the signal's reason. */

@@ -56,6 +56,7 @@ export function settingsOf(
       draftModel,
       draftTokens,
       noAuth: true,
+      insecureShortKey: true,
     },
     env,
   });

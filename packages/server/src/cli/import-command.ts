@@ -5,7 +5,7 @@ import type { CommandContext } from "./context.ts";
 import { conversionText } from "./conversion-text.ts";
 import { PhaseBars } from "./fetch-with-bars.ts";
 import type { ImportFlags } from "./library-commands.ts";
-import { formatBytes } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
 
 /** Returns the exit code. Throws the engine's errors. */
 export async function importCommand(

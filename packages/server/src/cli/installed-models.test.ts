@@ -32,7 +32,7 @@ async function installed(ctx: number, fits: (contextLength: number | undefined) 
   const engine = scriptedEngine({}, { listModels: async () => [tiny], fitModel });
   const { context } = testWorld({ engine });
   const config = resolveConfig({ flags: { ctx }, env: {} });
-  const [known] = await installedModels(context, config).known();
+  const [known] = await installedModels(context, () => config.engine).known();
   return { known, tried };
 }
 
@@ -46,10 +46,29 @@ describe("installed models", () => {
     });
   });
 
+  it("are known with where they come from and what their files say", async () => {
+    const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: false, isEmbedder: false };
+    const lastUsedAt = new Date(7_000);
+    const models = [
+      { ...tiny, lastUsedAt },
+      { ...tiny, id: "other", path: "/hub/other.gguf", place: "huggingface", format: "mlx" } as const,
+    ];
+    const overrides: Partial<Engine> = {
+      listModels: async () => models,
+      modelTraits: async (path) => (path === tiny.path ? traits : undefined),
+    };
+    const { context } = testWorld({ engine: scriptedEngine({}, overrides) });
+    const known = await installedModels(context, () => resolveConfig({ flags: {}, env: {} }).engine).known();
+    expect(known.map(({ listed }) => listed)).toEqual([
+      { format: "gguf", lastUsedAt, isRemovable: true, traits },
+      { format: "mlx", lastUsedAt: null, isRemovable: false, traits: undefined },
+    ]);
+  });
+
   it("are known to read images by the projector that lies beside them", async () => {
     const seeing = { ...tiny, mmproj: "/models/mmproj-tiny.gguf" };
     const { context } = testWorld({ engine: scriptedEngine({}, { listModels: async () => [tiny, seeing] }) });
-    const known = await installedModels(context, resolveConfig({ flags: {}, env: {} })).known();
+    const known = await installedModels(context, () => resolveConfig({ flags: {}, env: {} }).engine).known();
     expect(known.map(({ about }) => about?.readsImages)).toEqual([false, true]);
   });
 

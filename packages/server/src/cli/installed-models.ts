@@ -1,39 +1,65 @@
 // The models of the library as the server's registry knows them: requests may name them, and they are loaded then. Used by
 // serve.
-import type { InstalledModel } from "@ingle/engine";
+import type { InstalledModel, ModelTraits } from "@ingle/engine";
 import type { ServerConfig } from "../config.ts";
-import type { KnownModel, ModelSource } from "../models/known-model.ts";
-import type { CommandContext } from "./context.ts";
-import { knownModel } from "./open-model.ts";
+import type { KnownModel, ModelSource, PrepareOptions } from "../models/known-model.ts";
+import type { CommandContext, Engine } from "./context.ts";
+import { FileTraits } from "./file-traits.ts";
+import { knownModel, type LocatedKnownModel } from "./open-model.ts";
 
-export function installedModels(context: CommandContext, { engine }: ServerConfig): ModelSource {
-  // A draft model guesses for the one model whose words it knows, and a projector and its bounds belong to one, too.
-  const { draftModel: _, mmproj: __, imageMinTokens: ___, imageMaxTokens: ____, ...settings } = engine;
-  const toKnown = (installed: InstalledModel): KnownModel => {
-    const { id, path, aliases } = installed;
+/** `engineSettings` tells how they are loaded; it is asked again each time that they are listed. */
+export function installedModels(
+  context: CommandContext,
+  engineSettings: () => ServerConfig["engine"],
+): ModelSource {
+  const toKnown = (
+    installed: InstalledModel,
+    traits: ModelTraits | undefined,
+    { isRemovable }: Engine,
+  ): KnownModel => {
+    // A draft model guesses for the one model whose words it knows, and a projector and its bounds belong to one, too.
+    const {
+      draftModel: _,
+      mmproj: __,
+      imageMinTokens: ___,
+      imageMaxTokens: ____,
+      ...settings
+    } = engineSettings();
+    const { id, path, aliases, format, lastUsedAt } = installed;
     const about = aboutInstalled(installed);
     const located = { kind: "here", id, path, isListed: true } as const;
-    const withContext = (contextLength: number | undefined): KnownModel =>
+    const withContext = (contextLength: number | undefined): LocatedKnownModel =>
       knownModel(located, context, { engine: { ...settings, contextLength }, aliases, about });
+    const usual = withContext(settings.contextLength);
+    // --ctx is meant for the model that the server was started with; another may be made for less.
+    const orShorter = async <T>(
+      order: PrepareOptions,
+      ask: (known: LocatedKnownModel) => Promise<T>,
+    ): Promise<T> => {
+      const { EngineError } = await context.engine();
+      try {
+        return await ask(usual);
+      } catch (error) {
+        const most = EngineError.is(error) ? error.details["contextLengthTrain"] : undefined;
+        if (typeof most !== "number" || order.settings?.contextLength !== undefined) throw error;
+        return await ask(withContext(most));
+      }
+    };
     return {
-      ...withContext(settings.contextLength),
-      prepare: async (options) => {
-        const { EngineError } = await context.engine();
-        try {
-          return await withContext(settings.contextLength).prepare(options);
-        } catch (error) {
-          // --ctx is meant for the model that the server was started with; another may be made for less.
-          const most = EngineError.is(error) ? error.details["contextLengthTrain"] : undefined;
-          if (typeof most !== "number" || options.settings?.contextLength !== undefined) throw error;
-          return await withContext(most).prepare(options);
-        }
-      },
+      ...usual,
+      listed: { format, lastUsedAt, isRemovable: isRemovable(installed), traits },
+      prepare: (order) => orShorter(order, (known) => known.prepare(order)),
+      forecast: (order) => orShorter(order, (known) => known.forecast(order)),
     };
   };
+  let fileTraits: FileTraits | undefined;
   return {
     known: async () => {
-      const { listModels } = await context.engine();
-      return (await listModels({ env: context.env })).map(toKnown);
+      const library = await context.engine();
+      const models = await library.listModels({ env: context.env });
+      fileTraits ??= new FileTraits(library.modelTraits);
+      const traits = await fileTraits.of(models.map(({ path }) => path));
+      return models.map((installed) => toKnown(installed, traits.get(installed.path), library));
     },
   };
 }

@@ -3,7 +3,8 @@ import type { InstalledModel } from "@ingle/engine";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import type { ListFlags } from "./library-commands.ts";
-import { formatBytes, formatTable } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatTable } from "./print.ts";
 import { loadedModels } from "./running-servers.ts";
 
 const places: Record<InstalledModel["place"], string> = {

@@ -42,7 +42,11 @@ export async function runFromShell(
   stdout.on("error", (error) => leave(error, name));
   stderr.on("error", () => {}); // notes and logs that nobody reads any more: the work goes on
   using shutdown = new Shutdown({ source: process, exit: (code) => process.exit(code), now });
-  const server: CommandContext["server"] = () => import("../serve.ts");
+  const parts: Pick<CommandContext, "server" | "app" | "browser"> = {
+    server: () => import("../serve.ts"),
+    app: () => import("../desktop-app.ts"),
+    browser: () => import("./browser.ts"),
+  };
   process.exitCode = await main(name, process.argv.slice(2), {
     stdin,
     stdout,
@@ -51,7 +55,7 @@ export async function runFromShell(
     now,
     shutdown,
     engine,
-    server,
+    ...parts,
   });
 }
 

@@ -3,7 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ManagedModel, ManagedModelList } from "@ingle/protocol";
 import { CliError, exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
-import { formatBytes, formatTable } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatTable } from "./print.ts";
 import { startProgress } from "./progress.ts";
 import { RemoteServer, type RemoteFlags } from "./remote-server.ts";
 

@@ -1,8 +1,8 @@
 // From a located model to a loaded one: fetches it when it is not there yet, finds settings with which it fits into memory,
 // loads it, and shows all of it on stderr. Used by serve, run and chat.
-import type { LoadedModel, LoadOptions, LocatedModel, MemoryBudget } from "@ingle/engine";
+import type { LoadedModel, LoadOptions, LocatedModel, MemoryBudget, MemoryForecast } from "@ingle/engine";
 import type { ServerConfig } from "../config.ts";
-import type { KnownModel, PreparedModel } from "../models/known-model.ts";
+import type { KnownModel, PreparedModel, PrepareOptions } from "../models/known-model.ts";
 import { settingsOver, usualSettings } from "../models/load-settings.ts";
 import type { CommandContext } from "./context.ts";
 import { fetchWithBars } from "./fetch-with-bars.ts";
@@ -20,22 +20,56 @@ export interface OpenOptions {
   signal?: AbortSignal;
 }
 
+export type LocatedKnownModel = KnownModel & Required<Pick<KnownModel, "forecast">>;
+
 /** A located model for the server's registry. */
 export function knownModel(
   located: LocatedModel,
   context: CommandContext,
   { aliases = [], about = {}, ...options }: OpenOptions & Pick<KnownModel, "aliases" | "about">,
-): KnownModel {
+): LocatedKnownModel {
   return {
     id: located.id,
     aliases,
     about,
     settings: usualSettings(options.engine),
-    prepare: ({ budget, settings, signal }) => {
-      const engine = { ...options.engine, ...settingsOver(settings, options.engine) };
-      return prepareModel(located, context, { ...options, engine, readsImages: true, budget, signal });
-    },
+    prepare: (order) => prepareModel(located, context, over(options, order)),
+    forecast: (order) => forecast(located, context, over(options, order)),
   };
+}
+
+/** What the server was told, and what an order says beside that. */
+function over(options: OpenOptions, { budget, settings, signal }: PrepareOptions): OpenOptions {
+  const engine = { ...options.engine, ...settingsOver(settings, options.engine) };
+  return { ...options, engine, readsImages: true, budget, signal };
+}
+
+/** Throws `model_not_found` for a model that is still to be fetched. */
+async function forecast(
+  located: LocatedModel,
+  context: CommandContext,
+  options: OpenOptions,
+): Promise<MemoryForecast> {
+  const { EngineError, forecastMemory, listModels } = await context.engine();
+  const { env } = context;
+  const listed = located.kind === "here" ? undefined : await listModels({ env });
+  const file = located.kind === "here" ? located.path : listed?.find(({ id }) => id === located.id)?.path;
+  if (file === undefined)
+    throw new EngineError("model_not_found", `${located.id} is not on this machine yet: fetch it first.`);
+  const engine = await withProjector(file, context, options);
+  const { budget, signal = context.shutdown.signal } = options;
+  return await forecastMemory(file, engine, { budget, signal });
+}
+
+/** The engine's options, with the projector that was installed with the model where none is named. */
+async function withProjector(
+  file: string,
+  context: CommandContext,
+  { engine, readsImages = false }: OpenOptions,
+): Promise<OpenOptions["engine"]> {
+  const { projectorInstalledWith } = await context.engine();
+  const installed = readsImages ? await projectorInstalledWith(file, { env: context.env }) : undefined;
+  return { ...engine, mmproj: engine.mmproj ?? installed };
 }
 
 /** Loads the model. Throws the engine's errors, or the reason of the signal that ended it. */
@@ -59,14 +93,12 @@ async function prepareModel(
   options: OpenOptions,
 ): Promise<PreparedModel> {
   const signal = untilShutdown(context, options.signal);
-  const { EngineError, buildInfo, fitModel, load, noteUse, projectorInstalledWith } = await context.engine();
+  const { EngineError, buildInfo, fitModel, load, modelTraits, noteUse } = await context.engine();
   // Without the native engine a download would be for nothing: this says so first.
   if (located.kind !== "here") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
-  const { budget, engine: asked, readsImages = false } = options;
-  const mmproj =
-    asked.mmproj ?? (readsImages ? await projectorInstalledWith(file, { env: context.env }) : undefined);
-  const engine = { ...asked, mmproj };
+  const { budget, engine: asked } = options;
+  const engine = await withProjector(file, context, options);
   const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, signal });
   if (fitted?.isReduced === true) {
     const { contextLength, cells } = fitted.options;
@@ -87,8 +119,11 @@ async function prepareModel(
       },
     });
   };
+  const traits = await modelTraits(file);
+  signal.throwIfAborted();
   return {
     byMemory: fitted?.footprint.byMemory ?? {},
+    traits,
     load: async (onProgress, loadSignal) => {
       const loadOptions = { ...(fitted?.options ?? engine), signal: untilShutdown(context, loadSignal) };
       const loaded = await read(loadOptions, onProgress).catch(async (error: unknown) => {

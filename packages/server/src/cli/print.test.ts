@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { curlLine, formatBytes, formatColumns, formatDuration, shellWord } from "./print.ts";
+import { curlLine, formatColumns, formatDuration, shellWord } from "./print.ts";
 
 /** What sh makes of a line when curl only prints its arguments, one a line, NUL in between. */
 function argumentsOfCurl(line: string): string[] {
@@ -10,17 +10,6 @@ function argumentsOfCurl(line: string): string[] {
   });
   return output.split("\0").slice(0, -1);
 }
-
-describe("formatBytes", () => {
-  it.each([
-    [0, "0 bytes"],
-    [1023, "1023 bytes"],
-    [1024, "1.0 KiB"],
-    [322_591_712, "308 MiB"],
-    [1.5 * 1024 ** 3, "1.5 GiB"],
-    [5000 * 1024 ** 4, "5000 TiB"],
-  ])("writes %i as %s", (bytes, text) => expect(formatBytes(bytes)).toBe(text));
-});
 
 describe("formatDuration", () => {
   it.each([

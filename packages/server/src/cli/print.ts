@@ -1,19 +1,5 @@
 // How the command line writes numbers, columns and shell words. Pure; the commands write the result.
 
-const units = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const;
-
-/** 322591712 becomes "308 MiB": three digits say enough. */
-export function formatBytes(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  const digits = unit === 0 || value >= 100 ? 0 : 1;
-  return `${value.toFixed(digits)} ${units[unit]}`;
-}
-
 /** "0.4 s", "12 s", "3 min 5 s". */
 export function formatDuration(ms: number): string {
   const seconds = ms / 1000;

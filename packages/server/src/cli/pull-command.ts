@@ -5,7 +5,8 @@ import type { CommandContext } from "./context.ts";
 import { fetchWithBars } from "./fetch-with-bars.ts";
 import type { PullFlags } from "./library-commands.ts";
 import { chooseModel } from "./model-argument.ts";
-import { formatBytes, formatColumns } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatColumns } from "./print.ts";
 
 /** Returns the exit code. Throws the engine's errors. */
 export async function pullCommand(model: string, flags: PullFlags, context: CommandContext): Promise<number> {

@@ -1,10 +1,12 @@
 // `ingle quantize MODEL [OUTPUT]`: writes a model with fewer bits for each weight, and says how to use it.
 import type { QuantizedModel } from "@ingle/engine";
+import { listedAs } from "../models/listed-as.ts";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import { fetchWithBars } from "./fetch-with-bars.ts";
 import { chooseModel } from "./model-argument.ts";
-import { formatBytes, formatColumns, formatDuration, shellWord } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatColumns, formatDuration, shellWord } from "./print.ts";
 import { startProgress } from "./progress.ts";
 import type { QuantizeFlags } from "./quantize-commands.ts";
 
@@ -15,7 +17,7 @@ export async function quantizeCommand(
   flags: QuantizeFlags,
   context: CommandContext,
 ): Promise<number> {
-  const { quantizeModel } = await context.engine();
+  const { EngineError, quantizeModel, registerModel } = await context.engine();
   const { env, now, shutdown, stdout, stderr } = context;
   const { offline = false, force, ...options } = flags;
   const { signal } = shutdown;
@@ -35,7 +37,7 @@ export async function quantizeCommand(
   };
   const made = await quantize();
   const duration = formatDuration(now() - startedAt);
-  const id = await listedAs(made.path, context);
+  const id = await listedAs(made.path, { env, signal }, { EngineError, registerModel });
   stderr.write(
     formatColumns([
       ["quantization", `${made.quantization}, ${made.bitsPerWeight.toFixed(2)} bits a weight`],
@@ -47,18 +49,3 @@ export async function quantizeCommand(
   stdout.write(`${made.path}\n`);
   return exitCodes.ok;
 }
-
-/** The new model's id. Undefined when the list cannot have it: the file is there all the same. */
-async function listedAs(path: string, context: CommandContext): Promise<string | undefined> {
-  const { EngineError, registerModel } = await context.engine();
-  const { env, shutdown } = context;
-  try {
-    return (await registerModel(path, { env, signal: shutdown.signal })).id;
-  } catch (error) {
-    if (EngineError.is(error) && unlisted.has(error.code)) return undefined;
-    throw error;
-  }
-}
-
-/** The id is taken by another file, or the library is not ours to write. */
-const unlisted: ReadonlySet<string> = new Set(["invalid_request", "download_failed", "disk_full"]);

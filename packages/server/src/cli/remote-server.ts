@@ -1,9 +1,9 @@
 // Talks to a server that runs elsewhere on this machine or another one: for the commands that manage it.
 import { ErrorBody, ManagedModel, ManagedModelList } from "@ingle/protocol";
 import type { z } from "zod";
-import { CliError } from "./cli-error.ts";
+import { CliError, usageError } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
-import { runningServers } from "./running-servers.ts";
+import { runningServers, tokenFor } from "./running-servers.ts";
 
 export interface RemoteFlags {
   url?: string;
@@ -19,18 +19,26 @@ export class RemoteServer {
   readonly #signal: AbortSignal;
 
   private constructor(url: string, apiKey: string | undefined, signal: AbortSignal) {
-    this.#url = url.replace(/\/+$/, "");
+    this.#url = url;
     this.#headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     this.#signal = signal;
   }
 
-  /** The server that the flags or the environment name, else one that this user runs. */
+  /**
+   * The server that the flags or the environment name, else one that this user runs. A key is sent where the user says, or
+   * to a server of the same user on this machine: never to whoever listens at the default address.
+   */
   static async find({ url, apiKey }: RemoteFlags, context: CommandContext): Promise<RemoteServer> {
     const { env, shutdown } = context;
     const { libraryPaths } = await context.engine();
-    const [running] = await runningServers(libraryPaths(env));
-    const key = apiKey ?? said(env["INGLE_API_KEYS"])?.split(",", 1)[0]?.trim();
-    return new RemoteServer(url ?? said(env["INGLE_URL"]) ?? running ?? urlDefault, key, shutdown.signal);
+    const named = (url ?? said(env["INGLE_URL"]))?.replace(/\/+$/, "");
+    const running = await runningServers(libraryPaths(env));
+    const own = named === undefined ? running[0] : running.find((server) => server.url === named);
+    const token = own === undefined ? undefined : tokenFor(own);
+    if (apiKey !== undefined && named === undefined && token === undefined)
+      throw usageError("You run no server on this machine: say with --url where the key is to be sent.");
+    const key = apiKey ?? token ?? (named === undefined ? undefined : firstKey(env));
+    return new RemoteServer(named ?? own?.url ?? urlDefault, key, shutdown.signal);
   }
 
   /** Every model that the server knows. */
@@ -48,7 +56,7 @@ export class RemoteServer {
   }
 
   async #ask<T>(method: "GET" | "POST", path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
-    const init: RequestInit = { method, headers: this.#headers, signal: this.#signal };
+    const init: RequestInit = { method, headers: this.#headers, signal: this.#signal, redirect: "error" };
     if (body !== undefined) {
       init.headers = { ...this.#headers, "content-type": "application/json" };
       init.body = JSON.stringify(body);
@@ -67,9 +75,20 @@ export class RemoteServer {
     const whole = schema.safeParse(answer.json);
     if (answer.status < 300 && whole.success) return whole.data;
     const refusal = ErrorBody.safeParse(answer.json);
-    if (refusal.success) throw new CliError(refusal.data.error.message);
+    if (refusal.success) throw new CliError(this.#withHint(refusal.data.error));
     throw new CliError(`What answers at ${this.#url} is no Ingle server, or one of another version.`);
   }
+
+  #withHint({ code, message }: ErrorBody["error"]): string {
+    const wantsKey = code === "unauthorized" && this.#headers["authorization"] === undefined;
+    return wantsKey ? `${message} A key is sent with --url ${this.#url} and --api-key.` : message;
+  }
+}
+
+/** The first of the keys that a server would take from the environment, those that manage before the others. */
+function firstKey(env: NodeJS.ProcessEnv): string | undefined {
+  const keys = said(env["INGLE_ADMIN_KEYS"]) ?? said(env["INGLE_API_KEYS"]);
+  return keys?.split(",", 1)[0]?.trim();
 }
 
 /** An empty variable counts as not set. */

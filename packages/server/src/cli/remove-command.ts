@@ -3,7 +3,8 @@ import type { Removal } from "@ingle/engine";
 import { CliError, exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import type { PruneFlags } from "./library-commands.ts";
-import { formatBytes, shellWord } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { shellWord } from "./print.ts";
 import { loadedModels } from "./running-servers.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -9,6 +9,12 @@ describe("ingle run", () => {
     expect(out()).toBe("Paris it is.\n");
   });
 
+  it("asks nothing of the keys that a server would take from the environment", async () => {
+    const env = { INGLE_API_KEYS: "short", INGLE_ADMIN_KEY_FILE: "/no/such/file" };
+    const { context } = testWorld({ engine: scriptedEngine({ pieces: ["Hi"] }), env });
+    expect(await main("ingle", ["run", "hi"], context)).toBe(0);
+  });
+
   it("writes each piece as it comes", async () => {
     const { context, out, outHas } = testWorld({
       engine: scriptedEngine({ pieces: ["first", " second"], delayMs: 40 }),

@@ -6,7 +6,7 @@ import { samplingOf, settingsOf, type GenerationFlags } from "./generation-flags
 import { chooseModel } from "./model-argument.ts";
 import { modelBudget } from "./memory-budget.ts";
 import { openModel } from "./open-model.ts";
-import { formatBytes } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
 
 /** More text than any model's context takes; a whole disk piped in by mistake ends here. */
 const promptBytesMax = 16 * 1024 * 1024;

@@ -3,7 +3,8 @@ import type { OfferedRepository } from "@ingle/engine";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import type { SearchFlags } from "./library-commands.ts";
-import { formatBytes, formatTable } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatTable } from "./print.ts";
 
 /** Returns the exit code: 1 when nothing was found. Throws the engine's errors. */
 export async function searchCommand(

@@ -102,6 +102,13 @@ describe("ingle serve", () => {
     await new Promise((resolve) => probe.close(resolve));
     const exit = main("ingle", ["serve", "--variant", "developer", "--port", String(port)], world.context);
     await world.errHas("load began");
+    // The load begins before the server listens.
+    const isThere = (): Promise<boolean> =>
+      fetch(`http://127.0.0.1:${port}/livez`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(isThere, { timeout: 10_000 }).toBe(true);
     const reply = await chat(`http://127.0.0.1:${port}`, { model: "tinyllama-1.1b-chat" });
     expect(reply.status).toBe(503);
     world.signals.emit("SIGINT");
@@ -148,7 +155,7 @@ describe("ingle serve", () => {
   });
 
   it("shows where the key goes when keys are configured, and never the key itself", async () => {
-    const world = testWorld({ engine: scriptedEngine(), env: { INGLE_API_KEYS: "s3cret" } });
+    const world = testWorld({ engine: scriptedEngine(), env: { INGLE_API_KEYS: "s3cret-of-16-letters" } });
     const { exit, url } = await served(world);
     expect(world.out()).toContain("Authorization: Bearer YOUR_KEY");
     expect(world.out() + world.err()).not.toContain("s3cret");

@@ -1,17 +1,20 @@
 // `ingle serve`: listens, loads the model while the server already answers "loading", prints how to reach it, and
 // stays until it is told to stop.
-import { isLoopback, resolveConfig, type ServerConfig, type ServerFlags } from "../config.ts";
+import { isLoopback, needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../config.ts";
 import type { KnownModel, ModelLoader } from "../models/known-model.ts";
 import { modelLibrary } from "../models/model-library.ts";
+import { thisMachine } from "../models/this-machine.ts";
 import type { RunningServer } from "../serve.ts";
 import { variants } from "../variants.ts";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
+import { drain } from "./drain.ts";
 import { installedModels } from "./installed-models.ts";
 import { modelBudget } from "./memory-budget.ts";
 import { chooseModel } from "./model-argument.ts";
 import { knownModel } from "./open-model.ts";
-import { curlLine, formatBytes, formatColumns } from "./print.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { curlLine, formatColumns } from "./print.ts";
 import { announceServer } from "./running-servers.ts";
 
 /** Returns the exit code. Throws ConfigError, CliError and what loading or listening throws. */
@@ -32,15 +35,18 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const servesOthers = variants[config.variant].modelRule !== "given";
   await using server = await serve(config, {
     library: modelLibrary({ env, isOffline: config.offline }),
-    source: servesOthers ? installedModels(context, config) : undefined,
+    machine: () => thisMachine(env),
+    source: servesOthers ? installedModels(context, () => config.engine) : undefined,
     budget,
   });
   server.registry.add(model);
   const { info } = await server.registry.load(choice.id);
-  await using _record = await announceServer(engine.libraryPaths(env), { url: server.url, id: choice.id });
+  const { url, managementToken: token } = server;
+  await using _record = await announceServer(engine.libraryPaths(env), { url, id: choice.id, token });
   stdout.write(servingText(config, server, { id: choice.id, kvBytesPerToken: info.kvBytesPerToken }));
   await shutdown.requested();
-  await drain(server, context);
+  const { running, waiting } = server.registry.figures();
+  await drain({ openRequests: running + waiting, close: () => server.close() }, context);
   return exitCodes.ok;
 }
 
@@ -79,16 +85,6 @@ function begun(
   };
 }
 
-/** Lets running requests end. A second signal leaves the process meanwhile (signals.ts). */
-async function drain(server: RunningServer, { stderr }: CommandContext): Promise<void> {
-  const { running, waiting } = server.registry.figures();
-  const open = running + waiting;
-  const what = open === 1 ? "1 request still runs" : `${open} requests still run`;
-  stderr.write(open === 0 ? "\nStopping.\n" : `\nStopping: ${what}. Ctrl-C again stops at once.\n`);
-  await server.close();
-  stderr.write("Stopped.\n");
-}
-
 function servingText(
   config: ServerConfig,
   server: RunningServer,
@@ -104,7 +100,7 @@ function servingText(
   return [
     "\nIngle is ready.\n",
     formatColumns(rows),
-    `  ${curlLine(server.url, id, { keyed: config.keyDigests.length > 0 })}\n`,
+    `  ${curlLine(server.url, id, { keyed: needsKey(config) })}\n`,
     "Press Ctrl-C to stop.\n",
   ].join("\n");
 }

@@ -1,6 +1,6 @@
 // A checked text completion request in the engine's names. Used by routes/completions.ts.
 import type { GenerationRequest } from "@ingle/engine";
-import { completionTokensDefault, promptsOf, type CompletionRequest } from "@ingle/protocol";
+import { completionTokensDefault, type CompletionRequest } from "@ingle/protocol";
 import { toResponseFormat } from "../answering/to-response-format.ts";
 import { toSampling } from "../answering/to-sampling.ts";
 import type { VariantName } from "../variants.ts";
@@ -16,9 +16,4 @@ export function toCommon(body: CompletionRequest, variant: VariantName) {
     logprobs: body.logprobs,
     responseFormat: toResponseFormat(body),
   } satisfies Partial<GenerationRequest>;
-}
-
-/** Every prompt as the engine takes it, in their order. */
-export function toPrompts({ prompt }: CompletionRequest) {
-  return promptsOf(prompt).map((one) => (typeof one === "string" ? one : Int32Array.from(one)));
 }

@@ -12,16 +12,9 @@ export interface EmbeddingsAnswer {
   format: EmbeddingsRequest["encoding_format"];
 }
 
-/** The texts of a request, one or several. Their tokens are not looked at one by one a second time. */
-export function toInputs(input: EmbeddingsRequest["input"]): (string | Int32Array)[] {
-  if (typeof input === "string") return [input];
-  const inputs: (string | Int32Array)[] = [];
-  const tokens: number[] = [];
-  for (const each of input) {
-    if (typeof each === "number") tokens.push(each);
-    else inputs.push(typeof each === "string" ? each : Int32Array.from(each));
-  }
-  return tokens.length > 0 ? [Int32Array.from(tokens)] : inputs;
+/** The texts of a request, one or several. */
+export function toInputs(input: EmbeddingsRequest["input"]): readonly (string | Int32Array)[] {
+  return typeof input === "string" || input instanceof Int32Array ? [input] : input;
 }
 
 /** Pieces of one JSON object, `Embeddings` of the protocol. */

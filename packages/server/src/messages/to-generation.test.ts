@@ -132,19 +132,6 @@ describe("turns", () => {
       },
     ]);
   });
-
-  it("with a call that is nested too deeply are refused by its place, however deep it is", () => {
-    for (const depth of [65, 100_000]) {
-      const input: unknown = JSON.parse(`{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`);
-      const content = [{ type: "tool_use", id: "c", name: "f", input }];
-      expect(() => messagesOf({ role: "assistant", content }, hello)).toThrow(
-        expect.objectContaining({
-          code: "invalid_request",
-          details: { param: "messages[0].content[0].input" },
-        }),
-      );
-    }
-  });
 });
 
 describe("a last turn of the assistant", () => {

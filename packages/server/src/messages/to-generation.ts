@@ -1,12 +1,12 @@
 // A checked request in Anthropic's shape in the engine's names. Used by routes/messages.ts.
 import type { GenerationRequest } from "@ingle/engine";
-import type { CountTokensRequest, MessagesRequest } from "@ingle/protocol";
+import { isCustomTool, type CountTokensRequest, type MessagesRequest } from "@ingle/protocol";
 import type { SaidMessage, SaidRequest } from "../answering/said.ts";
 import { toThinking } from "../answering/thinking.ts";
 import { toSampling } from "../answering/to-sampling.ts";
 import type { VariantName } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
-import { toMessages } from "./to-messages.ts";
+import { hasBillingLine, toMessages } from "./to-messages.ts";
 
 /** The request's names of fields that the engine may find wrong. */
 export const paramNames: Readonly<Record<string, string>> = { responseFormat: "output_config.format" };
@@ -18,23 +18,28 @@ export function toGenerationRequest(body: MessagesRequest, variant: VariantName)
 }
 
 /**
- * What decides the prompt and the reply's form: all that counting tokens needs. Throws
- * `invalid_request` for what has nothing to answer or is nested too deeply.
+ * What decides the prompt and the reply's form: all that counting tokens needs. Throws `invalid_request` for what has nothing to
+ * answer.
  */
 export function toPromptRequest(body: CountTokensRequest): SaidRequest {
   return {
     ...withBeginning(toMessages(body)),
-    tools: body.tools?.map(({ name, description, input_schema: parameters }) => ({
-      name,
-      description,
-      parameters,
-    })),
+    tools: body.tools
+      ?.filter(isCustomTool)
+      .map(({ name, description, input_schema: parameters }) => ({ name, description, parameters })),
     ...toToolChoice(body.tool_choice),
     responseFormat: toResponseFormat(body),
     ...toThinking(body.output_config?.effort),
     // Without having asked for them, these clients expect no thoughts before the text.
     thinking: body.thinking !== undefined && body.thinking.type !== "disabled",
   };
+}
+
+/** What the request says and its prompt does not hold. */
+export function leftOut({ system = "", tools = [] }: Pick<CountTokensRequest, "system" | "tools">): string[] {
+  const types = new Set(tools.flatMap((tool) => (isCustomTool(tool) ? [] : [tool.type])));
+  const billing = hasBillingLine(system) ? ["system (x-anthropic-billing-header)"] : [];
+  return [...billing, ...[...types].map((type) => `tools (${type})`)];
 }
 
 /** A last turn of the assistant is the reply's beginning, to go on with. An empty one begins nothing. */

@@ -1,7 +1,6 @@
 // The turns of a request in Anthropic's shape as the engine's messages. Used by to-generation.ts.
 import type { Message } from "@ingle/engine";
 import type { CountTokensRequest, MessageParam, ToolResultBlock } from "@ingle/protocol";
-import { writeCallArguments } from "../answering/call-arguments.ts";
 import {
   joinSaid,
   joinTexts,
@@ -13,28 +12,49 @@ import {
 } from "../answering/said.ts";
 
 type UserBlock = Exclude<Exclude<Turn<"user">["content"], string>[number], ToolResultBlock>;
+type ResultBlock = Exclude<NonNullable<ToolResultBlock["content"]>, string>[number];
 type TextBlock = Extract<UserBlock, { type: "text" }>;
 type ImageBlock = Extract<UserBlock, { type: "image" }>;
+type DocumentBlock = Extract<UserBlock, { type: "document" }>;
 type Turn<Role extends MessageParam["role"]> = Extract<MessageParam, { role: Role }>;
 
 /**
  * The system prompt first, and never two messages of one role in a row: templates refuse them, and to their sender they are
- * one turn. Throws `invalid_request` for calls whose input is nested too deeply.
+ * one turn.
  */
 export function toMessages({
   system = "",
   messages,
 }: Pick<CountTokensRequest, "system" | "messages">): SaidMessage[] {
-  const first = textOfParts(system);
+  const first = textOfParts(withoutBillingLine(system));
   return merged([
     ...(first === "" ? [] : [{ role: "system", content: first }]),
     ...messages.flatMap((turn, index) => toTurn(turn, `messages[${index}].content`)),
   ]);
 }
 
+/**
+ * What a client writes for another service's accounts stands before everything else and changes with each request: with it no
+ * prompt would begin like the one before, and all of it would be computed again.
+ */
+const billingLine = /^x-anthropic-billing-header:[^\n]*(?:\n|$)/;
+
+function withoutBillingLine(system: NonNullable<CountTokensRequest["system"]>) {
+  if (typeof system === "string") return system.replace(billingLine, "");
+  const [first, ...rest] = system;
+  if (first === undefined || !billingLine.test(first.text)) return system;
+  const text = first.text.replace(billingLine, "");
+  return text === "" ? rest : [{ ...first, text }, ...rest];
+}
+
+/** Whether the system prompt begins with a line that `toMessages` leaves out. */
+export function hasBillingLine(system: NonNullable<CountTokensRequest["system"]>): boolean {
+  return withoutBillingLine(system) !== system;
+}
+
 function toTurn(turn: MessageParam, param: string): SaidMessage[] {
   if (turn.role === "user") return fromUser(turn, param);
-  if (turn.role === "assistant") return [fromAssistant(turn, param)];
+  if (turn.role === "assistant") return [fromAssistant(turn)];
   return [{ role: "system", content: textOfParts(turn.content) }];
 }
 
@@ -46,7 +66,7 @@ function fromUser({ content }: Turn<"user">, param: string): SaidMessage[] {
   for (const [index, block] of content.entries()) {
     const place = `${param}[${index}]`;
     if (block.type === "tool_result") results.push(fromResult(block, `${place}.content`));
-    else said.push(toPart(block, place));
+    else said.push(...toParts(block, place));
   }
   if (said.length === 0 && results.length > 0) return results;
   return [...results, { role: "user", content: saidOf(said, param, (part) => part) }];
@@ -54,7 +74,15 @@ function fromUser({ content }: Turn<"user">, param: string): SaidMessage[] {
 
 /** Templates have no other way to tell a failure. */
 function fromResult(block: ToolResultBlock, param: string): SaidMessage {
-  const said = saidOf(block.content ?? "", param, toPart);
+  const { content: given = "" } = block;
+  const said =
+    typeof given === "string"
+      ? given
+      : saidOf(
+          given.flatMap((each, index) => toParts(each, `${param}[${index}]`)),
+          param,
+          (part) => part,
+        );
   const content = block.is_error === true ? afterError(said) : said;
   return { role: "tool", content, toolCallId: block.tool_use_id };
 }
@@ -63,17 +91,17 @@ function afterError(said: Said): Said {
   return typeof said === "string" ? `Error: ${said}` : [{ type: "text", text: "Error: " }, ...said];
 }
 
-function fromAssistant({ content }: Turn<"assistant">, param: string): SaidMessage {
+function fromAssistant({ content }: Turn<"assistant">): SaidMessage {
   if (typeof content === "string") return { role: "assistant", content };
   const texts: string[] = [];
   const thoughts: string[] = [];
   const toolCalls: NonNullable<Message["toolCalls"]> = [];
-  for (const [index, block] of content.entries()) {
+  for (const block of content) {
     if (block.type === "text") texts.push(block.text);
     if (block.type === "thinking") thoughts.push(block.thinking);
     if (block.type !== "tool_use") continue;
     const { id, name, input } = block;
-    toolCalls.push({ id, name, arguments: writeCallArguments(input, `${param}[${index}].input`) });
+    toolCalls.push({ id, name, arguments: input });
   }
   return assistantMessage(joinTexts(texts), joinTexts(thoughts), toolCalls);
 }
@@ -89,6 +117,23 @@ function assistantMessage(
     ...(reasoning === "" ? {} : { reasoning }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
   };
+}
+
+function toParts(block: UserBlock | ResultBlock, place: string): SaidPart[] {
+  if (block.type === "document") return fromDocument(block, place);
+  // The model is told of all tools from the start: naming one is enough.
+  if (block.type === "tool_reference") return [{ type: "text", text: block.tool_name }];
+  return [toPart(block, place)];
+}
+
+/** Its title and what is said about it stand before its text. */
+function fromDocument({ title = "", context = "", source }: DocumentBlock, place: string): SaidPart[] {
+  const head = [title, context].filter((text) => text !== "");
+  const parts = head.map((text): SaidPart => ({ type: "text", text }));
+  if (source.type === "text") return [...parts, { type: "text", text: source.data }];
+  const { content } = source;
+  if (typeof content === "string") return [...parts, { type: "text", text: content }];
+  return [...parts, ...content.map((block, index) => toPart(block, `${place}.source.content[${index}]`))];
 }
 
 /** What a block shows; the data that comes by itself is made the URL that it would have. */

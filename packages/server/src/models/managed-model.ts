@@ -6,7 +6,8 @@ import { takesMemory } from "./model-state.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 export function toManagedModel(slot: ModelSlot): ManagedModel {
-  const { id, aliases, state, isPinned, leases, waiting, entry, byMemory, kvBytesPerToken, settings } = slot;
+  const { id, state, isPinned, leases, waiting, entry, byMemory, kvBytesPerToken, settings } = slot;
+  const { aliases, architecture, capabilities, lastUsedAt, listed } = slot.profile;
   const memoryBytes = totalOf(byMemory);
   const isLoaded = state.kind === "loaded" || state.kind === "draining";
   return {
@@ -19,12 +20,17 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     waiting,
     context_length: entry.context_length,
     quantization: entry.quantization,
+    format: listed?.format ?? null,
+    architecture,
+    capabilities,
     size_bytes: entry.size_bytes,
     memory_bytes: takesMemory(state) && memoryBytes > 0 ? memoryBytes : null,
     kv_bytes_per_token: kvBytesPerToken ?? null,
     kv_bits_k: settings.kvBitsK ?? null,
     kv_bits_v: settings.kvBitsV ?? null,
-    loaded_at: isLoaded ? Math.floor(state.loadedAt.getTime() / 1000) : null,
+    loaded_at: isLoaded ? unixSeconds(state.loadedAt) : null,
+    last_used_at: lastUsedAt === null ? null : unixSeconds(lastUsedAt),
+    removable: listed?.isRemovable ?? false,
     error: state.kind === "failed" ? sentenceOf(state.error) : null,
   };
 }
@@ -37,7 +43,11 @@ export function modelMemory(registry: ModelRegistry): ModelMemory {
   };
 }
 
+function unixSeconds(time: Date): number {
+  return Math.floor(time.getTime() / 1000);
+}
+
 /** What nobody foresaw keeps its words to the log. */
-function sentenceOf(error: unknown): string {
+export function sentenceOf(error: unknown): string {
   return error instanceof Error && "code" in error ? error.message : "The server's log has the reason.";
 }

@@ -6,7 +6,7 @@ import { Admission } from "./admission.ts";
 import { EngineHistory, type EngineFigures } from "./engine-figures.ts";
 import type { KnownModel, PreparedModel } from "./known-model.ts";
 import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
-import { entryOfKnown, entryOfLoaded } from "./model-entry.ts";
+import { ModelProfile } from "./model-profile.ts";
 import { isSettled, moved, type ModelState } from "./model-state.ts";
 import { loadedOtherwise, loadFailed, shuttingDown, takesNoSettings } from "./refusals.ts";
 import { Waiters } from "./waiters.ts";
@@ -35,16 +35,13 @@ export interface SlotOptions {
 }
 
 export class ModelSlot {
-  #known: KnownModel;
-  /** The user's own names for it, as the library had them last. */
-  aliases: readonly string[] = [];
-  readonly isPinned: boolean;
+  readonly profile: ModelProfile;
+  #isPinned: boolean;
   readonly #options: SlotOptions;
   readonly #history = new EngineHistory();
   readonly #admission: Admission;
   readonly #waiters = new Waiters((reason) => this.#unwanted.abort(reason));
   #state: ModelState = { kind: "available" };
-  #entry: ModelEntry;
   #loaded: LoadedModel | undefined;
   #byMemory: MemoryBytes = {};
   /** What an order has said of this load or the next one. */
@@ -63,26 +60,38 @@ export class ModelSlot {
   #onLastLease: (() => void) | undefined;
 
   constructor(known: KnownModel, options: SlotOptions) {
-    this.#known = known;
-    this.isPinned = options.isPinned;
+    this.profile = new ModelProfile(known);
+    this.#isPinned = options.isPinned;
     this.#options = options;
-    this.#entry = entryOfKnown(known);
     // How many requests it computes at once is known when it is loaded.
     this.#admission = new Admission(options.waitingMax + 1);
   }
 
   get id(): string {
-    return this.#known.id;
+    return this.known.id;
   }
 
   get known(): KnownModel {
-    return this.#known;
+    return this.profile.known;
   }
 
   /** The same model, looked at anew: its file may have been fetched again, and got other names. */
   know(known: KnownModel): void {
-    this.#known = known;
-    if (this.#counts.loads === 0) this.#entry = entryOfKnown(known);
+    this.profile.know(known, { isNews: this.#counts.loads === 0 });
+  }
+
+  /** It is freed by an order alone. */
+  get isPinned(): boolean {
+    return this.#isPinned;
+  }
+
+  /** Pins it or takes that back; one that is about to be freed for others stays then. */
+  pin(isPinned: boolean): void {
+    this.#isPinned = isPinned;
+    if (isPinned && this.#state.kind === "loaded") clearTimeout(this.#timer);
+    if (isPinned && this.#state.kind === "draining" && !this.#state.isDismissed) this.keep();
+    this.#rest();
+    this.#options.onChange();
   }
 
   get state(): ModelState {
@@ -126,14 +135,15 @@ export class ModelSlot {
 
   /** How it is loaded, or will be: as an order has said, else as is usual. What is not known is absent. */
   get settings(): LoadSettings {
-    const asked = settingsOver(this.#ordered, this.#known.settings ?? {});
+    const asked = settingsOver(this.#ordered, this.known.settings ?? {});
     return settingsOver({ contextLength: this.#loaded?.model.info.contextLength }, asked);
   }
 
   get entry(): ModelEntry {
     const { kind } = this.#state;
-    if (kind === "loaded" || kind === "draining") return { ...this.#entry, status: "loaded" };
-    return { ...this.#entry, status: kind === "preparing" || kind === "loading" ? "loading" : "available" };
+    const { entry } = this.profile;
+    if (kind === "loaded" || kind === "draining") return { ...entry, status: "loaded" };
+    return { ...entry, status: kind === "preparing" || kind === "loading" ? "loading" : "available" };
   }
 
   /** How its engine is now, and what all its engines have done. */
@@ -163,7 +173,7 @@ export class ModelSlot {
 
   /** Throws `invalid_request` where these settings cannot hold now: it is loaded with others, or takes none. */
   assertTakes(settings: LoadSettings): void {
-    if (this.#known.settings === undefined) throw takesNoSettings(this.id);
+    if (this.known.settings === undefined) throw takesNoSettings(this.id);
     if (isSettled(this.#state) && !agree(settings, this.settings))
       throw loadedOtherwise(this.id, this.settings);
   }
@@ -190,8 +200,9 @@ export class ModelSlot {
   }
 
   /** Loads what was prepared, and grants the model to all who wait. Throws what the loader throws. */
-  async load({ byMemory, load }: PreparedModel, signal: AbortSignal): Promise<void> {
+  async load({ byMemory, traits, load }: PreparedModel, signal: AbortSignal): Promise<void> {
     this.#byMemory = byMemory;
+    this.profile.read(traits);
     this.#move({ kind: "loading", progress: 0 });
     const onProgress = (progress: number): void => {
       // A report may come after the end: it changes nothing then.
@@ -201,7 +212,7 @@ export class ModelSlot {
     signal.throwIfAborted(); // close() waits for us and frees what came too late
     const { model } = this.#loaded;
     const loadedAt = this.#options.now();
-    this.#entry = entryOfLoaded({ id: this.id, model, loadedAt });
+    this.profile.loaded(model, loadedAt);
     this.#admission.resize(model.info.parallel + this.#options.waitingMax);
     this.#counts.loads += 1;
     this.#proven = this.#ordered;
@@ -297,18 +308,23 @@ export class ModelSlot {
 
   #hold(count: number): void {
     this.#leases += count;
-    this.#usedAt = this.#options.stamp();
+    this.#noteUse();
     if (count > 0) clearTimeout(this.#timer);
   }
 
   #leave(): void {
     this.#leases -= 1;
-    this.#usedAt = this.#options.stamp();
+    this.#noteUse();
     if (this.#leases > 0) return;
     this.#onLastLease?.();
     if (this.#state.kind === "draining") this.evict();
     this.#rest();
     this.#options.onChange();
+  }
+
+  #noteUse(): void {
+    this.#usedAt = this.#options.stamp();
+    this.profile.used(this.#options.now());
   }
 
   /** Begins to wait for idleUnloadMs without requests. */
@@ -330,7 +346,7 @@ export class ModelSlot {
     if (this.#ordered === undefined) return;
     this.#ordered = undefined;
     this.#proven = undefined;
-    this.#entry = entryOfKnown(this.#known); // its context was the order's
+    this.profile.reset(); // its context was the order's
   }
 
   #failure(): unknown {

@@ -25,13 +25,17 @@ export function loadingStill({ id, progress }: { id: string; progress: number })
 
 export function loadFailed(failed: { id: string; error: unknown; retryInMs: number }): WireError {
   const { id, error, retryInMs } = failed;
+  const { code, message } = whyNotLoaded(id, error);
+  const retryAfterSeconds = Math.max(1, Math.ceil(retryInMs / 1000));
+  return new WireError(code, message, { retryAfterSeconds, cause: error });
+}
+
+/** What nobody foresaw keeps its words to the log. */
+export function whyNotLoaded(id: string, error: unknown): WireError {
   const isKnown = EngineError.is(error) || error instanceof WireError;
   const why = isKnown ? error.message : "the server's log has the reason.";
   const code = isKnown && error.code === "out_of_memory" ? "out_of_memory" : "engine_failed";
-  return new WireError(code, `The model ${id} could not be loaded: ${why}`, {
-    retryAfterSeconds: Math.max(1, Math.ceil(retryInMs / 1000)),
-    cause: error,
-  });
+  return new WireError(code, `The model ${id} could not be loaded: ${why}`, { cause: error });
 }
 
 /** An order wants the model as it is not: in memory, or on its way there. */

@@ -163,11 +163,13 @@ export class ModelRegistry implements AsyncDisposable {
     return this.slots.filter(({ state }) => isServed[state.kind]).map(({ entry }) => entry);
   }
 
-  /** One entry. Throws `model_not_found`, or `model_loading` when it will be there soon. */
-  describe(id: string): ModelEntry {
+  /** The entry of an id or an alias. Throws `model_not_found`, or `model_loading` when it will be there soon. */
+  describe(name: string): ModelEntry {
+    const slot = this.#shelf.named(name);
+    const id = slot?.id ?? name;
     const entry = this.list().find((candidate) => candidate.id === id);
     if (entry !== undefined) return entry;
-    const state = this.slots.find((slot) => slot.id === id)?.state;
+    const state = slot?.state;
     if (state?.kind === "preparing" || state?.kind === "loading")
       throw loadingStill({ id, progress: progressOf(state) });
     throw notFound(id);

@@ -7,7 +7,7 @@ import type { ModelSlot } from "./model-slot.ts";
 import { noRoom } from "./refusals.ts";
 import { planRoom, type Occupant, type RoomLimits } from "./room-plan.ts";
 
-interface SlotOccupant extends Occupant {
+export interface SlotOccupant extends Occupant {
   readonly slot: ModelSlot;
 }
 
@@ -93,7 +93,8 @@ export class Room {
   }
 }
 
-function toOccupant(slot: ModelSlot): SlotOccupant {
+/** The slot as who plans the room sees it. */
+export function toOccupant(slot: ModelSlot): SlotOccupant {
   const { kind } = slot.state;
   const { byMemory, isPinned, leases, usedAt } = slot;
   return { slot, byMemory, isPinned, isLeaving: kind === "draining" || kind === "unloading", leases, usedAt };

@@ -40,10 +40,10 @@ export class Shelf {
 
   /** The model of this id, else of this name in the library, else the one that was added by it; after a look at the source where there is none. */
   async find(name: string): Promise<ModelSlot | undefined> {
-    const present = this.#named(name);
+    const present = this.named(name);
     if (present !== undefined || this.#options.source === undefined) return present;
     await this.refresh();
-    return this.#named(name);
+    return this.named(name);
   }
 
   /** Asks the source what there is now, unless it was asked a moment ago. `isNeeded`: even then. */
@@ -58,10 +58,11 @@ export class Shelf {
     await this.#refreshing;
   }
 
-  #named(name: string): ModelSlot | undefined {
+  /** Without a look at the source. */
+  named(name: string): ModelSlot | undefined {
     return (
       this.#slots.get(name) ??
-      this.slots.find(({ aliases }) => aliases.includes(name)) ??
+      this.slots.find(({ profile }) => profile.aliases.includes(name)) ??
       this.slots.find(({ known }) => known.aliases?.includes(name) === true)
     );
   }
@@ -69,14 +70,14 @@ export class Shelf {
   async #refresh(source: ModelSource): Promise<void> {
     try {
       const known = await source.known();
-      const aliases = new Map(known.map((model) => [model.id, model.aliases ?? []]));
-      for (const id of this.#sourced) if (!aliases.has(id)) this.#forget(id);
+      const listed = new Map(known.map((model) => [model.id, model]));
+      for (const id of this.#sourced) if (!listed.has(id)) this.#forget(id);
       for (const model of known) {
         if (!this.#slots.has(model.id)) this.#sourced.add(model.id);
         const slot = this.add(model);
         if (this.#sourced.has(model.id)) slot.know(model);
       }
-      for (const slot of this.slots) slot.aliases = aliases.get(slot.id) ?? [];
+      for (const slot of this.slots) slot.profile.note(listed.get(slot.id));
     } catch (error) {
       this.#options.onSourceFailure?.(error);
     } finally {

@@ -14,7 +14,7 @@ function route(listed: Partial<ListedRoute> = {}): ListedRoute {
     method: "POST",
     path: "/v1/things",
     body: undefined,
-    isPublic: false,
+    right: "inference",
     operation: undefined,
     ...listed,
   };
@@ -51,6 +51,26 @@ describe("the document of this server", () => {
     const names = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
     expect(names.length).toBeGreaterThan(5);
     expect(new Set(references)).toEqual(new Set(names));
+  });
+
+  it("says of each operation that manages models that it needs the right to", async () => {
+    const { paths } = await documentWith();
+    const managing = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.values(methods).some(({ description }) => description?.includes("right to manage"))
+        ? [path]
+        : [],
+    );
+    const orders = ["alias", "estimate", "load", "pin", "pull", "remove", "unalias", "unload"];
+    const questions = ["describe", "recommended", "search"];
+    const ofModels = [...orders, ...questions].map((name) => `models/${name}`);
+    const ofServer = ["", "/keys", "/keys/revoke", "/settings", "/start", "/stop"].map(
+      (name) => `server${name}`,
+    );
+    const ofJobs = ["jobs", "jobs/cancel", "jobs/pause", "jobs/resume"];
+    const expected = [...ofModels, ...ofJobs, ...ofServer, "events", "machine"].map(
+      (name) => `/api/v1/${name}`,
+    );
+    expect(managing.toSorted()).toEqual(expected.toSorted());
   });
 
   it("has a name of its own for every operation", async () => {
@@ -106,7 +126,7 @@ describe("the document of this server", () => {
       default: 1,
       anyOf: [{ type: "number", minimum: 0 }, { type: "null" }],
     });
-    expect(properties?.["seed"]).toMatchObject({ type: ["integer", "null"] });
+    expect(properties?.["seed"]).toMatchObject({ anyOf: [{ type: "integer" }, { type: "null" }] });
   });
 
   it("has defaults that change nothing when they are sent", async () => {

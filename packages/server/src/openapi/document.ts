@@ -81,6 +81,7 @@ const errorsOfBodies = [
   "payload_too_large",
   "unsupported_media_type",
   "overloaded",
+  "shutting_down",
 ] as const satisfies readonly WireErrorCode[];
 
 /** Throws when a schema cannot be described: a mistake of ours. */
@@ -97,7 +98,7 @@ export function openApiDocument(
       ...paths[path],
       [route.method.toLowerCase()]: {
         ...toOperationObject(route, path, { components, errors }),
-        ...(hasKeys && route.isPublic ? { security: [] } : {}),
+        ...(hasKeys && route.right === "none" ? { security: [] } : {}),
       },
     };
   }
@@ -124,13 +125,16 @@ interface Parts {
   errors: readonly WireErrorCode[];
 }
 
+const managementNote = "It needs the right to manage models: a management key, or a program on this machine.";
+
 function toOperationObject(route: ListedRoute, path: string, { components, errors }: Parts): OperationObject {
-  const { method, body, operation } = route;
+  const { method, body, operation, right } = route;
   const parameters = parametersOf(route, path, components);
+  const words = [operation?.description ?? [], right === "management" ? managementNote : []].flat();
   return {
     operationId: operationId(method, path),
     summary: operation?.summary ?? `${method} ${path}`,
-    ...(operation?.description === undefined ? {} : { description: operation.description }),
+    ...(words.length === 0 ? {} : { description: words.join(" ") }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
@@ -169,7 +173,8 @@ function parametersOf(
 
 function example(operation: Operation | undefined): { example?: unknown } {
   const body = operation?.example;
-  return body === undefined ? {} : { example: { model: modelPlaceholder, ...body } };
+  if (body === undefined) return {};
+  return { example: operation?.namesNoModel === true ? body : { model: modelPlaceholder, ...body } };
 }
 
 function goodResponses(
@@ -196,12 +201,14 @@ function goodResponses(
 }
 
 function errorsOf(
-  { isPublic, body, operation }: ListedRoute,
+  { right, body, operation }: ListedRoute,
   { hasKeys, isRateLimited }: DocumentOptions,
 ): WireErrorCode[] {
   const codes: WireErrorCode[] = [...errorsOfAll];
-  if (hasKeys && !isPublic) codes.push("unauthorized");
-  if (isRateLimited && !isPublic) codes.push("rate_limited");
+  const isOpen = right === "none";
+  if (hasKeys && !isOpen) codes.push("unauthorized");
+  // Too many wrong keys are refused without a limit of requests, too.
+  if ((hasKeys || isRateLimited) && !isOpen) codes.push("rate_limited");
   if (body !== undefined) codes.push(...errorsOfBodies);
   return [...new Set([...codes, ...(operation?.errors ?? [])])];
 }
@@ -228,8 +235,9 @@ function statusOf(code: WireErrorCode): number {
   return wireErrors[code].status;
 }
 
-/** An error body that has no name is told as it is. */
+/** An error body that has no name is told as it is; each of several has the codes. */
 function withCodes(body: JsonSchema, codes: WireErrorCode[]): JsonSchema {
+  if (body.anyOf !== undefined) return { ...body, anyOf: body.anyOf.map((each) => withCodes(each, codes)) };
   if (body.$ref === undefined) return body;
   return { ...body, properties: { error: { properties: { code: { enum: codes } } } } };
 }

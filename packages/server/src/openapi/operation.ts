@@ -7,6 +7,7 @@
 // Nothing here is used to answer: answers are neither checked nor written by these schemas.
 import type { WireErrorCode } from "@ingle/protocol";
 import type { z } from "zod";
+import type { Right } from "../access/rights.ts";
 
 /** A text that is no JSON, by its media type. */
 export type TextType = `text/${string}`;
@@ -26,6 +27,8 @@ export interface Operation {
   errorBody?: z.ZodType;
   /** A body that any model answers with 200, without `model`. Tests send it. Needed where there is a body. */
   example?: Readonly<Record<string, unknown>>;
+  /** The body is about something else than a model. */
+  namesNoModel?: true;
   /** What the `{id}` of the path is. */
   id?: string;
 }
@@ -38,8 +41,8 @@ export interface ListedRoute {
   body: z.ZodType | undefined;
   /** What stands behind the path's question mark. */
   query?: z.ZodType | undefined;
-  /** It needs no key. */
-  isPublic: boolean;
+  /** What a request needs to be answered; `none` is open to everybody. */
+  right: Right;
   operation: Operation | undefined;
 }
 

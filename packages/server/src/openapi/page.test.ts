@@ -42,13 +42,13 @@ describe("the page", () => {
     const { html } = await pageWith();
     const rowOf = (field: string): string =>
       new RegExp(`<td><code>${field}</code></td>[^]*?</tr>`).exec(html)?.[0] ?? "";
-    expect(rowOf("top_p")).toContain("<td>number (above 0, at most 1)</td>");
+    expect(rowOf("top_p")).toContain("<td>number (0 to 1)</td>");
     expect(rowOf("top_p")).toContain("<td><code>1</code></td>");
     expect(rowOf("messages")).toContain("<td>required</td>");
     expect(rowOf("stop")).toContain(
-      "string (1 to 1,024 characters) or array (at most 16 entries) of string (",
+      "string (at most 1,024 characters) or array (at most 128 entries) of string (",
     );
-    expect(rowOf("quantization")).toContain("<td>string or null</td>");
+    expect(rowOf("license")).toContain("<td>string or null</td>");
   });
 
   it("has lines for a shell with this server's address and model", async () => {
@@ -83,7 +83,7 @@ describe("the page", () => {
     const evil = `<script>alert("x" & 'y')</script>`;
     const body = z.object({ [evil]: z.literal(evil) }).meta({ description: evil });
     const operation = { summary: evil, answers: { 200: z.object({}) }, example: { [evil]: evil } };
-    const route = { method: "POST", path: "/v1/things", body, isPublic: false, operation };
+    const route = { method: "POST", path: "/v1/things", body, right: "inference" as const, operation };
     const document = openApiDocument([route], { hasKeys: false, isRateLimited: false });
     const page = docsPage(document, { address: evil, model: evil });
     expect(page).not.toContain("<script");

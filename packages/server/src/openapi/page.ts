@@ -138,8 +138,8 @@ function curl(operation: NamedOperation, { address, model = modelPlaceholder }: 
   const id = model.replace(/[^\w.~/<>-]/gu, encodeURIComponent);
   const line = [`curl ${address}${path.replace("{id}", id)}`];
   if (isClosed) line.push('-H "Authorization: Bearer $INGLE_API_KEY"');
-  if (typeof example === "object") {
-    const json = JSON.stringify({ ...example, model });
+  if (typeof example === "object" && example !== null) {
+    const json = JSON.stringify("model" in example ? { ...example, model } : example);
     line.push('-H "Content-Type: application/json"', `-d '${json.replaceAll("'", "'\\''")}'`);
   }
   return line.join(" \\\n  ");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { scriptedApp } from "../testing/scripted-server.ts";
+import { scriptedApp, type ScriptedApp } from "../testing/scripted-server.ts";
+import type { RouteList } from "./route-list.ts";
 
 async function ask(authorization: string | undefined, apiKey: string[], url = "/v1/models") {
   return askWith(authorization === undefined ? {} : { authorization }, apiKey, url);
@@ -7,7 +8,7 @@ async function ask(authorization: string | undefined, apiKey: string[], url = "/
 
 async function askWith(headers: Record<string, string>, apiKey: string[], url = "/v1/models") {
   await using house = await scriptedApp({ flags: { apiKey } });
-  return house.app.inject({ url, headers });
+  return await house.app.inject({ url, headers });
 }
 
 describe("without keys", () => {
@@ -53,5 +54,131 @@ describe("with keys", () => {
 
   it("are asked for at unknown paths too", async () => {
     expect((await ask(undefined, keys, "/v1/nothing")).statusCode).toBe(401);
+  });
+});
+
+describe("wrong keys", () => {
+  const right = "Bearer right-key";
+  const from = (remoteAddress: string, authorization: string, url = "/v1/models") => ({
+    url,
+    remoteAddress,
+    headers: { authorization },
+  });
+
+  async function statuses(house: ScriptedApp, ...asked: ReturnType<typeof from>[]): Promise<number[]> {
+    const codes: number[] = [];
+    for (const one of asked) codes.push((await house.app.inject(one)).statusCode);
+    return codes;
+  }
+  const guesses = (count: number, remoteAddress = "192.0.2.1", url?: string) =>
+    Array.from({ length: count }, (_, index) => from(remoteAddress, `Bearer guess-${index}`, url));
+
+  it("are ten a minute of one address; then nobody learns there whether a key is right", async () => {
+    await using house = await scriptedApp({ flags: { apiKey: ["right-key"] } });
+    expect(await statuses(house, ...guesses(10))).toEqual(Array.from({ length: 10 }, () => 401));
+    const refused = await house.app.inject(from("192.0.2.1", right));
+    expect([refused.statusCode, refused.json().error.code]).toEqual([429, "rate_limited"]);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    expect(Number(refused.headers["retry-after"])).toBeLessThanOrEqual(60);
+    expect(await statuses(house, from("192.0.2.2", right))).toEqual([200]);
+  });
+
+  it("do not lock out who shares the address and had the right key before", async () => {
+    await using house = await scriptedApp({ flags: { apiKey: ["right-key"] } });
+    expect(await statuses(house, from("192.0.2.1", right), ...guesses(10))).toEqual([
+      200,
+      ...Array.from({ length: 10 }, () => 401),
+    ]);
+    expect(await statuses(house, ...guesses(1), from("192.0.2.1", right))).toEqual([429, 200]);
+    const headers = { authorization: "Bearer guess", "x-api-key": "right-key" };
+    const both = await house.app.inject({ ...from("192.0.2.1", right), headers });
+    expect(both.statusCode).toBe(200);
+  });
+
+  it("are no more than --rate-limit, of which keys that are missing are a part", async () => {
+    await using house = await scriptedApp({ flags: { apiKey: ["right-key"], rateLimit: 2 } });
+    expect(await statuses(house, ...guesses(6))).toEqual([401, 401, 429, 429, 429, 429]);
+    const keyless = Array.from({ length: 3 }, () => ({
+      ...from("192.0.2.3", right),
+      headers: { authorization: "" },
+    }));
+    expect(await statuses(house, ...keyless)).toEqual([401, 401, 429]);
+  });
+
+  it("cannot be told from right ones at paths that need none", async () => {
+    await using house = await scriptedApp({ flags: { apiKey: ["right-key"] } });
+    expect(await statuses(house, ...guesses(10, "192.0.2.1", "/health"))).toEqual(
+      Array.from({ length: 10 }, () => 200),
+    );
+    const health = await house.app.inject(from("192.0.2.1", right, "/health"));
+    expect([health.statusCode, health.json()]).toEqual([200, { status: "ok" }]);
+    expect(await statuses(house, from("192.0.2.1", right))).toEqual([429]);
+  });
+
+  it("are none where no key is needed: clients send any text", async () => {
+    await using house = await scriptedApp();
+    expect(new Set(await statuses(house, ...guesses(30)))).toEqual(new Set([200]));
+  });
+});
+
+describe("every route", () => {
+  it("says which right it needs, and these are all", async () => {
+    await using house = await scriptedApp();
+    const routes: RouteList = house.app.routeList;
+    const needed = routes.map(({ method, path, right }) => `${right} ${method} ${path}`);
+    expect(needed.toSorted()).toEqual([
+      "inference GET /api/v1/models",
+      "inference GET /api/v1/state",
+      "inference GET /metrics",
+      "inference GET /v1/models",
+      "inference GET /v1/models/*",
+      "inference POST /v1/chat/completions",
+      "inference POST /v1/completions",
+      "inference POST /v1/detokenize",
+      "inference POST /v1/embeddings",
+      "inference POST /v1/messages",
+      "inference POST /v1/messages/count_tokens",
+      "inference POST /v1/responses",
+      "inference POST /v1/tokenize",
+      "management GET /api/v1/events",
+      "management GET /api/v1/jobs",
+      "management GET /api/v1/machine",
+      "management GET /api/v1/models/describe",
+      "management GET /api/v1/models/recommended",
+      "management GET /api/v1/models/search",
+      "management GET /api/v1/server",
+      "management GET /api/v1/server/keys",
+      "management POST /api/v1/jobs",
+      "management POST /api/v1/jobs/cancel",
+      "management POST /api/v1/jobs/pause",
+      "management POST /api/v1/jobs/resume",
+      "management POST /api/v1/models/alias",
+      "management POST /api/v1/models/estimate",
+      "management POST /api/v1/models/load",
+      "management POST /api/v1/models/pin",
+      "management POST /api/v1/models/pull",
+      "management POST /api/v1/models/remove",
+      "management POST /api/v1/models/unalias",
+      "management POST /api/v1/models/unload",
+      "management POST /api/v1/server/keys",
+      "management POST /api/v1/server/keys/revoke",
+      "management POST /api/v1/server/settings",
+      "management POST /api/v1/server/start",
+      "management POST /api/v1/server/stop",
+      "none GET /api/v1/session",
+      "none GET /docs",
+      "none GET /health",
+      "none GET /livez",
+      "none GET /openapi.json",
+      "none GET /readyz",
+      "none POST /api/v1/session",
+    ]);
+  });
+
+  it("that does not say so does not start", async () => {
+    await using house = await scriptedApp();
+    expect(() => house.app.get("/v1/forgotten", async () => "secret")).toThrow(
+      /GET \/v1\/forgotten does not say which right it needs/,
+    );
   });
 });

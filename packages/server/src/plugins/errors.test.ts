@@ -64,7 +64,7 @@ describe("a request that is wrong", () => {
       chat({ repeat_penalty: 5e-324 }),
       { status: 400, param: "repeat_penalty" },
     ],
-    ["top_p of 0", chat({ top_p: 0, stream: true }), { status: 400, param: "top_p" }],
+    ["top_p below 0", chat({ top_p: -0.1, stream: true }), { status: 400, param: "top_p" }],
     ["two penalties that differ", chat({ repeat_penalty: 1.1, repetition_penalty: 1.2 }), { status: 400 }],
     ["a choice among no tools", chat({ tool_choice: "required" }), { status: 400, param: "tool_choice" }],
     ["an unknown model", chat({ model: "other" }), { status: 404, code: "model_not_found", param: "model" }],

@@ -15,7 +15,7 @@ declare module "fastify" {
      * Makes the whole body of an error, for a protocol that has a form of its own. What goes wrong before the route's
      * handler has it, too.
      */
-    errorForm?: (body: ErrorBody, requestId: string) => object;
+    errorForm?: (body: ErrorBody, request: Pick<FastifyRequest, "id" | "headers">) => object;
   }
 }
 
@@ -47,10 +47,6 @@ const codeOfEngine = {
 
 /** What Fastify itself refuses; the sentence is ours, so that it never holds a part of the body. */
 const fastifyErrors: Readonly<Record<string, { code: WireErrorCode; message: string }>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: {
-    code: "payload_too_large",
-    message: "The body is larger than this server accepts.",
-  },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: "unsupported_media_type",
     message: "The body must be JSON, sent with Content-Type: application/json.",
@@ -78,7 +74,7 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
   // A stream that fails before its first event has already said that it would be one.
   reply.removeHeader("cache-control").header("content-type", "application/json; charset=utf-8");
   const body = toBody(error);
-  return reply.code(status).send(request.routeOptions.config.errorForm?.(body, request.id) ?? body);
+  return reply.code(status).send(request.routeOptions.config.errorForm?.(body, request) ?? body);
 }
 
 /** What the event says that ends a stream early; a route whose protocol has a form of its own puts it into that. */

@@ -8,7 +8,7 @@ async function ask(
   method: "GET" | "OPTIONS" = "GET",
 ) {
   await using house = await scriptedApp({ flags });
-  return house.app.inject({ method, url: "/v1/models", headers });
+  return await house.app.inject({ method, url: "/v1/models", headers });
 }
 
 describe("Host", () => {
@@ -37,6 +37,23 @@ describe("Host", () => {
     const response = await ask({ host });
     expect(response.statusCode).toBe(403);
     expect(response.json().error).toMatchObject({ code: "forbidden", type: "permission_error" });
+  });
+
+  it("that is refused is told with the flag that lets it in", async () => {
+    const { error } = (await ask({ host: "host.docker.internal:1337" })).json();
+    expect(error.message).toContain('"host.docker.internal" is not allowed');
+    expect(error.message).toContain("--allow-host host.docker.internal ");
+    expect((await ask({ host: "a b" })).json().error.message).not.toContain("a b");
+    const flags = { allowHost: ["host.docker.internal"] };
+    expect((await ask({ host: "host.docker.internal:1337" }, flags)).statusCode).toBe(200);
+  });
+
+  it("of a trusted proxy's client is one of them, too", async () => {
+    const flags = { trustProxy: ["127.0.0.1"], allowHost: ["chat.example"] };
+    const forwarded = (name: string) => ({ host: "localhost", "x-forwarded-host": name });
+    expect((await ask(forwarded("chat.example"), flags)).statusCode).toBe(200);
+    expect((await ask(forwarded("evil.example"), flags)).statusCode).toBe(403);
+    expect((await ask(forwarded("evil.example"))).statusCode).toBe(200); // nobody believes it
   });
 
   it("is taken when --allow-host names it, with any port, and nothing like it", async () => {
@@ -88,6 +105,51 @@ describe("Origin", () => {
     expect((await ask({ host: "localhost", origin: "https://chat.example:444" }, flags)).statusCode).toBe(
       403,
     );
+  });
+
+  it.each([
+    "app://obsidian.md",
+    "vscode-webview://1hk5r3pd0fkm1ev5u3c6ud4v8k2l",
+    "vscode-file://vscode-app",
+    "chrome-extension://aaaabbbbccccddddeeeeffffgggghhhh",
+    "moz-extension://8b6ae2a0-1f3d-4c4f-9a53-0c8a7c6f2b11",
+    "safari-web-extension://8B6AE2A0-1F3D-4C4F-9A53-0C8A7C6F2B11",
+    "tauri://localhost",
+    "http://tauri.localhost",
+    "https://tauri.localhost",
+    "capacitor://localhost",
+    "ionic://localhost",
+    "file://",
+  ])("%s of an installed app is taken", async (origin) => {
+    const response = await ask({ host: "localhost:1337", origin });
+    expect(response.statusCode).toBe(200);
+    expect(response.headers["access-control-allow-origin"]).toBe(origin);
+  });
+
+  it.each([
+    ["app://Chat", "app://Other.example", 200],
+    ["steam://*", "steam://games", 200],
+    ["steam://*", "steam-web://games", 403],
+    ["steam://games", "steam://games", 200],
+    ["steam://games", "steam://other", 403],
+    ["null", "null", 200],
+    ["http://chat.localhost", "http://chat.localhost", 200],
+    ["http://chat.localhost", "http://other.localhost", 403],
+  ])("with --allow-origin %s, %s is a %i", async (allowed, origin, status) => {
+    const response = await ask({ host: "localhost", origin }, { allowOrigin: [allowed] });
+    expect(response.statusCode).toBe(status);
+  });
+
+  it.each([
+    ["steam://games", "--allow-origin steam://games "],
+    ["https://chat.example", "--allow-origin https://chat.example "],
+    ["null", "--allow-origin null "],
+    ["http://evil.com/localhost", "of no form that --allow-origin takes"],
+    [`steam://${"x".repeat(300)}`, "of no form that --allow-origin takes"],
+  ])("%s that is refused is told with %s", async (origin, words) => {
+    const { error } = (await ask({ host: "localhost", origin })).json();
+    expect(error.message).toContain(words);
+    expect(error.message.length).toBeLessThan(500);
   });
 
   it("may be absent: programs send none", async () => {

@@ -2,19 +2,35 @@
 // on a desk by a name that resolves to it. Also the CORS answers for the origins that are allowed.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { isForeignPage, isOwnOrigin, mayAsk, refusalOf } from "../access/origins.ts";
+import { AllowedHost } from "../config.ts";
 import { WireError } from "../wire-error.ts";
+import { ignoredHeader } from "./ignored.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** A web page or an app that this server has not served has sent it. */
+    readonly isForeignPage: boolean;
+    /** Its Origin is this server's own. */
+    readonly isFromOwnOrigin: boolean;
+  }
+}
 
 const loopbackNames = ["localhost", "127.0.0.1", "::1"];
 /** Seconds a browser may remember a preflight: browsers cap it at two hours themselves. */
 const preflightSeconds = 7200;
 const allowedMethods = "GET, POST, DELETE";
-const exposedHeaders = "x-request-id, retry-after";
+const exposedHeaders = `x-request-id, retry-after, ${ignoredHeader}`;
+const notForOthers =
+  "No page but Ingle's own may use the app's control address. Start the server on the app's Server page, and use its address.";
 /** Longest list of header names that a preflight may ask for. */
 const requestedHeadersMax = 2048;
 
 export interface HostOptions {
   allowHosts: readonly string[];
   allowOrigins: readonly string[];
+  /** Only this server's own pages may call it, from a browser; programs may all the same. */
+  isForOwnPages: boolean;
 }
 
 export const hosts = fp(
@@ -22,23 +38,21 @@ export const hosts = fp(
     const names = new Set([...loopbackNames, ...options.allowHosts]);
     const origins = new Set(options.allowOrigins);
 
+    app.decorateRequest("isForeignPage", false);
+    app.decorateRequest("isFromOwnOrigin", false);
     app.addHook("onRequest", async (request, reply) => {
       refuseAmbiguousHost(request);
-      const host = hostName(request.headers.host ?? "");
-      if (host === undefined || !(names.has(host) || host === localAddress(request))) {
-        throw new WireError(
-          "forbidden",
-          "This host name is not allowed; start the server with --allow-host to add it.",
-        );
+      for (const host of hostNames(request)) {
+        if (host === undefined || !(names.has(host) || host === localAddress(request)))
+          throw refusedHost(host);
       }
-      const { origin } = request.headers;
+      const { origin, "sec-fetch-site": site, "sec-fetch-mode": mode } = request.headers;
+      const isOwn = origin !== undefined && isOwnOrigin(origin, request);
+      request.setDecorator("isForeignPage", isForeignPage({ isOwn, origin, site, mode }));
+      request.setDecorator("isFromOwnOrigin", isOwn);
       if (origin === undefined) return;
-      if (!origins.has(origin) && !isOwnOrigin(origin, request) && !isLoopbackOrigin(origin)) {
-        throw new WireError(
-          "forbidden",
-          "This origin is not allowed; start the server with --allow-origin to add it.",
-        );
-      }
+      if (options.isForOwnPages && !isOwn) throw new WireError("forbidden", notForOthers);
+      if (!mayAsk(origin, request, origins)) throw new WireError("forbidden", refusalOf(origin));
       reply.header("access-control-allow-origin", origin);
       reply.header("access-control-expose-headers", exposedHeaders);
       reply.header("vary", "Origin");
@@ -60,27 +74,29 @@ function refuseAmbiguousHost({ raw }: FastifyRequest): void {
     throw new WireError("invalid_request", "The request's target must be a path, such as /v1/models.");
 }
 
+/** The names by which the server was asked, in lower case and without ports: its own, and that of a trusted proxy. */
+export function hostNames(request: FastifyRequest): (string | undefined)[] {
+  return [...new Set([request.headers.host ?? "", request.host])].map(hostName);
+}
+
 /** The name in a Host header without its port, in lower case; undefined when it is no such header. */
 function hostName(header: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@\s]+))(?::\d{1,5})?$/i.exec(header);
   return (match?.[1] ?? match?.[2])?.toLowerCase();
 }
 
+/** Names the flag that would let it in. */
+function refusedHost(host: string | undefined): WireError {
+  const isNameable = AllowedHost.safeParse(host).success;
+  const message = isNameable
+    ? `The host name "${host}" is not allowed. Start the server with --allow-host ${host} to add it.`
+    : "The Host header is missing, or is no host name with or without a port.";
+  return new WireError("forbidden", message);
+}
+
 /** The address that the connection came to: it is no name, so nobody can point it elsewhere. */
 function localAddress(request: FastifyRequest): string | undefined {
   return request.socket.localAddress?.replace(/^::ffff:/, "");
-}
-
-/** A page that this server itself has served, under whatever name it was allowed to be asked by. */
-function isOwnOrigin(origin: string, request: FastifyRequest): boolean {
-  return (
-    URL.canParse(origin) && new URL(origin).origin === origin && new URL(origin).host === request.headers.host
-  );
-}
-
-/** Pages that this machine serves to itself, on any port. */
-function isLoopbackOrigin(origin: string): boolean {
-  return /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/.test(origin);
 }
 
 function isPreflight(request: FastifyRequest): boolean {

@@ -1,34 +1,65 @@
-// Bodies are JSON in UTF-8. Fastify's own parser puts U+FFFD in the place of what is no UTF-8, and calls a refused key
-// "no JSON"; this one says what is wrong with a body, and never goes on with another one than was sent.
-import { isUtf8 } from "node:buffer";
+// Bodies are JSON in UTF-8, and are checked where they are read: by the schema of their route, and in a thread of their own where
+// that may take longer than others should wait. What is wrong with a body is said; nothing goes on with another than was sent.
+import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { safeParse } from "secure-json-parse";
+import { z } from "zod";
+import { gather } from "../bodies/body-pieces.ts";
+import { BodyWorkers } from "../bodies/body-workers.ts";
+import { checkBody, type CheckedBody } from "../bodies/check-body.ts";
+import { isProblem, shapeOf } from "@ingle/protocol/json-shape";
 import { WireError } from "../wire-error.ts";
 
+/** Largest body that is looked at in place: its bytes alone take less than a millisecond. */
+const bytesInPlaceMax = 128 * 1024;
+/** Most values, numbers included, of such a body: if all are wrong, to say so takes some ten milliseconds. */
+const valuesInPlaceMax = 2_000;
+
 export const jsonBody = fp(
-  async (app: FastifyInstance) => {
+  async (app: FastifyInstance, { bodyBytesMax }: { bodyBytesMax: number }) => {
+    const workers = new BodyWorkers();
+    app.addHook("onClose", () => workers[Symbol.asyncDispose]());
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser(
-      "application/json",
-      { parseAs: "buffer" },
-      async (_request: FastifyRequest, bytes: Buffer) => parseBody(bytes),
-    );
+    app.addContentTypeParser("application/json", async (request: FastifyRequest, payload: Readable) => {
+      const declared = Number(request.headers["content-length"] ?? 0);
+      if (declared > bodyBytesMax) throw tooLarge();
+      const body = await gather(payload, (length) => {
+        if (length > bodyBytesMax) throw tooLarge();
+        request.holdBody(Math.max(declared, length));
+      });
+      const checked = await check(body.take(), body.length, request, workers);
+      if ("refusal" in checked) {
+        const { code, message, param } = checked.refusal;
+        throw new WireError(code, message, { param });
+      }
+      request.holdBody(checked.heldBytes);
+      return checked.value;
+    });
   },
-  { name: "json-body", dependencies: ["errors"] },
+  { name: "json-body", dependencies: ["abort", "body-budget", "errors"] },
 );
 
-function parseBody(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw new WireError("invalid_json", "The body is empty; send a JSON object.");
-  if (!isUtf8(bytes))
-    throw new WireError("invalid_request", "The body is not valid UTF-8; encode its text anew.");
-  const text = bytes.toString("utf8");
-  const value: unknown = safeParse(text);
-  if (value === undefined) throw new WireError("invalid_json", "The body is not valid JSON.");
-  // `null` is also its word for a key that would change the prototype of what the object is copied into.
-  if (value === null && text.trim() !== "null") {
-    const message = 'The body has a key "__proto__", or "prototype" within "constructor"; rename it.';
-    throw new WireError("invalid_request", message);
+async function check(
+  pieces: Uint8Array<ArrayBuffer>[],
+  length: number,
+  request: FastifyRequest,
+  workers: BodyWorkers,
+): Promise<CheckedBody> {
+  const schema = bodySchema(request);
+  if (length <= bytesInPlaceMax) {
+    const bytes = Buffer.concat(pieces);
+    const shape = shapeOf(bytes);
+    if (isProblem(shape) || shape.values + shape.numbers <= valuesInPlaceMax) return checkBody(bytes, schema);
   }
-  return value;
+  return workers.check({ pieces, schemaId: schema?.meta()?.id }, request.clientSignal);
+}
+
+/** Of the route; paths that nobody answers have none. */
+function bodySchema({ routeOptions }: FastifyRequest): z.ZodType | undefined {
+  const body: unknown = routeOptions.schema?.body;
+  return body instanceof z.ZodType ? body : undefined;
+}
+
+function tooLarge(): WireError {
+  return new WireError("payload_too_large", "The body is larger than this server accepts.");
 }

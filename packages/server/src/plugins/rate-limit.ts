@@ -2,6 +2,7 @@
 // work; this bounds how often somebody may knock.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { networkOf } from "../access/client-address.ts";
 import { WireError } from "../wire-error.ts";
 
 const windowMs = 60_000;
@@ -16,14 +17,14 @@ export interface RateLimitOptions {
 export const rateLimit = fp(
   async (app: FastifyInstance, { requestsPerMinute }: RateLimitOptions) => {
     if (requestsPerMinute === 0) return;
-    const { default: fastifyRateLimit, normalizeIP } = await import("@fastify/rate-limit");
+    const { default: fastifyRateLimit } = await import("@fastify/rate-limit");
     await app.register(fastifyRateLimit, {
       max: requestsPerMinute,
       timeWindow: windowMs,
       cache: clientsMax,
       // Keys are digests in hexadecimal: no address looks like one.
-      keyGenerator: ({ keyDigest, ip }: FastifyRequest) => keyDigest ?? normalizeIP(ip),
-      allowList: ({ routeOptions }: FastifyRequest) => routeOptions.config.isPublic === true,
+      keyGenerator: ({ keyDigest, ip }: FastifyRequest) => keyDigest ?? networkOf(ip),
+      allowList: ({ routeOptions }: FastifyRequest) => routeOptions.config.right === "none",
       errorResponseBuilder: (_request, { ttl }) =>
         new WireError(
           "rate_limited",

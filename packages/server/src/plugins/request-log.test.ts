@@ -115,7 +115,10 @@ describe("a request", () => {
     const note = ({ name }: Error): number => warnings.push(name);
     process.on("warning", note);
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
-    const config = resolveConfig({ flags: { port: 0, apiKey: ["key"], rateLimit: 100 }, env });
+    const config = resolveConfig({
+      flags: { port: 0, apiKey: ["key"], insecureShortKey: true, rateLimit: 100 },
+      env,
+    });
     const { registry } = await scriptedRegistry({}, config);
     await using server = await serve(config, { logger: false, registry });
     const reply = await fetch(`${server.url}/v1/chat/completions`, {

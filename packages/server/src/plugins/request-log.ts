@@ -39,6 +39,8 @@ export interface RequestOutcome {
   /** From the engine's line to the first token, in milliseconds. */
   ttftMs?: number;
   finishReason?: FinishReason;
+  /** What the request asked for and its reply does not follow, by the names of fields. */
+  ignored?: readonly string[];
   generation?: GenerationNote | EmbeddingNote;
   /** Set when the request failed, also inside a stream that began as a 200. */
   code?: WireErrorCode;
@@ -102,5 +104,5 @@ function hasLeft({ clientSignal }: FastifyRequest): boolean {
 /** Probes come every few seconds and say nothing. */
 function levelOf(request: FastifyRequest): "debug" | "info" | "error" {
   if (request.outcome.error !== undefined) return "error";
-  return request.routeOptions.config.isPublic === true ? "debug" : "info";
+  return request.routeOptions.config.right === "none" ? "debug" : "info";
 }

@@ -4,12 +4,17 @@ import fp from "fastify-plugin";
 import { z } from "zod";
 import type { ListedRoute, Operation } from "../openapi/operation.ts";
 
+/** In the order in which they are registered. */
+export type RouteList = readonly ListedRoute[];
+
 declare module "fastify" {
   interface FastifyContextConfig {
     operation?: Operation;
+    /** A file of the page for people: no part of the API. */
+    isOfPage?: boolean;
   }
   interface FastifyInstance {
-    readonly routeList: readonly ListedRoute[];
+    readonly routeList: RouteList;
   }
 }
 
@@ -18,6 +23,7 @@ export const routeList = fp(
     const routes: ListedRoute[] = [];
     app.decorate("routeList", routes);
     app.addHook("onRoute", (route) => {
+      if (route.config?.isOfPage === true) return;
       for (const method of [route.method].flat()) {
         // Every GET answers HEAD as well, which nobody has to be told.
         if (method !== "HEAD") routes.push({ method, ...listed(route) });
@@ -33,7 +39,7 @@ function listed({ url, schema, config }: RouteOptions): Omit<ListedRoute, "metho
     path: url,
     body: body instanceof z.ZodType ? body : undefined,
     query: query instanceof z.ZodType ? query : undefined,
-    isPublic: config?.isPublic === true,
+    right: config?.right ?? "inference",
     operation: config?.operation,
   };
 }

@@ -16,7 +16,7 @@ export const tracing = fp(
       onFailure: (error) => app.log.warn({ err: error }, "traces are not exported"),
     });
     app.addHook("onRequest", async (request, reply) => {
-      if (request.routeOptions.config.isPublic === true) return; // probes come every few seconds and say nothing
+      if (request.routeOptions.config.right === "none") return; // probes come every few seconds and say nothing
       request.atEnd(() => {
         const context = traceContext(request.headers["traceparent"], settings);
         if (!context.isSampled) return;

@@ -1,6 +1,6 @@
 // A running generation as the events of a streamed reply of /v1/responses; the answer in one piece is what the last of
 // them holds. Used by routes/responses.ts.
-import type { Generation, GenerationChunk } from "@ingle/engine";
+import type { Generation } from "@ingle/engine";
 import type { ErrorBody, ResponsesAnswer, ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
 import { namedEvent } from "../answering/sse.ts";
 import { OutputItems, type UnnumberedEvent } from "./output-items.ts";
@@ -36,17 +36,15 @@ export function toEvents(
   }
 
   async function* events(): ResponseStream["events"] {
-    let reasoningTokens = 0;
     for await (const piece of generation) {
       yield* opening();
-      reasoningTokens += reasoningTokensOf(piece);
       for (const event of output.add(piece)) yield numbered(event);
     }
     const result = await generation;
     yield* opening();
     for (const event of output.finish(result.finishReason === "length")) yield numbered(event);
     const completedAt = toUnixSeconds(now());
-    const response = toFinished(head, result, { output: [...output.items], reasoningTokens, completedAt });
+    const response = toFinished(head, result, { output: [...output.items], completedAt });
     const isWhole = response.status === "completed";
     yield numbered({ type: isWhole ? "response.completed" : "response.incomplete", response });
     return response;
@@ -71,11 +69,6 @@ export function toEvents(
 
 function asBroken(item: ResponsesOutputItem): ResponsesOutputItem {
   return item.status === "in_progress" ? { ...item, status: "incomplete" } : item;
-}
-
-/** Tokens of pieces that think; a piece that begins to answer, too, is counted whole. */
-function reasoningTokensOf({ reasoning, tokens }: GenerationChunk): number {
-  return reasoning === undefined ? 0 : tokens;
 }
 
 export function toUnixSeconds(date: Date): number {

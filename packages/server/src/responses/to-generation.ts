@@ -1,6 +1,11 @@
 // A checked request to /v1/responses in the engine's names. Used by routes/responses.ts.
 import type { GenerationRequest } from "@ingle/engine";
-import { logprobsIncludable, type ResponsesRequest, type ResponsesTextFormat } from "@ingle/protocol";
+import {
+  isFunctionTool,
+  logprobsIncludable,
+  type ResponsesRequest,
+  type ResponsesTextFormat,
+} from "@ingle/protocol";
 import type { SaidRequest } from "../answering/said.ts";
 import { toThinking } from "../answering/thinking.ts";
 import { toSampling } from "../answering/to-sampling.ts";
@@ -12,10 +17,7 @@ type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 /** The wire's names of fields that the engine may find wrong. */
 export const paramNames = { responseFormat: "text.format", toolChoice: "tool_choice" };
 
-/**
- * Fields that are absent stay absent: their defaults are the engine's. Throws
- * `invalid_request` for calls whose arguments are no JSON.
- */
+/** Fields that are absent stay absent: their defaults are the engine's. */
 export function toGenerationRequest(body: ResponsesRequest, variant: VariantName): SaidRequest {
   // The names that a chat has for this limit are unknown fields here, and were not checked.
   const limits = { max_tokens: undefined, max_completion_tokens: body.max_output_tokens };
@@ -30,6 +32,13 @@ export function toGenerationRequest(body: ResponsesRequest, variant: VariantName
     parallelToolCalls: body.parallel_tool_calls,
     ...toThinking(body.reasoning?.effort, body.chat_template_kwargs),
   };
+}
+
+/** What the request asks for inside of its fields and the reply does not follow. */
+export function leftOut({ tools = [], text }: ResponsesRequest): string[] {
+  const types = new Set(tools.flatMap((tool) => (isFunctionTool(tool) ? [] : [tool.type])));
+  const isVerbosityKept = (text?.verbosity ?? "medium") === "medium";
+  return [...[...types].map((type) => `tools (${type})`), ...(isVerbosityKept ? [] : ["text.verbosity"])];
 }
 
 /** They are asked for by name, or by how many of them. */
@@ -48,7 +57,9 @@ function toTools({
   tools: given,
   tool_choice: choice,
 }: ResponsesRequest): Pick<ChatRequest, "tools" | "toolChoice"> {
-  const tools = given?.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  const tools = given
+    ?.filter(isFunctionTool)
+    .map(({ name, description, parameters }) => ({ name, description, parameters }));
   if (typeof choice !== "object") return { tools, toolChoice: choice };
   if (choice.type === "function") return { tools, toolChoice: { name: choice.name } };
   const allowed = new Set(choice.tools.map(({ name }) => name));

@@ -2,7 +2,6 @@
 // What one turn of the assistant thought, said and called are separate items here and one message there.
 import type { Message } from "@ingle/engine";
 import type { ResponsesContentPart, ResponsesInputItem, ResponsesRequest } from "@ingle/protocol";
-import { toCallArguments } from "../answering/call-arguments.ts";
 import { joinSaid, saidOf, type Said, type SaidMessage } from "../answering/said.ts";
 
 type Item<Type> = Extract<ResponsesInputItem, { type: Type }>;
@@ -15,7 +14,6 @@ interface Turn {
   message: { role: "assistant"; content: Said; reasoning?: string; toolCalls?: Call[] };
 }
 
-/** Throws `invalid_request` for calls whose arguments are no JSON object. */
 export function toMessages({
   instructions = "",
   input,
@@ -43,7 +41,7 @@ function messagesOf(items: readonly ResponsesInputItem[]): SaidMessage[] {
   for (const [index, item] of items.entries()) {
     const param = `input[${index}]`;
     if (item.type === "reasoning") turnFor("thought").reasoning = reasoningOf(item);
-    else if (item.type === "function_call") (turnFor("called").toolCalls ??= []).push(toCall(item, param));
+    else if (item.type === "function_call") (turnFor("called").toolCalls ??= []).push(toCall(item));
     else if (item.type === "function_call_output") {
       turn = undefined;
       const content = saidIn(item.output, `${param}.output`);
@@ -65,8 +63,8 @@ const mayFollow: Readonly<Record<Stage, readonly Stage[]>> = {
   called: ["called"],
 };
 
-function toCall({ call_id: id, name, arguments: text }: Item<"function_call">, param: string): Call {
-  return { id, name, arguments: toCallArguments(text, `${param}.arguments`) };
+function toCall({ call_id: id, name, arguments: text }: Item<"function_call">): Call {
+  return { id, name, arguments: text };
 }
 
 function reasoningOf({ content = [], summary = [] }: Item<"reasoning">): string {

@@ -1,13 +1,14 @@
 // The Response object of /v1/responses: what was asked for, given back, and what came of it. Used by to-events.ts and
 // routes/responses.ts.
 import type { GenerationResult } from "@ingle/engine";
-import type {
-  ErrorBody,
-  ResponsesAnswer,
-  ResponsesRequest,
-  ResponsesTextFormat,
-  ResponsesTool,
-  ResponsesUsage,
+import {
+  isFunctionTool,
+  type ErrorBody,
+  type ResponsesAnswer,
+  type ResponsesRequest,
+  type ResponsesTextFormat,
+  type ResponsesTool,
+  type ResponsesUsage,
 } from "@ingle/protocol";
 import { toUsage } from "../answering/answer.ts";
 
@@ -30,7 +31,7 @@ export function toHead(
     top_p: body.top_p ?? 1,
     top_logprobs: body.top_logprobs ?? 0,
     text: { format: toFormat(body.text?.format) },
-    tools: (body.tools ?? []).map(toTool),
+    tools: (body.tools ?? []).filter(isFunctionTool).map(toTool),
     tool_choice: body.tool_choice ?? "auto",
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
@@ -67,7 +68,6 @@ export function toUnfinished(
 
 export interface Finish {
   output: ResponsesAnswer["output"];
-  reasoningTokens: number;
   /** Unix seconds. */
   completedAt: number;
 }
@@ -75,7 +75,7 @@ export interface Finish {
 export function toFinished(
   head: ResponseHead,
   result: GenerationResult,
-  { output, reasoningTokens, completedAt }: Finish,
+  { output, completedAt }: Finish,
 ): ResponsesAnswer {
   const isCut = result.finishReason === "length";
   return {
@@ -85,17 +85,18 @@ export function toFinished(
     error: null,
     incomplete_details: isCut ? { reason: "max_output_tokens" } : null,
     output,
-    usage: toResponsesUsage(result, reasoningTokens),
+    usage: toResponsesUsage(result),
   };
 }
 
-function toResponsesUsage(result: GenerationResult, reasoningTokens: number): ResponsesUsage {
-  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details } = toUsage([result]);
+function toResponsesUsage(result: GenerationResult): ResponsesUsage {
+  const usage = toUsage([result]);
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details } = usage;
   return {
     input_tokens: prompt_tokens,
     input_tokens_details: { cached_tokens: prompt_tokens_details.cached_tokens, cache_write_tokens: 0 },
     output_tokens: completion_tokens,
-    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    output_tokens_details: usage.completion_tokens_details,
     total_tokens,
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { buildApp } from "../app.ts";
 import { ModelRegistry } from "../models/registry.ts";
-import { scriptedApp, testConfig } from "../testing/scripted-server.ts";
+import { scriptedApp, scriptedId, testConfig } from "../testing/scripted-server.ts";
 
 describe.each([
   ["/openapi.json", "application/json; charset=utf-8"],
@@ -16,6 +16,13 @@ describe.each([
       expect([response.statusCode, response.headers["content-type"]]).toEqual([200, type]);
     }
     expect((await app.inject({ url: "/v1/models" })).statusCode).toBe(401);
+  });
+
+  it("names the model to those alone who may use it", async () => {
+    await using house = await scriptedApp({ flags: { apiKey: ["k"] } });
+    expect((await house.app.inject({ url })).body).not.toContain(scriptedId);
+    await using open = await scriptedApp();
+    expect((await open.app.inject("/docs")).body).toContain(scriptedId);
   });
 
   it("is refused by a name or to a page that is not allowed", async () => {

@@ -62,6 +62,7 @@ describe("an answer in one piece", () => {
         completion_tokens: 5,
         total_tokens: 13,
         prompt_tokens_details: { cached_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 0 },
       },
       timings: {
         prompt_n: 8,
@@ -69,7 +70,7 @@ describe("an answer in one piece", () => {
         prompt_per_second: 8000,
         predicted_n: 5,
         predicted_ms: 5,
-        predicted_per_second: 1000,
+        predicted_per_second: 800,
         cache_n: 0,
         dropped_n: 0,
       },

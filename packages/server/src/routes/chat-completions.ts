@@ -14,7 +14,7 @@ import { sendEvents } from "../answering/send-events.ts";
 import { toStreamOptions } from "../answering/stream-options.ts";
 import { toChunks } from "../chat/to-chunks.ts";
 import { toCompletion } from "../chat/to-completion.ts";
-import { toGenerationRequest } from "../chat/to-generation.ts";
+import { leftOut, toGenerationRequest } from "../chat/to-generation.ts";
 import { readImages } from "../images/read-images.ts";
 import { generationErrors, type Operation } from "../openapi/operation.ts";
 
@@ -27,11 +27,15 @@ const operation: Operation = {
 };
 
 export async function chatRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
-  const route = { schema: { body: ChatCompletionRequest }, config: { operation } };
+  const route = {
+    schema: { body: ChatCompletionRequest },
+    config: { right: "inference", operation },
+  } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", route, async (request, reply) => {
     const { body } = request;
     const places = body.n ?? 1;
+    request.ignore(leftOut(body));
     const lease = await leaseModel(request, options, { model: body.model, places });
     const head = answerHead("chatcmpl", lease, options);
     const said = toGenerationRequest(body, options.variant);

@@ -1,5 +1,5 @@
 // POST /v1/completions: replies to one text or several, streamed or not.
-import { Completion, CompletionChunk, CompletionRequest } from "@ingle/protocol";
+import { Completion, CompletionChunk, CompletionRequest, promptsOf } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import {
@@ -14,7 +14,7 @@ import { toStreamOptions } from "../answering/stream-options.ts";
 import { promptText } from "../completions/prompt-text.ts";
 import { toChunks } from "../completions/to-chunks.ts";
 import { toCompletion } from "../completions/to-completion.ts";
-import { toCommon, toPrompts } from "../completions/to-generation.ts";
+import { toCommon } from "../completions/to-generation.ts";
 import { generationErrors, type Operation } from "../openapi/operation.ts";
 
 const operation: Operation = {
@@ -26,12 +26,12 @@ const operation: Operation = {
 };
 
 export async function completionRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
-  const route = { schema: { body: CompletionRequest }, config: { operation } };
+  const route = { schema: { body: CompletionRequest }, config: { right: "inference", operation } } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/completions", route, async (request, reply) => {
     const { body } = request;
     const { n: repliesPerPrompt = 1 } = body;
-    const prompts = toPrompts(body);
+    const prompts = promptsOf(body.prompt);
     const common = toCommon(body, options.variant);
     const lease = await leaseModel(request, options, {
       model: body.model,

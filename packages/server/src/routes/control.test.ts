@@ -33,6 +33,29 @@ describe("GET /api/v1/models", () => {
     ]);
   });
 
+  it("shows what the library and a file's header say of a model, before it is loaded", async () => {
+    const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: true, isEmbedder: false };
+    const listed = { format: "mlx", lastUsedAt: new Date(7_900), isRemovable: true, traits } as const;
+    const a = { ...scriptedKnown("a"), about: { readsImages: true }, listed };
+    const source = { known: async () => [a, scriptedKnown("b")] };
+    const server = await house([], { source, now: () => new Date(9_000) });
+    expect((await server.list()).data).toMatchObject([
+      {
+        format: "mlx",
+        architecture: "lfm2",
+        capabilities: ["vision", "tools", "thinking"],
+        last_used_at: 7,
+        removable: true,
+      },
+      { format: null, architecture: null, capabilities: [], last_used_at: null, removable: false },
+    ]);
+    await server.registry.load("b");
+    expect((await server.list()).data).toMatchObject([
+      {},
+      { architecture: "scripted", capabilities: ["tools"], last_used_at: 9 },
+    ]);
+  });
+
   it("shows how far a load is, and why one has failed", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
     const finish = gate();

@@ -1,14 +1,26 @@
-// The management of a running server: GET /api/v1/state, GET /api/v1/models, POST /api/v1/models/load and …/unload.
-import { LoadOrder, ManagedModel, ManagedModelList, ModelOrder, ServerState } from "@ingle/protocol";
+// The management of a running server: GET /api/v1/state, GET /api/v1/models, POST /api/v1/models/load, …/unload, …/pin and
+// …/estimate.
+import {
+  EstimateRequest,
+  LoadOrder,
+  ManagedModel,
+  ManagedModelList,
+  MemoryEstimate,
+  ModelOrder,
+  PinOrder,
+  ServerState,
+} from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { AnsweringOptions } from "../answering/answering.ts";
 import { settingsOf } from "../models/load-settings.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
+import { MemoryEstimates } from "../models/memory-estimate.ts";
 import type { ModelSlot } from "../models/model-slot.ts";
 import { isInMemory } from "../models/model-state.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ingleVersion } from "../version.ts";
+import { serverReadiness } from "./health.ts";
 
 const state: Operation = { summary: "What the server is doing", answers: { 200: ServerState } };
 const models: Operation = {
@@ -28,19 +40,39 @@ const unload: Operation = {
   example: {},
 };
 
-export interface ControlOptions extends Pick<AnsweringOptions, "registry" | "variant" | "now"> {
-  /** Runs before every order; throws for those who may give none. */
-  refuseStrangers: () => Promise<void>;
-}
+const pin: Operation = {
+  summary: "Keep a model from being freed for others, or let it be",
+  answers: { 200: ManagedModel },
+  errors: ["model_not_found"],
+  example: { pinned: false },
+};
+const estimate: Operation = {
+  summary: "Tell what loading a model would take, and whether there is room",
+  answers: { 200: MemoryEstimate },
+  errors: ["model_not_found", "overloaded", "engine_failed"],
+  example: {},
+};
+
+/** The orders' names of the engine's fields. */
+const paramNames = { contextLength: "context_length" };
+
+export type ControlOptions = Pick<AnsweringOptions, "registry" | "variant" | "now">;
 
 export async function controlRoutes(app: FastifyInstance, options: ControlOptions): Promise<void> {
-  const { registry, variant, now } = options;
-  const startedAt = Math.floor(now().getTime() / 1000);
+  questions(app, options);
+  orders(app, options);
+}
 
-  app.get("/api/v1/state", { config: { operation: state } }, async (): Promise<ServerState> => {
+/** Tells what the server is doing, as it is then. */
+export function stateTeller(
+  app: FastifyInstance,
+  { registry, variant, now }: ControlOptions,
+): () => ServerState {
+  const startedAt = Math.floor(now().getTime() / 1000);
+  return () => {
     const { running, waiting } = registry.figures();
     const loaded = registry.slots.filter((slot) => isInMemory(slot.state)).map(({ id }) => id);
-    const { status } = registry.readiness();
+    const { status } = serverReadiness(app, registry);
     return {
       status,
       version: ingleVersion(),
@@ -51,19 +83,45 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
       loaded,
       memory: modelMemory(registry),
     };
-  });
+  };
+}
 
-  app.get("/api/v1/models", { config: { operation: models } }, async (): Promise<ManagedModelList> => {
-    await registry.refresh();
-    return { object: "list", data: registry.slots.map(toManagedModel), memory: modelMemory(registry) };
-  });
+function questions(app: FastifyInstance, options: ControlOptions): void {
+  const { registry } = options;
+  const tellState = stateTeller(app, options);
+  app.get(
+    "/api/v1/state",
+    { config: { right: "inference", operation: state } },
+    async (): Promise<ServerState> => tellState(),
+  );
 
+  app.get(
+    "/api/v1/models",
+    { config: { right: "inference", operation: models } },
+    async (): Promise<ManagedModelList> => {
+      await registry.refresh();
+      return { object: "list", data: registry.slots.map(toManagedModel), memory: modelMemory(registry) };
+    },
+  );
+
+  const estimates = new MemoryEstimates(registry);
+  app
+    .withTypeProvider<ZodTypeProvider>()
+    .post(
+      "/api/v1/models/estimate",
+      { schema: { body: EstimateRequest }, config: { right: "management", operation: estimate, paramNames } },
+      async (request): Promise<MemoryEstimate> => {
+        const slot = await registry.known(request.body.model);
+        return await estimates.of(slot, settingsOf(request.body), request.clientSignal);
+      },
+    );
+}
+
+function orders(app: FastifyInstance, { registry }: ControlOptions): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  const preHandler = options.refuseStrangers;
-  const paramNames = { contextLength: "context_length" };
   typed.post(
     "/api/v1/models/load",
-    { preHandler, schema: { body: LoadOrder }, config: { operation: load, paramNames } },
+    { schema: { body: LoadOrder }, config: { right: "management", operation: load, paramNames } },
     async (request) => {
       const settings = settingsOf(request.body);
       const slot = await registry.known(request.body.model);
@@ -74,8 +132,17 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
     },
   );
   typed.post(
+    "/api/v1/models/pin",
+    { schema: { body: PinOrder }, config: { right: "management", operation: pin } },
+    async (request): Promise<ManagedModel> => {
+      const slot = await registry.known(request.body.model);
+      slot.pin(request.body.pinned);
+      return toManagedModel(slot);
+    },
+  );
+  typed.post(
     "/api/v1/models/unload",
-    { preHandler, schema: { body: ModelOrder }, config: { operation: unload } },
+    { schema: { body: ModelOrder }, config: { right: "management", operation: unload } },
     async (request) => {
       const slot = await registry.known(request.body.model);
       return await carryOut(slot, request, (signal) => registry.unload(slot.id, { signal }));

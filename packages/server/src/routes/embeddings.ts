@@ -1,10 +1,10 @@
 // POST /v1/embeddings: the vectors of one text or of many.
-import { Readable } from "node:stream";
 import type { EmbeddingResult } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { leaseModel, type AnsweringOptions } from "../answering/answering.ts";
+import { sendPieces } from "../answering/send-pieces.ts";
 import { toAnswer, toInputs } from "../embeddings/to-answer.ts";
 import type { Lease } from "../models/registry.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
@@ -21,15 +21,13 @@ export async function embeddingRoutes(
   app: FastifyInstance,
   options: Pick<AnsweringOptions, "registry" | "variant">,
 ): Promise<void> {
-  const route = { schema: { body: EmbeddingsRequest }, config: { operation } };
+  const route = { schema: { body: EmbeddingsRequest }, config: { right: "inference", operation } } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/embeddings", route, async (request, reply) => {
     const { model, encoding_format: format } = request.body;
     const lease = await leaseModel(request, options, { model });
     const result = await embed(request, lease, request.body);
-    return reply
-      .header("content-type", "application/json; charset=utf-8")
-      .send(Readable.from(toAnswer({ model: lease.id, result, format })));
+    return sendPieces(reply, toAnswer({ model: lease.id, result, format }));
   });
 }
 

@@ -21,6 +21,18 @@ describe.each(["/readyz", "/health"])("%s", (url) => {
     expect(Number(stopping.headers["retry-after"])).toBeGreaterThan(0);
   });
 
+  it("names the model to those alone who may use it", async () => {
+    await using house = await scriptedApp({ flags: { apiKey: ["k"] } });
+    const bodies = ["Bearer wrong", "Bearer k", ""].map(async (authorization) =>
+      (await house.app.inject({ url, headers: { authorization } })).json(),
+    );
+    expect(await Promise.all(bodies)).toEqual([
+      { status: "ok" },
+      { status: "ok", model: scriptedId },
+      { status: "ok" },
+    ]);
+  });
+
   it("is 200 while the model is idle: the next request loads it again", async () => {
     await using house = await scriptedApp({ flags: { idleUnload: "1s" } });
     await expect.poll(() => house.registry.readiness().status, { timeout: 5_000 }).toBe("idle");

@@ -1,7 +1,8 @@
 // Probes. /livez: the process runs. /readyz and /health: requests are answered, and the server is not stopping.
 import { Liveness, Readiness, wireErrors } from "@ingle/protocol";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { secondsLeft } from "../models/refusals.ts";
+import type { HouseReadiness } from "../models/readiness.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { Operation } from "../openapi/operation.ts";
 
@@ -15,19 +16,29 @@ export async function healthRoutes(
   app: FastifyInstance,
   options: { registry: ModelRegistry },
 ): Promise<void> {
-  const ready = async (_request: unknown, reply: FastifyReply): Promise<Readiness> => {
-    const { isReady, ...found } = options.registry.readiness();
+  const ready = async ({ right }: FastifyRequest, reply: FastifyReply): Promise<Readiness> => {
+    const { isReady, ...found } = serverReadiness(app, options.registry);
     if (!isReady) {
       reply.code(wireErrors.model_loading.status);
       reply.header("retry-after", secondsLeft(found.progress ?? 0));
     }
-    return found;
+    if (right !== "none") return found;
+    const { model: _forKeysOnly, ...rest } = found;
+    return rest;
   };
 
-  // Probes carry no key.
-  app.get("/livez", { config: { isPublic: true, operation: live } }, async (): Promise<Liveness> => ({
+  // Probes carry no key; one that does is told the model's name.
+  app.get("/livez", { config: { right: "none", operation: live } }, async (): Promise<Liveness> => ({
     status: "ok",
   }));
-  app.get("/readyz", { config: { isPublic: true, operation: readiness } }, ready);
-  app.get("/health", { config: { isPublic: true, operation: readiness } }, ready);
+  app.get("/readyz", { config: { right: "none", operation: readiness } }, ready);
+  app.get("/health", { config: { right: "none", operation: readiness } }, ready);
+}
+
+/** As the models are; a server that closes takes no requests, whatever becomes of its models. */
+export function serverReadiness(
+  { drainSignal }: Pick<FastifyInstance, "drainSignal">,
+  registry: ModelRegistry,
+): HouseReadiness {
+  return drainSignal.aborted ? { status: "shutting_down", isReady: false } : registry.readiness();
 }

@@ -5,6 +5,7 @@ import {
   ModelAliases,
   OfferedRepository,
   PullEvent,
+  RecommendedModel,
   RemovedModel,
 } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
@@ -95,6 +96,21 @@ describe("GET /api/v1/models/search", () => {
     const server = await house();
     const reply = await server.app.inject({ url: `/api/v1/models/search${query}` });
     expect([reply.statusCode, server.asked]).toEqual([400, []]);
+  });
+});
+
+describe("GET /api/v1/models/recommended", () => {
+  it("tells which model to begin with", async () => {
+    const server = await house();
+    const reply = await server.app.inject({ url: "/api/v1/models/recommended" });
+    expect(RecommendedModel.parse(reply.json())).toEqual({
+      model: "small-chat",
+      installed: false,
+      size_bytes: 40,
+      license: "MIT",
+      reason: "starter",
+      hub: "no_memory",
+    });
   });
 });
 
@@ -201,7 +217,7 @@ describe("orders", () => {
       const payload = { model: "a", alias: "daily" };
       const refused = await open.post(path, payload);
       expect([refused.statusCode, refused.json()]).toMatchObject([403, { error: { code: "forbidden" } }]);
-      const keyed = await house({ host: "0.0.0.0", apiKey: ["secret"] }, [scriptedKnown("a")]);
+      const keyed = await house({ host: "0.0.0.0", adminKey: ["secret"] }, [scriptedKnown("a")]);
       keyed.finish.open();
       const url = `/api/v1/models/${path}`;
       const headers = { authorization: "Bearer secret" };

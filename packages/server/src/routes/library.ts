@@ -1,4 +1,4 @@
-// The model library of a running server: GET /api/v1/models/search and …/describe, POST /api/v1/models/pull with progress
+// The model library of a running server: GET /api/v1/models/search, …/describe and …/recommended, POST /api/v1/models/pull with progress
 // events, …/remove, …/alias and …/unalias.
 import {
   AliasRequest,
@@ -8,6 +8,7 @@ import {
   OfferedRepository,
   PullEvent,
   PullRequest,
+  RecommendedModel,
   RemovedModel,
   RemoveRequest,
   SearchQuery,
@@ -21,6 +22,7 @@ import { dataEvent, doneEvent } from "../answering/sse.ts";
 import type { ModelLibrary, NamedModel } from "../models/model-library.ts";
 import { takesMemory } from "../models/model-state.ts";
 import { toOfferedRepository } from "../models/offered-repository.ts";
+import { toRecommendedModel } from "../models/recommended-model.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
@@ -33,6 +35,11 @@ const search: Operation = {
 const describe: Operation = {
   summary: "Tell the models of a repository, and the memory that they need",
   answers: { 200: OfferedRepository },
+  errors: ["not_found", "model_not_found", "engine_failed"],
+};
+const recommended: Operation = {
+  summary: "Tell which model to begin with",
+  answers: { 200: RecommendedModel },
   errors: ["not_found", "model_not_found", "engine_failed"],
 };
 const pull: Operation = {
@@ -61,8 +68,6 @@ export interface LibraryRouteOptions {
   /** Absent: this server manages no library. */
   library: ModelLibrary | undefined;
   keepAliveMs: number;
-  /** Runs before every order; throws for those who may give none. */
-  refuseStrangers: () => Promise<void>;
 }
 
 /** The library, or a `not_found` where there is none. */
@@ -88,7 +93,7 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
 function questions(app: TypedApp, library: GetLibrary): void {
   app.get(
     "/api/v1/models/search",
-    { schema: { querystring: SearchQuery }, config: { operation: search } },
+    { schema: { querystring: SearchQuery }, config: { right: "management", operation: search } },
     async ({ query, clientSignal: signal }): Promise<FoundRepositories> => {
       const found = await library().search(query.q, { limit: query.limit, signal });
       const data = found.map(({ isGated, ...repository }) => ({ ...repository, gated: isGated }));
@@ -98,20 +103,23 @@ function questions(app: TypedApp, library: GetLibrary): void {
 
   app.get(
     "/api/v1/models/describe",
-    { schema: { querystring: DescribeQuery }, config: { operation: describe } },
+    { schema: { querystring: DescribeQuery }, config: { right: "management", operation: describe } },
     async ({ query, clientSignal: signal }): Promise<OfferedRepository> =>
       toOfferedRepository(await library().describe(query.repo, { signal })),
   );
+
+  app.get(
+    "/api/v1/models/recommended",
+    { config: { right: "management", operation: recommended } },
+    async ({ clientSignal: signal }): Promise<RecommendedModel> =>
+      toRecommendedModel(await library().recommended({ signal })),
+  );
 }
 
-function orders(
-  app: TypedApp,
-  library: GetLibrary,
-  { registry, keepAliveMs, refuseStrangers }: LibraryRouteOptions,
-): void {
+function orders(app: TypedApp, library: GetLibrary, { registry, keepAliveMs }: LibraryRouteOptions): void {
   app.post(
     "/api/v1/models/pull",
-    { preHandler: refuseStrangers, schema: { body: PullRequest }, config: { operation: pull } },
+    { schema: { body: PullRequest }, config: { right: "management", operation: pull } },
     async (request, reply) => {
       const { model, stream = true } = request.body;
       const { clientSignal: signal } = request;
@@ -123,7 +131,7 @@ function orders(
 
   app.post(
     "/api/v1/models/remove",
-    { preHandler: refuseStrangers, schema: { body: RemoveRequest }, config: { operation: remove } },
+    { schema: { body: RemoveRequest }, config: { right: "management", operation: remove } },
     async (request): Promise<RemovedModel> => {
       const { model } = request.body;
       const { id, state } = await registry.known(model);
@@ -137,11 +145,7 @@ function orders(
   );
 }
 
-function aliasOrders(
-  app: TypedApp,
-  library: GetLibrary,
-  { registry, refuseStrangers }: LibraryRouteOptions,
-): void {
+function aliasOrders(app: TypedApp, library: GetLibrary, { registry }: LibraryRouteOptions): void {
   const renamed = async ({ id, aliases }: NamedModel): Promise<ModelAliases> => {
     await registry.refresh({ isNeeded: true });
     return { id, aliases: [...aliases] };
@@ -149,14 +153,14 @@ function aliasOrders(
 
   app.post(
     "/api/v1/models/alias",
-    { preHandler: refuseStrangers, schema: { body: AliasRequest }, config: { operation: alias } },
+    { schema: { body: AliasRequest }, config: { right: "management", operation: alias } },
     async ({ body, clientSignal: signal }) =>
       await renamed(await library().alias(body.alias, body.model, { signal })),
   );
 
   app.post(
     "/api/v1/models/unalias",
-    { preHandler: refuseStrangers, schema: { body: UnaliasRequest }, config: { operation: unalias } },
+    { schema: { body: UnaliasRequest }, config: { right: "management", operation: unalias } },
     async ({ body, clientSignal: signal }) => await renamed(await library().unalias(body.alias, { signal })),
   );
 }

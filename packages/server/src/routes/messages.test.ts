@@ -10,7 +10,7 @@ const slow = { pieces: Array.from({ length: 1000 }, () => "x"), delayMs: 5 };
 
 async function answer(request: InjectOptions, options: ScriptedOptions = {}) {
   await using house = await scriptedApp(options);
-  return house.app.inject({ method: "POST", url, ...request });
+  return await house.app.inject({ method: "POST", url, ...request });
 }
 
 async function post(base: string, sent: object): Promise<Response> {

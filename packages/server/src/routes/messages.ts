@@ -4,6 +4,7 @@ import {
   anthropicErrorBody,
   AnthropicMessage,
   CountTokensRequest,
+  type ErrorBody,
   MessagesRequest,
   MessageStreamEvent,
   TokenCount,
@@ -15,7 +16,7 @@ import { sendEvents } from "../answering/send-events.ts";
 import { namedEvent } from "../answering/sse.ts";
 import { readImages } from "../images/read-images.ts";
 import { toEvents } from "../messages/to-events.ts";
-import { paramNames, toGenerationRequest, toPromptRequest } from "../messages/to-generation.ts";
+import { leftOut, paramNames, toGenerationRequest, toPromptRequest } from "../messages/to-generation.ts";
 import { toMessage } from "../messages/to-message.ts";
 import { generationErrors, modelErrors, type Operation } from "../openapi/operation.ts";
 
@@ -38,14 +39,16 @@ const countOperation: Operation = {
   example: { messages },
 };
 
+const errorForm = (error: ErrorBody, { id }: { id: string }) => anthropicErrorBody(error, id);
+
 const messageRoute = {
   schema: { body: MessagesRequest },
-  config: { operation: messageOperation, errorForm: anthropicErrorBody, paramNames },
-};
+  config: { right: "inference", operation: messageOperation, errorForm, paramNames },
+} as const;
 const countRoute = {
   schema: { body: CountTokensRequest },
-  config: { operation: countOperation, errorForm: anthropicErrorBody, paramNames },
-};
+  config: { right: "inference", operation: countOperation, errorForm, paramNames },
+} as const;
 
 export async function messagesRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
   const { variant, newId, keepAliveMs } = options;
@@ -58,6 +61,7 @@ export async function messagesRoutes(app: FastifyInstance, options: AnsweringOpt
 
   routes.post("/v1/messages", messageRoute, async (request, reply) => {
     const { body } = request;
+    request.ignore(leftOut(body));
     const lease = await leaseModel(request, options, { model: body.model });
     const head = { id: `msg_${newId()}`, model: lease.id };
     const said = toGenerationRequest(body, variant);
@@ -70,12 +74,13 @@ export async function messagesRoutes(app: FastifyInstance, options: AnsweringOpt
     if (body.stream !== true) return toMessage(head, await generation);
     return sendEvents(request, reply, toEvents(head, generation), {
       keepAliveMs,
-      toErrorEvent: (error) => namedEvent("error", JSON.stringify(anthropicErrorBody(error, request.id))),
+      toErrorEvent: (error) => namedEvent("error", JSON.stringify(errorForm(error, request))),
     });
   });
 
   routes.post("/v1/messages/count_tokens", countRoute, async (request): Promise<TokenCount> => {
     const { body, clientSignal: signal } = request;
+    request.ignore(leftOut(body));
     const { model } = await leaseModel(request, options, { model: body.model });
     const chat = await readImages(toPromptRequest(body), model, imageReading(request, options));
     const { length } = await model.promptTokens(chat, { signal });

@@ -8,7 +8,7 @@ const operation: Operation = {
 };
 
 export async function metricsRoutes(app: FastifyInstance): Promise<void> {
-  app.get("/metrics", { config: { operation } }, async (_request, reply) => {
+  app.get("/metrics", { config: { right: "inference", operation } }, async (_request, reply) => {
     const { metrics } = app;
     return reply.header("content-type", metrics.contentType).send(await metrics.text());
   });

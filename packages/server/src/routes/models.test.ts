@@ -1,4 +1,4 @@
-import { ModelEntry, ModelList } from "@ingle/protocol";
+import { AnthropicErrorBody, ModelEntry, ModelList } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { buildApp } from "../app.ts";
 import { ModelRegistry } from "../models/registry.ts";
@@ -14,6 +14,20 @@ describe("GET /v1/models", () => {
   it("is empty without one", async () => {
     const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });
     expect((await app.inject({ url: "/v1/models" })).json()).toEqual({ object: "list", data: [] });
+  });
+});
+
+describe("errors of the models", () => {
+  it.each([
+    ["/v1/models/none", 404, "not_found_error"],
+    ["/v1/models?limit=0", 400, "invalid_request_error"],
+  ])("of %s have the shape of the client that asks", async (url, status, type) => {
+    await using house = await scriptedApp();
+    const asked = await house.app.inject({ url, headers: { "anthropic-version": "2023-06-01" } });
+    const { error, request_id } = AnthropicErrorBody.parse(asked.json());
+    expect([asked.statusCode, error.type, request_id]).toEqual([status, type, asked.headers["x-request-id"]]);
+    const other = await house.app.inject({ url });
+    expect([other.statusCode, Object.keys(other.json())]).toEqual([status, ["error"]]);
   });
 });
 

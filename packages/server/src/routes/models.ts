@@ -1,29 +1,67 @@
-// GET /v1/models and GET /v1/models/{id}.
-import { ModelEntry, ModelList } from "@ingle/protocol";
-import type { FastifyInstance } from "fastify";
+// GET /v1/models and GET /v1/models/{id}, for Anthropic's clients in the shape that they know.
+import {
+  AnthropicErrorBody,
+  anthropicErrorBody,
+  AnthropicModel,
+  AnthropicModelList,
+  ErrorBody,
+  ModelEntry,
+  ModelList,
+  ModelsQuery,
+} from "@ingle/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { toAnthropicList, toAnthropicModel } from "../models/anthropic-models.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { Operation } from "../openapi/operation.ts";
 
-const list: Operation = { summary: "The models that can be served", answers: { 200: ModelList } };
+const shape = "With the header anthropic-version, in the shape of Anthropic's clients.";
+
+const errorBody = z.union([ErrorBody, AnthropicErrorBody]);
+
+const list: Operation = {
+  summary: "The models that can be served",
+  description: shape,
+  answers: { 200: z.union([ModelList, AnthropicModelList]) },
+  errorBody,
+};
 const entry: Operation = {
   summary: "One of the models",
-  answers: { 200: ModelEntry },
+  description: shape,
+  answers: { 200: z.union([ModelEntry, AnthropicModel]) },
   errors: ["model_not_found"],
-  id: "An id of GET /v1/models; its slashes may be written as they are or as %2F.",
+  errorBody,
+  id: "An id of GET /v1/models, or another name of one; its slashes may be written as they are or as %2F.",
 };
 
 export async function modelRoutes(app: FastifyInstance, options: { registry: ModelRegistry }): Promise<void> {
   const { registry } = options;
 
-  app.get("/v1/models", { config: { operation: list } }, async (): Promise<ModelList> => {
+  const listed = {
+    schema: { querystring: ModelsQuery },
+    config: { right: "inference", operation: list, errorForm },
+  } as const;
+  app.withTypeProvider<ZodTypeProvider>().get("/v1/models", listed, async (request) => {
     await registry.refresh();
-    return { object: "list", data: registry.list() };
+    const data = registry.list();
+    const answer: ModelList = { object: "list", data };
+    return isAnthropic(request) ? toAnthropicList(data, request.query) : answer;
   });
 
   // Ids of models hold slashes, written as they are or as %2F: everything after the last fixed part is the id.
-  const config = { operation: entry };
-  app.get<{ Params: { "*": string } }>("/v1/models/*", { config }, async (request): Promise<ModelEntry> => {
+  const config = { right: "inference", operation: entry, errorForm } as const;
+  app.get<{ Params: { "*": string } }>("/v1/models/*", { config }, async (request) => {
     await registry.refresh();
-    return registry.describe(request.params["*"]);
+    const model = registry.describe(request.params["*"]);
+    return isAnthropic(request) ? toAnthropicModel(model) : model;
   });
+}
+
+function errorForm(error: ErrorBody, request: Pick<FastifyRequest, "id" | "headers">): object {
+  return isAnthropic(request) ? anthropicErrorBody(error, request.id) : error;
+}
+
+function isAnthropic({ headers }: Pick<FastifyRequest, "headers">): boolean {
+  return headers["anthropic-version"] !== undefined;
 }

@@ -118,7 +118,11 @@ describe("what cannot be answered", () => {
       { previous_response_id: "resp_1" },
       { status: 400, param: "previous_response_id" },
     ],
-    ["a tool that is not here", { tools: [{ type: "web_search" }] }, { status: 400, param: "tools[0].type" }],
+    [
+      "a call of a tool that is not here",
+      { tools: [{ type: "web_search" }], tool_choice: "required" },
+      { status: 400, param: "tool_choice" },
+    ],
     [
       "an image for a model of texts",
       { input: [{ role: "user", content: [{ type: "input_image", image_url: "data:," }] }] },

@@ -7,7 +7,7 @@ import { sendEvents } from "../answering/send-events.ts";
 import { readImages } from "../images/read-images.ts";
 import { generationErrors, type Operation } from "../openapi/operation.ts";
 import { toEvents, toText, toUnixSeconds, wholeResponse, written } from "../responses/to-events.ts";
-import { paramNames, toGenerationRequest } from "../responses/to-generation.ts";
+import { leftOut, paramNames, toGenerationRequest } from "../responses/to-generation.ts";
 import { toHead } from "../responses/to-response.ts";
 
 const operation: Operation = {
@@ -19,11 +19,15 @@ const operation: Operation = {
 };
 
 export async function responsesRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
-  const route = { schema: { body: ResponsesRequest }, config: { paramNames, operation } };
+  const route = {
+    schema: { body: ResponsesRequest },
+    config: { right: "inference", paramNames, operation },
+  } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/responses", route, async (request, reply) => {
     const { body } = request;
     const { now, newId, keepAliveMs } = options;
+    request.ignore(leftOut(body));
     const said = toGenerationRequest(body, options.variant);
     const lease = await leaseModel(request, options, { model: body.model });
     const sampling = await readImages(said, lease.model, imageReading(request, options));

@@ -1,19 +1,15 @@
 // POST /v1/tokenize and /v1/detokenize: what a text or a conversation is to the model, and the text of tokens.
 import type { Model } from "@ingle/engine";
-import {
-  Detokenization,
-  DetokenizeRequest,
-  Tokenization,
-  TokenizeRequest,
-  type TokenPiece,
-} from "@ingle/protocol";
+import { Detokenization, DetokenizeRequest, Tokenization, TokenizeRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { imageReading, leaseModel, type AnsweringOptions } from "../answering/answering.ts";
+import { sendPieces } from "../answering/send-pieces.ts";
 import { toConversation } from "../chat/to-generation.ts";
 import type { ImageReading } from "../images/image-files.ts";
 import { readImages } from "../images/read-images.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
+import { toDetokenization, toTokenization } from "../tokenizing/to-answer.ts";
 import { WireError } from "../wire-error.ts";
 
 /** Most tokens whose texts are told one by one: each is an object of its own, made while everybody else waits. */
@@ -35,25 +31,28 @@ const detokenizing: Operation = {
 
 export async function tokenizeRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  const tokenize = { schema: { body: TokenizeRequest }, config: { operation: tokenizing } };
-  const detokenize = { schema: { body: DetokenizeRequest }, config: { operation: detokenizing } };
+  const tokenize = {
+    schema: { body: TokenizeRequest },
+    config: { right: "inference", operation: tokenizing },
+  } as const;
+  const detokenize = {
+    schema: { body: DetokenizeRequest },
+    config: { right: "inference", operation: detokenizing },
+  } as const;
 
-  typed.post("/v1/tokenize", tokenize, async (request): Promise<Tokenization> => {
+  typed.post("/v1/tokenize", tokenize, async (request, reply) => {
     const { body } = request;
-    const { model } = await leaseModel(request, options, { model: body.model });
+    const { model } = await leaseModel(request, options, { model: body.model, mayMeanAny: true });
     const tokens = await tokensOf(model, body, imageReading(request, options));
-    return {
-      tokens: body.with_pieces === true ? await withPieces(model, tokens) : Array.from(tokens),
-      count: tokens.length,
-      max_model_len: model.info.contextLength,
-    };
+    const pieces = body.with_pieces === true ? await piecesOf(model, tokens) : undefined;
+    return sendPieces(reply, toTokenization(tokens, model.info.contextLength, pieces));
   });
 
-  typed.post("/v1/detokenize", detokenize, async (request): Promise<Detokenization> => {
+  typed.post("/v1/detokenize", detokenize, async (request, reply) => {
     const { body } = request;
-    const { model } = await leaseModel(request, options, { model: body.model });
+    const { model } = await leaseModel(request, options, { model: body.model, mayMeanAny: true });
     const text = await model.tokenizer.decode(body.tokens, { specials: true });
-    return { content: text, prompt: text };
+    return sendPieces(reply, toDetokenization(text));
   });
 }
 
@@ -70,22 +69,10 @@ async function tokensOf(model: Model, body: TokenizeRequest, reading: ImageReadi
   });
 }
 
-async function withPieces(model: Model, tokens: Int32Array): Promise<TokenPiece[]> {
+async function piecesOf(model: Model, tokens: Int32Array): Promise<Uint8Array[]> {
   if (tokens.length > piecesMax) {
     const rule = `with_pieces is for at most ${piecesMax} tokens, and these are ${tokens.length}`;
     throw new WireError("invalid_request", rule, { param: "with_pieces" });
   }
-  const pieces = await model.tokenizer.pieces(tokens);
-  return pieces.map((bytes, index) => ({ id: tokens[index] ?? 0, piece: toPiece(bytes) }));
+  return model.tokenizer.pieces(tokens);
 }
-
-/** A part of a character is no text: its bytes are told instead. */
-function toPiece(bytes: Uint8Array): string | number[] {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return [...bytes];
-  }
-}
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

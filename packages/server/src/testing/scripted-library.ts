@@ -1,7 +1,24 @@
 // A library of models in which a pull takes as long as a test lets it, and what was asked of it.
-import { EngineError, type LibraryProgress } from "@ingle/engine";
+import { EngineError, type LibraryProgress, type NpmModel } from "@ingle/engine";
 import type { ModelLibrary } from "../models/model-library.ts";
+import { orAborted } from "../models/room.ts";
 import { gate, scriptedKnown, type ScriptedKnown } from "./scripted-models.ts";
+
+const starter: NpmModel = {
+  id: "small-chat",
+  title: "Small",
+  license: "MIT",
+  fileName: "small.gguf",
+  source: {
+    scheme: "npm:",
+    parts: [1, 2].map((part) => ({
+      name: `small-${part}`,
+      version: "1.0.0",
+      integrity: "sha512-x",
+      tarballBytes: 20,
+    })),
+  },
+};
 
 /** What is pulled is added to `installed`, and what is removed leaves it. */
 export function scriptedLibrary(installed: ScriptedKnown[] = []) {
@@ -30,10 +47,13 @@ export function scriptedLibrary(installed: ScriptedKnown[] = []) {
       if (model === "nobody/nothing") throw new EngineError("model_not_found", "The hub has no such model.");
       signal.addEventListener("abort", () => aborted.push(signal.reason));
       report = (progress) => onProgress(model, progress);
-      await finish.closed;
+      await orAborted(finish.closed, signal);
       installed.push(scriptedKnown(model));
       return model;
     },
+    // scripted-work.ts has those that take their time.
+    importPath: async (path) => [path],
+    quantize: async (model, { to }) => `${model}-${to}`,
     search: async (words, { limit }) => {
       asked.push([words, limit]);
       return [{ repo: "acme/tiny-GGUF", downloads: 7, likes: 3, isGated: false }];
@@ -41,6 +61,10 @@ export function scriptedLibrary(installed: ScriptedKnown[] = []) {
     describe: async (repo) => {
       asked.push(repo);
       return offered(repo);
+    },
+    recommended: async () => {
+      const located = { kind: "npm" as const, id: starter.id, model: starter };
+      return { reason: "starter", insteadOf: { why: "memory" }, lost: [], located };
     },
     alias: async (alias, model) => {
       const wanted = known(model);

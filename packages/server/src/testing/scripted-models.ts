@@ -1,10 +1,11 @@
 // Models for the registry that say what a script tells them, load when a test lets them, and count how often.
-import type { LoadedModel, MemoryBytes } from "@ingle/engine";
+import type { LoadedModel, MemoryBytes, MemoryForecast } from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
 import type { KnownModel } from "../models/known-model.ts";
 import type { LoadSettings } from "../models/load-settings.ts";
 
 export interface ScriptedKnown extends KnownModel {
+  forecast?: NonNullable<KnownModel["forecast"]>;
   /** What has happened to it so far. */
   readonly log: { prepared: number; loads: number; frees: number };
   /** What an order had said of each load. */
@@ -20,7 +21,13 @@ export interface ScriptedKnown extends KnownModel {
 /** A model of so many bytes. Loads at once, with the context that an order says, unless its gate is closed. */
 export function scriptedKnown(
   id: string,
-  options: { hostBytes?: number; script?: Script; aliases?: readonly string[] } = {},
+  options: {
+    hostBytes?: number;
+    script?: Script;
+    aliases?: readonly string[];
+    /** What it would take beside its bytes; absent: nobody can tell. */
+    forecast?: Partial<MemoryForecast>;
+  } = {},
 ): ScriptedKnown {
   const log = { prepared: 0, loads: 0, frees: 0 };
   const asked: (LoadSettings | undefined)[] = [];
@@ -42,6 +49,14 @@ export function scriptedKnown(
       return { byMemory, load: (onProgress) => load(onProgress, order.settings?.contextLength) };
     },
   };
+  const { forecast } = options;
+  if (forecast !== undefined) {
+    known.forecast = async (order) => {
+      asked.push(order.settings);
+      const contextLength = order.settings?.contextLength ?? 2048;
+      return { ...forecastOf(hostBytes, contextLength), ...forecast };
+    };
+  }
   const load = async (
     onProgress: (fraction: number) => void,
     contextLength = script?.contextLength ?? 2048,
@@ -57,6 +72,17 @@ export function scriptedKnown(
     return { model, tokenizer: model.tokenizer, processor: model.processor, [Symbol.asyncDispose]: free };
   };
   return known;
+}
+
+function forecastOf(hostBytes: number, contextLength: number): MemoryForecast {
+  const footprint = {
+    weightsBytes: hostBytes,
+    contextBytes: 0,
+    computeBytes: 0,
+    byMemory: { host: hostBytes },
+  };
+  const context = { contextLength, contextLengthMax: 8192, kvBytesPerToken: 64 };
+  return { ...context, footprint, isReduced: false, refusal: undefined };
 }
 
 /** A promise whose end is outside. */

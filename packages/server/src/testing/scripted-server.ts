@@ -22,7 +22,7 @@ export interface ScriptedApp extends AsyncDisposable {
 }
 
 export function testConfig(flags: ServerFlags = {}): ServerConfig {
-  return resolveConfig({ flags: { port: 0, ...flags }, env: {} });
+  return resolveConfig({ flags: { port: 0, insecureShortKey: true, ...flags }, env: {} });
 }
 
 /** A registry that holds a scripted model. */

@@ -1,6 +1,6 @@
 // What the tests with foreign clients ask: one question, one tool, one schema, on a tiny model with random weights that can
 // only ever answer in finite ways. Used by the tests in this folder.
-import { realServer, type RealServer } from "../real-server.ts";
+import { chatTemplate, realServer, type RealServer } from "../real-server.ts";
 
 export const question = "What is the weather in Rome?";
 export const cities = ["Rome", "Oslo"] as const;
@@ -13,9 +13,11 @@ export const weatherParameters = {
 };
 export const weatherText = "Sunny, 21 degrees";
 
-export function foreignServer(): Promise<RealServer> {
+/** With ChatML's template, or another one of those that come with llama.cpp. */
+export async function foreignServer(template?: string): Promise<RealServer> {
+  const own = template === undefined ? {} : { chatTemplate: await chatTemplate(template) };
   return realServer({
-    fixture: { vocabulary: "qwen2" },
+    fixture: { vocabulary: "qwen2", ...own },
     load: { contextLength: 2048, parallel: 4 },
   });
 }

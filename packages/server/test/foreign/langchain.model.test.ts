@@ -13,7 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-function chat(fields: { maxTokens?: number; temperature?: number } = {}): ChatOpenAI {
+function chat(
+  fields: { maxTokens?: number; temperature?: number } = {},
+  { baseUrl: baseURL, ...more }: { baseUrl: string; logit_bias?: object } = { baseUrl: server.baseUrl },
+): ChatOpenAI {
   return new ChatOpenAI({
     model: modelId,
     apiKey: "anything",
@@ -21,8 +24,8 @@ function chat(fields: { maxTokens?: number; temperature?: number } = {}): ChatOp
     maxTokens: 200,
     maxRetries: 0,
     ...fields,
-    configuration: { baseURL: server.baseUrl },
-    modelKwargs: { seed: 1 },
+    configuration: { baseURL },
+    modelKwargs: { seed: 1, ...more },
   });
 }
 
@@ -82,5 +85,39 @@ describe("LangChain's ChatOpenAI", () => {
 
   it("learns of errors with their status", async () => {
     await expect(chat({ temperature: -1 }).invoke(messages)).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe.each([
+  ["our own syntax of calls", undefined, '{"tool_calls": [{"name": "'],
+  ["the template's", "Qwen-Qwen2.5-7B-Instruct", "<tool_call>"],
+])("LangChain's agents, with %s", (_name, template, callsBegin) => {
+  let own: RealServer;
+  beforeAll(async () => {
+    own = await foreignServer(template);
+  });
+  afterAll(() => own[Symbol.asyncDispose]());
+
+  const Forecast = z.object({ city: z.enum(cities), isSunny: z.boolean() });
+  const response_format = {
+    type: "json_schema" as const,
+    json_schema: { name: "forecast", strict: true, schema: z.toJSONSchema(Forecast) },
+  };
+
+  it.each([
+    ["a call", callsBegin],
+    ["a text of it", '{"city": "'],
+  ])("bind tools beside a form and get %s", async (kind, begin) => {
+    const tokens = await own.model.tokenizer.encode(begin, { addSpecial: false });
+    // Random weights seldom come upon its first words by themselves.
+    const logit_bias = Object.fromEntries(Array.from(tokens, (token) => [token, 60]));
+    const bound = chat({}, { baseUrl: own.baseUrl, logit_bias }).bindTools([weather], {
+      response_format,
+      parallel_tool_calls: false,
+    });
+    const answer = await bound.invoke(messages);
+    const city: unknown = expect.stringMatching(/^(Rome|Oslo)$/);
+    if (kind === "a call") expect(answer.tool_calls).toMatchObject([{ name: "get_weather", args: { city } }]);
+    else expect(Forecast.parse(JSON.parse(answer.text))).toEqual({ city, isSunny: expect.any(Boolean) });
   });
 });

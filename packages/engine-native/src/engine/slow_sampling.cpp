@@ -1,0 +1,64 @@
+#include "engine/slow_sampling.h"
+
+#include <utility>
+
+namespace engine {
+
+SlowSampling::SlowSampling(Work work) : work_(std::move(work)), thread_([this] { run(); }) {}
+
+SlowSampling::~SlowSampling() {
+    {
+        std::lock_guard lock(mutex_);
+        is_left_ = true;
+        turn_ = Turn::worker;
+    }
+    changed_.notify_all();
+}
+
+bool SlowSampling::go_on(size_t& steps) {
+    std::unique_lock lock(mutex_);
+    if (is_done_) return true;
+    share_.left = steps;
+    turn_ = Turn::worker;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return turn_ == Turn::caller; });
+    steps = share_.left;
+    return is_done_;
+}
+
+base::Token SlowSampling::token() const {
+    if (error_ != nullptr) std::rethrow_exception(error_);
+    return token_;
+}
+
+void SlowSampling::run() {
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return turn_ == Turn::worker; });
+        if (is_left_) return;
+    }
+    base::Token token = 0;
+    std::exception_ptr error;
+    try {
+        token = work_(share_);
+    } catch (...) {
+        error = std::current_exception(); // go_on()'s caller is told by token()
+    }
+    std::lock_guard lock(mutex_);
+    token_ = token;
+    error_ = std::move(error);
+    is_done_ = true;
+    turn_ = Turn::caller;
+    changed_.notify_all();
+}
+
+/// The worker's thread, in the middle of its work.
+void SlowSampling::wait_for_more() {
+    std::unique_lock lock(mutex_);
+    turn_ = Turn::caller;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return turn_ == Turn::worker; });
+    if (is_left_) throw llama_rt::ShareUsedUp();
+}
+
+} // namespace engine

@@ -1,0 +1,24 @@
+// A function that the environment calls when it ends, for as long as one of these lives: whatever its data is, it is gone
+// only after the hook is. JS thread only.
+#pragma once
+
+#include <napi.h>
+
+namespace binding {
+
+class CleanupHook {
+public:
+    CleanupHook(napi_env env, void (*hook)(void*), void* data) : env_(env), hook_(hook), data_(data) {
+        napi_add_env_cleanup_hook(env_, hook_, data_);
+    }
+    ~CleanupHook() { napi_remove_env_cleanup_hook(env_, hook_, data_); }
+    CleanupHook(const CleanupHook&) = delete;
+    CleanupHook& operator=(const CleanupHook&) = delete;
+
+private:
+    napi_env env_;
+    void (*hook_)(void*);
+    void* data_;
+};
+
+} // namespace binding

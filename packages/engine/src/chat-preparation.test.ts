@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { prepareForTemplate } from "./chat-preparation.ts";
+import { checkGenerationRequest } from "./generation-request.ts";
+
+const template = { writesTools: true, writesToolCalls: true, isLfm2: false, holdsFormOrCalls: true };
+
+function prepare(more: object, skills: object = {}): ReturnType<typeof prepareForTemplate> {
+  const request = checkGenerationRequest({ messages: [{ role: "user", content: "Hi" }], ...more });
+  if (request.messages === undefined) throw new Error("no chat");
+  return prepareForTemplate(request, { ...template, ...skills });
+}
+
+const lost = { type: "object", properties: { place: { $ref: "#/$defs/place" } } };
+
+it.each(["auto", "required"])(
+  "names the tool and the reference that points at nothing, with %s",
+  (toolChoice) => {
+    const tools = [{ name: "now" }, { name: "find", parameters: lost }];
+    expect(() => prepare({ tools, toolChoice })).toThrow(
+      'tools: the parameters of "find": $ref #/$defs/place points at nothing.',
+    );
+    const known = { ...lost, $defs: { place: { type: "string" } } };
+    expect(() => prepare({ tools: [{ name: "find", parameters: known }], toolChoice })).not.toThrow();
+  },
+);
+
+it("lets a tool that is named be called once, and several when some tool is required", () => {
+  const tools = [{ name: "now" }, { name: "find" }];
+  expect(prepare({ tools, toolChoice: { name: "now" } }).chat.parallelToolCalls).toBe(false);
+  expect(prepare({ tools, toolChoice: "required" }).chat.parallelToolCalls).toBe(true);
+});
+
+describe("a form beside tools", () => {
+  const asked = { tools: [{ name: "now" }], responseFormat: { type: "json" } };
+  const begin = '{"tool_calls": [';
+  const isTold = ({ chat }: ReturnType<typeof prepare>) => chat.messages[0]?.content.includes(begin) ?? false;
+
+  it("stays in the template's syntax where that holds a reply to either", () => {
+    const prepared = prepare(asked);
+    expect(prepared.chat).toMatchObject({ tools: [{ name: "now" }], contentHasCalls: false, grammar: "" });
+    expect(prepared.chat.contentRules).not.toBe("");
+    expect([isTold(prepared), prepared.read]).toEqual([false, undefined]);
+  });
+
+  it("is told of in our syntax where it does not, with the calls before", () => {
+    const toolCalls = [{ id: "a", name: "now", arguments: "{}" }];
+    const messages = [
+      { role: "user", content: "When?" },
+      { role: "assistant", content: "", toolCalls },
+      { role: "tool", content: "Noon.", toolCallId: "a" },
+    ];
+    const prepared = prepare({ ...asked, messages }, { holdsFormOrCalls: false });
+    expect(prepared.chat).toMatchObject({ tools: [], contentHasCalls: true });
+    expect(prepared.chat.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+    expect(prepared.chat.messages[2]).toMatchObject({
+      content: expect.stringContaining(begin),
+      toolCalls: [],
+    });
+    expect([isTold(prepared), prepared.read]).toEqual([true, expect.any(Function)]);
+  });
+
+  it("changes nothing where no text can have it, or no call comes", () => {
+    for (const toolChoice of ["required", "none"]) {
+      const prepared = prepare({ ...asked, toolChoice }, { holdsFormOrCalls: false });
+      expect([isTold(prepared), prepared.chat.tools.length]).toEqual([false, toolChoice === "none" ? 0 : 1]);
+    }
+  });
+});

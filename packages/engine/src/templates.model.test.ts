@@ -1,0 +1,90 @@
+// Every chat template that comes with llama.cpp, each in a tiny model: calls that must be made are made, whatever the model
+// would rather write. INGLE_ONE_TEMPLATE takes those whose name it matches.
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { tinyModel } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { GenerationRequest } from "./generation-request.ts";
+import type { GenerationResult } from "./generation.ts";
+import { load, type LoadedModel } from "./load.ts";
+
+const folder = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
+const templates = (await readdir(folder))
+  .filter((name) => name.endsWith(".jinja") && new RegExp(process.env["INGLE_ONE_TEMPLATE"] ?? "").test(name))
+  .map((name) => name.slice(0, -".jinja".length))
+  .toSorted();
+
+const weather = {
+  name: "get_weather",
+  description: "The weather of a city",
+  parameters: {
+    type: "object",
+    properties: {
+      city: { type: "string", enum: ["Rome", "Oslo"] },
+      days: { type: "integer", minimum: 1, maximum: 7 },
+      wind: { type: "boolean" },
+    },
+    required: ["city", "days"],
+    additionalProperties: false,
+  },
+};
+const WeatherArguments = z.strictObject({
+  city: z.enum(["Rome", "Oslo"]),
+  days: z.int().min(1).max(7),
+  wind: z.boolean().optional(),
+});
+const NowArguments = z.strictObject({});
+const tools = [weather, { name: "now", description: "The time" }];
+
+async function modelFile(template: string): Promise<string> {
+  const chatTemplate = await readFile(path.join(folder, `${template}.jinja`), "utf8");
+  return tinyModel({ chatTemplate, contextLength: 8192 });
+}
+
+describe.each(templates)("calls that must be made, with the template %s", (template) => {
+  let loaded: LoadedModel;
+  beforeAll(async () => {
+    loaded = await load(await modelFile(template), { threads: 1, contextLength: 8192, parallel: 4 });
+  });
+  afterAll(() => loaded[Symbol.asyncDispose]());
+
+  const ask = (more: Partial<GenerationRequest>): GenerationRequest =>
+    ({
+      messages: [{ role: "user", content: "What is the weather in Rome?" }],
+      tools,
+      thinking: false,
+      maxTokens: 1_500,
+      topK: 5,
+      ...more,
+    }) as GenerationRequest;
+
+  it("are those of the tools, with arguments that their schemas take", async () => {
+    const results = await Promise.all(
+      [1, 2, 3, 4].map((seed) => loaded.model.generate(ask({ seed, toolChoice: "required" }))),
+    );
+    expect(results.map(problemOf)).toEqual(results.map(() => ""));
+  });
+
+  it("are one call of the tool that is named", async () => {
+    const results = await Promise.all(
+      [1, 2, 3, 4].map((seed) => loaded.model.generate(ask({ seed, toolChoice: { name: "get_weather" } }))),
+    );
+    expect(results.map(problemOf)).toEqual(results.map(() => ""));
+    expect(results.map(({ toolCalls }) => toolCalls.map(({ name }) => name))).toEqual(
+      results.map(() => ["get_weather"]),
+    );
+  });
+});
+
+/** What is wrong with a reply that had to call; empty when nothing is. */
+function problemOf({ toolCalls, finishReason, text }: GenerationResult): string {
+  if (finishReason !== "tool_calls") return `ended with ${finishReason}: ${text.slice(0, 80)}`;
+  for (const { id, name, arguments: json } of toolCalls) {
+    if (!/^[A-Za-z0-9]{9}$/.test(id)) return `the id ${id}`;
+    const values: unknown = JSON.parse(json);
+    const { success } = (name === "now" ? NowArguments : WeatherArguments).safeParse(values);
+    if (!success) return `${name}(${json})`;
+  }
+  return "";
+}

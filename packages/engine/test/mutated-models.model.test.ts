@@ -1,0 +1,165 @@
+// Model files with one or two parts changed, of every architecture of the fixtures, used natively in processes of their own: each is an
+// error of ours or a model that runs, within bounded memory and time, and none takes the process down.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { tinyModel, type TinyModelOptions } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeValue, putTogether, takeApart, type Draft } from "./gguf-draft.ts";
+import { MutantUser, type Death, type Use } from "./mutant-user.ts";
+import { mutant } from "./mutants.ts";
+
+/** As little as a model can be: it is used thousands of times. */
+const smallest = { embedding: 64, feedForward: 64, tokens: 320, contextLength: 128 };
+/** Every architecture, and between them every kind of tokenizer that the fixtures have. */
+const bases: readonly { name: string; options: TinyModelOptions }[] = [
+  { name: "llama", options: { ...smallest, headSize: 32, heads: 2, kvHeads: 1 } },
+  { name: "qwen2", options: { ...smallest, architecture: "qwen2", vocabulary: "qwen2", tokens: 600 } },
+  { name: "qwen3", options: { ...smallest, architecture: "qwen3", weights: "f16" } },
+  // llama.cpp looks for this token where the model is called phi3.
+  { name: "phi3", options: { ...smallest, architecture: "phi3", controlTokens: ["<|endoftext|>"] } },
+  { name: "gemma3", options: { ...smallest, architecture: "gemma3" } },
+  { name: "lfm2", options: { ...smallest, architecture: "lfm2" } },
+  { name: "lfm2moe", options: { ...smallest, architecture: "lfm2moe", vocabulary: "gpt-2", tokens: 600 } },
+  { name: "qwen2vl", options: { ...smallest, architecture: "qwen2vl" } },
+  { name: "bert", options: { ...smallest, architecture: "bert", tokens: 1200 } },
+];
+
+/** Of each architecture: more than 20,000 together. */
+const mutantsOfEach = 2300;
+/** Of these one in so many, for a suite that is to be quick. INGLE_TEST_EVERY=1 takes all of them, in half an hour. */
+const every = Number(process.env["INGLE_TEST_EVERY"] ?? 97);
+const limitMs = 3_600_000;
+/** What using one may take on top of what the process has: the buffers of the largest graphs. */
+const peakMaxKiB = 700 * 1024;
+
+const codes = new Set([
+  "ok",
+  "gguf_limit",
+  "gguf_malformed",
+  "gguf_truncated",
+  "gguf_version",
+  "not_gguf",
+  "model_invalid",
+  "model_unsupported",
+  "out_of_memory",
+  "invalid_request",
+  "context_length_exceeded",
+  "template_failed",
+  "generation_not_supported",
+  "embeddings_not_supported",
+  "engine_failed",
+]);
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-mutants-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function wholeOf(options: TinyModelOptions): Promise<Draft> {
+  return takeApart(await readFile(await tinyModel(options)));
+}
+
+function isWrong(use: Use | Death): boolean {
+  if ("end" in use) return true;
+  return use.peakKiB > peakMaxKiB || Object.values(use.outcomes).some(({ code }) => !codes.has(code));
+}
+
+describe.each(bases)("a model of the architecture $name", ({ name, options }) => {
+  test(
+    "does not end the process, whatever is wrong with its file",
+    async () => {
+      const whole = await wholeOf(options);
+      const file = path.join(folder, `${name}.gguf`);
+      await using user = new MutantUser();
+      const wrong: unknown[] = [];
+      let refused = 0;
+      let used = 0;
+      for (let number = 0; number < mutantsOfEach; number += every) {
+        const { file: bytes, story } = mutant(name, whole, number);
+        await writeFile(file, bytes);
+        const use = await user.use(file);
+        if (isWrong(use)) wrong.push({ number, story, use });
+        used++;
+        if ("outcomes" in use && use.outcomes["load"]?.code !== "ok") refused++;
+      }
+      expect(wrong).toEqual([]);
+      // They are neither all harmless nor all refused at once.
+      expect(refused / used).toBeGreaterThan(0.3);
+      expect(refused / used).toBeLessThan(0.95);
+    },
+    limitMs,
+  );
+});
+
+const zero = { type: 4, items: [Buffer.alloc(4)] };
+
+/** A model's file with a change; a llama's, unless another is named. */
+async function usedWith(
+  change: (whole: Draft) => Draft,
+  options: TinyModelOptions = smallest,
+): Promise<Use | Death> {
+  const file = path.join(folder, "changed.gguf");
+  await writeFile(file, putTogether(change(await wholeOf(options))).file);
+  await using user = new MutantUser();
+  return user.use(file);
+}
+
+function withText(whole: Draft, key: string, text: string): Draft {
+  const others = whole.entries.filter((entry) => entry.key !== key);
+  return {
+    ...whole,
+    entries: [...others, { key, bytes: encodeValue({ type: 8, items: [Buffer.from(text)] }) }],
+  };
+}
+
+describe("a file that cannot be used says so when it is loaded", () => {
+  test("a tensor of a type that its operation does not take is named", async () => {
+    const use = await usedWith((whole) => ({
+      ...whole,
+      tensors: whole.tensors.map((tensor) =>
+        tensor.name === "blk.0.ffn_norm.weight"
+          ? { ...tensor, type: 24, data: tensor.data.subarray(0, 64) }
+          : tensor,
+      ),
+    }));
+    expect(use).toMatchObject({
+      outcomes: {
+        load: { code: "model_invalid", message: expect.stringContaining("blk.0.ffn_norm.weight (i8)") },
+      },
+    });
+  });
+
+  test("a file without a tokenizer names the key", async () => {
+    const use = await usedWith((whole) => withText(whole, "tokenizer.ggml.model", "none"));
+    expect(use).toMatchObject({
+      outcomes: {
+        load: { code: "model_unsupported", message: expect.stringContaining("tokenizer.ggml.model") },
+      },
+    });
+  });
+
+  test("positions that turn no number of a head are not turned for ever", async () => {
+    const withoutTurns = (whole: Draft): Draft => ({
+      ...whole,
+      entries: whole.entries.map(({ key, bytes }) => ({
+        key,
+        bytes: key === "gemma3.rope.dimension_count" ? encodeValue(zero) : bytes,
+      })),
+    });
+    const use = await usedWith(withoutTurns, { ...smallest, architecture: "gemma3" });
+    expect(use).toMatchObject({
+      outcomes: { load: { code: "model_invalid", message: expect.stringContaining("ROPE") } },
+    });
+  });
+
+  test("a text that the vocabulary has no tokens for is not tokenized for ever", async () => {
+    const use = await usedWith((whole) => withText(whole, "tokenizer.ggml.model", "rwkv"));
+    expect(use).toMatchObject({ outcomes: { load: { code: "ok" }, tokenize: { code: "ok" } } });
+  });
+});

@@ -1,0 +1,62 @@
+// Uses one model file after the other, in every way that a caller may: the process that mutant-user.ts expects to live. Reads a path a
+// line; answers each with a line of JSON: what became of every use, "ok" or the error's code and message, and the most memory that
+// was taken meanwhile, in KiB. Uses the build.
+import { readFileSync, writeFileSync, writeSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { readGguf } from "@ingle/gguf";
+import { fitModel } from "../dist/fit.js";
+import { load } from "../dist/load.js";
+
+const options = { gpuLayers: 0, parallel: 2, threads: 1, contextLength: 96, batchTokens: 32 };
+const budget = { byMemory: { host: 2 ** 30 } };
+const messages = [{ role: "user", content: "Hi 12 \u{1F600}!" }];
+
+async function outcomeOf(use) {
+  try {
+    await use();
+    return { code: "ok" };
+  } catch (error) {
+    return { code: error.code ?? "none", message: error.code === undefined ? error.stack : error.message };
+  }
+}
+
+async function useAll(path) {
+  const outcomes = {};
+  outcomes.header = await outcomeOf(() => readGguf(path));
+  outcomes.fit = await outcomeOf(() => fitModel(path, options, { budget }));
+  let loaded;
+  outcomes.load = await outcomeOf(async () => {
+    loaded = await load(path, options);
+  });
+  if (loaded === undefined) return outcomes;
+  const { model, tokenizer } = loaded;
+  let tokens = [0, 1, 2];
+  outcomes.tokenize = await outcomeOf(async () => {
+    tokens = await tokenizer.encode("<s>Hello there, 12 rivers \u{1F600}!");
+    await tokenizer.decode(tokens, { specials: true });
+    await tokenizer.pieces(tokens);
+  });
+  outcomes.template = await outcomeOf(() => tokenizer.applyChatTemplate(messages));
+  const greedy = { maxTokens: 4, temperature: 0, ignoreEos: true };
+  outcomes.generate = await outcomeOf(() => model.generate({ ...greedy, prompt: [...tokens] }));
+  outcomes.chat = await outcomeOf(() =>
+    model.generate({ messages, maxTokens: 3, responseFormat: { type: "json" } }),
+  );
+  outcomes.embed = await outcomeOf(() => model.embed(["Hello there", "12 rivers"]));
+  await loaded[Symbol.asyncDispose]();
+  return outcomes;
+}
+
+/** The most memory since the last call; 0 where the system does not tell. */
+function peakKiB() {
+  if (process.platform !== "linux") return 0;
+  const peak = /VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "latin1"));
+  writeFileSync("/proc/self/clear_refs", "5");
+  return Number(peak?.[1] ?? 0);
+}
+
+for await (const path of createInterface({ input: process.stdin })) {
+  peakKiB();
+  const outcomes = await useAll(path);
+  writeSync(1, `${JSON.stringify({ outcomes, peakKiB: peakKiB() })}\n`);
+}

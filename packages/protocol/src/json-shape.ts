@@ -1,0 +1,122 @@
+// Counts what a JSON text is made of before anybody reads it: a text of 32 MiB may hold 16 million arrays, each of which takes
+// far more memory and time than its two bytes. Used by the server for bodies, and by call-arguments.ts.
+
+/** Containers inside containers of one field: what reads them recurses. Schemas nest deepest, and are refused at half of this. */
+export const depthMax = 512;
+/**
+ * Objects, arrays, keys, texts and so on: more than fit a context as anything that a model reads. All of them cross from one
+ * thread to another while everybody waits, which takes 30 milliseconds.
+ */
+export const valuesMax = 65_536;
+/** Numbers in arrays, which are tokens and cost little: two million are twice the longest contexts. */
+export const numbersMax = 2 * 1024 * 1024;
+
+export interface JsonShape {
+  values: number;
+  /** Those that stand in arrays; they are not among the values. */
+  numbers: number;
+  /** Fields of the body that nest deeper than depthMax; undefined when there are none. */
+  deepFields?: Set<string>;
+}
+
+/** A sentence for the sender, where the text has more than may be. */
+export type ShapeProblem = { code: "invalid_request" | "payload_too_large"; message: string };
+
+const quote = 0x22;
+const minus = 0x2d;
+const backslash = 0x5c;
+const [arrayOpen, arrayClose] = [0x5b, 0x5d];
+const [objectOpen, objectClose] = [0x7b, 0x7d];
+
+/** One look at each byte. What is no JSON has a shape, too: whoever parses it says so. */
+export function shapeOf(bytes: Uint8Array): JsonShape | ShapeProblem {
+  const isArray = new Uint8Array(valuesMax + 2);
+  let [depth, values, numbers, at] = [0, 0, 0, 0];
+  let field: Uint8Array | undefined;
+  let deepFields: Set<string> | undefined;
+  while (at < bytes.length) {
+    const byte = bytes[at] ?? 0;
+    if (isBetween(byte)) {
+      at += 1;
+      continue;
+    }
+    if (byte === arrayClose || byte === objectClose) {
+      depth = Math.max(0, depth - 1);
+      at += 1;
+      continue;
+    }
+    if (byte === arrayOpen || byte === objectOpen) {
+      depth += 1;
+      if (depth === depthMax + 1) deepFields = (deepFields ?? new Set()).add(nameIn(field));
+      isArray[depth] = byte === arrayOpen ? 1 : 0;
+      values += 1;
+      at += 1;
+    } else if (byte === quote) {
+      const end = endOfText(bytes, at + 1);
+      if (depth === 1) field = bytes.subarray(at, end); // where a container follows, this was its key
+      values += 1;
+      at = end;
+    } else {
+      if (isArray[depth] === 1 && isNumeric(byte)) numbers += 1;
+      else values += 1;
+      at = endOfWord(bytes, at + 1);
+    }
+    if (values > valuesMax) return depth > depthMax ? tooDeep() : tooMany(`${valuesMax} values`);
+    if (numbers > numbersMax) return tooMany(`${numbersMax} numbers in arrays`);
+  }
+  return deepFields === undefined ? { values, numbers } : { values, numbers, deepFields };
+}
+
+/** The text of a key; that of no field is empty. */
+function nameIn(key: Uint8Array | undefined): string {
+  if (key === undefined) return "";
+  try {
+    return String(JSON.parse(new TextDecoder().decode(key)));
+  } catch {
+    return ""; // no JSON, as whoever parses the body says
+  }
+}
+
+export function isProblem(shape: JsonShape | ShapeProblem): shape is ShapeProblem {
+  return "message" in shape;
+}
+
+function tooMany(what: string): ShapeProblem {
+  return {
+    code: "payload_too_large",
+    message: `The body has more than ${what}; send less in one request.`,
+  };
+}
+
+function tooDeep(): ShapeProblem {
+  return {
+    code: "invalid_request",
+    message: `The body has more than ${valuesMax} values, nested deeper than ${depthMax} levels.`,
+  };
+}
+
+/** Space, commas and colons. */
+function isBetween(byte: number): boolean {
+  return byte <= 0x20 || byte === 0x2c || byte === 0x3a;
+}
+
+function isNumeric(byte: number): boolean {
+  return byte === minus || (byte >= 0x30 && byte <= 0x39);
+}
+
+/** Behind the closing quote. */
+function endOfText(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
+  return at + 1;
+}
+
+function endOfWord(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && !endsWord(bytes[at] ?? 0)) at += 1;
+  return at;
+}
+
+function endsWord(byte: number): boolean {
+  return isBetween(byte) || byte === arrayClose || byte === objectClose || byte === quote;
+}

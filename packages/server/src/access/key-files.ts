@@ -1,0 +1,50 @@
+// The files of --api-key-file and --admin-key-file: one key a line. Used by serve.ts.
+import { readFile, stat } from "node:fs/promises";
+import { apiKeysMax, digestOfKey, whyNotTaken } from "../api-key.ts";
+import { ConfigError } from "../config.ts";
+
+/** Rights of a file that let somebody else than its owner read it. */
+const readableByOthers = 0o044;
+
+export interface KeyFile {
+  digests: string[];
+  /** What is wrong with the file and no reason not to use it, as a sentence. */
+  warning: string | undefined;
+}
+
+/** Empty lines and those that begin with `#` are no keys. Throws ConfigError, which never holds a part of a key. */
+export async function readKeyFile(
+  setting: string,
+  file: string,
+  { allowsShort }: { allowsShort: boolean },
+): Promise<KeyFile> {
+  const { text, mode } = await contentOf(setting, file);
+  const digests: string[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    const key = line.trim();
+    if (key === "" || key.startsWith("#")) continue;
+    const why = whyNotTaken(key, { allowsShort });
+    if (why !== undefined)
+      throw new ConfigError(setting, `${setting}: the key in line ${index + 1} of ${file} ${why}.`);
+    digests.push(digestOfKey(key));
+  }
+  if (digests.length > apiKeysMax)
+    throw new ConfigError(setting, `${setting}: ${file} must hold at most ${apiKeysMax} keys.`);
+  if (digests.length === 0) throw new ConfigError(setting, `${setting}: ${file} holds no key.`);
+  const isOpen = process.platform !== "win32" && (mode & readableByOthers) !== 0;
+  return {
+    digests,
+    warning: isOpen
+      ? `Other users of this machine can read the keys in ${file}; chmod 600 keeps them out.`
+      : undefined,
+  };
+}
+
+async function contentOf(setting: string, file: string): Promise<{ text: string; mode: number }> {
+  try {
+    const [text, { mode }] = await Promise.all([readFile(file, "utf8"), stat(file)]);
+    return { text, mode };
+  } catch (cause) {
+    throw new ConfigError(setting, `${setting}: the file ${file} cannot be read.`, { cause });
+  }
+}

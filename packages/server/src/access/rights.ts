@@ -1,0 +1,50 @@
+// What a request may do. One function decides it; plugins/auth.ts gathers what it asks for and holds routes to it.
+import type { KeyScope } from "../api-key.ts";
+
+/** In rising order: a right includes those before it. */
+export const rights = ["none", "inference", "management"] as const;
+/** `inference` uses models, `management` also loads, fetches, removes and looks for them. */
+export type Right = (typeof rights)[number];
+
+/** Where a request with a cookie comes from: browsers send a cookie along whoever has them ask. */
+export interface CookieSender {
+  /** It was sent by a web page or an app that this server has not served. */
+  readonly isForeignPage: boolean;
+  /** Its Origin is this server's own. Browsers leave it out of requests that only read. */
+  readonly isFromOwnOrigin: boolean;
+  /** It changes nothing: GET or HEAD. */
+  readonly isReading: boolean;
+  /** It was asked by a name of loopback, or this server lets cookies count by its other names, too. */
+  readonly isCookieHost: boolean;
+}
+
+/** Who asks, as far as it decides what they may do. */
+export interface Asker extends CookieSender {
+  /** What the key of the request allows; `none` where it has no key that is known. */
+  readonly key: "none" | KeyScope;
+  /** The same of the key that its cookie stands for. */
+  readonly cookie: "none" | KeyScope;
+  /** It comes from a program on this machine, through no proxy and by a name of loopback. */
+  readonly isLocal: boolean;
+  /** Keys are configured: nothing is allowed without one. */
+  readonly needsKey: boolean;
+}
+
+/** Everything that decides it is an argument: no setting, header or address is looked at elsewhere. */
+export function rightOf(asker: Asker): Right {
+  const { key, isLocal, isForeignPage, needsKey } = asker;
+  const cookie = cookieCounts(asker) ? asker.cookie : "none";
+  if (key !== "none" || cookie !== "none") return includes(key, cookie) ? key : cookie;
+  if (needsKey) return "none";
+  return isLocal && !isForeignPage ? "management" : "inference";
+}
+
+/** Whether a page of this server's own has the browser ask. */
+export function cookieCounts(sender: CookieSender): boolean {
+  const { isForeignPage, isFromOwnOrigin, isReading, isCookieHost } = sender;
+  return isCookieHost && !isForeignPage && (isReading || isFromOwnOrigin);
+}
+
+export function includes(right: Right, needed: Right): boolean {
+  return rights.indexOf(right) >= rights.indexOf(needed);
+}

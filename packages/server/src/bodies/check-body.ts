@@ -1,0 +1,78 @@
+// A body's bytes become the checked request of its schema, or what is wrong with them. Done in place for small bodies and by a
+// thread of its own for others (body-workers.ts).
+import { isAscii, isUtf8 } from "node:buffer";
+import { firstProblem, type WireErrorCode } from "@ingle/protocol";
+import { safeParse } from "secure-json-parse";
+import { z } from "zod";
+import { depthMax, isProblem, shapeOf, type JsonShape } from "@ingle/protocol/json-shape";
+
+/** Why a body is refused, in a form that crosses threads. */
+export interface Refusal {
+  code: WireErrorCode;
+  message: string;
+  /** The field that is wrong. */
+  param?: string | undefined;
+}
+
+export type CheckedBody = { value: unknown; heldBytes: number } | { refusal: Refusal };
+
+/** What a value takes beside its text, about. */
+const bytesPerValue = 64;
+const bytesPerNumber = 8;
+
+/** Without a schema, nothing of the body is kept. */
+export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): CheckedBody {
+  if (bytes.length === 0) return refused("invalid_json", "The body is empty; send a JSON object.");
+  if (!isUtf8(bytes)) return refused("invalid_request", "The body is not valid UTF-8; encode its text anew.");
+  const shape = shapeOf(bytes);
+  if (isProblem(shape)) return refused(shape.code, shape.message);
+  const text = bytes.toString("utf8");
+  const value: unknown = safeParse(text);
+  if (value === undefined) return refused("invalid_json", "The body is not valid JSON.");
+  // `null` is also its word for a key that would change the prototype of what the object is copied into.
+  if (value === null && text.trim() !== "null") {
+    const message = 'The body has a key "__proto__", or "prototype" within "constructor"; rename it.';
+    return refused("invalid_request", message);
+  }
+  if (schema === undefined) return { value: undefined, heldBytes: 0 };
+  const deep = [...(shape.deepFields ?? [])].find((name) => isKept(name, schema));
+  if (deep !== undefined) return tooDeep(deep);
+  return checkValue(value, schema, heldBytes(bytes, shape));
+}
+
+/** The same of what is no text any more. */
+export function checkValue(value: unknown, schema: z.ZodType, held = 0): CheckedBody {
+  const result = schema.safeParse(knownFields(value, schema));
+  if (result.success) return { value: result.data, heldBytes: held };
+  const { message, param } = firstProblem(result.error);
+  return { refusal: { code: "invalid_request", message, param: param ?? undefined } };
+}
+
+/** Whether a field of the body reaches its schema. */
+function isKept(name: string, schema: z.ZodType): boolean {
+  return !(schema instanceof z.ZodObject) || Object.hasOwn(schema.shape, name);
+}
+
+/** Fields that no request of this kind has are not even looked at: there may be many. */
+function knownFields(value: unknown, schema: z.ZodType): unknown {
+  if (!(schema instanceof z.ZodObject) || typeof value !== "object" || value === null || Array.isArray(value))
+    return value;
+  const names = Object.keys(schema.shape).filter((name) => Object.hasOwn(value, name));
+  return Object.fromEntries(names.map((name) => [name, Reflect.get(value, name)]));
+}
+
+/** Texts with other letters than ASCII's take two bytes a letter. */
+function heldBytes(bytes: Buffer, { values, numbers }: JsonShape): number {
+  const ofTexts = isAscii(bytes) ? bytes.length : 2 * bytes.length;
+  return ofTexts + bytesPerValue * values + bytesPerNumber * numbers;
+}
+
+function tooDeep(field: string): CheckedBody {
+  const what = field === "" ? "The body" : field;
+  const message = `${what} is nested deeper than ${depthMax} levels; send it with fewer objects and arrays inside each other.`;
+  return { refusal: { code: "invalid_request", message, param: field === "" ? undefined : field } };
+}
+
+function refused(code: WireErrorCode, message: string): CheckedBody {
+  return { refusal: { code, message } };
+}

@@ -1,0 +1,48 @@
+// What the files of many models say of themselves, read in the background. Used by installed-models.ts.
+import { setTimeout } from "node:timers/promises";
+import type { ModelTraits } from "@ingle/engine";
+
+/** How long a list of models waits for headers that nobody has read yet: for some twenty of them on a slow disk. */
+const waitMs = 500;
+
+export class FileTraits {
+  readonly #read: (path: string) => Promise<ModelTraits | undefined>;
+  #reading: Promise<void> | undefined;
+  readonly #found = new Map<string, ModelTraits>();
+
+  /** @param read looks at one file; fast for one that it knows. It throws nothing that anybody could foresee. */
+  constructor(read: (path: string) => Promise<ModelTraits | undefined>) {
+    this.#read = read;
+  }
+
+  /**
+   * By path, of the files that are read in time. The others are read on, one after the other, and are known when they are asked for
+   * again.
+   */
+  async of(paths: readonly string[]): Promise<ReadonlyMap<string, ModelTraits>> {
+    this.#reading ??= this.#readAll(paths);
+    const enough = new AbortController();
+    try {
+      const late = setTimeout(waitMs, undefined, { ref: false, signal: enough.signal });
+      await Promise.race([this.#reading, late]);
+    } finally {
+      enough.abort();
+    }
+    return new Map(this.#found);
+  }
+
+  async #readAll(paths: readonly string[]): Promise<void> {
+    const gone = new Set(this.#found.keys());
+    try {
+      for (const path of paths) {
+        const traits = await this.#read(path);
+        if (traits === undefined) continue;
+        this.#found.set(path, traits);
+        gone.delete(path);
+      }
+      for (const path of gone) this.#found.delete(path);
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// The settings of the app's two servers: what the environment says of models and limits holds for both, and nothing of what it
+// says of `ingle serve`'s address and keys for either. Used by desktop-app.ts and `ingle app`.
+import type { ServerSettings } from "@ingle/protocol";
+import { resolveConfig, type ServerConfig } from "../config.ts";
+import { settingsTable, type SettingName } from "../settings.ts";
+
+/** Where the control address is, when nothing else is said and the port is free. */
+export const controlPortDefault = 1336;
+
+/** What the app's page decides in the place of variables. */
+const ofServe: ReadonlySet<SettingName> = new Set([
+  "variant",
+  "host",
+  "port",
+  "model",
+  "apiKey",
+  "adminKey",
+  "apiKeyFile",
+  "adminKeyFile",
+  "insecureShortKey",
+  "noAuth",
+  "allowHost",
+  "allowOrigin",
+  "trustProxy",
+  "noUi",
+  "tlsCert",
+  "tlsKey",
+]);
+
+/** Of the control address. Throws ConfigError for a variable that cannot be used. */
+export function controlConfig(env: NodeJS.ProcessEnv, port: number): ServerConfig {
+  const flags = { variant: "desktop", host: "127.0.0.1", port, rateLimit: 0 };
+  return resolveConfig({ flags, env: withoutServe(env) });
+}
+
+/** Of the `/v1` server. Whether it may listen without a key is controlled-server.ts's to say. Throws as above. */
+export function publicConfig(env: NodeJS.ProcessEnv, settings: ServerSettings): ServerConfig {
+  const { variant, host, port, allow_hosts: allowHost, allow_origins: allowOrigin, parallel } = settings;
+  const flags = {
+    variant,
+    host,
+    port,
+    allowHost,
+    allowOrigin,
+    parallel: parallel ?? undefined,
+    noAuth: true,
+  };
+  return resolveConfig({ flags, env: withoutServe(env) });
+}
+
+function withoutServe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = new Set(settingsTable.flatMap(({ name, variables }) => (ofServe.has(name) ? variables : [])));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
+}

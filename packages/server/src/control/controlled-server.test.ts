@@ -1,0 +1,393 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ServerStatus } from "@ingle/protocol";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { KeyRing } from "../access/key-ring.ts";
+import { ConfigError } from "../config.ts";
+import { scriptedControl, type ScriptedControl } from "../testing/scripted-control.ts";
+import { ControlledServer } from "./controlled-server.ts";
+import { KeptKeys } from "./kept-keys.ts";
+import { moved, type OpenListener, type ServerState } from "./server-status.ts";
+
+/** Listeners that were opened, and whether each is closed. */
+function scriptedListeners() {
+  const opened: { port: number; isClosed: boolean; deadlines: unknown[] }[] = [];
+  const open = (port: number, close: () => Promise<void> = async () => {}): OpenListener => {
+    const one = { port, isClosed: false, deadlines: [] as unknown[] };
+    opened.push(one);
+    return {
+      url: `http://127.0.0.1:${port}`,
+      port,
+      openRequests: () => 3,
+      close: async (options) => {
+        one.deadlines.push(options?.deadlineMs);
+        await close();
+        one.isClosed = true;
+      },
+    };
+  };
+  return { opened, open };
+}
+
+/** Work whose end a test decides; it ends by itself when its signal aborts. */
+function held() {
+  let finish: (error?: Error) => void = () => {};
+  const work = (signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      finish = (error) => (error === undefined ? resolve() : reject(error));
+      signal?.addEventListener("abort", () => reject(signal.reason as Error));
+    });
+  return { work, finish: (error?: Error) => finish(error) };
+}
+
+const status = ({ server }: ScriptedControl): ServerStatus => server.view().status;
+
+describe("starting", () => {
+  it("loads the models, then listens, and tells where", async () => {
+    const { open } = scriptedListeners();
+    const loading = held();
+    const listening = held();
+    const loaded: unknown[] = [];
+    await using house = await scriptedControl(
+      {
+        loadModels: async ({ models }, signal) => {
+          await loading.work(signal);
+          loaded.push(...models);
+        },
+        listen: async ({ port }) => {
+          await listening.work();
+          return open(port);
+        },
+      },
+      { models: ["a", "b"] },
+    );
+    expect(house.server.view()).toMatchObject({
+      status: "stopped",
+      url: null,
+      open_requests: 0,
+      can_control: true,
+    });
+    const started = house.server.start();
+    await expect.poll(() => status(house)).toBe("loading");
+    loading.finish();
+    await expect.poll(() => status(house)).toBe("starting");
+    listening.finish();
+    await started;
+    expect(loaded).toEqual(["a", "b"]);
+    expect(house.server.view()).toMatchObject({
+      status: "running",
+      url: "http://127.0.0.1:1337",
+      moved_from_port: null,
+      needs_key: false,
+      open_requests: 3,
+      error: null,
+      settings: { models: ["a", "b"] },
+    });
+  });
+
+  it("on another port than was asked for says so", async () => {
+    const { open } = scriptedListeners();
+    await using house = await scriptedControl({ listen: async ({ port }) => open(port + 1) });
+    await house.server.start();
+    expect(house.server.view()).toMatchObject({ url: "http://127.0.0.1:1338", moved_from_port: 1337 });
+  });
+
+  it("twice at once happens once", async () => {
+    const { opened, open } = scriptedListeners();
+    await using house = await scriptedControl({ listen: async ({ port }) => open(port) });
+    await Promise.all([house.server.start(), house.server.start()]);
+    await house.server.start();
+    expect([opened.length, status(house)]).toEqual([1, "running"]);
+  });
+
+  it("with a model that cannot be loaded fails with the reason, and may be tried again", async () => {
+    const { opened, open } = scriptedListeners();
+    const failure = new ConfigError("x", "The model a could not be loaded: it is broken.");
+    let isBroken = true;
+    await using house = await scriptedControl({
+      loadModels: async () => {
+        if (isBroken) throw failure;
+      },
+      listen: async ({ port }) => open(port),
+    });
+    await house.server.start();
+    expect(house.server.view()).toMatchObject({ status: "failed", error: failure.message, url: null });
+    expect([house.failures, opened.length]).toEqual([[failure], 0]);
+    isBroken = false;
+    await house.server.start();
+    expect(house.server.view()).toMatchObject({ status: "running", error: null });
+  });
+
+  it("keeps what nobody foresaw to the log", async () => {
+    const failure = new Error("secret details");
+    await using house = await scriptedControl({
+      listen: async () => {
+        throw failure;
+      },
+    });
+    await house.server.start();
+    expect(house.server.view().error).toBe("The server could not be started; the log has the reason.");
+    expect(house.failures).toEqual([failure]);
+  });
+
+  it.each(["0.0.0.0", "192.0.2.7", "::", "models.example"])(
+    "on %s needs a key, and says what to do",
+    async (host) => {
+      const { opened, open } = scriptedListeners();
+      await using house = await scriptedControl({ listen: async ({ port }) => open(port) }, { host });
+      await house.server.start();
+      expect(house.server.view()).toMatchObject({
+        status: "failed",
+        error: `Other machines can reach the server on ${host}, and there is no key. Create one, or choose the host 127.0.0.1.`,
+      });
+      expect(opened).toEqual([]);
+      await house.keys.create({ name: "a", scope: "inference" });
+      await house.server.start();
+      expect(house.server.view()).toMatchObject({ status: "running", needs_key: true });
+    },
+  );
+
+  it("with keys that nobody can read opens nothing, on this machine neither", async () => {
+    await using house = await scriptedControl();
+    const file = path.join(house.folder, "keys.json");
+    await writeFile(file, "{");
+    const keys = await KeptKeys.open(file);
+    const { opened, open } = scriptedListeners();
+    const server = new ControlledServer({
+      settings: house.settings,
+      keys,
+      loadModels: async () => {},
+      listen: async ({ port }) => open(port),
+      onFailure: () => {},
+    });
+    await server.start();
+    expect(server.view().error).toMatch(/keys\.json cannot be used.* Create the server's keys anew\.$/);
+    expect(opened).toEqual([]);
+    await keys.create({ name: "a", scope: "inference" });
+    await server.start();
+    expect(server.view()).toMatchObject({ status: "running", needs_key: true });
+    await server.stop();
+  });
+});
+
+describe("stopping", () => {
+  it("waits for the listener, with its deadline, and takes no start meanwhile", async () => {
+    const { opened, open } = scriptedListeners();
+    const closing = held();
+    await using house = await scriptedControl({
+      listen: async ({ port }) => open(port, () => closing.work()),
+    });
+    await house.server.start();
+    const stopped = house.server.stop();
+    const again = house.server.stop();
+    expect(house.server.view()).toMatchObject({
+      status: "stopping",
+      url: "http://127.0.0.1:1337",
+      open_requests: 3,
+    });
+    await expect(house.server.start()).rejects.toMatchObject({ code: "invalid_request" });
+    await expect.poll(() => opened[0]?.deadlines).toEqual([undefined]);
+    closing.finish();
+    await Promise.all([stopped, again]);
+    expect([status(house), opened.map(({ isClosed }) => isClosed)]).toEqual(["stopped", [true]]);
+    await house.server.stop();
+    expect(opened[0]?.deadlines).toHaveLength(1);
+  });
+
+  it("while it loads gives the load up, and nothing listens", async () => {
+    const { opened, open } = scriptedListeners();
+    const loading = held();
+    await using house = await scriptedControl({
+      loadModels: (_settings, signal) => loading.work(signal),
+      listen: async ({ port }) => open(port),
+    });
+    const started = house.server.start();
+    await expect.poll(() => status(house)).toBe("loading");
+    await house.server.stop();
+    await started;
+    expect([status(house), opened, house.failures]).toEqual(["stopped", [], []]);
+  });
+
+  it("while it begins to listen closes what comes of it", async () => {
+    const { opened, open } = scriptedListeners();
+    const listening = held();
+    await using house = await scriptedControl({
+      listen: async ({ port }) => {
+        await listening.work();
+        return open(port);
+      },
+    });
+    const started = house.server.start();
+    await expect.poll(() => status(house)).toBe("starting");
+    const stopped = house.server.stop();
+    listening.finish();
+    await Promise.all([started, stopped]);
+    expect([status(house), opened]).toEqual(["stopped", [{ port: 1337, isClosed: true, deadlines: [0] }]]);
+  });
+
+  it("that goes wrong is told to the log, and the server can be started again", async () => {
+    const { open } = scriptedListeners();
+    const failure = new Error("will not close");
+    await using house = await scriptedControl({
+      listen: async ({ port }) => open(port, () => Promise.reject(failure)),
+    });
+    await house.server.start();
+    await house.server.stop();
+    expect([status(house), house.failures]).toEqual(["stopped", [failure]]);
+    await house.server.start();
+    expect(status(house)).toBe("running");
+  });
+
+  it("forgets a failure", async () => {
+    await using house = await scriptedControl();
+    await house.server.start();
+    expect(status(house)).toBe("failed");
+    await house.server.stop();
+    expect(house.server.view()).toMatchObject({ status: "stopped", error: null });
+  });
+});
+
+describe("settings", () => {
+  it("are kept, and what its next start reads may be changed while it runs", async () => {
+    const { open } = scriptedListeners();
+    await using house = await scriptedControl({ listen: async ({ port }) => open(port) });
+    await house.server.start();
+    await house.server.change({ models: ["a"], starts_with_app: true });
+    await expect(house.server.change({ models: [], port: 9000 })).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringContaining("Stop the server first"),
+    });
+    const kept = JSON.parse(await readFile(path.join(house.folder, "server.json"), "utf8"));
+    expect(kept.settings).toMatchObject({ models: ["a"], starts_with_app: true, port: 1337 });
+    await house.server.stop();
+    await house.server.change({ port: 9000 });
+    expect(house.server.view().settings.port).toBe(9000);
+  });
+
+  it("of a server that failed may be right now: the failure is forgotten", async () => {
+    await using house = await scriptedControl();
+    await house.server.start();
+    await house.server.change({ port: 9000 });
+    expect(house.server.view()).toMatchObject({ status: "stopped", error: null });
+  });
+
+  it("that come just before a start are those that it starts with; those after it come too late", async () => {
+    const ports: number[] = [];
+    const { open } = scriptedListeners();
+    await using house = await scriptedControl({
+      listen: async ({ port }) => {
+        ports.push(port);
+        return open(port);
+      },
+    });
+    const before = house.server.change({ port: 9000 });
+    const late = house.server.change({ port: 9001 });
+    const started = house.server.start();
+    const after = house.server.change({ port: 9002 });
+    const outcomes = await Promise.allSettled([before, late, after]);
+    await started;
+    const { port } = house.server.view().settings;
+    expect(ports).toEqual([port]);
+    expect(outcomes.map((each) => each.status).at(-1)).toBe("rejected");
+  });
+});
+
+/** What may happen to a server, in any order and at any time. */
+type Doing = "start" | "stop" | "change" | "load" | "fail load" | "listen" | "taken" | "closed";
+const doings: Doing[] = ["start", "stop", "change", "load", "fail load", "listen", "taken", "closed"];
+
+describe("whatever happens in whatever order", () => {
+  it("at most one listener is open, none where it has stopped or failed, and it can be started and stopped again", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...doings), { maxLength: 30 }), async (steps) => {
+        const { opened, open } = scriptedListeners();
+        const waits = { loads: [held()], listens: [held()], closes: [held()] };
+        const wait = (of: keyof typeof waits, signal?: AbortSignal): Promise<void> => {
+          const one = held();
+          waits[of].push(one);
+          return one.work(signal);
+        };
+        let isFree = false;
+        const through = async (of: keyof typeof waits, signal?: AbortSignal): Promise<void> => {
+          if (!isFree) await wait(of, signal);
+        };
+        await using house = await scriptedControl({
+          loadModels: (_settings, signal) => through("loads", signal),
+          listen: async ({ port }) => {
+            await through("listens");
+            return open(port, () => through("closes"));
+          },
+        });
+        const results: Promise<unknown>[] = [];
+        const note = (result: Promise<unknown>): unknown => results.push(result.catch(() => {})); // may come at a wrong time
+        const doIt: Record<Doing, () => unknown> = {
+          start: () => note(house.server.start()),
+          stop: () => note(house.server.stop()),
+          change: () => note(house.server.change({ port: 9000 })),
+          load: () => waits.loads.at(-1)?.finish(),
+          "fail load": () => waits.loads.at(-1)?.finish(new Error("broken")),
+          listen: () => waits.listens.at(-1)?.finish(),
+          taken: () => waits.listens.at(-1)?.finish(new ConfigError("--port", "taken")),
+          closed: () => waits.closes.at(-1)?.finish(),
+        };
+        const expectSane = (): void => {
+          const count = opened.filter(({ isClosed }) => !isClosed).length;
+          const now = status(house);
+          const most = now === "running" || now === "stopping" ? 1 : 0;
+          expect([now, count <= most || now === "starting"]).toEqual([now, true]);
+          if (now === "running") expect(count).toBe(1);
+        };
+        for (const step of steps) {
+          doIt[step]();
+          await new Promise((resolve) => setImmediate(resolve));
+          expectSane();
+        }
+        isFree = true;
+        for (const of of [waits.loads, waits.listens, waits.closes]) for (const one of of) one.finish();
+        await house.server.stop();
+        await Promise.allSettled(results);
+        expect(status(house)).toBe("stopped");
+        expect(opened.every(({ isClosed }) => isClosed)).toBe(true);
+        await house.server.start();
+        expect(status(house)).toBe("running");
+        for (const one of waits.closes) one.finish();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("no state is left but by a move of the drawing", () => {
+    const running = { listener: scriptedListeners().open(1), keys: new KeyRing(), movedFromPort: null };
+    const states: ServerState[] = [
+      { kind: "stopped" },
+      { kind: "loading" },
+      { kind: "starting" },
+      { kind: "running", running },
+      { kind: "stopping" },
+      { kind: "failed", error: "x" },
+    ];
+    const possible = states.flatMap((from) =>
+      states.flatMap((to) => {
+        try {
+          return moved(from, to) === to ? [`${from.kind} ${to.kind}`] : [];
+        } catch {
+          return [];
+        }
+      }),
+    );
+    expect(possible).toEqual([
+      "stopped loading",
+      "loading starting",
+      "loading stopping",
+      "loading failed",
+      "starting running",
+      "starting stopping",
+      "starting failed",
+      "running stopping",
+      "stopping stopped",
+      "failed stopped",
+      "failed loading",
+    ]);
+  });
+});

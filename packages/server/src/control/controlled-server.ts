@@ -1,0 +1,159 @@
+// The `/v1` server that the app's page starts and stops. It has a port and keys of its own; the models in memory are the app's,
+// and stay when it stops. Its states and their moves are in server-status.ts.
+import type { ServerControl, ServerSettings, ServerSettingsChange } from "@ingle/protocol";
+import { EngineError } from "@ingle/engine";
+import { KeyRing } from "../access/key-ring.ts";
+import { ConfigError, isOpenToOthers } from "../config.ts";
+import { WireError } from "../wire-error.ts";
+import type { KeptKeys } from "./kept-keys.ts";
+import type { KeptSettings } from "./kept-settings.ts";
+import { isAtRest, moved, type OpenListener, type Running, type ServerState } from "./server-status.ts";
+
+export interface ControlledServerOptions {
+  settings: KeptSettings;
+  keys: KeptKeys;
+  /** Brings these models into memory, loaded as the settings say. Throws why one cannot be, or the signal's reason. */
+  loadModels: (settings: ServerSettings, signal: AbortSignal) => Promise<void>;
+  /** Starts to listen on the settings' port, or the next free one. Throws ConfigError. */
+  listen: (settings: ServerSettings, keys: KeyRing) => Promise<OpenListener>;
+  /** What the state tells as a sentence; the log has it whole. */
+  onFailure: (error: unknown, what: string) => void;
+}
+
+/** What its next start reads: it may be changed at any time. */
+const readAtStart: ReadonlySet<string> = new Set<keyof ServerSettings>(["models", "starts_with_app"]);
+
+export class ControlledServer {
+  readonly #options: ControlledServerOptions;
+  #state: ServerState = { kind: "stopped" };
+  /** Of the start under way, or of the last one; aborted when it is stopped. */
+  #startAbort = new AbortController();
+  /** Both never reject: the state tells what came of them. */
+  #starting: Promise<void> = Promise.resolve();
+  #stopping: Promise<void> = Promise.resolve();
+
+  constructor(options: ControlledServerOptions) {
+    this.#options = options;
+  }
+
+  get keys(): KeptKeys {
+    return this.#options.keys;
+  }
+
+  /** The answer of GET /api/v1/server. */
+  view(): ServerControl {
+    const state = this.#state;
+    const running = "running" in state ? state.running : undefined;
+    return {
+      status: state.kind,
+      can_control: true,
+      url: running?.listener.url ?? null,
+      moved_from_port: running?.movedFromPort ?? null,
+      needs_key: running?.keys.isNeeded ?? this.keys.size > 0,
+      open_requests: running?.listener.openRequests() ?? 0,
+      error: state.kind === "failed" ? state.error : null,
+      settings: this.#options.settings.current,
+    };
+  }
+
+  /**
+   * Begins to start, unless it runs or starts already. Resolves when it runs, has failed (the state tells why) or was stopped
+   * meanwhile. Throws `invalid_request` while it is stopping.
+   */
+  async start(): Promise<void> {
+    if (this.#state.kind === "stopping") {
+      const message = "The server is stopping. Start it again when its last requests are done.";
+      throw new WireError("invalid_request", message);
+    }
+    if (isAtRest(this.#state)) {
+      this.#startAbort = new AbortController();
+      this.#move({ kind: "loading" });
+      this.#starting = this.#start(this.#startAbort.signal);
+    }
+    await this.#starting;
+  }
+
+  /**
+   * Takes no new requests, lets running ones end until the deadline of its listener, and closes; gives up a start under way.
+   * A failure is forgotten. Resolves when it has stopped.
+   */
+  async stop(options: { deadlineMs?: number | undefined } = {}): Promise<void> {
+    if (this.#state.kind === "failed") this.#move({ kind: "stopped" });
+    if (this.#state.kind === "stopped") return;
+    if (this.#state.kind !== "stopping") {
+      const running = this.#state.kind === "running" ? this.#state.running : undefined;
+      this.#move({ kind: "stopping", running });
+      this.#startAbort.abort(new WireError("shutting_down", "The server was stopped before it ran."));
+      this.#stopping = this.#stop(running, options);
+    }
+    await this.#stopping;
+  }
+
+  /** Throws `invalid_request` for a value that cannot be, or where the server has to be stopped first. */
+  async change(change: ServerSettingsChange): Promise<void> {
+    await this.#options.settings.change(change, () => this.#assertCanChange(change));
+    if (this.#state.kind === "failed") this.#move({ kind: "stopped" }); // what was wrong may be right now
+  }
+
+  /** Never rejects. */
+  async #start(stopped: AbortSignal): Promise<void> {
+    const { settings, loadModels, listen, onFailure } = this.#options;
+    try {
+      await settings.settled();
+      const asked = settings.current;
+      this.#refuseOpenHouse(asked);
+      await loadModels(asked, stopped);
+      stopped.throwIfAborted();
+      this.#move({ kind: "starting" });
+      const keys = new KeyRing();
+      this.keys.keepIn(keys);
+      const listener = await listen(asked, keys);
+      if (stopped.aborted) return await listener.close({ deadlineMs: 0 });
+      const movedFromPort = listener.port === asked.port ? null : asked.port;
+      this.#move({ kind: "running", running: { listener, keys, movedFromPort } });
+    } catch (error) {
+      if (stopped.aborted) return; // stop() tells what comes next
+      onFailure(error, "the server could not be started");
+      this.#move({ kind: "failed", error: sentenceOf(error) });
+    }
+  }
+
+  /** Never rejects. */
+  async #stop(running: Running | undefined, options: { deadlineMs?: number | undefined }): Promise<void> {
+    await this.#starting;
+    try {
+      await running?.listener.close(options);
+    } catch (error) {
+      this.#options.onFailure(error, "the server did not close as it should");
+    }
+    this.#move({ kind: "stopped" });
+  }
+
+  /** An address that others can reach needs a key. */
+  #refuseOpenHouse({ host }: ServerSettings): void {
+    const { keys } = this.#options;
+    if (keys.problem !== undefined)
+      throw new WireError("invalid_request", `${keys.problem} Create the server's keys anew.`);
+    if (!isOpenToOthers({ host, hasKeys: keys.size > 0 })) return;
+    throw new WireError(
+      "invalid_request",
+      `Other machines can reach the server on ${host}, and there is no key. Create one, or choose the host 127.0.0.1.`,
+    );
+  }
+
+  #assertCanChange(change: ServerSettingsChange): void {
+    const isLate = Object.keys(change).some((name) => !readAtStart.has(name));
+    if (!isLate || isAtRest(this.#state)) return;
+    throw new WireError("invalid_request", "Stop the server first: it runs with these settings.");
+  }
+
+  #move(next: ServerState): void {
+    this.#state = moved(this.#state, next);
+  }
+}
+
+/** What nobody foresaw keeps its words to the log. */
+function sentenceOf(error: unknown): string {
+  const isSaid = error instanceof WireError || error instanceof ConfigError || EngineError.is(error);
+  return isSaid ? error.message : "The server could not be started; the log has the reason.";
+}

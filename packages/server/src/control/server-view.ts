@@ -1,0 +1,44 @@
+// The `/v1` server as GET /api/v1/server tells of it. One that `ingle serve` has started is told by this file; the app's, which
+// pages start and stop, by controlled-server.ts.
+import type { ServerControl } from "@ingle/protocol";
+import type { FastifyInstance } from "fastify";
+import type { KeyRing } from "../access/key-ring.ts";
+import { addressOf } from "../address.ts";
+import type { ServerConfig } from "../config.ts";
+import { variants } from "../variants.ts";
+
+/** Tells the server's state as it is now. Called often: it takes microseconds. */
+export type ServerView = () => ServerControl;
+
+/** Of a server that runs for as long as its process does. */
+export function viewOfRunning(
+  app: Pick<FastifyInstance, "server" | "drainSignal" | "openRequests">,
+  { config, keys }: { config: ServerConfig; keys: KeyRing },
+): ServerView {
+  const settings = {
+    variant: config.variant,
+    host: config.host,
+    allow_hosts: config.allowHosts,
+    allow_origins: config.allowOrigins,
+    parallel: config.engine.parallel ?? null,
+    models: config.model === undefined ? [] : [config.model],
+    starts_with_app: false,
+  };
+  return () => {
+    const address = app.server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    return {
+      status: app.drainSignal.aborted ? "stopping" : "running",
+      can_control: false,
+      url: port === undefined ? null : addressOf(config, port),
+      moved_from_port: port === undefined || config.port === 0 || port === config.port ? null : config.port,
+      needs_key: keys.isNeeded,
+      open_requests: app.openRequests(),
+      error: null,
+      settings: {
+        ...settings,
+        port: config.port === 0 ? (port ?? variants[config.variant].port) : config.port,
+      },
+    };
+  };
+}

@@ -1,0 +1,206 @@
+// The jobs of a server: several downloads at once, imports and quantizations one after the other, each until it is done or
+// somebody stops it. They outlive the requests that asked for them, and end with the server.
+import { randomUUID } from "node:crypto";
+import { jobsMax, type Job, type JobRequest } from "@ingle/protocol";
+import type { ModelLibrary } from "../models/model-library.ts";
+import { shuttingDown } from "../models/refusals.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import { WireError } from "../wire-error.ts";
+import { KeptJob, type Stop } from "./kept-job.ts";
+import { workOf } from "./job-work.ts";
+
+/** Downloads at the same time: one rarely fills a line, and many share it without being any faster. */
+export const pullsMax = 3;
+/** Both take the whole processor or the whole disk. */
+const othersMax = 1;
+
+export interface JobRunnerOptions {
+  library: ModelLibrary;
+  registry: ModelRegistry;
+  /** Told of each job that fails; the job tells it, too. Default: nobody. */
+  onFailure?: ((error: unknown, about: Pick<Job, "id" | "kind">) => void) | undefined;
+  /** Default: the system's clock. */
+  wallClock?: (() => Date) | undefined;
+  /** Milliseconds that never go back. Default: the process's. */
+  now?: (() => number) | undefined;
+}
+
+/** What is being worked on. */
+interface Run {
+  readonly abort: AbortController;
+  /** Why it was aborted; undefined while it was not. */
+  stop: Stop | undefined;
+  /** Resolves at its end, however that is. */
+  readonly ended: Promise<void>;
+}
+
+export class JobRunner implements AsyncDisposable {
+  readonly #options: JobRunnerOptions;
+  /** The oldest first. */
+  readonly #jobs = new Map<string, KeptJob>();
+  readonly #runs = new Map<KeptJob, Run>();
+  /** Those that wait for their turn. */
+  #queue: KeptJob[] = [];
+  #isClosed = false;
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** The newest first. */
+  list(): Job[] {
+    return [...this.#jobs.values()].toReversed().map((job) => job.toJob());
+  }
+
+  /**
+   * Begins a job, or goes on with the one that does the same already. Throws `overloaded` when too many are under way, and
+   * `shutting_down`.
+   */
+  start(request: JobRequest): Job {
+    if (this.#isClosed) throw shuttingDown();
+    const present = [...this.#jobs.values()].find((job) => isSame(job, request));
+    if (present !== undefined) {
+      if (present.canResume) this.#enqueue(present);
+      return present.toJob();
+    }
+    this.#makeRoom();
+    const { wallClock = () => new Date(), now = () => performance.now() } = this.#options;
+    const job = new KeptJob({ id: randomUUID(), request, createdAt: wallClock().getTime(), now });
+    this.#jobs.set(job.id, job);
+    this.#enqueue(job);
+    return job.toJob();
+  }
+
+  /** Interrupts a download; what has come stays. Throws `not_found`, and `invalid_request` for a job that cannot be paused. */
+  async pause(id: string): Promise<Job> {
+    const job = this.#known(id);
+    if (job.status !== "paused") {
+      if (!job.canPause) throw refused(job, "paused");
+      await this.#stop(job, "paused");
+    }
+    return job.toJob();
+  }
+
+  /** Goes on with a download that was paused or has failed. Throws as `pause()`, and `shutting_down`. */
+  resume(id: string): Job {
+    if (this.#isClosed) throw shuttingDown();
+    const job = this.#known(id);
+    if (job.canResume) this.#enqueue(job);
+    else if (job.status !== "waiting" && job.status !== "running") throw refused(job, "resumed");
+    return job.toJob();
+  }
+
+  /** Ends a job for good. What was downloaded stays until the library is pruned. Throws as `pause()`. */
+  async cancel(id: string): Promise<Job> {
+    const job = this.#known(id);
+    if (job.status === "done") throw refused(job, "cancelled");
+    if (job.status !== "cancelled") await this.#stop(job, "cancelled");
+    return job.toJob();
+  }
+
+  /** Cancels what waits, then what runs, and waits for its end. Idempotent. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    const queued = this.#queue;
+    this.#queue = [];
+    for (const job of queued) job.stop("cancelled");
+    await Promise.all([...this.#runs.keys()].map((job) => this.#stop(job, "cancelled")));
+  }
+
+  #known(id: string): KeptJob {
+    const job = this.#jobs.get(id);
+    if (job !== undefined) return job;
+    throw new WireError("not_found", "There is no job of this id; GET /api/v1/jobs lists all.", {
+      param: "id",
+    });
+  }
+
+  #makeRoom(): void {
+    if (this.#jobs.size < jobsMax) return;
+    const oldest = [...this.#jobs.values()].find(({ isOver }) => isOver);
+    if (oldest === undefined)
+      throw new WireError("overloaded", `There are ${jobsMax} jobs already; wait for one, or cancel it.`);
+    this.#jobs.delete(oldest.id);
+  }
+
+  #enqueue(job: KeptJob): void {
+    job.queue();
+    this.#queue.push(job);
+    this.#begin();
+  }
+
+  /** Begins as many as may run. */
+  #begin(): void {
+    const queued = this.#queue;
+    for (const job of queued) {
+      const isPull = job.kind === "pull";
+      const running = [...this.#runs.keys()].filter(({ kind }) => (kind === "pull") === isPull);
+      if (running.length >= (isPull ? pullsMax : othersMax)) continue;
+      this.#queue = this.#queue.filter((each) => each !== job);
+      this.#run(job);
+    }
+  }
+
+  #run(job: KeptJob): void {
+    const abort = new AbortController();
+    job.begin();
+    const ended = this.#work(job, abort.signal);
+    this.#runs.set(job, { abort, stop: undefined, ended });
+  }
+
+  /** Never rejects. */
+  async #work(job: KeptJob, signal: AbortSignal): Promise<void> {
+    const { library, registry, onFailure } = this.#options;
+    try {
+      const model = await workOf(job.request)(library, {
+        signal,
+        onProgress: (progress, id) => job.report(progress, id),
+      });
+      await registry.refresh({ isNeeded: true });
+      job.finish(model);
+    } catch (error) {
+      const stop = this.#runs.get(job)?.stop;
+      if (stop !== undefined) job.stop(stop);
+      else {
+        job.fail(error);
+        onFailure?.(error, job);
+      }
+    } finally {
+      this.#runs.delete(job);
+      this.#begin();
+    }
+  }
+
+  async #stop(job: KeptJob, how: Stop): Promise<void> {
+    const run = this.#runs.get(job);
+    this.#queue = this.#queue.filter((each) => each !== job);
+    if (run === undefined) return job.stop(how);
+    run.stop = how;
+    run.abort.abort(new WireError("client_closed", `The job was ${how}.`));
+    await run.ended;
+  }
+}
+
+/** Whether this job does what is asked for, or will when it is resumed. */
+function isSame(job: KeptJob, request: JobRequest): boolean {
+  if (job.kind !== request.kind || (job.isOver && !job.canResume)) return false;
+  const { request: asked } = job;
+  if (asked.kind === "import") return request.kind === "import" && asked.path === request.path;
+  if (request.kind === "import") return false;
+  if (asked.kind === "quantize")
+    return (
+      request.kind === "quantize" &&
+      asked.model === request.model &&
+      asked.quantization === request.quantization
+    );
+  return asked.model === request.model || job.model === request.model;
+}
+
+function refused(job: KeptJob, what: "paused" | "resumed" | "cancelled"): WireError {
+  const isDownload = job.kind === "pull";
+  const why =
+    isDownload || what === "cancelled"
+      ? `This job is ${job.status} and cannot be ${what}.`
+      : `Only downloads can be ${what}; this is ${job.kind === "import" ? "an import" : "a quantization"}.`;
+  return new WireError("invalid_request", why, { param: "id" });
+}

@@ -1,0 +1,122 @@
+// What loading a model would take and whether there is room, in words for people. Used by routes/control.ts.
+import { totalOf, type MemoryForecast } from "@ingle/engine";
+import type { MemoryEstimate } from "@ingle/protocol";
+import { formatBytes } from "../format-bytes.ts";
+import { WireError } from "../wire-error.ts";
+import { settingsOver, type LoadSettings } from "./load-settings.ts";
+import type { ModelSlot } from "./model-slot.ts";
+import { takesMemory } from "./model-state.ts";
+import type { ModelRegistry } from "./registry.ts";
+import { planRoom, type RoomLimits } from "./room-plan.ts";
+import { toOccupant } from "./room.ts";
+
+/** Estimates that wait for their turn: a page asks for those of a whole list. */
+const waitingMax = 64;
+const retryAfterSeconds = 2;
+
+/** Estimates of one server, one after the other: each lays the model out several times. */
+export class MemoryEstimates {
+  readonly #registry: ModelRegistry;
+  #line: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(registry: ModelRegistry) {
+    this.#registry = registry;
+  }
+
+  /**
+   * Nothing is loaded. `settings` are those of an order to load. Throws `invalid_request` where nobody can tell, `overloaded`, and what
+   * looking at the model's file throws.
+   */
+  async of(
+    slot: ModelSlot,
+    settings: LoadSettings | undefined,
+    signal: AbortSignal,
+  ): Promise<MemoryEstimate> {
+    if (this.#waiting >= waitingMax)
+      throw new WireError("overloaded", "Too many estimates are asked for; try again shortly.", {
+        retryAfterSeconds,
+      });
+    this.#waiting += 1;
+    const before = this.#line;
+    const mine = this.#after(before, () => this.#estimate(slot, settings, signal));
+    this.#line = mine.catch(() => {});
+    try {
+      return await mine;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  async #after<T>(before: Promise<unknown>, what: () => Promise<T>): Promise<T> {
+    await before;
+    return await what();
+  }
+
+  async #estimate(
+    slot: ModelSlot,
+    said: LoadSettings | undefined,
+    signal: AbortSignal,
+  ): Promise<MemoryEstimate> {
+    signal.throwIfAborted();
+    const { known, id } = slot;
+    if (known.forecast === undefined) {
+      const message = `What the model ${id} would take is known only when it is loaded.`;
+      throw new WireError("invalid_request", message, { param: "model" });
+    }
+    const { limits } = this.#registry;
+    const settings = settingsOver(said, slot.ordered ?? {});
+    const forecast = await known.forecast({ budget: limits.budget, settings, signal });
+    const others = this.#registry.slots.filter((each) => each !== slot && takesMemory(each.state));
+    const { kvBitsK = 16, kvBitsV = 16 } = settingsOver(settings, known.settings ?? {});
+    return {
+      model: id,
+      ...verdictOf(forecast, others, limits),
+      memory_bytes: totalOf(forecast.footprint.byMemory),
+      available_bytes: availableBytes(others, limits),
+      context_length: forecast.contextLength,
+      context_length_max: forecast.contextLengthMax,
+      kv_bytes_per_token: forecast.kvBytesPerToken,
+      kv_bits_k: kvBitsK,
+      kv_bits_v: kvBitsV,
+    };
+  }
+}
+
+/** Of the budget, what the other models leave. */
+function availableBytes(others: readonly ModelSlot[], { budget }: RoomLimits): number | null {
+  if (budget === undefined) return null;
+  const used = others.reduce((sum, { byMemory }) => sum + totalOf(byMemory), 0);
+  return Math.max(0, (budget.totalBytes ?? totalOf(budget.byMemory)) - used);
+}
+
+function verdictOf(
+  forecast: MemoryForecast,
+  others: readonly ModelSlot[],
+  limits: RoomLimits,
+): Pick<MemoryEstimate, "fits" | "reason"> {
+  const { footprint, isReduced, refusal, contextLength } = forecast;
+  if (refusal !== undefined) return { fits: "no", reason: refusal.message };
+  const plan = planRoom(footprint.byMemory, others.map(toOccupant), limits);
+  const needed = formatBytes(totalOf(footprint.byMemory));
+  if (plan.kind === "never") {
+    const pinned = others.filter(({ isPinned }) => isPinned).map(({ id }) => id);
+    return {
+      fits: "no",
+      reason: `It needs ${needed}, and pinned models do not make room: ${pinned.join(", ")}.`,
+    };
+  }
+  const shorter = isReduced
+    ? `Memory is short: there is room for a context of ${contextLength.toLocaleString("en-US")} tokens, with ${needed} in all.`
+    : `It needs ${needed}.`;
+  if (plan.kind === "waits") {
+    const evicted = plan.evict.map(({ slot }) => slot.id);
+    const leaving = others.filter(({ state }) => state.kind === "draining" || state.kind === "unloading");
+    const freed = [...evicted, ...leaving.map(({ id }) => id)].join(", ");
+    return { fits: "tight", reason: `${shorter} Other models are freed for it: ${freed}.` };
+  }
+  if (isReduced) return { fits: "tight", reason: shorter };
+  const available = availableBytes(others, limits);
+  const room = available === null ? "" : ` Models may take ${formatBytes(available)} more.`;
+  return { fits: "yes", reason: shorter + room };
+}

@@ -1,0 +1,49 @@
+// The model that is taken where nobody named one, as the server's management tells it. Used by routes/library.ts.
+import type { DefaultModel, LocatedModel } from "@ingle/engine";
+import type { RecommendedModel } from "@ingle/protocol";
+
+const reasons = {
+  "used-last": "used_last",
+  "added-last": "added_last",
+  recommended: "largest_that_fits",
+  starter: "starter",
+} as const satisfies Record<DefaultModel["reason"], RecommendedModel["reason"]>;
+
+export function toRecommendedModel(chosen: DefaultModel): RecommendedModel {
+  const { located } = chosen;
+  return {
+    model: located.id,
+    installed: located.kind === "here",
+    size_bytes: downloadBytes(located),
+    license: licenseOf(located),
+    reason: reasons[chosen.reason],
+    hub: hubSaid(chosen),
+  };
+}
+
+function downloadBytes(located: LocatedModel): number | null {
+  switch (located.kind) {
+    case "hub": {
+      const { sizeBytes, mmproj } = located.found.group;
+      return sizeBytes + (mmproj?.sizeBytes ?? 0);
+    }
+    case "npm":
+      return located.model.source.parts.reduce((sum, part) => sum + part.tarballBytes, 0);
+    case "here":
+    case "mlx":
+    case "mlx-hub":
+      return null;
+  }
+}
+
+function licenseOf(located: LocatedModel): string | null {
+  if (located.kind === "hub") return located.found.repository.license ?? null;
+  return located.kind === "npm" ? (located.model.license ?? null) : null;
+}
+
+function hubSaid(chosen: DefaultModel): RecommendedModel["hub"] {
+  if (chosen.reason === "recommended") return "asked";
+  if (chosen.reason !== "starter") return "not_asked";
+  const { why } = chosen.insteadOf;
+  return why === "memory" ? "no_memory" : why;
+}

@@ -1,0 +1,74 @@
+// What a server is doing, as it happens: GET /api/v1/events.
+import { setTimeout as sleep } from "node:timers/promises";
+import { LiveEvent } from "@ingle/protocol";
+import type { FastifyInstance } from "fastify";
+import { sendEvents } from "../answering/send-events.ts";
+import { dataEvent } from "../answering/sse.ts";
+import type { ServerView } from "../control/server-view.ts";
+import type { JobRunner } from "../jobs/job-runner.ts";
+import { FigureSampler } from "../live/live-figures.ts";
+import { toManagedModel } from "../models/managed-model.ts";
+import type { Operation } from "../openapi/operation.ts";
+import { stateTeller, type ControlOptions } from "./control.ts";
+
+const events: Operation = {
+  summary: "What the server is doing, as it happens",
+  description: "The first event comes at once, then one whenever something has changed.",
+  answers: { 200: LiveEvent },
+  event: LiveEvent,
+};
+
+/** Between two looks at the server. */
+const intervalMs = 500;
+
+export interface EventsOptions extends ControlOptions {
+  view: ServerView;
+  jobs: JobRunner | undefined;
+  keepAliveMs: number;
+}
+
+export async function eventRoutes(app: FastifyInstance, options: EventsOptions): Promise<void> {
+  const tellState = stateTeller(app, options);
+  const { registry, view, jobs, keepAliveMs } = options;
+
+  const tell = (sampler: FigureSampler): LiveEvent => ({
+    type: "state",
+    state: tellState(),
+    models: registry.slots.map(toManagedModel),
+    jobs: jobs?.list() ?? [],
+    server: view(),
+    figures: sampler.sample(registry.figures(), {
+      atMs: performance.now(),
+      memoryBytes: process.memoryUsage.rss(),
+    }),
+    requests: [],
+    keeps_bodies: false,
+  });
+
+  app.get(
+    "/api/v1/events",
+    { config: { right: "management", operation: events } },
+    async (request, reply) => {
+      const signal = AbortSignal.any([request.clientSignal, app.drainSignal]);
+      const whatIsNew = changes(() => registry.refresh(), tell, signal);
+      return sendEvents(request, reply, whatIsNew, { keepAliveMs });
+    },
+  );
+}
+
+/** The state whenever it is another one, until the signal ends it. */
+async function* changes(
+  refresh: () => Promise<void>,
+  tell: (sampler: FigureSampler) => LiveEvent,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const sampler = new FigureSampler();
+  let told = "";
+  while (!signal.aborted) {
+    await refresh();
+    const now = JSON.stringify(tell(sampler));
+    if (now !== told) yield dataEvent(now);
+    told = now;
+    await sleep(intervalMs, undefined, { signal }).catch(() => {}); // the loop ends by the signal
+  }
+}

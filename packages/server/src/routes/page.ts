@@ -1,0 +1,128 @@
+// The page for people under `/`, and the files that it is made of. They hold nothing of anybody's, so everybody may have them:
+// what the page may do is decided by each of its requests.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { networkOf } from "../access/client-address.ts";
+import type { FoundKey, KeyCheck } from "../access/key-check.ts";
+import { PageTickets } from "../access/page-tickets.ts";
+import type { Sessions } from "../access/sessions.ts";
+import { digestOfKey } from "../api-key.ts";
+import { html } from "../openapi/html.ts";
+import type { Page, PageEncoding, PageFile } from "../page/page-files.ts";
+import { tooManyWrongKeys } from "../plugins/auth.ts";
+import { beginSession } from "./session.ts";
+
+/** Everything comes from this server, and nothing is run, styled, framed or sent that is not a file of it. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "manifest-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+/** A year: as long as caches keep anything. */
+const hashedCaching = "public, max-age=31536000, immutable";
+/** Kept, and never used without asking whether it is still so. */
+const otherCaching = "no-cache";
+
+export interface PageRouteOptions {
+  page: Page;
+  sessions: Sessions;
+  keyCheck: KeyCheck;
+  /** The app's, which the address may hold in `?token=`. */
+  token: string | undefined;
+}
+
+export async function pageRoutes(app: FastifyInstance, options: PageRouteOptions): Promise<void> {
+  const { page, sessions, keyCheck, token } = options;
+  const config = { right: "none", isOfPage: true } as const;
+
+  if (token !== undefined) {
+    const tickets = new PageTickets(token);
+    const key: FoundKey = { digest: digestOfKey(token), scope: "management" };
+    app.addHook("preHandler", async (request, reply) => {
+      const given = tokenOf(request);
+      if (given === undefined) return;
+      // Another page that knows no token could have one guessed, until nobody's is looked at.
+      const found = tickets.redeem(given) ? key : keyCheck.find([given], networkOf(request.ip));
+      if (found !== undefined && "waitSeconds" in found) throw tooManyWrongKeys(found);
+      if (found !== undefined) beginSession(request, reply, { sessions, key: found });
+      // The token stays in no history, and the page says how to open it where the token was wrong.
+      return reply.header("cache-control", "no-store").redirect("/", 303);
+    });
+  }
+
+  if ("problem" in page) {
+    app.get("/", { config }, async (_request, reply) => sendProblem(reply, page.problem));
+    return;
+  }
+  for (const file of page.files.values())
+    app.get(file.path, { config }, async (request, reply) => await sendFile(file, request, reply));
+}
+
+/** Of a person's browser that was sent here by no other page. */
+function tokenOf({ method, query, isForeignPage, routeOptions }: FastifyRequest): string | undefined {
+  if (method !== "GET" || isForeignPage || routeOptions.url !== "/") return undefined;
+  const token: unknown =
+    typeof query === "object" && query !== null ? Reflect.get(query, "token") : undefined;
+  return typeof token === "string" && token !== "" ? token : undefined;
+}
+
+async function sendFile(file: PageFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { bytes, encoding, etag } = await file.read(accepted(request.headers["accept-encoding"]));
+  protect(reply)
+    .header("cache-control", file.isHashed ? hashedCaching : otherCaching)
+    .header("etag", etag);
+  addVary(reply);
+  if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  if (encoding !== "identity") reply.header("content-encoding", encoding);
+  return reply.header("content-type", file.type).send(bytes);
+}
+
+function sendProblem(reply: FastifyReply, problem: string): FastifyReply {
+  const { html: text } = html`<!doctype html>
+    <html lang="en">
+      <meta charset="utf-8" />
+      <title>Ingle</title>
+      <p>${problem}</p>
+    </html>`;
+  return protect(reply)
+    .code(404)
+    .header("cache-control", "no-store")
+    .header("content-type", "text/html; charset=utf-8")
+    .send(text);
+}
+
+function protect(reply: FastifyReply): FastifyReply {
+  return reply
+    .header("content-security-policy", pagePolicy)
+    .header("x-content-type-options", "nosniff")
+    .header("referrer-policy", "no-referrer")
+    .header("cross-origin-opener-policy", "same-origin")
+    .header("cross-origin-resource-policy", "same-origin");
+}
+
+/** Beside what other plugins have said that the answer depends on. */
+function addVary(reply: FastifyReply): void {
+  const vary = reply.getHeader("vary");
+  reply.header("vary", [vary, "Accept-Encoding"].flat().filter(Boolean).join(", "));
+}
+
+/** Of those that a file may have; a client that says `q=0` does not take it. */
+function accepted(header: string | undefined): ReadonlySet<PageEncoding> {
+  const names = (header ?? "").split(",").map((part) => part.trim().toLowerCase());
+  const takes = (encoding: PageEncoding): boolean =>
+    names.some((name) => new RegExp(`^${encoding}( *; *q=(1|0?\\.\\d*[1-9]\\d*|1\\.0*))?$`).test(name));
+  return new Set((["br", "gzip"] as const).filter(takes));
+}
+
+function isKnown(header: string | undefined, etag: string): boolean {
+  const etags = new Set((header ?? "").split(",").map((each) => each.trim().replace(/^W\//, "")));
+  return etags.has(etag) || etags.has("*");
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import type { InjectOptions } from "fastify";
+import { describe, expect, it } from "vitest";
+import { KeyRing } from "../access/key-ring.ts";
+import { scriptedApp, testConfig, type ScriptedApp } from "../testing/scripted-server.ts";
+
+const flags = { apiKey: ["tenant-tenant-tenant"], adminKey: ["admin-admin-admin"] };
+const origin = "http://localhost:1337";
+const host = "localhost:1337";
+const own = { host, origin, "sec-fetch-site": "same-origin" };
+const models: InjectOptions = { url: "/v1/models" };
+const unload: InjectOptions = { method: "POST", url: "/api/v1/models/unload", payload: { model: "x" } };
+
+async function begin(house: ScriptedApp, key: string, headers: Record<string, string> = own) {
+  return await house.app.inject({ method: "POST", url: "/api/v1/session", payload: { key }, headers });
+}
+
+async function cookieFor(house: ScriptedApp, key: string): Promise<string> {
+  const answer = await begin(house, key);
+  return String(answer.headers["set-cookie"]).split(";")[0] ?? "";
+}
+
+async function statuses(house: ScriptedApp, headers: Record<string, string>): Promise<number[]> {
+  const answers: number[] = [];
+  for (const request of [models, unload])
+    answers.push((await house.app.inject({ ...request, headers })).statusCode);
+  return answers;
+}
+
+describe("a session of a server with keys", () => {
+  it.each([
+    ["tenant-tenant-tenant", "inference", [200, 403]],
+    ["admin-admin-admin", "management", [200, 404]],
+  ] as const)("may do what its key %s may", async (key, right, answered) => {
+    await using house = await scriptedApp({ flags });
+    const answer = await begin(house, key);
+    expect(answer.json()).toEqual({ right, is_app: false });
+    expect(answer.headers["set-cookie"]).toMatch(
+      /^ingle-1337=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/,
+    );
+    const cookie = await cookieFor(house, key);
+    expect(await statuses(house, { ...own, cookie })).toEqual(answered);
+    expect(await statuses(house, { ...own, cookie, origin: "http://localhost:3000" })).toEqual([401, 401]);
+    const { body } = await house.app.inject({ url: "/api/v1/session", headers: { ...own, cookie } });
+    expect(JSON.parse(body)).toEqual({ right, is_app: false });
+  });
+
+  it("has a cookie for HTTPS alone where the page came by it, also through a proxy that is trusted", async () => {
+    await using house = await scriptedApp({
+      flags: { ...flags, trustProxy: ["127.0.0.1"], allowHost: ["chat.example"] },
+    });
+    const headers = {
+      host: "127.0.0.1:1337",
+      origin: "https://chat.example",
+      "x-forwarded-host": "chat.example",
+      "x-forwarded-proto": "https",
+      "x-forwarded-for": "192.0.2.1",
+    };
+    const answer = await begin(house, "admin-admin-admin", headers);
+    expect(answer.headers["set-cookie"]).toMatch(/^ingle-443=.*; Path=\/; Secure$/);
+    const cookie = String(answer.headers["set-cookie"]).split(";")[0] ?? "";
+    expect(await statuses(house, { ...headers, cookie })).toEqual([200, 404]);
+  });
+
+  it("ends when its key is taken away", async () => {
+    const config = testConfig(flags);
+    const keys = new KeyRing(config);
+    await using house = await scriptedApp({ flags, keys });
+    const cookie = await cookieFor(house, "admin-admin-admin");
+    const digest = createHash("sha256").update("another-key-another").digest("hex");
+    keys.replace("--admin-key", "management", [digest]);
+    expect(await statuses(house, { ...own, cookie })).toEqual([401, 401]);
+  });
+
+  it("counts for its key, not for the address", async () => {
+    await using house = await scriptedApp({ flags: { ...flags, rateLimit: 2 } });
+    const cookie = await cookieFor(house, "tenant-tenant-tenant");
+    const asked = { ...models, headers: { ...own, cookie } };
+    const bearer = { ...models, headers: { host, authorization: "Bearer tenant-tenant-tenant" } };
+    const answers: number[] = [];
+    for (const each of [asked, bearer, asked, bearer])
+      answers.push((await house.app.inject(each)).statusCode);
+    expect(answers).toEqual([200, 200, 429, 429]);
+  });
+
+  it("is not begun with a wrong key, ten times a minute, and then with none", async () => {
+    await using house = await scriptedApp({ flags });
+    for (let guess = 0; guess < 10; guess += 1) {
+      const answer = await begin(house, `guess-${guess}`);
+      expect([answer.statusCode, answer.json().error.param]).toEqual([401, "key"]);
+      expect(answer.headers["set-cookie"]).toBeUndefined();
+    }
+    const held = await begin(house, "admin-admin-admin");
+    expect([held.statusCode, held.headers["set-cookie"]]).toEqual([429, undefined]);
+    expect(Number(held.headers["retry-after"])).toBeGreaterThan(0);
+  });
+
+  it("is begun by its own page alone", async () => {
+    await using house = await scriptedApp({ flags });
+    const others: Record<string, string>[] = [
+      { host, origin: "http://localhost:3000" },
+      { host, "sec-fetch-site": "cross-site" },
+    ];
+    for (const headers of others) {
+      const answer = await begin(house, "admin-admin-admin", headers);
+      expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([403, undefined]);
+    }
+  });
+});
+
+it("a server without keys tells what its page may do without one", async () => {
+  await using house = await scriptedApp();
+  const right = async (headers: Record<string, string>): Promise<unknown> =>
+    (await house.app.inject({ url: "/api/v1/session", headers })).json();
+  expect(await right({ host, "sec-fetch-site": "same-origin" })).toEqual({
+    right: "management",
+    is_app: false,
+  });
+  expect(await right({ host, origin: "http://localhost:3000" })).toEqual({
+    right: "inference",
+    is_app: false,
+  });
+});

@@ -1,0 +1,73 @@
+// What a page of the server's own may do, and how a key becomes its cookie: GET and POST /api/v1/session.
+import { Session, SessionRequest } from "@ingle/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { networkOf } from "../access/client-address.ts";
+import type { FoundKey, KeyCheck } from "../access/key-check.ts";
+import { cookieOf, type Sessions } from "../access/sessions.ts";
+import type { Operation } from "../openapi/operation.ts";
+import { cookiePlaceOf, tooManyWrongKeys } from "../plugins/auth.ts";
+import { WireError } from "../wire-error.ts";
+
+const session: Operation = {
+  summary: "What this request, and so the page that sends it, may do",
+  answers: { 200: Session },
+};
+const begin: Operation = {
+  summary: "Give a key, for which the browser's cookie stands from then on",
+  description: "For the server's own page. Programs send their key with each request.",
+  answers: { 200: Session },
+  errors: ["unauthorized", "rate_limited"],
+  example: { key: "a key of the server" },
+  namesNoModel: true,
+};
+
+export interface SessionRouteOptions {
+  keyCheck: KeyCheck;
+  sessions: Sessions;
+  isAppListener: boolean;
+}
+
+export async function sessionRoutes(
+  app: FastifyInstance,
+  { keyCheck, sessions, isAppListener }: SessionRouteOptions,
+): Promise<void> {
+  app.get(
+    "/api/v1/session",
+    { config: { right: "none", operation: session } },
+    async (request, reply): Promise<Session> => {
+      reply.header("cache-control", "no-store");
+      return { right: request.right, is_app: isAppListener };
+    },
+  );
+
+  app
+    .withTypeProvider<ZodTypeProvider>()
+    .post(
+      "/api/v1/session",
+      { schema: { body: SessionRequest }, config: { right: "none", operation: begin } },
+      async (request, reply): Promise<Session> => {
+        if (request.isForeignPage)
+          throw new WireError(
+            "forbidden",
+            "Only the server's own page can begin a session; others send a key.",
+          );
+        const found = keyCheck.find([request.body.key], networkOf(request.ip));
+        if (found === undefined)
+          throw new WireError("unauthorized", "This API key is not known here.", { param: "key" });
+        if ("waitSeconds" in found) throw tooManyWrongKeys(found);
+        beginSession(request, reply, { sessions, key: found });
+        return { right: found.scope, is_app: isAppListener };
+      },
+    );
+}
+
+/** The browser's cookie stands for this key from now on. */
+export function beginSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sessions, key }: { sessions: Sessions; key: FoundKey },
+): void {
+  const secret = sessions.begin(key.digest);
+  reply.header("cache-control", "no-store").header("set-cookie", cookieOf(secret, cookiePlaceOf(request)));
+}

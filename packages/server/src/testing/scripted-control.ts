@@ -1,0 +1,47 @@
+// The app's control address over scripted models, and the server that it starts: for the tests of this package.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { ServerSettingsChange } from "@ingle/protocol";
+import { ControlledServer, type ControlledServerOptions } from "../control/controlled-server.ts";
+import { KeptKeys } from "../control/kept-keys.ts";
+import { KeptSettings } from "../control/kept-settings.ts";
+
+export interface ScriptedControl extends AsyncDisposable {
+  server: ControlledServer;
+  keys: KeptKeys;
+  settings: KeptSettings;
+  /** What the server has noted in its log. */
+  failures: unknown[];
+  /** Where its two files are. */
+  folder: string;
+}
+
+type Doings = Partial<Pick<ControlledServerOptions, "loadModels" | "listen">>;
+
+/** A server that loads nothing and does not listen, unless `doings` say how. */
+export async function scriptedControl(
+  doings: Doings = {},
+  change: ServerSettingsChange = {},
+): Promise<ScriptedControl> {
+  const folder = await mkdtemp(path.join(tmpdir(), "ingle-control-"));
+  const keys = await KeptKeys.open(path.join(folder, "keys.json"));
+  const settings = await KeptSettings.open(path.join(folder, "server.json"));
+  await settings.change(change, () => {});
+  const failures: unknown[] = [];
+  const server = new ControlledServer({
+    settings,
+    keys,
+    loadModels: async () => {},
+    listen: async () => {
+      throw new Error("Nothing listens in this test.");
+    },
+    ...doings,
+    onFailure: (error) => failures.push(error),
+  });
+  const end = async (): Promise<void> => {
+    await server.stop({ deadlineMs: 0 });
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { server, keys, settings, failures, folder, [Symbol.asyncDispose]: end };
+}

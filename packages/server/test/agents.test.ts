@@ -1,0 +1,375 @@
+// What agents send with their first requests, and what other servers take beside it: bodies of their shapes, rebuilt by hand,
+// against a scripted model. What a reply does not follow is named, and what it cannot follow is refused.
+import { ChatCompletion, ErrorBody, ModelEntry, stopsMax } from "@ingle/protocol";
+import Anthropic from "@anthropic-ai/sdk";
+import { describe, expect, it } from "vitest";
+import {
+  scriptedApp,
+  scriptedId,
+  scriptedServer,
+  type ScriptedOptions,
+} from "../src/testing/scripted-server.ts";
+
+const user = { role: "user", content: "Hi" };
+const f = { type: "function", function: { name: "f" } };
+
+async function post(path: string, payload: object, options: ScriptedOptions = {}) {
+  await using house = await scriptedApp({ script: { pieces: ["Hello"] }, ...options });
+  const response = await house.app.inject({
+    method: "POST",
+    url: `/v1/${path}`,
+    payload: { model: scriptedId, ...payload },
+  });
+  const ignored = response.headers["x-ingle-ignored"];
+  return { status: response.statusCode, body: response.json(), ignored, log: house.log };
+}
+
+const chat = (payload: object, options?: ScriptedOptions) =>
+  post("chat/completions", { messages: [user], ...payload }, options);
+
+describe("Codex's first request", () => {
+  const request = {
+    instructions: "You are a coding agent.",
+    input: [
+      { type: "message", role: "developer", content: [{ type: "input_text", text: "Sandbox: read-only." }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "List the files." }] },
+    ],
+    tools: [
+      {
+        type: "function",
+        name: "exec_command",
+        strict: false,
+        parameters: { type: "object", properties: {} },
+      },
+      {
+        type: "custom",
+        name: "apply_patch",
+        format: { type: "grammar", syntax: "lark", definition: "start: x" },
+      },
+      { type: "web_search", external_web_access: false },
+      {
+        type: "namespace",
+        name: "mcp__files",
+        description: "Files",
+        tools: [{ type: "function", name: "read" }],
+      },
+    ],
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    reasoning: { effort: "medium", summary: "auto" },
+    store: false,
+    include: ["reasoning.encrypted_content"],
+    prompt_cache_key: "0199",
+    text: { verbosity: "low" },
+    client_metadata: { installation: "1" },
+  };
+
+  it("is answered, told of its functions, and says what was left out", async () => {
+    const { status, body, ignored, log } = await post("responses", request);
+    expect(status).toBe(200);
+    expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(["exec_command"]);
+    expect(log.chats[0]?.tools.map(({ name }) => name)).toEqual(["exec_command"]);
+    expect(ignored).toBe("tools (custom), tools (web_search), tools (namespace), text.verbosity");
+  });
+
+  it("says it of a stream, too, and in the log", async () => {
+    const lines: string[] = [];
+    const stream = { write: (line: string) => lines.push(line) };
+    await using house = await scriptedServer({
+      script: { pieces: ["Hello"] },
+      logger: { level: "info", stream },
+    });
+    const response = await fetch(`${house.server.url}/v1/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: scriptedId, ...request, stream: true }),
+    });
+    expect(response.headers.get("x-ingle-ignored")).toContain("tools (web_search)");
+    await response.text();
+    await expect.poll(() => lines.join("")).toContain('"ignored":["tools (custom)"');
+  });
+
+  it("must not choose a tool that was left out", async () => {
+    const { status, body } = await post("responses", { ...request, tool_choice: { type: "web_search" } });
+    expect([status, ErrorBody.parse(body).error.param]).toEqual([400, "tool_choice.type"]);
+  });
+
+  it("cannot put anything strange into a header", async () => {
+    const tools = [
+      { type: "x\r\ny: z" },
+      { type: "é" },
+      ...Array.from({ length: 40 }, (_, i) => ({ type: `t${i}` })),
+    ];
+    const { status, ignored } = await post("responses", { input: "Hi", tools });
+    expect(status).toBe(200);
+    expect(String(ignored).split(", ")).toHaveLength(16);
+    expect(ignored).toMatch(/^tools \(t0\), /);
+  });
+});
+
+describe("Claude Code's first request", () => {
+  const request = (cch: string) => ({
+    max_tokens: 100,
+    system: [
+      { type: "text", text: `x-anthropic-billing-header: cc_version=2.1.0; cc_entrypoint=cli; cch=${cch};` },
+      { type: "text", text: "You are an agent.", cache_control: { type: "ephemeral" } },
+      { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
+    ],
+    messages: [
+      { role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral" } }] },
+    ],
+    tools: [{ name: "Bash", description: "Runs.", input_schema: { type: "object", properties: {} } }],
+    metadata: { user_id: "user_1" },
+    thinking: { type: "adaptive" },
+    context_management: { edits: [] },
+  });
+
+  it("begins its prompt the same way each time, without what is for another service's accounts", async () => {
+    const [one, other] = [await post("messages", request("00001")), await post("messages", request("fffff"))];
+    expect(one.status).toBe(200);
+    expect(one.log.prompts).toEqual(other.log.prompts);
+    expect(one.log.prompts[0]).toMatch(/^system: You are an agent\.\nBe brief\.\n/);
+    expect(one.ignored).toBe("context_management, system (x-anthropic-billing-header)");
+    const asText = { ...request("1"), system: "x-anthropic-billing-header: cch=1;\nYou are an agent." };
+    expect((await post("messages", asText)).log.prompts[0]).toMatch(/^system: You are an agent\.\n/);
+  });
+});
+
+describe("a message with tools that run elsewhere", () => {
+  const request = {
+    max_tokens: 5,
+    messages: [user],
+    tools: [
+      { type: "web_search_20250305", name: "web_search", max_uses: 8 },
+      { type: "custom", name: "Read", input_schema: { type: "object", properties: {} } },
+      { type: "bash_20250124", name: "bash" },
+      { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
+      { name: "Bash", input_schema: { type: "object", properties: {} } },
+    ],
+  };
+
+  it("is told of the others, and says what was left out", async () => {
+    const { status, ignored, log } = await post("messages", request);
+    expect([status, log.chats[0]?.tools.map(({ name }) => name)]).toEqual([200, ["Read", "Bash"]]);
+    expect(ignored).toBe("tools (web_search_20250305), tools (bash_20250124), tools (text_editor_20250728)");
+    const counted = await post("messages/count_tokens", request);
+    expect([counted.status, counted.ignored]).toEqual([200, ignored]);
+  });
+
+  it("must not choose one of them", async () => {
+    const { status, body } = await post("messages", {
+      ...request,
+      tool_choice: { type: "tool", name: "bash" },
+    });
+    expect([status, body.error.param]).toEqual([400, "tool_choice"]);
+  });
+});
+
+describe("a chat", () => {
+  it.each<[string, object, string]>([
+    ["functions", { functions: [{ name: "f" }] }, "functions"],
+    ["a reply that is spoken", { modalities: ["text", "audio"], audio: { voice: "a" } }, "audio"],
+    ["two schemas", { json_schema: {}, response_format: { type: "json_object", schema: {} } }, "json_schema"],
+  ])("refuses %s", async (_name, payload, param) => {
+    const { status, body } = await chat(payload);
+    expect([status, ErrorBody.parse(body).error.param]).toEqual([400, param]);
+  });
+
+  it("names what is ignored", async () => {
+    const { ignored } = await chat({
+      metadata: { a: "b" },
+      service_tier: "flex",
+      prediction: {},
+      mirostat: 2,
+    });
+    expect(ignored).toBe("mirostat, service_tier, metadata, prediction");
+    expect(
+      (await chat({ service_tier: "auto", store: false, modalities: ["text"] })).ignored,
+    ).toBeUndefined();
+  });
+
+  it("takes more stop strings than the convention has, and an empty one that stops nothing", async () => {
+    const stop = ["", ...Array.from({ length: stopsMax - 1 }, (_, index) => `END${index}`)];
+    const { status, log } = await chat({ stop });
+    expect([status, log.requests[0]?.stops.length]).toEqual([200, stopsMax - 1]);
+    expect((await chat({ stop: "" })).log.requests[0]?.stops).toEqual([]);
+  });
+
+  it("is greedy with top_p 0", async () => {
+    const { log } = await chat({ top_p: 0 });
+    expect(log.requests[0]?.sampling).toMatchObject({ temperature: 0, topP: 1 });
+  });
+
+  it("takes seeds of 64 bits, each reply its own", async () => {
+    const seeds = async (seed: number) =>
+      (await chat({ seed, n: 3 })).log.requests.map(({ sampling }) => sampling.seed);
+    const one = await seeds(2 ** 63);
+    expect(new Set(one).size).toBe(3);
+    expect(await seeds(2 ** 63)).toEqual(one);
+    expect(await seeds(2 ** 63 + 2048)).not.toEqual(one);
+  });
+
+  it("is told of allowed tools only", async () => {
+    const g = { type: "function", function: { name: "g" } };
+    const tool_choice = { type: "allowed_tools", allowed_tools: { mode: "required", tools: [g] } };
+    const { log } = await chat({ tools: [f, g], tool_choice });
+    expect(log.chats[0]).toMatchObject({ tools: [{ name: "g" }], toolChoice: "required" });
+  });
+
+  it("takes tools with colons and slashes in their names and long descriptions", async () => {
+    const name = "mcp:files/read";
+    const { status, log } = await chat({
+      tools: [{ type: "function", function: { name, description: "x".repeat(20_000) } }],
+    });
+    expect([status, log.chats[0]?.tools[0]?.name]).toEqual([200, name]);
+  });
+
+  it("takes lists for the template, names that say nothing and refusals of earlier replies", async () => {
+    const messages = [
+      { ...user, name: "" },
+      { role: "assistant", content: null, refusal: "No." },
+      { ...user, name: "" },
+      { role: "assistant", content: [{ type: "refusal", refusal: "Never." }] },
+      user,
+    ];
+    const { status, log } = await chat({ messages, chat_template_kwargs: { tools_on: ["browser"] } });
+    expect(status).toBe(200);
+    expect(log.chats[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "No.", "Hi", "Never.", "Hi"]);
+    expect(log.chats[0]?.templateArguments).toEqual([{ name: "tools_on", value: '["browser"]' }]);
+  });
+
+  it("takes calls and results of the older convention, and results without an id", async () => {
+    const call = (id: string, name: string) => ({
+      id,
+      type: "function",
+      function: { name, arguments: "{}" },
+    });
+    const messages = [
+      user,
+      { role: "assistant", content: null, function_call: { name: "f", arguments: '{"a":1}' } },
+      { role: "function", name: "f", content: "1" },
+      { role: "assistant", content: null, tool_calls: [call("a", "f"), call("b", "g")] },
+      { role: "tool", name: "g", content: "2" },
+      { role: "tool", content: "3" },
+    ];
+    const { status, log } = await chat({ messages });
+    expect(status).toBe(200);
+    const [, older, first, , second, third] = log.chats[0]?.messages ?? [];
+    expect(older?.toolCalls).toEqual([{ id: first?.toolCallId, name: "f", arguments: '{"a":1}' }]);
+    expect(first).toMatchObject({ role: "tool", name: "f", content: "1" });
+    expect([second?.toolCallId, third?.toolCallId]).toEqual(["b", "a"]);
+  });
+
+  it("takes an answer of its own back that was cut inside a call's arguments", async () => {
+    const cut = '{"city": "Ro';
+    const tool_calls = [{ id: "a", type: "function", function: { name: "f", arguments: cut } }];
+    const messages = [user, { role: "assistant", content: null, tool_calls }, user];
+    const { status, log } = await chat({ messages });
+    expect(status).toBe(200);
+    expect(log.chats[0]?.messages[1]?.toolCalls[0]?.arguments).toBe(JSON.stringify({ arguments: cut }));
+  });
+
+  it("gives images of a tool's result to models that read them", async () => {
+    const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "high" } };
+    const messages = [user, { role: "tool", tool_call_id: "a", content: [image] }];
+    const { body, ignored } = await chat({ messages });
+    expect(ErrorBody.parse(body).error).toMatchObject({
+      code: "image_not_supported",
+      param: "messages[1].content[0]",
+    });
+    expect(ignored).toBe("image_url.detail");
+  });
+
+  it("tells an empty list of probabilities for an empty reply", async () => {
+    const { body } = await chat({ logprobs: true }, { script: { pieces: [] } });
+    expect(ChatCompletion.parse(body).choices[0]?.logprobs).toEqual({ content: [], refusal: null });
+  });
+
+  it("has no speed from one token alone, and tells the tokens of thoughts", async () => {
+    const { body } = await chat({}, { script: { pieces: ["a"] } });
+    const { timings, usage } = ChatCompletion.parse(body);
+    expect([timings.predicted_n, timings.predicted_per_second]).toEqual([1, 0]);
+    expect(usage.completion_tokens_details).toEqual({ reasoning_tokens: 0 });
+    const reply = (text: string) => ({ content: "", reasoning: text, calls: [] });
+    const thinking = await chat({}, { script: { pieces: ["a", "b", "c"], reply } });
+    expect(ChatCompletion.parse(thinking.body).usage.completion_tokens_details.reasoning_tokens).toBe(3);
+  });
+
+  it.each([
+    ["desktop", 400],
+    ["developer", 200],
+    ["command-line", 200],
+    ["serverless", 200],
+  ] as const)("without a model is a %s server's to refuse: %s", async (variant, status) => {
+    const answer = await chat({ model: undefined }, { flags: { variant, noAuth: true } });
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(ErrorBody.parse(answer.body).error.param).toBe("model");
+  });
+});
+
+describe("a message in Anthropic's shape", () => {
+  const source = { type: "text", media_type: "text/plain", data: "It is blue." };
+
+  it("may hold documents of text, and references to tools in results", async () => {
+    const messages = [
+      {
+        role: "user",
+        content: [
+          { type: "document", title: "Sky", source },
+          { type: "text", text: "Colour?" },
+        ],
+      },
+      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "find", input: {} }] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: "a",
+            content: [
+              { type: "tool_reference", tool_name: "paint" },
+              { type: "document", source },
+            ],
+          },
+        ],
+      },
+    ];
+    const { status, log } = await post("messages", { max_tokens: 5, messages });
+    expect(status).toBe(200);
+    const said = log.chats[0]?.messages.map(({ content }) => content);
+    expect(said).toEqual(["Sky\nIt is blue.\nColour?", "", "paint\nIt is blue."]);
+  });
+});
+
+describe("the models", () => {
+  it("are found by their aliases", async () => {
+    await using house = await scriptedApp();
+    await house.registry
+      .load("other", async () => Promise.reject(new Error("never")), { alias: "mine" })
+      .catch(() => {});
+    house.registry.add({
+      id: "named",
+      aliases: ["my-model"],
+      prepare: () => Promise.reject(new Error("never")),
+    });
+    const { statusCode, body } = await house.app.inject({ url: "/v1/models/my-model" });
+    expect([statusCode, ModelEntry.parse(JSON.parse(body)).id]).toEqual([200, "named"]);
+  });
+
+  it("have Anthropic's shape for Anthropic's client, page by page", async () => {
+    await using house = await scriptedServer();
+    const client = new Anthropic({ baseURL: house.server.url, apiKey: "anything", maxRetries: 0 });
+    const models: Anthropic.ModelInfo[] = [];
+    for await (const model of client.models.list({ limit: 1 })) models.push(model);
+    expect(models).toMatchObject([{ type: "model", id: scriptedId, display_name: scriptedId }]);
+    expect(Date.parse(models[0]?.created_at ?? "")).toBeGreaterThan(0);
+    expect(await client.models.retrieve(scriptedId)).toEqual(models[0]);
+    const page = await client.models.list({ after_id: scriptedId });
+    expect([page.data, page.has_more]).toEqual([[], false]);
+  });
+});
+
+it("a completion may begin with nothing", async () => {
+  const { status, body, log } = await post("completions", { prompt: "" });
+  expect([status, body.usage.prompt_tokens, log.requests.length]).toEqual([200, 1, 1]);
+});

@@ -1,0 +1,251 @@
+// Who gets at the app's control address: its own page with its cookie, programs with its token, and nobody else, asked in every
+// way in which a browser can be made to ask.
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KeyRing } from "../src/access/key-ring.ts";
+import { ticketOf } from "../src/access/page-tickets.ts";
+import { buildApp } from "../src/app.ts";
+import type { Page } from "../src/page/page-files.ts";
+import { scriptedControl, type ScriptedControl } from "../src/testing/scripted-control.ts";
+import { scriptedRegistry, testConfig } from "../src/testing/scripted-server.ts";
+
+const token = "t".repeat(43);
+const origin = "http://127.0.0.1:1336";
+const host = "127.0.0.1:1336";
+const page: Page = {
+  files: new Map([
+    [
+      "/",
+      {
+        path: "/",
+        type: "text/html; charset=utf-8",
+        isHashed: false,
+        read: async () => ({ encoding: "identity", bytes: Buffer.from("<p>shell"), etag: '"1"' }),
+      },
+    ],
+  ]),
+};
+
+/** What every browser says of a request of this server's own page, of its address bar, and of other pages. */
+const own = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
+const typed = { "sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+const reading: InjectOptions = { url: "/api/v1/server" };
+const changing: InjectOptions = {
+  method: "POST",
+  url: "/api/v1/server/settings",
+  payload: { starts_with_app: false },
+};
+
+let app: FastifyInstance;
+let control: ScriptedControl;
+let cookie: string;
+
+async function controlApp(server: ScriptedControl["server"]): Promise<FastifyInstance> {
+  const config = testConfig({ port: 1336 });
+  const keys = new KeyRing();
+  keys.addToken(token);
+  keys.needKey();
+  const { registry } = await scriptedRegistry();
+  const built = await buildApp(config, { registry, keys, page, app: { token, server } });
+  built.addHook("onClose", () => registry[Symbol.asyncDispose]());
+  return built;
+}
+
+beforeAll(async () => {
+  control = await scriptedControl();
+  app = await controlApp(control.server);
+  const opened = await ask({ url: `/?token=${token}` }, typed);
+  cookie = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
+});
+afterAll(async () => {
+  await app.close();
+  await control[Symbol.asyncDispose]();
+});
+
+async function ask(request: InjectOptions, headers: Record<string, string>): Promise<LightMyRequestResponse> {
+  return await app.inject({ ...request, headers: { host, ...headers } });
+}
+
+async function status(request: InjectOptions, headers: Record<string, string>): Promise<number> {
+  return (await ask(request, headers)).statusCode;
+}
+
+describe("the address with the token", () => {
+  it("becomes a cookie that no script reads, and the token leaves the address", async () => {
+    const opened = await ask({ url: `/?token=${token}` }, typed);
+    expect([opened.statusCode, opened.headers.location]).toEqual([303, "/"]);
+    expect(opened.headers["set-cookie"]).toMatch(
+      /^ingle-1336=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/,
+    );
+    expect(opened.headers["set-cookie"]).not.toContain(token);
+    expect(opened.headers["cache-control"]).toBe("no-store");
+  });
+
+  it("may be used again; each cookie has a secret of its own", async () => {
+    const again = await ask({ url: `/?token=${token}` }, typed);
+    expect(again.statusCode).toBe(303);
+    expect(again.headers["set-cookie"]).not.toContain(cookie);
+    expect(await status(reading, { cookie, ...own })).toBe(200);
+  });
+
+  it("with a wrong token is the page without any right", async () => {
+    const opened = await ask({ url: "/?token=wrong" }, typed);
+    expect([opened.statusCode, opened.headers.location, opened.headers["set-cookie"]]).toEqual([
+      303,
+      "/",
+      undefined,
+    ]);
+  });
+
+  it("with a ticket made of the token works once", async () => {
+    const url = `/?token=${ticketOf(token)}`;
+    expect((await ask({ url }, typed)).headers["set-cookie"]).toContain("ingle-1336=");
+    expect((await ask({ url }, typed)).headers["set-cookie"]).toBeUndefined();
+  });
+
+  it.each([
+    ["asked for by another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }, "GET"],
+    ["in another port's image", { "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" }, "GET"],
+    ["only looked at", typed, "HEAD"],
+  ] as const)("is no cookie when it is %s", async (_what, headers, method) => {
+    const opened = await ask({ url: `/?token=${token}`, method }, headers);
+    expect([opened.statusCode, opened.headers["set-cookie"]]).toEqual([200, undefined]);
+  });
+});
+
+describe("the app's own page", () => {
+  it("reads and changes with its cookie", async () => {
+    expect(await status(reading, { cookie, ...own })).toBe(200);
+    expect(await status(changing, { cookie, origin, ...own })).toBe(200);
+    expect((await ask({ url: "/api/v1/session" }, { cookie, ...own })).json()).toEqual({
+      right: "management",
+      is_app: true,
+    });
+  });
+
+  it("does so by the name localhost, with a cookie of that name", async () => {
+    const byName = { host: "localhost:1336" };
+    const opened = await app.inject({ url: `/?token=${token}`, headers: byName });
+    const named = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
+    const headers = { ...byName, cookie: named, origin: "http://localhost:1336", ...own };
+    expect(await status(changing, headers)).toBe(200);
+  });
+
+  it("has its cookie found among others, also a false one of the same name before it", async () => {
+    const cookies = `theme=dark; ingle-1336=false; ${cookie}; ingle-1337=x`;
+    expect(await status(reading, { cookie: cookies, ...own })).toBe(200);
+  });
+
+  it("is shown without a cookie, and has no data then", async () => {
+    const shell = await ask({ url: "/" }, typed);
+    expect([shell.statusCode, shell.body]).toEqual([200, "<p>shell"]);
+    const session = await ask({ url: "/api/v1/session" }, own);
+    expect([session.statusCode, session.json()]).toEqual([200, { right: "none", is_app: true }]);
+    const refused = await ask(reading, own);
+    expect([refused.statusCode, refused.json().error.code]).toEqual([401, "unauthorized"]);
+    expect(refused.json().error.message).toContain("`ingle app` has printed");
+  });
+});
+
+describe("programs", () => {
+  it("use the token as a key", async () => {
+    const authorization = `Bearer ${token}`;
+    expect(await status(reading, { authorization })).toBe(200);
+    expect(await status(changing, { authorization })).toBe(200);
+    expect(await status({ url: "/v1/models" }, { authorization })).toBe(200);
+  });
+
+  it("of this machine do nothing without it", async () => {
+    for (const request of [reading, changing, { url: "/v1/models" }, { url: "/api/v1/state" }])
+      expect(await status(request, {})).toBe(401);
+  });
+});
+
+/** Requests that carry the right cookie, as browsers send it from pages that are not ours, or that do not play by the rules. */
+describe.each<[string, Record<string, string>]>([
+  ["another site's page", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }],
+  ["another site's page that hides its origin", { origin: "null", "sec-fetch-site": "cross-site" }],
+  ["another site's form or image", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }],
+  ["another port's page", { origin: "http://127.0.0.1:3000", "sec-fetch-site": "same-site" }],
+  [
+    "another port's page by another name",
+    { origin: "http://localhost:1336", "sec-fetch-site": "cross-site" },
+  ],
+  ["another port's image or script", { "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" }],
+  ["another port's page in an old browser", { origin: "http://127.0.0.1:3000" }],
+  ["the same host by HTTPS", { origin: "https://127.0.0.1:1336" }],
+  ["an installed app's page", { origin: "app://obsidian.md" }],
+  ["a page that was opened as a file", { origin: "file://" }],
+  ["an extension", { "sec-fetch-site": "none", "sec-fetch-mode": "cors" }],
+  ["a link on another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }],
+  ["a link on another port's page", { "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate" }],
+])("%s", (_who, headers) => {
+  it("reads nothing, changes nothing, and is allowed nothing by CORS", async () => {
+    for (const request of [reading, changing, { url: "/v1/models" }]) {
+      const answer = await ask(request, { cookie, ...headers });
+      expect([401, 403]).toContain(answer.statusCode);
+      expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+      expect(answer.headers["access-control-allow-credentials"]).toBeUndefined();
+    }
+  });
+
+  it("begins no session, with a right key neither", async () => {
+    const request: InjectOptions = { method: "POST", url: "/api/v1/session", payload: { key: token } };
+    const answer = await ask(request, headers);
+    expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([403, undefined]);
+  });
+
+  it("is refused when it asks beforehand", async () => {
+    const answer = await ask(
+      { ...changing, method: "OPTIONS" },
+      { ...headers, "access-control-request-method": "POST" },
+    );
+    expect([401, 403, 405]).toContain(answer.statusCode);
+    expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+});
+
+describe("what changes something", () => {
+  it.each([{}, own, typed])("needs the page's own Origin beside the cookie: %j", async (headers) => {
+    expect(await status(changing, { cookie, ...headers })).toBe(401);
+  });
+
+  it.each(["HEAD", "GET"] as const)("is no %s", async (method) => {
+    expect(await status({ ...reading, method }, { cookie })).toBe(200);
+  });
+});
+
+describe("another cookie", () => {
+  it.each([
+    "ingle-1336=",
+    `ingle-1336=${"A".repeat(43)}`,
+    `ingle-1336=${token}`,
+    "ingle-1336",
+    `ingle-1336=${"A".repeat(10_000)}`,
+    "=; ;;; =x",
+  ])("%s is none", async (wrong) => {
+    expect(await status(reading, { cookie: wrong, ...own })).toBe(401);
+  });
+
+  it("of another port's server has another name, and would not be known", async () => {
+    const secret = cookie.split("=")[1] ?? "";
+    expect(await status(reading, { cookie: `ingle-1337=${secret}`, ...own })).toBe(401);
+    await using second = await scriptedControl();
+    const other = await controlApp(second.server);
+    const opened = await other.inject({ url: `/?token=${token}`, headers: { host } });
+    const stranger = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
+    await other.close();
+    expect(await status(reading, { cookie: stranger, ...own })).toBe(401);
+  });
+});
+
+describe("a name that leads to this machine", () => {
+  it.each(["evil.example:1336", "127.0.0.1.evil.example", "0.0.0.0:1336", "192.0.2.1:1336"])(
+    "%s is refused, with the cookie too",
+    async (name) => {
+      const headers = { host: name, origin: `http://${name}`, cookie, ...own };
+      for (const request of [reading, changing, { url: "/" }])
+        expect((await app.inject({ ...request, headers })).statusCode).toBe(403);
+    },
+  );
+});

@@ -1,0 +1,136 @@
+// The app on a real (tiny) model and real sockets: its page's address and the /v1 server that is started there, used by a client
+// that other people wrote.
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { Ingle } from "@ingle/client";
+import { load } from "@ingle/engine";
+import { exactArithmetic, tinyModel, until } from "@ingle/fixtures";
+import OpenAI from "openai";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openDesktopApp, type DesktopApp } from "../src/desktop-app.ts";
+import type { ModelSource } from "../src/models/known-model.ts";
+import { user } from "./real-server.ts";
+
+const model = "tiny";
+let configDir: string;
+let app: DesktopApp;
+let page: Ingle;
+let loads = 0;
+
+async function source(): Promise<ModelSource> {
+  const file = await tinyModel({ weights: "f32" });
+  const prepare = async () => ({
+    byMemory: {},
+    load: async () => {
+      loads += 1;
+      return await load(file, { threads: 1, contextLength: 2048, parallel: 4, ...exactArithmetic });
+    },
+  });
+  return { known: async () => [{ id: model, prepare }] };
+}
+
+beforeAll(async () => {
+  configDir = await mkdtemp(path.join(tmpdir(), "ingle-app-"));
+  const models = await source();
+  app = await openDesktopApp({
+    env: {},
+    port: 0,
+    configDir,
+    source: () => models,
+    logger: false,
+    onWarning: () => {},
+  });
+  page = new Ingle({ baseUrl: app.url, apiKey: app.token, maxRetries: 0 });
+});
+afterAll(async () => {
+  await app.close({ deadlineMs: 0 });
+  await rm(configDir, { recursive: true, force: true });
+});
+
+function openai(url: string | null, apiKey = "none"): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
+}
+
+async function takenPort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { port, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) };
+}
+
+const question = { model, messages: user("Tell me about rivers."), temperature: 0, max_tokens: 24 };
+
+it("the page chats before any server runs, and the server then answers the same from the same model", async () => {
+  const here = await page.chat.completions.create(question);
+  expect(await page.serverControl.get()).toMatchObject({ status: "stopped", url: null });
+  await using taken = await takenPort();
+  await page.serverControl.change({ port: taken.port, models: [model] });
+  const { status, url, moved_from_port: moved } = await page.serverControl.start();
+  expect([status, moved, url]).toEqual([
+    "running",
+    taken.port,
+    expect.not.stringContaining(String(taken.port)),
+  ]);
+  const client = openai(url);
+  expect((await client.models.list()).data.map(({ id }) => id)).toEqual([model]);
+  const there = await client.chat.completions.create(question);
+  expect(there.choices[0]?.message.content).toBe(here.choices[0]?.message.content);
+  const streamed = await client.chat.completions.create({ ...question, stream: true });
+  let text = "";
+  for await (const chunk of streamed) text += chunk.choices[0]?.delta.content ?? "";
+  expect(text).toBe(here.choices[0]?.message.content);
+  expect(loads).toBe(1);
+  await page.serverControl.stop();
+});
+
+it("stopping lets the reply that runs come to its end, refuses the next one, and leaves the model to the page", async () => {
+  const { url } = await page.serverControl.start();
+  const client = openai(url);
+  const stream = await client.chat.completions.create({ ...question, max_tokens: 400, stream: true });
+  const chunks = stream[Symbol.asyncIterator]();
+  await chunks.next();
+  expect((await page.serverControl.get()).open_requests).toBe(1);
+  const stopped = page.serverControl.stop();
+  await until(() => app.server.view().status === "stopping");
+  await expect(client.chat.completions.create(question)).rejects.toThrow();
+  let reason: string | null | undefined;
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
+    reason = next.value.choices[0]?.finish_reason ?? reason;
+  expect(reason).toBe("length");
+  expect(await stopped).toMatchObject({ status: "stopped", url: null, open_requests: 0 });
+  await expect(fetch(`${url}/livez`)).rejects.toThrow();
+  expect((await page.chat.completions.create(question)).choices[0]?.finish_reason).toBe("length");
+  expect(loads).toBe(1);
+});
+
+it("keys let clients in from the next request on, and out again", async () => {
+  const { url } = await page.serverControl.start();
+  const made = await page.serverControl.createKey({ name: "editor", scope: "inference" });
+  await expect(openai(url).models.list()).rejects.toMatchObject({ status: 401 });
+  const client = openai(url, made.key);
+  expect((await client.models.list()).data).toHaveLength(1);
+  expect((await page.serverControl.keys()).data).toMatchObject([
+    { name: "editor", ending: made.key.slice(-4) },
+  ]);
+  const running = await client.chat.completions.create({ ...question, stream: true });
+  expect((await page.serverControl.revokeKey(made.id)).data).toEqual([]);
+  await expect(client.models.list()).rejects.toMatchObject({ status: 401 });
+  let chunks = 0;
+  for await (const _ of running) chunks += 1; // what was let in goes on
+  expect(chunks).toBeGreaterThan(1);
+  await expect(openai(url, app.token).models.list()).rejects.toMatchObject({ status: 401 });
+  await page.serverControl.stop();
+});
+
+it("a model that is not there keeps the server from starting, and it says which", async () => {
+  await page.serverControl.change({ models: ["nobody"] });
+  expect(await page.serverControl.start()).toMatchObject({
+    status: "failed",
+    error: expect.stringContaining("The model nobody could not be loaded"),
+  });
+  await page.serverControl.change({ models: [] });
+  expect(await page.serverControl.start()).toMatchObject({ status: "running" });
+  await page.serverControl.stop();
+});

@@ -1,0 +1,203 @@
+// The most expensive bodies that a schema can be sent, and how long the event loop stands still for them. Used by
+// worst-bodies.test.ts.
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+
+/** A text, so many times; `%` in one that is repeated is its number. */
+export interface Part {
+  text: string;
+  times: number;
+}
+
+export interface SentAnswer {
+  status: number;
+  /** Bytes of the whole answer, of which `text` is the beginning. */
+  length: number;
+  text: string;
+}
+
+/** A thread of its own that makes bodies and sends them. */
+export function sendingThread(): {
+  send: (url: string, parts: readonly Part[]) => Promise<SentAnswer>;
+} & AsyncDisposable {
+  const worker = new Worker(new URL("sending-thread.js", import.meta.url));
+  return {
+    send: async (url, parts) => {
+      const answered = once(worker, "message");
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origins, windows have
+      worker.postMessage({ url, parts });
+      const [answer]: SentAnswer[] = await answered;
+      if (answer === undefined) throw new Error("The sending thread answered nothing.");
+      return answer;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await worker.terminate();
+    },
+  };
+}
+
+const statistics = "/proc/thread-self/schedstat";
+
+/**
+ * Milliseconds that this thread has computed. Where the system tells, time in which others had the core is not among them: other
+ * tests run on the same ones.
+ */
+function computedMs(): number {
+  if (!existsSync(statistics)) return performance.now();
+  return Number(readFileSync(statistics, "utf8").split(" ", 1)[0]) / 1e6;
+}
+
+/** The longest time, in milliseconds, that the event loop of this thread computed without a pause while `action` ran. */
+export async function longestBlock(action: () => Promise<void>): Promise<number> {
+  let [longest, last] = [0, computedMs()];
+  const look = (): void => {
+    const now = computedMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const timer = setInterval(look, 1);
+  await action();
+  clearInterval(timer);
+  look();
+  return longest;
+}
+
+/** What the work below takes on an idle core of the machine that the bound is meant for (Zen 4). */
+const idleMs = 3.5;
+
+/** How much slower this machine computes now than an idle one: cores share their caches, and their halves each other's units. */
+export function slowness(): number {
+  const text = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ key: `value ${index}` })));
+  const times = Array.from({ length: 9 }, () => {
+    const before = computedMs();
+    JSON.parse(text);
+    return computedMs() - before;
+  });
+  const median = times.toSorted((one, other) => one - other)[4] ?? idleMs;
+  return Math.max(1, median / idleMs);
+}
+
+interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  const?: unknown;
+  enum?: unknown[];
+  minimum?: number;
+}
+export type Components = Readonly<Record<string, JsonSchema>>;
+
+/** A place in a body: what stands around it when `hole` is there. */
+export interface Place {
+  /** Such as `messages[].content`. */
+  name: string;
+  schema: JsonSchema;
+  around: (hole: unknown) => unknown;
+}
+
+/** Every place of a schema, each kind once: what several requests share is in `seen` after the first of them. */
+export function* placesOf(
+  schema: JsonSchema,
+  components: Components,
+  seen: Set<string>,
+  { name = "", around = (hole: unknown): unknown => hole }: Partial<Place> = {},
+): Generator<Place> {
+  const own = resolved(schema, components);
+  for (const [field, each] of Object.entries(own.properties ?? {})) {
+    const key = `${field} ${JSON.stringify(each)}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const inner: Place = {
+      name: `${name}.${field}`,
+      schema: each,
+      around: (hole) => around({ ...asObject(leastOf(own, components)), [field]: hole }),
+    };
+    yield inner;
+    yield* placesOf(each, components, seen, inner);
+  }
+  if (own.items !== undefined) {
+    const inner: Place = { name: `${name}[]`, schema: own.items, around: (hole) => around([hole]) };
+    yield* placesOf(own.items, components, seen, inner);
+  }
+  for (const each of [...(own.anyOf ?? []), ...(own.oneOf ?? [])])
+    yield* placesOf(each, components, seen, { name, around });
+}
+
+/** The smallest value of a schema. */
+export function leastOf(schema: JsonSchema, components: Components): unknown {
+  const own = resolved(schema, components);
+  if (own.const !== undefined) return own.const;
+  if (own.enum !== undefined) return own.enum[0];
+  const [choice] = [...(own.anyOf ?? []), ...(own.oneOf ?? [])];
+  if (choice !== undefined) return leastOf(choice, components);
+  const required = (own.required ?? []).map((field) => [
+    field,
+    leastOf(own.properties?.[field] ?? {}, components),
+  ]);
+  const values: Record<string, unknown> = {
+    object: Object.fromEntries(required),
+    array: own.items === undefined ? [] : [leastOf(own.items, components)],
+    string: "a",
+    integer: own.minimum ?? 1,
+    number: own.minimum ?? 1,
+    boolean: true,
+  };
+  return values[[own.type].flat()[0] ?? "string"] ?? null;
+}
+
+/** The items of a place that is an array, or may be one. */
+export function itemsOf(schema: JsonSchema, components: Components): JsonSchema | undefined {
+  const own = resolved(schema, components);
+  const choices = [...(own.anyOf ?? []), ...(own.oneOf ?? [])].map((each) => itemsOf(each, components));
+  return own.items ?? choices.find((each) => each !== undefined);
+}
+
+function resolved(schema: JsonSchema, components: Components): JsonSchema {
+  const id = schema.$ref?.split("/").at(-1);
+  return id === undefined ? schema : (components[id] ?? {});
+}
+
+function asObject(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+/** A list or an object of as many of a text as go into so many bytes, or fewer. */
+function filled(open: string, item: string, close: string, bytes: number, timesMax = Infinity): Part[] {
+  const digits = item.includes("%") ? 7 : 0;
+  const times = Math.min(timesMax, Math.floor(bytes / (item.length + digits)));
+  return [
+    { text: open, times: 1 },
+    { text: item, times },
+    { text: close, times: 1 },
+  ];
+}
+
+/** Values by what is expensive about them: as large as a body may be, and as large as one may be that is read. */
+export function worstValues(bytes: number, valuesMax: number, numbersMax: number): Record<string, Part[]> {
+  const pairs = Math.floor(valuesMax / 2) - 200;
+  return {
+    "empty arrays": filled("[", "[],", "[]]", bytes),
+    "few empty arrays": filled("[", "[],", "[]]", bytes, valuesMax - 400),
+    "few empty objects": filled("[", "{},", "{}]", bytes, valuesMax - 400),
+    "keys without end": filled("{", '"k%":{},', '"k":1}', bytes),
+    "few keys": filled("{", '"k%":{},', '"k":1}', bytes, pairs),
+    "one key again and again": filled("{", '"k":1,', '"k":1}', bytes, pairs),
+    numbers: filled("[", "1,", "1]", bytes),
+    "few numbers": filled("[", "123456,", "1]", bytes, numbersMax - 10),
+    "wrong numbers": filled("[", "-1.5,", "1]", bytes, numbersMax - 10),
+    "short texts": filled("[", '"a",', '"a"]', bytes, valuesMax - 400),
+    "a long text": filled('"', "a", '"', bytes),
+    "a long text in other letters": filled('"', "一", '"', Math.floor(bytes / 3)),
+    "a long text in escapes": filled('"', String.raw`\u4e00`, '"', bytes),
+    "texts of a megabyte": filled("[", `"${"a".repeat(1024 * 1024)}",`, '"a"]', bytes),
+    "arrays in arrays": filled("", "[", "", bytes),
+    "few arrays in arrays": [...filled("", "[", "", bytes, 480), ...filled("", "]", "", bytes, 480)],
+    "a long number": filled("1", "1", "", bytes),
+    space: filled("[", " ", "]", bytes),
+  };
+}

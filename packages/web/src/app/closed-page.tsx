@@ -1,0 +1,51 @@
+// What a page without any right shows: where to put a key, or how to open the app.
+import { useState } from "preact/hooks";
+
+import { connectNow } from "../connection/connection.ts";
+import { giveKey, session } from "../connection/session.ts";
+import { Button } from "../design/button.tsx";
+import { EmptyState } from "../design/empty-state.tsx";
+import { Field, PasswordInput } from "../design/field.tsx";
+import { showError } from "../design/toast.tsx";
+import { strings } from "../strings/strings.ts";
+
+export function ClosedPage() {
+  const text = strings.value.app;
+  if (session.value?.is_app === true)
+    return <EmptyState icon="app" title={text.appClosedTitle} text={text.appClosedText} />;
+  return (
+    <EmptyState icon="key" title={text.keyTitle} text={text.keyText}>
+      <KeyForm />
+    </EmptyState>
+  );
+}
+
+function KeyForm() {
+  const text = strings.value.app;
+  const [key, setKey] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const isKnown = await giveKey(key.trim());
+      setWrong(!isKnown);
+      if (isKnown) connectNow();
+    } catch (error) {
+      showError(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form class="key-form" onSubmit={(event) => void submit(event)}>
+      <Field label={text.keyLabel} error={isWrong ? text.keyWrong : undefined}>
+        {(control) => <PasswordInput {...control} autocomplete="off" required value={key} onValue={setKey} />}
+      </Field>
+      <Button kind="primary" type="submit" isBusy={isBusy}>
+        {text.keyOpen}
+      </Button>
+    </form>
+  );
+}

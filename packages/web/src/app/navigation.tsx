@@ -1,0 +1,66 @@
+// The five pages: at the left on a wide window, at the bottom on a phone.
+import { link, live } from "../connection/connection.ts";
+import { Icon, type IconName } from "../design/icon.tsx";
+import { strings } from "../strings/strings.ts";
+import { linkTo, pageNames, route, type PageName } from "./router.ts";
+
+import "./navigation.css";
+
+const icons: Record<PageName, IconName> = {
+  chat: "chat",
+  text: "text",
+  library: "library",
+  server: "server",
+  settings: "settings",
+};
+
+export function Navigation() {
+  const text = strings.value.app;
+  return (
+    <nav class="navigation" aria-label={text.navigation}>
+      <span class="mark" aria-hidden="true">
+        <Icon name="app" size={26} />
+      </span>
+      <ul>
+        {pageNames.map((name) => (
+          <li key={name} class={`nav-${name}`}>
+            <a
+              class="nav-link"
+              href={linkTo(name)}
+              aria-current={route.value.page === name ? "page" : undefined}
+            >
+              <span class="nav-icon">
+                <Icon name={icons[name]} size={22} />
+                {name === "library" && <JobsDot />}
+              </span>
+              <span class="nav-label">{text[name]}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <LinkState />
+    </nav>
+  );
+}
+
+/** A dot while something is downloaded, imported or quantized. */
+function JobsDot() {
+  const isBusy =
+    live.value?.jobs.some((job) => job.status === "running" || job.status === "waiting") ?? false;
+  return isBusy ? <span class="nav-dot" /> : null;
+}
+
+function LinkState() {
+  const text = strings.value.app;
+  const label = {
+    connecting: text.connecting,
+    open: text.connected,
+    lost: text.connectionLostShort,
+    closed: text.keyTitle,
+  };
+  return (
+    <span class={`link-state ${link.value}`} title={label[link.value]}>
+      <span class="visually-hidden">{label[link.value]}</span>
+    </span>
+  );
+}

@@ -1,0 +1,54 @@
+// Where the page is, by the address behind `#`: `#/chat/ID`, `#/library`. The browser's back and forward work by themselves.
+import { signal } from "@preact/signals";
+
+export const pageNames = ["chat", "text", "library", "server", "settings"] as const;
+export type PageName = (typeof pageNames)[number];
+
+export interface Route {
+  page: PageName;
+  /** What stands behind the page's name, decoded: of `#/chat/abc` it is `["abc"]`. */
+  parts: readonly string[];
+}
+
+/** The route of an address's fragment; whatever names no page is the chat. */
+export function parseRoute(fragment: string): Route {
+  const [name = "", ...parts] = fragment
+    .replace(/^#?\/?/, "")
+    .split("/")
+    .map(decodePart);
+  const page = pageNames.find((known) => known === name);
+  return page === undefined
+    ? { page: "chat", parts: [] }
+    : { page, parts: parts.filter((part) => part !== "") };
+}
+
+/** The fragment that leads to a page; its parts are encoded. */
+export function linkTo(page: PageName, ...parts: string[]): string {
+  return `#/${[page, ...parts].map(encodeURIComponent).join("/")}`;
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A lone % that somebody typed: it names nothing anyway.
+    return part;
+  }
+}
+
+export const route = signal<Route>({ page: "chat", parts: [] });
+
+/** Follows the address from now on. */
+export function startRouter(): void {
+  const follow = () => {
+    route.value = parseRoute(location.hash);
+  };
+  addEventListener("hashchange", follow);
+  follow();
+}
+
+/** Goes to a page. `replace` leaves no step back to the present one. */
+export function go(fragment: string, { replace = false }: { replace?: boolean } = {}): void {
+  if (replace) location.replace(fragment);
+  else location.hash = fragment;
+}

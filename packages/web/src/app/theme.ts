@@ -1,0 +1,27 @@
+// Light or dark: by the system, or as the person chose.
+import { signal } from "@preact/signals";
+
+export const themes = ["system", "light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
+const storageKey = "ingle-theme";
+
+export const theme = signal<Theme>("system");
+
+/** Applies the kept choice; called before anything is drawn. */
+export function startTheme(): void {
+  const kept = localStorage.getItem(storageKey);
+  apply(themes.find((known) => known === kept) ?? "system");
+}
+
+export function chooseTheme(chosen: Theme): void {
+  localStorage.setItem(storageKey, chosen);
+  apply(chosen);
+}
+
+function apply(chosen: Theme): void {
+  theme.value = chosen;
+  const { dataset } = document.documentElement;
+  if (chosen === "system") delete dataset["theme"];
+  else dataset["theme"] = chosen;
+}

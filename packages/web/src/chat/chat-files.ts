@@ -1,0 +1,95 @@
+// Chats to files and back: everything as JSON, one conversation as markdown.
+import { imageUrl } from "@ingle/client";
+
+import { makeArchive, readArchive, withNewIds, type ArchivedChat } from "../chats/chat-archive.ts";
+import { chatMarkdown, fileNameOf } from "../chats/chat-markdown.ts";
+import type { ChatStorage } from "../chats/chat-storage.ts";
+import { chatStorage, conversations, folders, presets, replaceConversation } from "../chats/chat-store.ts";
+import type { Conversation, KeptFile } from "../chats/conversation.ts";
+import { linearPath, makeTree } from "../chats/message-tree.ts";
+import { showError, showToast } from "../design/toast.tsx";
+import { strings } from "../strings/strings.ts";
+
+/** The browser reads the file of a link after the click. */
+const downloadMs = 10_000;
+
+/** Offers a text as a file to save. */
+function download(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), downloadMs);
+}
+
+/** Saves a conversation as it is shown. */
+export async function saveMarkdown(conversation: Conversation): Promise<void> {
+  const { chat } = strings.value;
+  const messages = await (await chatStorage()).messagesOf(conversation.id);
+  const path = linearPath(makeTree(messages, conversation.chosen));
+  const title = conversation.title === "" ? chat.untitled : conversation.title;
+  const text = chatMarkdown(path, { title, you: chat.you, file: (name) => name });
+  download(fileNameOf(title, "md"), "text/markdown", text);
+}
+
+/** Saves every conversation with all branches and images, and folders and presets. */
+export async function saveAllChats(): Promise<void> {
+  const storage = await chatStorage();
+  const chats: ArchivedChat[] = [];
+  for (const conversation of conversations.value) chats.push(await archived(conversation, storage));
+  const archive = makeArchive(chats, folders.value, presets.value);
+  const date = new Date().toISOString().slice(0, 10);
+  download(`ingle-chats-${date}.json`, "application/json", JSON.stringify(archive));
+}
+
+async function archived(conversation: Conversation, storage: ChatStorage): Promise<ArchivedChat> {
+  const images: Record<string, string> = {};
+  for (const { id, data } of await storage.filesOf(conversation.id)) images[id] = await imageUrl(data);
+  return { conversation, messages: await storage.messagesOf(conversation.id), images };
+}
+
+/** Adds the chats of a file to those that are here. */
+export async function importFile(file: File): Promise<void> {
+  const archive = readArchive(await file.text());
+  if (archive === undefined) {
+    showToast({ text: strings.value.chat.importFailed, tone: "bad" });
+    return;
+  }
+  try {
+    const storage = await chatStorage();
+    const known = new Set(folders.value.map(({ id }) => id));
+    for (const folder of archive.folders.filter(({ id }) => !known.has(id))) await storage.putFolder(folder);
+    const presetIds = new Set(presets.value.map(({ id }) => id));
+    // A default of another machine stays what it is there.
+    const added = archive.presets
+      .filter(({ id }) => !presetIds.has(id))
+      .map((preset) => ({ ...preset, isDefault: false }));
+    await storage.putPresets(added);
+    for (const chat of archive.chats) await addChat(withNewIds(chat), storage);
+    folders.value = [...folders.value, ...archive.folders.filter(({ id }) => !known.has(id))];
+    presets.value = [...presets.value, ...added];
+    showToast({ text: strings.value.chat.imported(archive.chats.length), tone: "good" });
+  } catch (error) {
+    showError(error);
+  }
+}
+
+async function addChat(
+  { conversation, messages, images }: ArchivedChat,
+  storage: ChatStorage,
+): Promise<void> {
+  const files = Object.entries(images).flatMap(([id, url]): KeptFile[] => {
+    const data = blobOf(url);
+    return data === undefined ? [] : [{ id, conversationId: conversation.id, data }];
+  });
+  await storage.addConversation(conversation, messages, files);
+  replaceConversation(conversation);
+}
+
+/** The bytes of a `data:` URL; it is not fetched, which the page's policy would refuse. */
+function blobOf(url: string): Blob | undefined {
+  const [, type, base64] = /^data:(image\/[\w.+-]+);base64,([\w+/=]*)$/.exec(url) ?? [];
+  if (type === undefined || base64 === undefined) return undefined;
+  return new Blob([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], { type });
+}

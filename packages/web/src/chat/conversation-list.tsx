@@ -1,0 +1,126 @@
+// The conversations of this browser: new, search, folders, and the list.
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+
+import { go, linkTo } from "../app/router.ts";
+import { draft } from "../chats/chat-changes.ts";
+import { chatStorage, conversations, folders } from "../chats/chat-store.ts";
+import { conversationRows, type Row } from "../chats/conversation-rows.ts";
+import { searchChats, type Found } from "../chats/search.ts";
+import { Button, IconButton } from "../design/button.tsx";
+import { SearchInput } from "../design/field.tsx";
+import { WindowedList } from "../design/windowed-list.tsx";
+import { strings } from "../strings/strings.ts";
+import { ConversationRow } from "./conversation-row.tsx";
+import { currentConversation } from "./current-chat.ts";
+import { closedFolders, FolderRow } from "./folder-row.tsx";
+import { ListMenu } from "./list-menu.tsx";
+import { listIsOpen } from "./ui-state.ts";
+
+import "./conversation-list.css";
+
+/** After the last key: a search reads every message. */
+const searchDelayMs = 150;
+
+const words = signal("");
+
+/** Leaves the open conversation for an empty one. */
+export function beginNewChat(): void {
+  draft.value = null;
+  listIsOpen.value = false;
+  go(linkTo("chat"));
+  document.querySelector<HTMLElement>("#composer-text")?.focus();
+}
+
+export function ConversationList() {
+  const text = strings.value.chat;
+  return (
+    <>
+      <div class="list-head">
+        <Button kind="primary" icon="plus" onClick={beginNewChat}>
+          {text.newChat}
+        </Button>
+        <ListMenu />
+        <span class="list-close">
+          <IconButton icon="close" label={text.closeList} onClick={() => (listIsOpen.value = false)} />
+        </span>
+      </div>
+      <div class="list-search">
+        <SearchInput
+          id="chat-search"
+          aria-label={text.search}
+          placeholder={text.searchPlaceholder}
+          value={words.value}
+          onValue={(value) => (words.value = value)}
+        />
+      </div>
+      {words.value.trim() === "" ? <AllConversations /> : <FoundConversations words={words.value} />}
+    </>
+  );
+}
+
+function AllConversations() {
+  const text = strings.value.chat;
+  const rows = conversationRows({
+    conversations: conversations.value,
+    folders: folders.value,
+    closedFolders: closedFolders.value,
+    now: new Date(),
+  });
+  if (rows.length === 0) return <p class="list-note">{text.emptyList}</p>;
+  return (
+    <WindowedList
+      label={text.list}
+      rows={rows}
+      keyOf={({ key }) => key}
+      shownKey={currentConversation.value?.id}
+    >
+      {(row: Row) => {
+        if (row.kind === "age") return <span class="list-age">{text.ages[row.age]}</span>;
+        if (row.kind === "folder") return <FolderRow row={row} />;
+        return <ConversationRow conversation={row.conversation} isInside={row.isInside} />;
+      }}
+    </WindowedList>
+  );
+}
+
+function FoundConversations({ words: wanted }: { words: string }) {
+  const text = strings.value.chat;
+  const { found, isDone } = useSearch(wanted);
+  if (found.length === 0) return <p class="list-note">{isDone ? text.foundNothing : text.searching}</p>;
+  return (
+    <ul class="found-list" aria-label={text.list}>
+      {found.map(({ conversation, excerpt }) => (
+        <li key={conversation.id}>
+          <ConversationRow conversation={conversation} isInside={false} excerpt={excerpt} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function useSearch(wanted: string): { found: readonly Found[]; isDone: boolean } {
+  const [result, setResult] = useState<{ found: readonly Found[]; isDone: boolean }>({
+    found: [],
+    isDone: false,
+  });
+  useEffect(() => {
+    const stop = new AbortController();
+    const search = async () => {
+      const storage = await chatStorage();
+      const found: Found[] = [];
+      const options = { words: wanted, conversations: conversations.value, signal: stop.signal };
+      for await (const each of searchChats({ ...options, messagesOf: (id) => storage.messagesOf(id) })) {
+        found.push(each);
+        setResult({ found: [...found], isDone: false });
+      }
+      if (!stop.signal.aborted) setResult({ found, isDone: true });
+    };
+    const timer = setTimeout(() => void search(), searchDelayMs);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [wanted]);
+  return result;
+}

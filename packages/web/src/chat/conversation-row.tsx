@@ -1,0 +1,100 @@
+// A conversation in the list: its title leads to it, its menu changes it.
+import { useState } from "preact/hooks";
+
+import { go, linkTo } from "../app/router.ts";
+import {
+  deleteConversation,
+  moveConversation,
+  renameConversation,
+  restoreConversation,
+} from "../chats/chat-changes.ts";
+import { folders } from "../chats/chat-store.ts";
+import type { Conversation } from "../chats/conversation.ts";
+import { Menu, type MenuItem } from "../design/menu.tsx";
+import { showToast } from "../design/toast.tsx";
+import { strings } from "../strings/strings.ts";
+import { saveMarkdown } from "./chat-files.ts";
+import { currentConversation } from "./current-chat.ts";
+import { NameInput } from "./name-input.tsx";
+import { listIsOpen } from "./ui-state.ts";
+
+interface RowProps {
+  conversation: Conversation;
+  isInside: boolean;
+  excerpt?: string | null;
+}
+
+export function ConversationRow({ conversation, isInside, excerpt = null }: RowProps) {
+  const [isRenaming, setRenaming] = useState(false);
+  const text = strings.value.chat;
+  const title = titleShown(conversation);
+  if (isRenaming) {
+    return (
+      <NameInput
+        label={text.newName}
+        name={conversation.title}
+        onName={(name) => void renameConversation(conversation.id, name)}
+        onEnd={() => setRenaming(false)}
+      />
+    );
+  }
+  const isCurrent = currentConversation.value?.id === conversation.id;
+  return (
+    <div class={`conversation-row ${isInside ? "inside" : ""} ${isCurrent ? "current" : ""}`}>
+      <a
+        href={linkTo("chat", conversation.id)}
+        aria-current={isCurrent ? "page" : undefined}
+        title={title}
+        onClick={() => (listIsOpen.value = false)}
+      >
+        <span class="row-title">{title}</span>
+        {excerpt !== null && <span class="row-excerpt">{excerpt}</span>}
+      </a>
+      <Menu
+        label={text.conversationMenu(title)}
+        icon="more"
+        size="small"
+        items={menuOf(conversation, () => setRenaming(true))}
+      />
+    </div>
+  );
+}
+
+/** A name for those that have none. */
+export function titleShown({ title }: Conversation): string {
+  return title === "" ? strings.value.chat.untitled : title;
+}
+
+function menuOf(conversation: Conversation, rename: () => void): MenuItem[] {
+  const text = strings.value.chat;
+  const { id, folderId } = conversation;
+  const elsewhere = folders.value.filter((folder) => folder.id !== folderId);
+  return [
+    { label: text.rename, icon: "edit", onSelect: rename },
+    ...elsewhere.map((folder): MenuItem => ({
+      label: text.moveTo(folder.name),
+      icon: "folder",
+      onSelect: () => void moveConversation(id, folder.id),
+    })),
+    ...(folderId === null
+      ? []
+      : [{ label: text.noFolder, icon: "folder" as const, onSelect: () => void moveConversation(id, null) }]),
+    { label: text.exportMarkdown, icon: "download", onSelect: () => void saveMarkdown(conversation) },
+    { label: text.delete, icon: "trash", isDangerous: true, onSelect: () => void remove(conversation) },
+  ];
+}
+
+/** Deletes a conversation, which can be undone while the message stands. */
+export async function remove(conversation: Conversation): Promise<void> {
+  const isOpen = currentConversation.value?.id === conversation.id;
+  await deleteConversation(conversation.id);
+  if (isOpen) go(linkTo("chat"), { replace: true });
+  const restore = async () => {
+    await restoreConversation(conversation.id);
+    if (isOpen) go(linkTo("chat", conversation.id), { replace: true });
+  };
+  showToast({
+    text: strings.value.chat.deleted(titleShown(conversation)),
+    action: { label: strings.value.app.undo, onAction: () => void restore() },
+  });
+}

@@ -1,0 +1,44 @@
+// Answers to the same question side by side, of several models or several of one. One of them is where the chat goes on.
+import type { ReplyMessage } from "../chats/conversation.ts";
+import { chooseMessage } from "../chats/message-changes.ts";
+import { Badge } from "../design/badge.tsx";
+import { Button } from "../design/button.tsx";
+import { liveReplies } from "../replies/live-replies.ts";
+import { strings } from "../strings/strings.ts";
+import { ReplyActions, ReplyBody } from "./reply-view.tsx";
+import { ReplyFiguresView } from "./reply-figures.tsx";
+
+export function RoundView({ messages, chosenId }: { messages: readonly ReplyMessage[]; chosenId: string }) {
+  return (
+    <div class={`round columns-${Math.min(messages.length, 4)}`}>
+      {messages.map((message) => (
+        <RoundColumn key={message.id} message={message} isChosen={message.id === chosenId} />
+      ))}
+    </div>
+  );
+}
+
+function RoundColumn({ message, isChosen }: { message: ReplyMessage; isChosen: boolean }) {
+  const text = strings.value.chat;
+  const live = liveReplies.value.get(message.id);
+  return (
+    <article
+      class={`message reply round-column ${isChosen ? "chosen" : ""}`}
+      aria-label={message.reply.model}
+      aria-busy={message.reply.status === "writing"}
+    >
+      <header class="round-head">
+        {isChosen ? (
+          <Badge tone="accent">{text.chosenAnswer}</Badge>
+        ) : (
+          <Button size="small" onClick={() => void chooseMessage(message.conversationId, message.id)}>
+            {text.goOnWithThis}
+          </Button>
+        )}
+      </header>
+      <ReplyBody message={message} live={live} />
+      <div class="message-actions">{live === undefined && <ReplyActions message={message} />}</div>
+      <ReplyFiguresView message={message} live={live} />
+    </article>
+  );
+}

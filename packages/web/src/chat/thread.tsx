@@ -1,0 +1,56 @@
+// The messages of the open conversation along its path.
+import { openChat, openPath } from "../chats/chat-store.ts";
+import type { Message, ReplyMessage } from "../chats/conversation.ts";
+import { siblingsOf } from "../chats/message-tree.ts";
+import { IconButton } from "../design/button.tsx";
+import { strings } from "../strings/strings.ts";
+import { currentConversation } from "./current-chat.ts";
+import { EmptyThread } from "./empty-thread.tsx";
+import { ReplyView } from "./reply-view.tsx";
+import { RoundView } from "./round-view.tsx";
+import { useStickToBottom } from "./stick-to-bottom.ts";
+import { UserMessageView } from "./user-message.tsx";
+
+import "./thread.css";
+
+export function Thread() {
+  const path = openPath.value;
+  const lastQuestion = path.findLast(({ role }) => role === "user");
+  // A message of one's own is a reason to look at the end again.
+  const { frame, inner, isAtBottom, toBottom } = useStickToBottom(
+    `${openChat.value?.id ?? ""} ${lastQuestion?.id ?? ""}`,
+  );
+  const text = strings.value.chat;
+  return (
+    <div class="thread-frame">
+      {/* It scrolls, so the keyboard has to reach it. */}
+      <div ref={frame} class="thread" role="region" aria-label={text.thread} tabIndex={0}>
+        <div ref={inner} class="thread-inner">
+          {currentConversation.value === undefined && <EmptyThread />}
+          {path.map((message, at) => (
+            <PathMessage key={message.id} message={message} isLast={at === path.length - 1} />
+          ))}
+        </div>
+      </div>
+      {!isAtBottom.value && (
+        <div class="to-bottom">
+          <IconButton icon="arrowDown" kind="plain" label={text.toBottom} onClick={toBottom} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function PathMessage({ message, isLast }: { message: Message; isLast: boolean }) {
+  const tree = openChat.value?.tree;
+  const siblings = tree === undefined ? [] : siblingsOf(tree, message.id);
+  if (message.role === "user") return <UserMessageView message={message} siblings={siblings} />;
+  const round = siblings.filter(isReplyOf(message.reply.round));
+  if (isLast && round.length > 1) return <RoundView messages={round} chosenId={message.id} />;
+  return <ReplyView message={message} siblings={siblings} />;
+}
+
+function isReplyOf(round: string) {
+  return (message: Message): message is ReplyMessage =>
+    message.role === "assistant" && message.reply.round === round;
+}

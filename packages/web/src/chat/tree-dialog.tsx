@@ -1,0 +1,82 @@
+// The whole tree of a conversation: every version of every message, to go on from, or to delete.
+import { openChat, openPath } from "../chats/chat-store.ts";
+import type { Message } from "../chats/conversation.ts";
+import { chooseMessage } from "../chats/message-changes.ts";
+import { childrenOf, type MessageTree } from "../chats/message-tree.ts";
+import { titleOf } from "../chats/title.ts";
+import { Badge } from "../design/badge.tsx";
+import { IconButton } from "../design/button.tsx";
+import { Dialog } from "../design/dialog.tsx";
+import { strings } from "../strings/strings.ts";
+import { prune } from "./message-menu.tsx";
+import { treeIsOpen } from "./ui-state.ts";
+
+import "./tree-dialog.css";
+
+export function TreeDialog() {
+  const text = strings.value.chat;
+  const chat = openChat.value;
+  const close = () => (treeIsOpen.value = false);
+  return (
+    <Dialog title={text.tree} size="wide" isOpen={treeIsOpen.value && chat !== null} onClose={close}>
+      <p class="small soft">{text.treeHint}</p>
+      {chat !== null && <Branch tree={chat.tree} from={null} onChosen={close} />}
+    </Dialog>
+  );
+}
+
+interface BranchProps {
+  tree: MessageTree<Message>;
+  /** The message whose followers are shown; null for the first ones. */
+  from: string | null;
+  onChosen: () => void;
+}
+
+/** A chain of single messages is one list; only where it forks, a level begins. */
+function Branch({ tree, from, onChosen }: BranchProps) {
+  const chain: Message[] = [];
+  let next = childrenOf(tree, from);
+  while (next.length === 1 && next[0] !== undefined) {
+    chain.push(next[0]);
+    next = childrenOf(tree, next[0].id);
+  }
+  return (
+    <ul class="tree">
+      {chain.map((message) => (
+        <li key={message.id}>
+          <TreeNode message={message} onChosen={onChosen} />
+        </li>
+      ))}
+      {next.map((message) => (
+        <li key={message.id} class="fork">
+          <TreeNode message={message} onChosen={onChosen} />
+          <Branch tree={tree} from={message.id} onChosen={onChosen} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function TreeNode({ message, onChosen }: { message: Message; onChosen: () => void }) {
+  const text = strings.value.chat;
+  const isShown = openPath.value.some(({ id }) => id === message.id);
+  const isEnd = openPath.value.at(-1)?.id === message.id;
+  const who = message.role === "user" ? text.you : message.reply.model;
+  const said = titleOf(message.text);
+  return (
+    <div class={`tree-node ${isShown ? "shown" : ""}`}>
+      <button
+        type="button"
+        onClick={() => {
+          void chooseMessage(message.conversationId, message.id);
+          onChosen();
+        }}
+      >
+        <span class="tree-who">{who}</span>
+        <span class="row-title">{said === "" ? "…" : said}</span>
+        {isEnd && <Badge tone="accent">{text.treeHere}</Badge>}
+      </button>
+      <IconButton icon="trash" size="small" label={text.treeDelete} onClick={() => void prune(message)} />
+    </div>
+  );
+}

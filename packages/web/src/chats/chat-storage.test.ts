@@ -1,0 +1,167 @@
+// Two tabs on one database: fake-indexeddb stands for the browser's.
+import * as browserDatabase from "fake-indexeddb";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { ChatStorage } from "./chat-storage.ts";
+import { emptySettings, type Conversation, type Message, type ReplyMessage } from "./conversation.ts";
+import { openDatabase, type ChatDatabase } from "./database.ts";
+import { joinTabs, type Change } from "./tabs.ts";
+
+// idb takes the browser's classes by their names when it opens a database.
+Object.assign(globalThis, browserDatabase);
+
+const conversation: Conversation = {
+  id: "c",
+  title: "Bread",
+  isNamed: false,
+  folderId: null,
+  createdAt: 1,
+  updatedAt: 1,
+  deletedAt: null,
+  chosen: {},
+  models: ["m"],
+  answers: 1,
+  settings: emptySettings,
+};
+
+const question: Message = {
+  role: "user",
+  id: "q",
+  conversationId: "c",
+  parentId: null,
+  createdAt: 2,
+  text: "How long?",
+  attachments: [{ kind: "image", id: "f", name: "a.png", type: "image/png", bytes: 3 }],
+};
+
+const reply: ReplyMessage = {
+  role: "assistant",
+  id: "a",
+  conversationId: "c",
+  parentId: "q",
+  createdAt: 3,
+  text: "",
+  reply: {
+    model: "m",
+    round: "r",
+    thinking: "",
+    thinkingMs: null,
+    status: "writing",
+    finish: null,
+    error: null,
+    figures: null,
+  },
+};
+
+const file = { id: "f", conversationId: "c", data: new Blob(["png"]) };
+
+let databases: ChatDatabase[];
+let changes: Change[];
+let one: ChatStorage;
+let other: ChatStorage;
+let count = 0;
+
+beforeEach(async () => {
+  count += 1;
+  changes = [];
+  databases = await Promise.all([1, 2].map(() => openDatabase(`test-${count}`, () => {})));
+  one = new ChatStorage(databases[0]!, (change) => changes.push(change));
+  other = new ChatStorage(databases[1]!, () => {});
+});
+
+afterEach(() => {
+  for (const database of databases) database.close();
+});
+
+describe("two tabs that change the same conversation", () => {
+  it("lose neither's change", async () => {
+    await one.addConversation(conversation);
+    await Promise.all([
+      one.changeConversation("c", (before) => ({ ...before, title: "Rye" })),
+      other.changeConversation("c", (before) => ({ ...before, folderId: "baking" })),
+      one.changeConversation("c", (before) => ({ ...before, answers: before.answers + 1 })),
+      other.changeConversation("c", (before) => ({ ...before, answers: before.answers + 1 })),
+    ]);
+    expect(await one.conversation("c")).toMatchObject({ title: "Rye", folderId: "baking", answers: 3 });
+  });
+
+  it("both keep the messages that they add", async () => {
+    await one.addConversation(conversation);
+    await Promise.all([
+      one.addMessages("c", [question], [file]),
+      other.addMessages("c", [{ ...question, id: "q2", createdAt: 1, attachments: [] }]),
+    ]);
+    expect((await other.messagesOf("c")).map(({ id }) => id)).toEqual(["q2", "q"]);
+    expect(await other.file("f")).toBeDefined();
+  });
+
+  it("do not bring back what the other has removed", async () => {
+    await one.addConversation(conversation, [question, reply]);
+    await other.removeMessages("c", [reply]);
+    await one.saveReplies([{ ...reply, text: "An hour" }]);
+    expect((await one.messagesOf("c")).map(({ id }) => id)).toEqual(["q"]);
+    await other.purge("c");
+    await one.addMessages("c", [reply]);
+    expect(await one.messagesOf("c")).toEqual([]);
+    expect(await one.changeConversation("c", (before) => before)).toBeUndefined();
+  });
+});
+
+describe("ChatStorage", () => {
+  it("saves how far a reply is", async () => {
+    await one.addConversation(conversation, [question, reply]);
+    await one.saveReplies([{ ...reply, text: "An hour" }]);
+    expect((await other.message("a"))?.text).toBe("An hour");
+  });
+
+  it("forgets the bytes of images with their messages", async () => {
+    await one.addConversation(conversation, [question], [file]);
+    await one.removeMessages("c", [question]);
+    expect(await one.file("f")).toBeUndefined();
+  });
+
+  it("purges a conversation with all that belongs to it, and nothing else", async () => {
+    await one.addConversation(conversation, [question, reply], [file]);
+    await one.addConversation({ ...conversation, id: "d" }, [{ ...question, id: "dq", conversationId: "d" }]);
+    await one.purge("c");
+    expect((await one.all()).conversations.map(({ id }) => id)).toEqual(["d"]);
+    expect(await one.messagesOf("c")).toEqual([]);
+    expect(await one.filesOf("c")).toEqual([]);
+    expect(await one.messagesOf("d")).toHaveLength(1);
+  });
+
+  it("leaves the conversations of a removed folder", async () => {
+    await one.putFolder({ id: "baking", name: "Baking", createdAt: 0 });
+    await one.addConversation({ ...conversation, folderId: "baking" });
+    await one.removeFolder("baking");
+    expect(await one.all()).toMatchObject({ folders: [], conversations: [{ id: "c", folderId: null }] });
+  });
+
+  it("tells the other tabs what it has changed", async () => {
+    await one.addConversation(conversation);
+    await one.addMessages("c", [question]);
+    await one.changeConversation("gone", (before) => before);
+    expect(changes).toEqual([
+      { kind: "conversation", id: "c" },
+      { kind: "messages", conversationId: "c", ids: ["q"] },
+    ]);
+  });
+});
+
+describe("joinTabs", () => {
+  it("tells changes to the others, and finds out who writes a reply", async () => {
+    const heard: Change[] = [];
+    const first = joinTabs({ name: "tabs-test", onChange: () => {}, isWriting: () => false });
+    const second = joinTabs({
+      name: "tabs-test",
+      onChange: (change) => heard.push(change),
+      isWriting: (id) => id === "a",
+    });
+    first.announce({ kind: "folders" });
+    expect(await first.isWrittenElsewhere("a")).toBe(true);
+    expect(await first.isWrittenElsewhere("b")).toBe(false);
+    expect(heard).toEqual([{ kind: "folders" }]);
+    first.close();
+    second.close();
+  });
+});

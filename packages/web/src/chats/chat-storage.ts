@@ -1,0 +1,177 @@
+// Reads and writes what is kept of chats. Each change is one transaction on what is there at that moment, so that two tabs
+// change different things of the same conversation without losing either.
+import type {
+  Attachment,
+  Conversation,
+  Folder,
+  KeptFile,
+  Message,
+  Preset,
+  ReplyMessage,
+} from "./conversation.ts";
+import type { ChatDatabase } from "./database.ts";
+import type { Change } from "./tabs.ts";
+
+export interface KeptChats {
+  conversations: Conversation[];
+  folders: Folder[];
+  presets: Preset[];
+}
+
+export class ChatStorage {
+  readonly #database: ChatDatabase;
+  readonly #announce: (change: Change) => void;
+
+  constructor(database: ChatDatabase, announce: (change: Change) => void) {
+    this.#database = database;
+    this.#announce = announce;
+  }
+
+  /** Everything but messages and files. */
+  async all(): Promise<KeptChats> {
+    const [conversations, folders, presets] = await Promise.all([
+      this.#database.getAll("conversations"),
+      this.#database.getAll("folders"),
+      this.#database.getAll("presets"),
+    ]);
+    return { conversations, folders, presets };
+  }
+
+  conversation(id: string): Promise<Conversation | undefined> {
+    return this.#database.get("conversations", id);
+  }
+
+  /** In the order of their making. */
+  async messagesOf(conversationId: string): Promise<Message[]> {
+    const messages = await this.#database.getAllFromIndex("messages", "conversation", conversationId);
+    return messages.toSorted((a, b) => a.createdAt - b.createdAt);
+  }
+
+  message(id: string): Promise<Message | undefined> {
+    return this.#database.get("messages", id);
+  }
+
+  /** The bytes of an image; undefined when its message was removed. */
+  async file(id: string): Promise<Blob | undefined> {
+    return (await this.#database.get("files", id))?.data;
+  }
+
+  filesOf(conversationId: string): Promise<KeptFile[]> {
+    return this.#database.getAllFromIndex("files", "conversation", conversationId);
+  }
+
+  /** Adds whole conversations, such as a new one or those of an import. */
+  async addConversation(
+    conversation: Conversation,
+    messages: readonly Message[] = [],
+    files: readonly KeptFile[] = [],
+  ) {
+    const transaction = this.#database.transaction(["conversations", "messages", "files"], "readwrite");
+    await Promise.all([
+      transaction.objectStore("conversations").put(conversation),
+      ...messages.map((message) => transaction.objectStore("messages").put(message)),
+      ...files.map((file) => transaction.objectStore("files").put(file)),
+      transaction.done,
+    ]);
+    this.#announce({ kind: "conversation", id: conversation.id });
+  }
+
+  /** Changes a conversation as it is now. Resolves with the new one, or undefined when it is gone. */
+  async changeConversation(
+    id: string,
+    change: (conversation: Conversation) => Conversation,
+  ): Promise<Conversation | undefined> {
+    const transaction = this.#database.transaction("conversations", "readwrite");
+    const before = await transaction.store.get(id);
+    const after = before === undefined ? undefined : change(before);
+    if (after !== undefined) await transaction.store.put(after);
+    await transaction.done;
+    if (after !== undefined) this.#announce({ kind: "conversation", id });
+    return after;
+  }
+
+  /** Adds messages with the bytes of their images; nothing when the conversation is gone. */
+  async addMessages(conversationId: string, messages: readonly Message[], files: readonly KeptFile[] = []) {
+    const transaction = this.#database.transaction(["conversations", "messages", "files"], "readwrite");
+    const isThere = (await transaction.objectStore("conversations").count(conversationId)) > 0;
+    if (isThere) {
+      await Promise.all([
+        ...messages.map((message) => transaction.objectStore("messages").put(message)),
+        ...files.map((file) => transaction.objectStore("files").put(file)),
+      ]);
+    }
+    await transaction.done;
+    if (isThere) this.#tell(conversationId, messages);
+  }
+
+  /** Saves how far replies are. One that was removed meanwhile, here or in another tab, stays removed. */
+  async saveReplies(replies: readonly ReplyMessage[]) {
+    const transaction = this.#database.transaction("messages", "readwrite");
+    const known = await Promise.all(replies.map(({ id }) => transaction.store.count(id)));
+    const there = replies.filter((_reply, at) => (known[at] ?? 0) > 0);
+    await Promise.all([...there.map((reply) => transaction.store.put(reply)), transaction.done]);
+    for (const reply of there) this.#tell(reply.conversationId, [reply]);
+  }
+
+  async removeMessages(conversationId: string, messages: readonly Message[]) {
+    const transaction = this.#database.transaction(["messages", "files"], "readwrite");
+    const files = messages.flatMap((message) => attachmentsOf(message)).map(({ id }) => id);
+    await Promise.all([
+      ...messages.map(({ id }) => transaction.objectStore("messages").delete(id)),
+      ...files.map((id) => transaction.objectStore("files").delete(id)),
+      transaction.done,
+    ]);
+    this.#tell(conversationId, messages);
+  }
+
+  /** Removes a conversation with all that belongs to it, for good. */
+  async purge(conversationId: string) {
+    const transaction = this.#database.transaction(["conversations", "messages", "files"], "readwrite");
+    await transaction.objectStore("conversations").delete(conversationId);
+    for (const name of ["messages", "files"] as const) {
+      const store = transaction.objectStore(name);
+      const keys = await store.index("conversation").getAllKeys(conversationId);
+      await Promise.all(keys.map((key) => store.delete(key)));
+    }
+    await transaction.done;
+    this.#announce({ kind: "conversation", id: conversationId });
+  }
+
+  async putFolder(folder: Folder) {
+    await this.#database.put("folders", folder);
+    this.#announce({ kind: "folders" });
+  }
+
+  /** Removes a folder; its conversations stay, in none. */
+  async removeFolder(id: string) {
+    const transaction = this.#database.transaction(["folders", "conversations"], "readwrite");
+    const conversations = transaction.objectStore("conversations");
+    await transaction.objectStore("folders").delete(id);
+    const inside = (await conversations.getAll()).filter(({ folderId }) => folderId === id);
+    await Promise.all(inside.map((conversation) => conversations.put({ ...conversation, folderId: null })));
+    await transaction.done;
+    this.#announce({ kind: "folders" });
+    for (const conversation of inside) this.#announce({ kind: "conversation", id: conversation.id });
+  }
+
+  /** Writes presets; of several with `isDefault`, the person's last choice has to be cleared in the others first. */
+  async putPresets(presets: readonly Preset[]) {
+    const transaction = this.#database.transaction("presets", "readwrite");
+    await Promise.all([...presets.map((preset) => transaction.store.put(preset)), transaction.done]);
+    this.#announce({ kind: "presets" });
+  }
+
+  async removePreset(id: string) {
+    await this.#database.delete("presets", id);
+    this.#announce({ kind: "presets" });
+  }
+
+  #tell(conversationId: string, messages: readonly Message[]) {
+    this.#announce({ kind: "messages", conversationId, ids: messages.map(({ id }) => id) });
+  }
+}
+
+/** What was attached to a message. */
+export function attachmentsOf(message: Message): readonly Attachment[] {
+  return message.role === "user" ? message.attachments : [];
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+
+import { conversationRows, ageOf } from "./conversation-rows.ts";
+import { emptySettings, type Conversation } from "./conversation.ts";
+
+const now = new Date(2026, 5, 15, 10, 0);
+const daysAgo = (days: number, hour = 12) => new Date(2026, 5, 15 - days, hour).getTime();
+
+const conversation = (id: string, updatedAt: number, folderId: string | null = null): Conversation => ({
+  id,
+  title: id,
+  isNamed: false,
+  folderId,
+  createdAt: updatedAt,
+  updatedAt,
+  deletedAt: null,
+  chosen: {},
+  models: [],
+  answers: 1,
+  settings: emptySettings,
+});
+
+const shown = (closed: string[] = []) =>
+  conversationRows({
+    conversations: [
+      conversation("a", daysAgo(0, 9)),
+      conversation("b", daysAgo(0, 8), "work"),
+      conversation("c", daysAgo(1)),
+      conversation("d", daysAgo(3), "gone"),
+      conversation("e", daysAgo(400)),
+    ],
+    folders: [{ id: "work", name: "Work", createdAt: 0 }],
+    closedFolders: new Set(closed),
+    now,
+  }).map(({ key }) => key);
+
+describe("conversationRows", () => {
+  it("puts folders first, and the rest by age", () => {
+    expect(shown()).toEqual(["work", "b", "today", "a", "yesterday", "c", "week", "d", "older", "e"]);
+  });
+
+  it("hides what is in a closed folder", () => {
+    expect(shown(["work"])).toEqual(["work", "today", "a", "yesterday", "c", "week", "d", "older", "e"]);
+  });
+});
+
+describe("ageOf", () => {
+  it("goes by the days of the calendar", () => {
+    expect(ageOf(daysAgo(0, 0), now)).toBe("today");
+    expect(ageOf(daysAgo(1, 23), now)).toBe("yesterday");
+    expect(ageOf(daysAgo(2), now)).toBe("week");
+    expect(ageOf(daysAgo(7, 0), now)).toBe("week");
+    expect(ageOf(daysAgo(8), now)).toBe("month");
+    expect(ageOf(daysAgo(31), now)).toBe("older");
+  });
+});

@@ -1,0 +1,42 @@
+// The browser's database: conversations, messages, folders, presets and the bytes of images. chat-storage.ts uses it.
+import { openDB, type DBSchema, type IDBPDatabase } from "idb";
+
+import type { Conversation, Folder, KeptFile, Message, Preset } from "./conversation.ts";
+
+interface ChatSchema extends DBSchema {
+  conversations: { key: string; value: Conversation };
+  messages: { key: string; value: Message; indexes: { conversation: string } };
+  files: { key: string; value: KeptFile; indexes: { conversation: string } };
+  folders: { key: string; value: Folder };
+  presets: { key: string; value: Preset };
+}
+
+export type ChatDatabase = IDBPDatabase<ChatSchema>;
+
+/** Raised with each change of the schema; `upgrade` then brings older databases up, step by step. */
+const version = 1;
+
+/**
+ * Opens the database. `onOutdated` is called when another tab has a newer page and waits for this one to let go; the
+ * connection is closed then.
+ */
+export function openDatabase(name: string, onOutdated: () => void): Promise<ChatDatabase> {
+  return openDB<ChatSchema>(name, version, {
+    upgrade(database, oldVersion) {
+      if (oldVersion < 1) createStores(database);
+    },
+    blocking(_current, _blocked, event) {
+      if (event.target instanceof IDBDatabase) event.target.close();
+      onOutdated();
+    },
+  });
+}
+
+function createStores(database: ChatDatabase): void {
+  database.createObjectStore("conversations", { keyPath: "id" });
+  for (const name of ["messages", "files"] as const) {
+    database.createObjectStore(name, { keyPath: "id" }).createIndex("conversation", "conversationId");
+  }
+  database.createObjectStore("folders", { keyPath: "id" });
+  database.createObjectStore("presets", { keyPath: "id" });
+}

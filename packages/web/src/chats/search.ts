@@ -1,0 +1,82 @@
+// Finds conversations by words in their titles and messages. Messages are read a conversation at a time, so that the first
+// results are there at once and a search that is no longer wanted ends.
+import type { Conversation, Message } from "./conversation.ts";
+
+export interface Found {
+  conversation: Conversation;
+  /** Where the words stand, with what is around them; null when they are in the title. */
+  excerpt: string | null;
+}
+
+/** Enough to recognise a passage by. */
+const excerptBefore = 30;
+const excerptLength = 110;
+
+/** More results are not looked at by anybody. */
+const foundMax = 100;
+
+interface SearchOptions {
+  words: string;
+  conversations: readonly Conversation[];
+  messagesOf: (conversationId: string) => Promise<readonly Message[]>;
+  signal: AbortSignal;
+}
+
+/** Yields what was found, in the order of the conversations. All words have to be there, in any order and case. */
+export async function* searchChats({
+  words,
+  conversations,
+  messagesOf,
+  signal,
+}: SearchOptions): AsyncGenerator<Found> {
+  const wanted = fold(words)
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  if (wanted.length === 0) return;
+  let count = 0;
+  for (const conversation of conversations) {
+    const found = hasAll(conversation.title, wanted)
+      ? { conversation, excerpt: null }
+      : await findInside(conversation, wanted, messagesOf);
+    if (signal.aborted) return;
+    if (found === undefined) continue;
+    yield found;
+    count += 1;
+    if (count === foundMax) return;
+  }
+}
+
+async function findInside(
+  conversation: Conversation,
+  wanted: readonly string[],
+  messagesOf: SearchOptions["messagesOf"],
+): Promise<Found | undefined> {
+  for (const { text } of await messagesOf(conversation.id)) {
+    if (hasAll(text, wanted)) return { conversation, excerpt: excerptOf(text, wanted) };
+  }
+  return undefined;
+}
+
+function hasAll(text: string, wanted: readonly string[]): boolean {
+  const folded = fold(text);
+  return wanted.every((word) => folded.includes(word));
+}
+
+/** The passage around the first of the words. */
+export function excerptOf(text: string, wanted: readonly string[]): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  const folded = fold(line);
+  const at = Math.max(
+    0,
+    Math.min(...wanted.map((word) => folded.indexOf(word)).filter((found) => found >= 0)),
+  );
+  const start = at <= excerptBefore ? 0 : at - excerptBefore;
+  const end = start + excerptLength;
+  return `${start > 0 ? "…" : ""}${line.slice(start, end).trim()}${end < line.length ? "…" : ""}`;
+}
+
+/** Without case. It keeps the length, so that a place in one is the same place in the other. */
+function fold(text: string): string {
+  const lower = text.toLowerCase();
+  return lower.length === text.length ? lower : text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

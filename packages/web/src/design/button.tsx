@@ -1,0 +1,61 @@
+// Buttons: with words, with an icon and words, or with an icon alone and a name for those who cannot see it.
+import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
+
+import { Icon, type IconName } from "./icon.tsx";
+
+import "./button.css";
+
+export type ButtonKind = "primary" | "plain" | "quiet" | "danger";
+
+interface ButtonProps extends Omit<ButtonHTMLAttributes, "class" | "size" | "icon"> {
+  /** How much it asks for attention; one `primary` a view. Default: `plain`. */
+  kind?: ButtonKind;
+  size?: "small" | "medium";
+  icon?: IconName;
+  /** Its work is under way: it shows so and cannot be pressed again. */
+  isBusy?: boolean;
+  children: ComponentChildren;
+}
+
+export function Button({
+  kind = "plain",
+  size = "medium",
+  icon,
+  isBusy = false,
+  children,
+  ...rest
+}: ButtonProps) {
+  const disabled = isBusy || rest.disabled === true;
+  return (
+    <button type="button" {...rest} disabled={disabled} aria-busy={isBusy} class={`button ${kind} ${size}`}>
+      {isBusy ? (
+        <span class="spinner" aria-hidden="true" />
+      ) : (
+        icon !== undefined && <Icon name={icon} size={18} />
+      )}
+      <span>{children}</span>
+    </button>
+  );
+}
+
+interface IconButtonProps extends Omit<ButtonHTMLAttributes, "class" | "size" | "icon"> {
+  icon: IconName;
+  /** What it does: its accessible name and its tooltip. */
+  label: string;
+  size?: "small" | "medium";
+  kind?: ButtonKind;
+}
+
+export function IconButton({ icon, label, size = "medium", kind = "quiet", ...rest }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      title={label}
+      aria-label={label}
+      {...rest}
+      class={`button icon-button ${kind} ${size}`}
+    >
+      <Icon name={icon} size={size === "small" ? 16 : 20} />
+    </button>
+  );
+}

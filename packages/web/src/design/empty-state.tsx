@@ -1,0 +1,26 @@
+// What a view says while it has nothing to show: why, and what to do next.
+import type { ComponentChildren } from "preact";
+
+import { Icon, type IconName } from "./icon.tsx";
+
+import "./empty-state.css";
+
+interface EmptyStateProps {
+  icon: IconName;
+  title: string;
+  text?: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+export function EmptyState({ icon, title, text, children }: EmptyStateProps) {
+  return (
+    <div class="empty-state">
+      <span class="empty-icon">
+        <Icon name={icon} size={28} />
+      </span>
+      <h2>{title}</h2>
+      {text !== undefined && <p class="soft">{text}</p>}
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+// A button with a menu on the browser's popovers: it lies above everything and closes by itself.
+import type { ComponentChildren } from "preact";
+import { useId, useRef, useState } from "preact/hooks";
+
+import { Icon, type IconName } from "./icon.tsx";
+
+import "./menu.css";
+
+export interface MenuItem {
+  label: string;
+  icon?: IconName;
+  /** A word about it, below its label. */
+  note?: string;
+  /** A tick: whether this is the present choice. */
+  isChosen?: boolean;
+  isDisabled?: boolean;
+  isDangerous?: boolean;
+  onSelect: () => void;
+}
+
+interface MenuProps {
+  /** The button's accessible name. */
+  label: string;
+  icon?: IconName;
+  /** What the button shows beside the icon; without it, the icon alone. */
+  children?: ComponentChildren;
+  items: readonly MenuItem[];
+  size?: "small" | "medium";
+}
+
+const gap = 4;
+
+export function Menu({ label, icon, children, items, size = "medium" }: MenuProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const id = useId();
+  // Pages have a menu for each row: their items are made when they are wanted.
+  const [isOpen, setOpen] = useState(false);
+  const hasText = children !== undefined;
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class={`button quiet ${size} ${hasText ? "" : "icon-button"}`}
+        title={hasText ? undefined : label}
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        popovertarget={id}
+      >
+        {icon !== undefined && <Icon name={icon} size={size === "small" ? 16 : 20} />}
+        {hasText && <span class="menu-text">{children}</span>}
+        {hasText && <Icon name="chevronDown" size={16} />}
+      </button>
+      <div
+        ref={list}
+        id={id}
+        class="menu"
+        popover="auto"
+        role="menu"
+        tabIndex={-1}
+        aria-label={label}
+        onBeforeToggle={(event) => {
+          if (event.newState === "open") setOpen(true);
+        }}
+        onToggle={(event) => {
+          setOpen(event.newState === "open");
+          if (event.newState !== "open") return;
+          place(button.current, list.current);
+          list.current?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
+        }}
+        onKeyDown={(event) => moveFocus(event, list.current)}
+      >
+        {(isOpen ? items : []).map((item) => (
+          <button
+            key={item.label}
+            type="button"
+            role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
+            aria-checked={item.isChosen}
+            tabIndex={-1}
+            class={`menu-item ${item.isDangerous === true ? "danger" : ""}`}
+            disabled={item.isDisabled === true}
+            onClick={() => {
+              list.current?.hidePopover();
+              item.onSelect();
+            }}
+          >
+            {item.icon !== undefined && <Icon name={item.icon} size={18} />}
+            <span>
+              {item.label}
+              {item.note !== undefined && <span class="menu-note">{item.note}</span>}
+            </span>
+            {item.isChosen === true && <Icon name="check" size={16} />}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** Below its button; above it where there is no room, and always inside of the window. */
+function place(button: HTMLElement | null, list: HTMLElement | null): void {
+  if (button === null || list === null) return;
+  const { left, top, bottom } = button.getBoundingClientRect();
+  const { width, height } = list.getBoundingClientRect();
+  const fitsBelow = bottom + gap + height + gap <= innerHeight;
+  const wanted = fitsBelow ? bottom + gap : Math.max(gap, top - gap - height);
+  list.style.left = `${Math.max(gap, Math.min(left, innerWidth - width - gap))}px`;
+  list.style.top = `${Math.max(gap, Math.min(wanted, innerHeight - height - gap))}px`;
+}
+
+function moveFocus(event: KeyboardEvent, list: HTMLElement | null): void {
+  if (list === null) return;
+  const items = [...list.querySelectorAll<HTMLElement>("button:not(:disabled)")];
+  const at = items.findIndex((item) => item === document.activeElement);
+  const steps: Record<string, number> = {
+    ArrowDown: at + 1,
+    ArrowUp: at <= 0 ? items.length - 1 : at - 1,
+    Home: 0,
+    End: items.length - 1,
+  };
+  const next = steps[event.key];
+  if (next === undefined) {
+    if (event.key === "Tab") list.hidePopover();
+    return;
+  }
+  event.preventDefault();
+  items[next % items.length]?.focus();
+}

@@ -1,0 +1,25 @@
+// How far something is: a bar with its number in words, or a bar that only moves while that is not known.
+import "./progress.css";
+
+interface ProgressProps {
+  /** What is under way, for screen readers. */
+  label: string;
+  /** 0 to 1; null while it is not known. */
+  value: number | null;
+}
+
+export function Progress({ label, value }: ProgressProps) {
+  return <progress class="progress" aria-label={label} max={1} value={value ?? undefined} />;
+}
+
+/** A part of a whole, such as of the context: it says nothing of time. `tone` follows the thresholds. */
+export function Gauge({
+  label,
+  value,
+  warnFrom = 0.75,
+  badFrom = 0.95,
+}: ProgressProps & { warnFrom?: number; badFrom?: number }) {
+  const share = Math.min(1, Math.max(0, value ?? 0));
+  const tone = share >= badFrom ? "bad" : share >= warnFrom ? "warn" : "good";
+  return <progress class={`progress gauge ${tone}`} aria-label={label} max={1} value={share} />;
+}

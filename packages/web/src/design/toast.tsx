@@ -1,0 +1,74 @@
+// Short messages at the edge of the page, with at most one thing to do about them, such as undo.
+import { signal } from "@preact/signals";
+
+import { strings } from "../strings/strings.ts";
+import { Button, IconButton } from "./button.tsx";
+
+import "./toast.css";
+
+export interface Toast {
+  text: string;
+  tone?: "plain" | "good" | "bad";
+  action?: { label: string; onAction: () => void };
+}
+
+interface ShownToast extends Toast {
+  number: number;
+}
+
+/** Long enough to read a sentence and to reach the undo. Errors stay until they are closed. */
+const shownMs = 7_000;
+
+/** More would cover the page. */
+const toastsMax = 4;
+
+const shown = signal<readonly ShownToast[]>([]);
+let lastNumber = 0;
+
+/** Shows a message; the oldest makes room. */
+export function showToast(toast: Toast): void {
+  lastNumber += 1;
+  const number = lastNumber;
+  shown.value = [...shown.value, { ...toast, number }].slice(-toastsMax);
+  if (toast.tone !== "bad") setTimeout(() => hide(number), shownMs);
+}
+
+/** The message of an error, as a toast that stays. */
+export function showError(error: unknown): void {
+  showToast({ text: error instanceof Error ? error.message : String(error), tone: "bad" });
+}
+
+function hide(number: number): void {
+  shown.value = shown.value.filter((toast) => toast.number !== number);
+}
+
+/** Where toasts appear; once in the page. */
+export function ToastHost() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {shown.value.map(({ number, text, tone = "plain", action }) => (
+        <div key={number} class={`toast ${tone}`}>
+          <span class="toast-text">{text}</span>
+          {action !== undefined && (
+            <Button
+              kind="quiet"
+              size="small"
+              onClick={() => {
+                hide(number);
+                action.onAction();
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
+          <IconButton
+            icon="close"
+            size="small"
+            label={strings.value.app.close}
+            onClick={() => hide(number)}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+// A long list of rows of one height: only those that can be seen are in the page.
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import "./windowed-list.css";
+
+interface WindowedListProps<Row> {
+  /** What the rows are, for screen readers. */
+  label: string;
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  children: (row: Row) => ComponentChildren;
+  /** The key of a row that is scrolled to when it changes. */
+  shownKey?: string | undefined;
+}
+
+/** Rows above and below what can be seen, for quick scrolling and for the keyboard. */
+const overscan = 8;
+
+export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: WindowedListProps<Row>) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 0, row: 1 });
+  const measure = () => {
+    const { current } = frame;
+    if (current === null) return;
+    const row = Number.parseFloat(getComputedStyle(current).getPropertyValue("--row-px"));
+    setView({ top: current.scrollTop, height: current.clientHeight, row: Number.isFinite(row) ? row : 1 });
+  };
+  useLayoutEffect(measure, []);
+  useEffect(() => {
+    const observer = new ResizeObserver(measure);
+    if (frame.current !== null) observer.observe(frame.current);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    const at = rows.findIndex((row) => keyOf(row) === shownKey);
+    if (at >= 0 && frame.current !== null) scrollTo(frame.current, at * view.row, view.row);
+  }, [shownKey, view.row]);
+  const first = Math.max(0, Math.floor(view.top / view.row) - overscan);
+  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / view.row) + overscan);
+  return (
+    <div ref={frame} class="windowed-list" onScroll={measure}>
+      <Space rows={first} rowPx={view.row} />
+      <ul aria-label={label}>
+        {rows.slice(first, last).map((row, at) => (
+          <li key={keyOf(row)} aria-setsize={rows.length} aria-posinset={first + at + 1}>
+            {children(row)}
+          </li>
+        ))}
+      </ul>
+      <Space rows={rows.length - last} rowPx={view.row} />
+    </div>
+  );
+}
+
+/** Stands for rows that are not in the page. Its height is set through the element, as the page's policy wants it. */
+function Space({ rows, rowPx }: { rows: number; rowPx: number }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (place.current !== null) place.current.style.height = `${rows * rowPx}px`;
+  }, [rows, rowPx]);
+  return <div ref={place} aria-hidden="true" />;
+}
+
+function scrollTo(frame: HTMLElement, top: number, height: number): void {
+  if (top < frame.scrollTop) frame.scrollTop = top;
+  else if (top + height > frame.scrollTop + frame.clientHeight)
+    frame.scrollTop = top + height - frame.clientHeight;
+}

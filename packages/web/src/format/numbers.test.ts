@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import {
+  formatAgo,
+  formatByteRate,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatRate,
+  formatRoundCount,
+  formatShare,
+} from "./numbers.ts";
+
+describe("sizes", () => {
+  it.each([
+    [0, "0 B"],
+    [1, "1 B"],
+    [1023, "1023 B"],
+    [1024, "1.0 KiB"],
+    [322_591_712, "308 MiB"],
+    [1024 ** 3 - 1, "1.0 GiB"],
+    [99.96 * 1024 ** 3, "100 GiB"],
+    [5_046_586_573, "4.7 GiB"],
+    [3 * 1024 ** 5, "3072 TiB"],
+  ])("writes %d bytes as %s", (bytes, text) => {
+    expect(formatBytes(bytes, "en")).toBe(text);
+  });
+
+  it("takes the language's decimal mark", () => {
+    expect(formatBytes(5_046_586_573, "de")).toBe("4,7 GiB");
+  });
+
+  it("writes a speed as a size for each second", () => {
+    expect(formatByteRate(12.34 * 1024 ** 2, "en")).toBe("12.3 MiB/s");
+  });
+});
+
+describe("counts and rates", () => {
+  it("groups digits", () => {
+    expect(formatCount(131_072, "en")).toBe("131,072");
+    expect(formatCount(131_072, "de")).toBe("131.072");
+  });
+
+  it("rounds counts whose last digits nobody reads", () => {
+    expect(formatRoundCount(1_234_567, "en")).toBe("1.2M");
+    expect(formatRoundCount(999, "en")).toBe("999");
+  });
+
+  it("writes one digit below 100", () => {
+    expect(formatRate(7.25, "en")).toMatch(/^7\.[23]$/);
+    expect(formatRate(99.96, "en")).toBe("100");
+    expect(formatRate(0, "en")).toBe("0.0");
+  });
+
+  it("writes shares as whole percents", () => {
+    expect(formatShare(0.256, "en")).toBe("26%");
+  });
+});
+
+describe("times", () => {
+  it.each([
+    [0.44, "0.4 s"],
+    [9.96, "10 s"],
+    [12.4, "12 s"],
+    [59.6, "1 min 0 s"],
+    [185, "3 min 5 s"],
+    [7_800, "2 h 10 min"],
+  ])("writes %d seconds as %s", (seconds, text) => {
+    expect(formatDuration(seconds, "en")).toBe(text);
+  });
+
+  const now = 1_800_000_000;
+  it.each([
+    [0, "now"],
+    [-30, "now"],
+    [90, "1 minute ago"],
+    [3 * 3600 + 5, "3 hours ago"],
+    [86_400, "yesterday"],
+    [10 * 86_400, "10 days ago"],
+    [60 * 86_400, "2 months ago"],
+    [730 * 86_400, "2 years ago"],
+  ])("tells what was %d seconds ago as %s", (seconds, text) => {
+    expect(formatAgo(now - seconds, now, "en")).toBe(text);
+  });
+
+  it("tells it in the reader's language", () => {
+    expect(formatAgo(now - 7200, now, "de")).toBe("vor 2 Stunden");
+  });
+});

@@ -1,0 +1,160 @@
+// Downloads, imports and quantizations: how far each is, and what can be done about it. The jobs are the server's, so they
+// go on when the page is closed.
+import type { Job } from "@ingle/protocol";
+
+import { signal } from "@preact/signals";
+
+import { useAttempt } from "../connection/attempt.ts";
+import { client } from "../connection/client.ts";
+import { live } from "../connection/connection.ts";
+import { canManage } from "../connection/session.ts";
+import { Badge, type Tone } from "../design/badge.tsx";
+import { Button, IconButton } from "../design/button.tsx";
+import { Progress } from "../design/progress.tsx";
+import { ask } from "../design/question.tsx";
+import { byteRateText, bytesText, durationText, shareText } from "../format/in-language.ts";
+import { strings } from "../strings/strings.ts";
+import { jobTitle } from "./job-title.ts";
+import { jobViews, type JobAction, type JobView } from "./job-view.ts";
+
+import "./jobs-panel.css";
+
+/** Finished jobs that stay in sight; the others lie behind a fold. */
+const finishedShown = 2;
+
+/** Finished jobs that the person wants out of sight; the server forgets them by itself. */
+const hidden = signal<ReadonlySet<string>>(new Set());
+
+export function JobsPanel() {
+  const text = strings.value.library;
+  const views = jobViews(live.value?.jobs ?? []).filter(
+    ({ job, isOpen }) => isOpen || !hidden.value.has(job.id),
+  );
+  const finished = views.filter(({ isOpen }) => !isOpen).map(({ job }) => job.id);
+  if (views.length === 0) return null;
+  const openCount = views.filter(({ isOpen }) => isOpen).length;
+  const shown = views.slice(0, openCount + finishedShown);
+  const folded = views.slice(shown.length);
+  return (
+    <section class="stack" aria-labelledby="jobs-heading">
+      <div class="jobs-head">
+        <h2 id="jobs-heading">{text.jobs}</h2>
+        {finished.length > 0 && (
+          <Button
+            kind="quiet"
+            size="small"
+            onClick={() => {
+              hidden.value = new Set([...hidden.value, ...finished]);
+            }}
+          >
+            {text.hideFinished}
+          </Button>
+        )}
+      </div>
+      <ul class="jobs">
+        {shown.map((view) => (
+          <JobRow key={view.job.id} view={view} />
+        ))}
+      </ul>
+      {folded.length > 0 && (
+        <details>
+          <summary class="small soft">{text.finishedJobs(folded.length)}</summary>
+          <ul class="jobs">
+            {folded.map((view) => (
+              <JobRow key={view.job.id} view={view} />
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+const tones: Readonly<Record<Job["status"], Tone>> = {
+  waiting: "plain",
+  running: "accent",
+  paused: "warn",
+  done: "good",
+  failed: "bad",
+  cancelled: "plain",
+};
+
+function JobRow({ view }: { view: JobView }) {
+  const { job, fraction, isOpen } = view;
+  const text = strings.value.library;
+  const title = jobTitle(job);
+  return (
+    <li class="job">
+      <span class="job-title">{title}</span>
+      <Badge tone={tones[job.status]}>{text.jobStatus[job.status]}</Badge>
+      <span class="job-actions">
+        <JobActions view={view} title={title} />
+      </span>
+      {isOpen && (
+        <span class="job-bar">
+          <Progress label={title} value={job.status === "waiting" ? 0 : fraction} />
+        </span>
+      )}
+      <JobFigures view={view} />
+      {job.error !== null && <p class="job-error small">{job.error}</p>}
+    </li>
+  );
+}
+
+/** "Downloading · 120 MiB of 700 MiB · 12 MiB/s · 50 s left" */
+export function JobFigures({ view: { job, fraction, secondsLeft, isOpen } }: { view: JobView }) {
+  const text = strings.value.library;
+  if (!isOpen) return null;
+  const parts = [
+    job.phase === null ? "" : text.phase[job.phase],
+    fraction === null ? "" : shareText(fraction),
+    job.total_bytes > 0 ? text.ofTotal(bytesText(job.bytes), bytesText(job.total_bytes)) : "",
+    job.status === "running" && job.bytes_per_second !== null ? byteRateText(job.bytes_per_second) : "",
+    secondsLeft === null ? "" : text.timeLeft(durationText(secondsLeft)),
+  ];
+  return (
+    <span class="job-figures small soft figures">{parts.filter((part) => part !== "").join(" · ")}</span>
+  );
+}
+
+const icons = { pause: "pause", resume: "play", cancel: "close" } as const;
+
+export function JobActions({ view: { job, actions }, title }: { view: JobView; title: string }) {
+  const text = strings.value.library;
+  const [isBusy, attempt] = useAttempt();
+  const labels: Record<JobAction, string> = {
+    pause: text.pauseJob(title),
+    resume: text.resumeJob(title),
+    cancel: text.cancelJob(title),
+  };
+  const order = async (action: JobAction) => {
+    if (action === "cancel" && !(await mayCancel(job))) return;
+    await attempt(() => client.jobs[action](job.id));
+  };
+  return (
+    <>
+      {actions.map((action) => (
+        <IconButton
+          key={action}
+          icon={job.status === "failed" ? "retry" : icons[action]}
+          label={labels[action]}
+          size="small"
+          disabled={isBusy || !canManage.value}
+          onClick={() => void order(action)}
+        />
+      ))}
+    </>
+  );
+}
+
+/** Only what would be lost is asked about. */
+async function mayCancel({ kind, bytes }: Job): Promise<boolean> {
+  const text = strings.value.library;
+  if (kind !== "pull" || bytes === 0) return true;
+  return await ask({
+    title: text.cancelTitle,
+    text: text.cancelText(bytesText(bytes)),
+    action: text.cancelAction,
+    isDangerous: true,
+  });
+}

@@ -1,0 +1,26 @@
+// Starts the page: theme and language first, so that nothing is drawn twice.
+import { render } from "preact";
+
+import { startRouter } from "./app/router.ts";
+import { Shell } from "./app/shell.tsx";
+import { startTheme } from "./app/theme.ts";
+import { startConnection } from "./connection/connection.ts";
+import { startJobNews } from "./library/job-news.ts";
+import { startLanguage } from "./strings/strings.ts";
+
+import "./design/tokens.css";
+import "./design/base.css";
+
+startTheme();
+startRouter();
+await startLanguage();
+startConnection();
+startJobNews();
+const place = document.querySelector("#app");
+if (place === null) throw new Error("index.html has no #app");
+render(<Shell />, place);
+
+// Browsers have service workers on this machine's own addresses and behind https only; without one, all else works.
+if (import.meta.env.PROD && "serviceWorker" in navigator) {
+  await navigator.serviceWorker.register("./service-worker.js");
+}

@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { noBlocks, splitBlocks, type Blocks } from "./blocks.ts";
+
+/** The blocks of a text that comes character by character. */
+function grow(text: string): Blocks {
+  let blocks = noBlocks;
+  for (let end = 1; end <= text.length; end += 1) blocks = splitBlocks(text.slice(0, end), blocks);
+  return blocks;
+}
+
+describe("splitBlocks", () => {
+  it("cuts at the ends of blocks", () => {
+    expect(splitBlocks("# A\n\none\n\n- x\n- y\n\ntwo").blocks).toEqual([
+      "# A\n\n",
+      "one\n\n",
+      "- x\n- y\n\n",
+      "two",
+    ]);
+  });
+
+  it("keeps a list open for its next item", () => {
+    expect(grow("- a\n\n- b\n\n- c").blocks).toEqual(["- a\n\n- b\n\n- c"]);
+    expect(grow("1. a\n\n2. b\n\n10. c").blocks).toEqual(["1. a\n\n2. b\n\n10. c"]);
+  });
+
+  it("leaves the lines of a code block together, closed or not", () => {
+    const code = "```js\na\n\n# b\n\n```";
+    expect(grow(code).blocks).toEqual([code]);
+    expect(grow(`${code}\n\nend`).blocks).toEqual([`${code}\n\n`, "end"]);
+    expect(grow("```\na\n\nb").blocks).toEqual(["```\na\n\nb"]);
+  });
+
+  it("leaves a formula together that has empty lines and is not closed yet", () => {
+    expect(grow("$$\na\n\nb").blocks).toEqual(["$$\na\n\nb"]);
+  });
+
+  it("tells the definitions of links to all blocks", () => {
+    expect(splitBlocks("[a]\n\n[a]: https://x.example\n\nend").definitions).toBe(
+      "[a]: https://x.example\n\n",
+    );
+  });
+
+  it("reads only what came after the settled blocks", () => {
+    const before = splitBlocks("one\n\ntwo\n\nthr");
+    const after = splitBlocks("one\n\ntwo\n\nthree\n\nfour", before);
+    expect(after.blocks.slice(0, 2)).toEqual(before.blocks.slice(0, 2));
+    expect(after.blocks[0]).toBe(before.blocks[0]);
+  });
+
+  it("begins anew with a text that is another one", () => {
+    expect(splitBlocks("other", splitBlocks("one\n\ntwo\n\nthree")).blocks).toEqual(["other"]);
+  });
+
+  it("begins anew with a text that has become shorter", () => {
+    expect(splitBlocks("one", splitBlocks("one\n\ntwo\n\nthree")).blocks).toEqual(["one"]);
+  });
+
+  it("loses and adds nothing, however the text comes", () => {
+    const piece = fc.constantFrom(
+      "# a",
+      "\n",
+      "\n\n",
+      "- x",
+      "1. y",
+      "```",
+      "$$",
+      "word ",
+      "**b",
+      "|a|b|",
+      "|-|-|",
+      "> q",
+      "  ",
+      "[a]: b",
+      "\t",
+      "***",
+      "<b>",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+        let text = "";
+        let blocks = noBlocks;
+        for (const next of pieces) {
+          text += next;
+          blocks = splitBlocks(text, blocks);
+          expect(blocks.blocks.join("")).toBe(text);
+        }
+      }),
+    );
+  });
+});

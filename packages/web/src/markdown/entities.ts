@@ -1,0 +1,52 @@
+// Character references of HTML that markdown allows in texts: `&amp;` is written as `&`.
+
+/** The names that models use. Others stay as they are written. */
+const names: Readonly<Record<string, string>> = {
+  amp: "&",
+  apos: "'",
+  copy: "©",
+  deg: "°",
+  euro: "€",
+  ge: "≥",
+  gt: ">",
+  hellip: "…",
+  infin: "∞",
+  laquo: "«",
+  larr: "←",
+  ldquo: "“",
+  le: "≤",
+  lsquo: "‘",
+  lt: "<",
+  mdash: "—",
+  middot: "·",
+  minus: "−",
+  nbsp: "\u00a0",
+  ndash: "–",
+  ne: "≠",
+  para: "¶",
+  plusmn: "±",
+  quot: '"',
+  raquo: "»",
+  rarr: "→",
+  rdquo: "”",
+  reg: "®",
+  rsquo: "’",
+  sect: "§",
+  times: "×",
+  trade: "™",
+};
+
+/** The largest code point of Unicode. */
+const codePointMax = 0x10_ffff;
+
+export function decodeEntities(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replaceAll(
+    /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-Z]{2,8}));/g,
+    (whole, decimal, hexadecimal, name) => {
+      if (typeof name === "string") return names[name] ?? whole;
+      const code = typeof decimal === "string" ? Number(decimal) : Number.parseInt(String(hexadecimal), 16);
+      return code > 0 && code <= codePointMax ? String.fromCodePoint(code) : whole;
+    },
+  );
+}

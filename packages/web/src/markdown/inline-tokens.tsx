@@ -1,0 +1,96 @@
+// What stands inside a line of markdown, as elements.
+import type { ComponentChildren } from "preact";
+import type { Token } from "marked";
+
+import { decodeEntities } from "./entities.ts";
+import { Formula } from "./formula.tsx";
+import { isMath } from "./lexer.ts";
+import { embeddedImage, safeLink } from "./links.ts";
+
+export function InlineTokens({ tokens }: { tokens: readonly Token[] }) {
+  return (
+    <>
+      {tokens.map((token, at) => (
+        <InlineToken key={at} token={token} />
+      ))}
+    </>
+  );
+}
+
+function InlineToken({ token }: { token: Token }) {
+  if (isMath(token)) return <Formula tex={token.tex} isBlock={token.isBlock} />;
+  const inside = "tokens" in token && token.tokens !== undefined ? token.tokens : [];
+  const text = "text" in token && typeof token.text === "string" ? token.text : token.raw;
+  switch (token.type) {
+    case "strong":
+      return (
+        <strong>
+          <InlineTokens tokens={inside} />
+        </strong>
+      );
+    case "em":
+      return (
+        <em>
+          <InlineTokens tokens={inside} />
+        </em>
+      );
+    case "del":
+      return (
+        <del>
+          <InlineTokens tokens={inside} />
+        </del>
+      );
+    case "codespan":
+      return <code>{text}</code>;
+    case "br":
+      return <br />;
+    case "link":
+      return (
+        <Link address={hrefOf(token)} source={token.raw}>
+          <InlineTokens tokens={inside} />
+        </Link>
+      );
+    case "image":
+      return <Image address={hrefOf(token)} description={text} source={token.raw} />;
+    case "html":
+      // Models break lines in tables so. All other HTML is shown as it was written.
+      return /^<br\s*\/?>$/i.test(text) ? <br /> : <>{text}</>;
+    case "text":
+      return inside.length > 0 ? <InlineTokens tokens={inside} /> : <>{decodeEntities(text)}</>;
+    default:
+      return <>{decodeEntities(text)}</>;
+  }
+}
+
+function hrefOf(token: Token): string {
+  const href: unknown = "href" in token ? token["href"] : undefined;
+  return typeof href === "string" ? href : "";
+}
+
+interface LinkProps {
+  address: string;
+  /** What was written, shown where the address is none that may be followed. */
+  source: string;
+  children: ComponentChildren;
+}
+
+function Link({ address, source, children }: LinkProps) {
+  const href = safeLink(address);
+  if (href === undefined) return <>{source}</>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+/** Images of other hosts are not loaded: whoever has them would learn that somebody reads this. */
+function Image({ address, description, source }: { address: string; description: string; source: string }) {
+  const embedded = embeddedImage(address);
+  if (embedded !== undefined) return <img src={embedded} alt={description} />;
+  return (
+    <Link address={address} source={source}>
+      {description === "" ? address : description}
+    </Link>
+  );
+}

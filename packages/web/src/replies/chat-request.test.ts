@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+
+import { emptySettings, type Attachment, type Message } from "../chats/conversation.ts";
+import { fileText, toChatBody, type ChatRequest } from "./chat-request.ts";
+
+const place = { conversationId: "c", parentId: null, createdAt: 0 };
+const user = (text: string, attachments: Attachment[] = []): Message => ({
+  role: "user",
+  id: text,
+  ...place,
+  text,
+  attachments,
+});
+const assistant = (text: string, thinking = ""): Message => ({
+  role: "assistant",
+  id: text,
+  ...place,
+  text,
+  reply: {
+    model: "m",
+    round: "r",
+    thinking,
+    thinkingMs: null,
+    status: "done",
+    finish: "stop",
+    error: null,
+    figures: null,
+  },
+});
+
+const body = (request: Partial<ChatRequest>) =>
+  toChatBody({
+    model: "m",
+    path: [user("hello")],
+    settings: emptySettings,
+    answers: 1,
+    isContinuation: false,
+    images: new Map(),
+    ...request,
+  });
+
+describe("toChatBody", () => {
+  it("sends nothing that is not set", () => {
+    expect(body({})).toEqual({
+      model: "m",
+      messages: [{ role: "user", content: "hello" }],
+      timings_per_token: true,
+    });
+  });
+
+  it("sends zeros, which are values", () => {
+    const settings = { ...emptySettings, temperature: 0, topK: 0, minP: 0 };
+    expect(body({ settings })).toMatchObject({ temperature: 0, top_k: 0, min_p: 0 });
+  });
+
+  it("sends every setting by its wire name", () => {
+    const settings = {
+      systemPrompt: " Be brief. ",
+      temperature: 0.3,
+      topP: 0.9,
+      topK: 50,
+      minP: 0.15,
+      repeatPenalty: 1.05,
+      maxTokens: 64,
+      effort: "high" as const,
+    };
+    expect(body({ settings, answers: 3 })).toEqual({
+      model: "m",
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "hello" },
+      ],
+      temperature: 0.3,
+      top_p: 0.9,
+      top_k: 50,
+      min_p: 0.15,
+      repeat_penalty: 1.05,
+      max_tokens: 64,
+      reasoning_effort: "high",
+      n: 3,
+      timings_per_token: true,
+    });
+  });
+
+  it("goes on with the model's own last message", () => {
+    const { messages, continue_final_message } = body({
+      path: [user("count"), assistant("1, 2", "easy")],
+      isContinuation: true,
+    });
+    expect(continue_final_message).toBe(true);
+    expect(messages.at(-1)).toEqual({ role: "assistant", content: "1, 2", reasoning_content: "easy" });
+  });
+
+  it("puts images before the text, and leaves out those that are gone", () => {
+    const image = (id: string): Attachment => ({
+      kind: "image",
+      id,
+      name: "a.png",
+      type: "image/png",
+      bytes: 1,
+    });
+    const path = [user("what is it?", [image("here"), image("gone")])];
+    expect(body({ path, images: new Map([["here", "data:image/png;base64,AA=="]]) }).messages).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+          { type: "text", text: "what is it?" },
+        ],
+      },
+    ]);
+  });
+
+  it("puts files before the text, by their names", () => {
+    const file: Attachment = { kind: "text", id: "f", name: "notes.md", bytes: 4, text: "Rain.\n" };
+    expect(body({ path: [user("summarize", [file])] }).messages).toEqual([
+      { role: "user", content: "File notes.md:\n```\nRain.\n```\n\nsummarize" },
+    ]);
+  });
+});
+
+describe("fileText", () => {
+  it("fences a text that has fences of its own", () => {
+    expect(fileText("a.md", "````\nx\n````")).toBe("File a.md:\n`````\n````\nx\n````\n`````");
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+
+import { createFrameBatch, type FrameClock } from "./frame-batch.ts";
+
+/** Time and frames by hand; a draw takes `drawMs`. */
+function createClock(drawMs: number) {
+  let now = 0;
+  let frames: (() => void)[] = [];
+  let after: (() => void)[] = [];
+  const clock: FrameClock = {
+    now: () => now,
+    nextFrame: (run) => frames.push(run),
+    afterFrame: (run) => after.push(run),
+  };
+  const frame = () => {
+    now += 16;
+    for (const run of frames.splice(0)) run();
+    if (after.length > 0) now += drawMs;
+    for (const run of after.splice(0)) run();
+  };
+  return { clock, frame };
+}
+
+function draws(drawMs: number, frames: number): number {
+  const { clock, frame } = createClock(drawMs);
+  let count = 0;
+  const batch = createFrameBatch(() => {
+    count += 1;
+  }, clock);
+  for (let at = 0; at < frames; at += 1) {
+    batch.request();
+    batch.request();
+    frame();
+  }
+  return count;
+}
+
+describe("createFrameBatch", () => {
+  it("draws once a frame, however much comes", () => {
+    expect(draws(0, 10)).toBe(10);
+    expect(draws(4, 10)).toBe(10);
+  });
+
+  it("draws less often where drawing takes long", () => {
+    expect(draws(40, 30)).toBeLessThanOrEqual(10);
+    expect(draws(40, 30)).toBeGreaterThanOrEqual(4);
+  });
+
+  it("does nothing in a frame for which nothing came", () => {
+    const { clock, frame } = createClock(0);
+    let count = 0;
+    const batch = createFrameBatch(() => {
+      count += 1;
+    }, clock);
+    batch.request();
+    frame();
+    frame();
+    expect(count).toBe(1);
+  });
+
+  it("applies what is left at the end, and nothing after it", () => {
+    const { clock, frame } = createClock(0);
+    let count = 0;
+    const batch = createFrameBatch(() => {
+      count += 1;
+    }, clock);
+    batch.request();
+    batch.finish();
+    frame();
+    batch.request();
+    frame();
+    expect(count).toBe(1);
+  });
+});

@@ -1,0 +1,91 @@
+// What the chunks of a streamed answer make of its replies, one for each choice. Pure but for the clock that is handed in.
+import type { ChatCompletionChunk, Timings, Usage } from "@ingle/protocol";
+
+import type { Reply, ReplyFigures } from "../chats/conversation.ts";
+
+/** A reply of which some has come. */
+export interface ReplyProgress {
+  text: string;
+  thinking: string;
+  thinkingMs: number | null;
+  finish: Reply["finish"];
+  figures: ReplyFigures | null;
+}
+
+export interface ProgressOfAll {
+  readonly replies: readonly ReplyProgress[];
+  add(chunk: ChatCompletionChunk): void;
+}
+
+interface Timed extends ReplyProgress {
+  thoughtSince: number | null;
+  /** Thought before this stream began, of a reply that is continued. */
+  thoughtBefore: number;
+}
+
+/** Begins with what was there before: an empty reply, or one that is continued. */
+export function createProgress(
+  begun: readonly { text: string; thinking: string; thinkingMs: number | null }[],
+  now: () => number,
+): ProgressOfAll {
+  const replies = begun.map((before): Timed => ({
+    ...before,
+    finish: null,
+    figures: null,
+    thoughtSince: null,
+    thoughtBefore: before.thinkingMs ?? 0,
+  }));
+  return {
+    replies,
+    add({ choices, usage, timings }) {
+      for (const { index, delta, finish_reason } of choices) {
+        const reply = replies[index];
+        if (reply === undefined) continue;
+        addDelta(reply, delta.reasoning_content ?? "", delta.content ?? "", now);
+        reply.finish = finish_reason ?? reply.finish;
+        if (timings?.predicted_n !== undefined) reply.figures = figuresOf(timings, timings.predicted_n);
+      }
+      const only = replies[0];
+      if (usage !== undefined && usage !== null && replies.length === 1 && only !== undefined) {
+        only.figures = withUsage(only.figures, usage);
+      }
+    },
+  };
+}
+
+function addDelta(reply: Timed, thinking: string, text: string, now: () => number): void {
+  if (thinking !== "") {
+    reply.thoughtSince ??= now();
+    reply.thinking += thinking;
+  }
+  if (text === "") return;
+  if (reply.thoughtSince !== null) {
+    reply.thoughtBefore += now() - reply.thoughtSince;
+    reply.thinkingMs = reply.thoughtBefore;
+    reply.thoughtSince = null;
+  }
+  reply.text += text;
+}
+
+/** Before the last chunk of a choice, only the reply's own part is known. */
+function figuresOf(timings: Partial<Timings>, completionTokens: number): ReplyFigures {
+  const { prompt_n, cache_n, prompt_ms = null, predicted_per_second = 0 } = timings;
+  return {
+    promptTokens: prompt_n === undefined || cache_n === undefined ? null : prompt_n + cache_n,
+    cachedTokens: cache_n ?? null,
+    completionTokens,
+    tokensPerSecond: predicted_per_second,
+    promptMs: prompt_ms,
+  };
+}
+
+/** The usage of a single reply counts what the timings do not, such as tokens that were dropped. */
+function withUsage(figures: ReplyFigures | null, usage: Usage): ReplyFigures | null {
+  if (figures === null) return null;
+  return {
+    ...figures,
+    promptTokens: usage.prompt_tokens,
+    cachedTokens: usage.prompt_tokens_details.cached_tokens,
+    completionTokens: usage.completion_tokens,
+  };
+}

@@ -1,0 +1,166 @@
+// Streams one request's replies from the server into their messages: onto the page with each frame, and into the database
+// each second, so that closing the page loses a second at most.
+import { ApiError, IngleError, StreamError } from "@ingle/client";
+import { batch, signal } from "@preact/signals";
+
+import type { ReplyError, ReplyMessage, ReplyStatus } from "../chats/conversation.ts";
+import { client } from "../connection/client.ts";
+import type { StreamedChatBody } from "./chat-request.ts";
+import { createFrameBatch } from "./frame-batch.ts";
+import { addLiveReply, removeLiveReply, type LiveReply } from "./live-replies.ts";
+import { createProgress, type ProgressOfAll, type ReplyProgress } from "./reply-progress.ts";
+
+const saveEveryMs = 1_000;
+
+/** What ends a request because the person said so. */
+class Stopped extends Error {}
+
+/** What ends a request because the page is closed. */
+class PageClosed extends Error {}
+
+/** What is being written, each by what it does when the page is closed. */
+const open = new Set<() => void>();
+
+addEventListener("pagehide", () => {
+  for (const close of open) close();
+});
+
+interface WriteOptions {
+  /** The choices of the request, in their order. */
+  messages: readonly ReplyMessage[];
+  /** Made when it is asked for: images have to be read first. */
+  body: () => Promise<StreamedChatBody>;
+  save: (messages: readonly ReplyMessage[]) => Promise<void>;
+}
+
+/**
+ * Resolves with the messages as they are at the end, which are saved by then. A request that fails is a reply that failed;
+ * it rejects only when the replies cannot be saved.
+ */
+export async function writeReplies({ messages, body, save }: WriteOptions): Promise<readonly ReplyMessage[]> {
+  const controller = new AbortController();
+  const progress = createProgress(messages.map(beginningOf), () => performance.now());
+  const live = messages.map((message) => makeLive(message, controller));
+  const snapshot = (end: End) =>
+    messages.map((message, at) => toMessage(message, progress.replies[at] ?? beginningOf(message), end));
+  const frames = createFrameBatch(() => show(live, progress));
+  const saveNow = createSaver(() => save(snapshot({ status: "writing", error: null })));
+  const close = () => {
+    // Begun at once: a page that is being closed comes to nothing that waits for something else.
+    void save(snapshot({ status: "interrupted", error: null }));
+    controller.abort(new PageClosed());
+  };
+  open.add(close);
+  messages.forEach((message, at) => live[at] !== undefined && addLiveReply(message.id, live[at]));
+  let end: End = { status: "done", error: null };
+  try {
+    const { signal: stopped } = controller;
+    for await (const chunk of await client.chat.completions.stream(await body(), { signal: stopped })) {
+      progress.add(chunk);
+      frames.request();
+      saveNow.soon();
+    }
+  } catch (error) {
+    end = endOf(error, controller.signal.reason, progress);
+  }
+  open.delete(close);
+  const written = snapshot(end);
+  await Promise.all([saveNow.settled(), save(written)]);
+  frames.finish();
+  return written;
+}
+
+/** Takes replies off the page's list of those that are written; their messages have to be shown by then. */
+export function endLive(messages: readonly ReplyMessage[]): void {
+  batch(() => {
+    for (const { id } of messages) removeLiveReply(id);
+  });
+}
+
+interface End {
+  status: ReplyStatus;
+  error: ReplyError | null;
+}
+
+/** How a request ended that did not come to its end. */
+function endOf(error: unknown, reason: unknown, progress: ProgressOfAll): End {
+  if (reason instanceof Stopped) return { status: "stopped", error: null };
+  if (reason instanceof PageClosed) return { status: "interrupted", error: null };
+  const isBroken = IngleError.is(error) && !ApiError.is(error);
+  const hasText = progress.replies.some(({ text, thinking }) => text !== "" || thinking !== "");
+  return { status: isBroken && hasText ? "interrupted" : "failed", error: toReplyError(error) };
+}
+
+function toReplyError(error: unknown): ReplyError {
+  const message = error instanceof Error ? error.message : String(error);
+  if (ApiError.is(error)) {
+    const { code, promptTokens = null, contextLength = null } = error;
+    return { code, message, promptTokens, contextLength };
+  }
+  return {
+    code: StreamError.is(error) ? error.code : null,
+    message,
+    promptTokens: null,
+    contextLength: null,
+  };
+}
+
+function beginningOf({ text, reply }: ReplyMessage): ReplyProgress {
+  return { text, thinking: reply.thinking, thinkingMs: reply.thinkingMs, finish: null, figures: null };
+}
+
+function toMessage(message: ReplyMessage, progress: ReplyProgress, { status, error }: End): ReplyMessage {
+  const { text, thinking, thinkingMs, finish, figures } = progress;
+  // Of several choices, some may have been whole before the request broke.
+  const isWhole = status !== "writing" && finish !== null;
+  const ended = isWhole ? { status: "done" as const, error: null } : { status, error };
+  return { ...message, text, reply: { ...message.reply, thinking, thinkingMs, finish, figures, ...ended } };
+}
+
+function makeLive({ conversationId, text, reply }: ReplyMessage, controller: AbortController): LiveReply {
+  return {
+    conversationId,
+    text: signal(text),
+    thinking: signal(reply.thinking),
+    thinkingMs: signal(reply.thinkingMs),
+    figures: signal(null),
+    stop: () => controller.abort(new Stopped()),
+  };
+}
+
+function show(live: readonly LiveReply[], { replies }: ProgressOfAll): void {
+  batch(() => {
+    live.forEach((reply, at) => {
+      const progress = replies[at];
+      if (progress === undefined) return;
+      reply.text.value = progress.text;
+      reply.thinking.value = progress.thinking;
+      reply.thinkingMs.value = progress.thinkingMs;
+      reply.figures.value = progress.figures;
+    });
+  });
+}
+
+/** Saves at most each second, one after the other. A save that fails is tried again by the next one. */
+function createSaver(save: () => Promise<void>) {
+  let last = performance.now();
+  let running: Promise<void> = Promise.resolve();
+  return {
+    soon() {
+      const now = performance.now();
+      if (now - last < saveEveryMs) return;
+      last = now;
+      running = saveAfter(running, save);
+    },
+    settled: () => running,
+  };
+}
+
+async function saveAfter(before: Promise<void>, save: () => Promise<void>): Promise<void> {
+  await before;
+  try {
+    await save();
+  } catch {
+    // The disk is full or the database is gone: the last save, which is waited for, says so.
+  }
+}

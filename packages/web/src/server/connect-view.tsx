@@ -1,0 +1,128 @@
+// How other programs use the server: the ids of its models, and texts to paste with its address and one of them.
+import type { ServerControl } from "@ingle/protocol";
+import { useState } from "preact/hooks";
+
+import { models } from "../connection/connection.ts";
+import { Badge } from "../design/badge.tsx";
+import { CodeWords } from "../design/code-words.tsx";
+import { CopyButton } from "../design/copy-button.tsx";
+import { Field, Select } from "../design/field.tsx";
+import { Tabs } from "../design/tabs.tsx";
+import { sortedModels } from "../library/model-view.ts";
+import { strings } from "../strings/strings.ts";
+import { snippets } from "./snippets.ts";
+
+import "./connect-view.css";
+
+/** Stands in the snippets while there is no model. */
+const modelPlaceholder = "YOUR_MODEL";
+
+export function ConnectView({ control }: { control: ServerControl }) {
+  // The snippets chat, which models for vectors cannot.
+  const sorted = sortedModels(models.value).filter(
+    ({ capabilities }) => !capabilities.includes("embeddings"),
+  );
+  const [wanted, setWanted] = useState<string | null>(null);
+  const names = sorted.map(({ id }) => id);
+  const model = names.find((id) => id === wanted) ?? names[0] ?? modelPlaceholder;
+  return (
+    <div class="stack-wide">
+      <Snippets control={control} model={model} names={names} onModel={setWanted} />
+      <ModelIds control={control} />
+    </div>
+  );
+}
+
+interface SnippetsProps {
+  control: ServerControl;
+  model: string;
+  names: readonly string[];
+  onModel: (model: string) => void;
+}
+
+function Snippets({ control, model, names, onModel }: SnippetsProps) {
+  const text = strings.value.server;
+  const url = control.url ?? addressTried(control);
+  const all = snippets({ url, model, needsKey: control.needs_key });
+  const [chosen, setChosen] = useState("curl");
+  const snippet = all.find(({ id }) => id === chosen) ?? all[0];
+  if (snippet === undefined) return null;
+  return (
+    <section class="stack snippets" aria-labelledby="snippets-heading">
+      <div class="snippets-head">
+        <h2 id="snippets-heading">{text.snippets}</h2>
+        {names.length > 1 && (
+          <Field label={text.snippetModel}>
+            {(control_) => (
+              <Select
+                {...control_}
+                value={model}
+                choices={names.map((id) => ({ value: id, label: id }))}
+                onValue={onModel}
+              />
+            )}
+          </Field>
+        )}
+      </div>
+      <Tabs
+        label={text.snippets}
+        tabs={all.map(({ id, title }) => ({ name: id, label: title }))}
+        chosen={snippet.id}
+        onChoose={setChosen}
+      >
+        <div class="snippet">
+          <div class="snippet-bar">
+            <span class="small soft">{snippet.language}</span>
+            <CopyButton text={() => snippet.code} label={text.copySnippet(snippet.title)} />
+          </div>
+          {/* The frame scrolls, so the keyboard has to reach it. */}
+          <pre tabIndex={0}>
+            <code>{snippet.code}</code>
+          </pre>
+        </div>
+      </Tabs>
+      {control.url === null && <p class="small soft">{text.snippetStopped}</p>}
+      {control.needs_key && <p class="small soft">{text.snippetKey}</p>}
+    </section>
+  );
+}
+
+/** Where the server would listen, if its port is free. */
+function addressTried({ settings: { host, port } }: ServerControl): string {
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const name = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+function ModelIds({ control }: { control: ServerControl }) {
+  const text = strings.value.server;
+  const status = strings.value.library.status;
+  return (
+    <section class="stack" aria-labelledby="ids-heading">
+      <h2 id="ids-heading">{text.models}</h2>
+      <p class="small soft">
+        <CodeWords text={text.modelsText} />
+      </p>
+      {control.settings.variant === "developer" && (
+        <p class="small soft">
+          <CodeWords text={text.modelsDeveloper} />
+        </p>
+      )}
+      {models.value.length === 0 ? (
+        <p class="soft">{text.noModels}</p>
+      ) : (
+        <ul class="ids">
+          {sortedModels(models.value).map((model) => (
+            <li key={model.id}>
+              <code>{model.id}</code>
+              {model.status !== "available" && (
+                <Badge tone={model.status === "loaded" ? "good" : "plain"}>{status[model.status]}</Badge>
+              )}
+              <CopyButton text={() => model.id} label={text.copyModel(model.id)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+// The server's log as it is written, by level and words. It has no prompts, answers or keys.
+import type { LogLine } from "@ingle/protocol";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import { logLines } from "../connection/connection.ts";
+import { CopyButton } from "../design/copy-button.tsx";
+import { Select, SearchInput } from "../design/field.tsx";
+import { timeOfDayText } from "../format/in-language.ts";
+import { strings } from "../strings/strings.ts";
+import { detailsText, logLevels, shownLines, type LogLevel } from "./log-view.ts";
+
+import "./log-panel.css";
+
+/** Lines that are drawn: more are found by words. */
+const drawnMax = 500;
+
+export function LogView() {
+  const text = strings.value.server;
+  const [level, setLevel] = useState<LogLevel>("info");
+  const [words, setWords] = useState("");
+  const shown = shownLines(logLines.value, { level, words }).slice(-drawnMax);
+  return (
+    <section class="stack" aria-labelledby="log-heading">
+      <div class="log-head">
+        <div>
+          <h2 id="log-heading">{text.log}</h2>
+          <p class="small soft">{text.logText}</p>
+        </div>
+        <SearchInput
+          aria-label={text.logFilter}
+          placeholder={text.logFilter}
+          value={words}
+          onValue={setWords}
+        />
+        <Select
+          aria-label={text.logLevel}
+          value={level}
+          choices={logLevels.map((value) => ({ value, label: text.level[value] }))}
+          onValue={setLevel}
+        />
+        <CopyButton text={() => shown.map(plainLine).join("\n")} label={text.copyLog} size="medium" />
+      </div>
+      {shown.length === 0 ? <p class="soft">{text.noLogMatch}</p> : <Lines lines={shown} />}
+    </section>
+  );
+}
+
+function plainLine(line: LogLine): string {
+  return `${new Date(line.time * 1000).toISOString()} ${line.level} ${line.message} ${detailsText(line)}`.trimEnd();
+}
+
+/** The newest line stays in sight, unless the person has scrolled up to read. */
+function Lines({ lines }: { lines: readonly LogLine[] }) {
+  const text = strings.value.server;
+  const frame = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  useLayoutEffect(() => {
+    if (follows.current) frame.current?.scrollTo({ top: frame.current.scrollHeight });
+  }, [lines.at(-1)?.number, lines.length]);
+  const onScroll = () => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = frame.current ?? {};
+    follows.current = scrollHeight - scrollTop - clientHeight < nearEnd;
+  };
+  return (
+    // The frame scrolls, so the keyboard has to reach it.
+    <div
+      ref={frame}
+      class="log"
+      role="log"
+      aria-live="off"
+      aria-label={text.log}
+      tabIndex={0}
+      onScroll={onScroll}
+    >
+      {lines.map((line) => (
+        <div key={line.number} class={`log-line ${line.level}`}>
+          <time>{timeOfDayText(line.time)}</time>
+          <span class="log-level">{text.levelName[line.level]}</span>
+          <span class="log-text">
+            {line.message} <span class="soft">{detailsText(line)}</span>
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Pixels from the end that still count as being there. */
+const nearEnd = 24;

@@ -1,0 +1,28 @@
+// Which lines of the log are shown, and their words. Pure.
+import type { LogLine } from "@ingle/protocol";
+
+export type LogLevel = LogLine["level"];
+
+/** From the least to the most important. */
+export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+
+/** Lines of this level and above that have the words in them, in any case. */
+export function shownLines(
+  lines: readonly LogLine[],
+  { level, words }: { level: LogLevel; words: string },
+): LogLine[] {
+  const from = logLevels.indexOf(level);
+  const wanted = words.trim().toLowerCase();
+  return lines.filter(
+    (line) =>
+      logLevels.indexOf(line.level) >= from &&
+      (wanted === "" || `${line.message} ${detailsText(line)}`.toLowerCase().includes(wanted)),
+  );
+}
+
+/** What a line says beside its message: `model=tiny tokens=12`. */
+export function detailsText({ details }: LogLine): string {
+  return Object.entries(details)
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" ");
+}

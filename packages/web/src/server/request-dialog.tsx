@@ -1,0 +1,86 @@
+// Everything that is known of one request; its body and answer only while bodies are kept.
+import type { LiveRequest } from "@ingle/protocol";
+
+import { CopyButton } from "../design/copy-button.tsx";
+import { Dialog } from "../design/dialog.tsx";
+import { countText, durationText, momentText, rateText } from "../format/in-language.ts";
+import { strings } from "../strings/strings.ts";
+import { RequestStatus } from "./request-status.tsx";
+
+import "./request-dialog.css";
+
+interface RequestDialogProps {
+  request: LiveRequest;
+  keepsBodies: boolean;
+  onClose: () => void;
+}
+
+export function RequestDialog({ request, keepsBodies, onClose }: RequestDialogProps) {
+  const text = strings.value.server;
+  const hasBodies = request.body !== null || request.answer !== null;
+  return (
+    <Dialog title={text.requestTitle} isOpen onClose={onClose} size="wide">
+      <dl class="request-details">
+        <div>
+          <dt class="soft">{text.detail.status}</dt>
+          <dd>
+            <RequestStatus request={request} />
+          </dd>
+        </div>
+        {rowsOf(request).map(([name, value]) => (
+          <div key={name}>
+            <dt class="soft">{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {request.body !== null && <Body title={text.body} copy={text.copyBody} content={request.body} />}
+      {request.answer !== null && (
+        <Body title={text.answer} copy={text.copyAnswer} content={request.answer} />
+      )}
+      {!hasBodies && !keepsBodies && <p class="small soft">{text.bodiesOff}</p>}
+    </Dialog>
+  );
+}
+
+function rowsOf(request: LiveRequest): [string, string][] {
+  const text = strings.value.server;
+  const { detail } = text;
+  const { tokens_per_second: speed } = request;
+  return [
+    [detail.id, request.id],
+    [detail.path, `${request.method} ${request.path}`],
+    [detail.model, request.model ?? text.noFigure],
+    [detail.client, request.client],
+    ...(request.key === null ? [] : [[detail.key, request.key] satisfies [string, string]]),
+    [detail.started, momentText(request.started_at)],
+    [detail.seconds, durationText(request.seconds)],
+    [detail.prompt, text.promptTokens(countText(request.prompt_tokens), countText(request.cached_tokens))],
+    [detail.completion, text.answerTokens(countText(request.completion_tokens))],
+    [detail.speed, speed === null ? text.noFigure : `${rateText(speed)} ${text.tokensPerSecond}`],
+  ];
+}
+
+function Body({ title, copy, content }: { title: string; copy: string; content: string }) {
+  return (
+    <section class="stack" aria-label={title}>
+      <div class="row row-apart">
+        <h3>{title}</h3>
+        <CopyButton text={() => content} label={copy} />
+      </div>
+      {/* The frame scrolls, so the keyboard has to reach it. */}
+      <pre class="request-body" tabIndex={0}>
+        {pretty(content)}
+      </pre>
+    </section>
+  );
+}
+
+/** JSON with its lines; what was cut, or is none, as it is. */
+function pretty(content: string): string {
+  try {
+    return JSON.stringify(JSON.parse(content), null, 2);
+  } catch {
+    return content;
+  }
+}

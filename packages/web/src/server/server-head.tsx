@@ -1,0 +1,121 @@
+// The head of the Server page: its state, the one button, and the address that is really used.
+import type { ServerControl, ServerStatus } from "@ingle/protocol";
+
+import { useAttempt } from "../connection/attempt.ts";
+import { client } from "../connection/client.ts";
+import { canManage } from "../connection/session.ts";
+import { Badge, type Tone } from "../design/badge.tsx";
+import { Button } from "../design/button.tsx";
+import { CodeWords } from "../design/code-words.tsx";
+import { CopyButton } from "../design/copy-button.tsx";
+import { Icon } from "../design/icon.tsx";
+import { strings } from "../strings/strings.ts";
+import { isOpenToOthers } from "./settings-form.ts";
+import { startButton } from "./start-button.ts";
+
+import "./server-head.css";
+
+const tones: Readonly<Record<ServerStatus, Tone>> = {
+  stopped: "plain",
+  loading: "accent",
+  starting: "accent",
+  running: "good",
+  stopping: "warn",
+  failed: "bad",
+};
+
+export function ServerHead({ control }: { control: ServerControl }) {
+  const text = strings.value.server;
+  return (
+    <header class="server-head card">
+      <div class="row row-apart">
+        <div class="row">
+          <h1>{text.title}</h1>
+          <span role="status">
+            <Badge tone={tones[control.status]}>{text.status[control.status]}</Badge>
+          </span>
+        </div>
+        <StartButtonView control={control} />
+      </div>
+      {control.url === null ? (
+        <WhyNoAddress control={control} />
+      ) : (
+        <Address control={control} url={control.url} />
+      )}
+      {control.error !== null && (
+        <p class="server-error" role="alert">
+          {control.error}
+        </p>
+      )}
+      {!control.can_control && (
+        <p class="small soft">
+          <CodeWords text={text.readOnly} />
+        </p>
+      )}
+      {control.can_control && !canManage.value && <p class="small soft">{text.inferenceOnly}</p>}
+    </header>
+  );
+}
+
+function StartButtonView({ control }: { control: ServerControl }) {
+  const text = strings.value.server;
+  const [isOrdering, attempt] = useAttempt();
+  const button = startButton(control);
+  if (button === null) return null;
+  const { label, order, isBusy } = button;
+  return (
+    <Button
+      kind={order === "stop" ? "danger" : "primary"}
+      icon={order === "stop" ? "stop" : "play"}
+      isBusy={isBusy || isOrdering}
+      disabled={!canManage.value}
+      onClick={() => order !== null && void attempt(() => client.serverControl[order]({ wait: false }))}
+    >
+      {text.button[label]}
+    </Button>
+  );
+}
+
+function WhyNoAddress({ control: { status, open_requests: open } }: { control: ServerControl }) {
+  const text = strings.value.server;
+  if (status === "stopping") return <p class="soft">{text.stoppingText(open)}</p>;
+  return (
+    <p class="soft">{status === "loading" || status === "starting" ? text.startingText : text.stoppedText}</p>
+  );
+}
+
+function Address({ control, url }: { control: ServerControl; url: string }) {
+  const text = strings.value.server;
+  const { moved_from_port: wanted, status, open_requests: open } = control;
+  const isUnguarded = isOpenToOthers(control.settings) && !control.needs_key;
+  return (
+    <>
+      <dl class="addresses">
+        <AddressRow name={text.address} value={url} copy={text.copyAddress} />
+        <AddressRow name={text.baseUrl} value={`${url}/v1`} copy={text.copyBaseUrl} />
+      </dl>
+      {wanted !== null && <p class="server-note">{text.moved(String(wanted), new URL(url).port)}</p>}
+      {isUnguarded ? (
+        <p class="server-note">
+          <Icon name="error" size={18} />
+          {text.openWithoutKey}
+        </p>
+      ) : (
+        <p class="small soft">{control.needs_key ? text.needsKey : text.needsNoKey}</p>
+      )}
+      {status === "stopping" && <p class="soft">{text.stoppingText(open)}</p>}
+    </>
+  );
+}
+
+function AddressRow({ name, value, copy }: { name: string; value: string; copy: string }) {
+  return (
+    <div>
+      <dt class="small soft">{name}</dt>
+      <dd>
+        <code class="address">{value}</code>
+        <CopyButton text={() => value} label={copy} />
+      </dd>
+    </div>
+  );
+}

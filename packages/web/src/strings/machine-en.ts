@@ -1,0 +1,27 @@
+// English of what the models run on.
+export const machineEn = {
+  processor: "Processor",
+  cores: (count: number) => (count === 1 ? "1 core" : `${count} cores`),
+  memory: "Memory",
+  memoryFree: (free: string, total: string) => `${free} of ${total} free`,
+  models: "Models folder",
+  disk: "Disk",
+  diskFree: (free: string) => `${free} free where models lie`,
+  devices: "Graphics cards",
+  noDevices: "No graphics card in use: models run on the processor.",
+  deviceKind: {
+    cpu: "Processor",
+    gpu: "Graphics card",
+    integrated_gpu: "Integrated graphics",
+    accelerator: "Accelerator",
+  },
+  loaded: "What models take",
+  noneLoaded: "No model is loaded.",
+  kvPerToken: (size: string) => `${size} for 1,000 tokens of KV cache`,
+  budget: (used: string, budget: string) => `${used} of ${budget} that models may take`,
+  usedOnly: (used: string) => `${used} in all`,
+  versions: "Versions",
+  version: "Ingle",
+  llamaCpp: "llama.cpp",
+  unreachable: "The server does not say what it runs on.",
+};

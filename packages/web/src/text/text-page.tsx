@@ -1,0 +1,189 @@
+// Plain text, without a chat: a model goes on with whatever stands there, and each of its tokens shows what else it might
+// have been.
+import { useState } from "preact/hooks";
+
+import { chatModels } from "../chat/current-chat.ts";
+import { link } from "../connection/connection.ts";
+import { Button } from "../design/button.tsx";
+import { Field, NumberInput, Select, TextArea } from "../design/field.tsx";
+import { shareText } from "../format/in-language.ts";
+import { strings } from "../strings/strings.ts";
+import {
+  chosenAt,
+  goOnFrom,
+  isWriting,
+  pickModel,
+  pieces,
+  stopWriting,
+  temperature,
+  textModel,
+  tokensWanted,
+  typeText,
+  writeOn,
+} from "./text-writer.ts";
+import { textOf, type Piece } from "./token-pieces.ts";
+
+import "./text-page.css";
+
+/** Shares below these are marked: the model was not sure. */
+const unlikelyBelow = 0.2;
+const likelyFrom = 0.6;
+
+export function TextPage() {
+  const text = strings.value.text;
+  const [isEditing, setEditing] = useState(true);
+  const isShown = !isEditing || isWriting.value;
+  const write = () => {
+    setEditing(false);
+    void writeOn();
+  };
+  return (
+    <div class="page">
+      <div class="page-column">
+        <header class="stack">
+          <h1>{text.title}</h1>
+          <p class="soft">{text.intro}</p>
+        </header>
+        <TextSettings />
+        {isShown ? (
+          <Tokens />
+        ) : (
+          <TextArea
+            rows={12}
+            aria-label={text.text}
+            placeholder={text.placeholder}
+            value={textOf(pieces.value)}
+            onValue={typeText}
+          />
+        )}
+        <div class="row">
+          {isWriting.value ? (
+            <Button icon="stop" onClick={stopWriting}>
+              {text.stop}
+            </Button>
+          ) : (
+            <Button
+              kind="primary"
+              icon="forward"
+              disabled={textModel.value === undefined || link.value !== "open"}
+              onClick={write}
+            >
+              {text.writeOn}
+            </Button>
+          )}
+          <Button
+            icon={isShown ? "edit" : "text"}
+            disabled={isWriting.value}
+            onClick={() => setEditing(isShown)}
+          >
+            {isShown ? text.edit : text.showTokens}
+          </Button>
+          <Button
+            kind="quiet"
+            icon="trash"
+            disabled={isWriting.value || pieces.value.length === 0}
+            onClick={() => typeText("")}
+          >
+            {text.clear}
+          </Button>
+        </div>
+        {isShown && <Alternatives />}
+      </div>
+    </div>
+  );
+}
+
+function TextSettings() {
+  const text = strings.value.text;
+  const choices = chatModels.value.map(({ id }) => ({ value: id, label: id }));
+  return (
+    <div class="text-settings">
+      <Field label={strings.value.chat.model}>
+        {(control) => (
+          <Select {...control} value={textModel.value ?? ""} choices={choices} onValue={pickModel} />
+        )}
+      </Field>
+      <Field label={text.tokens} hint={text.tokensHint}>
+        {(control) => (
+          <NumberInput
+            {...control}
+            min={1}
+            step={1}
+            value={tokensWanted.value}
+            onValue={(value) => (tokensWanted.value = Math.max(1, Math.round(value ?? 1)))}
+          />
+        )}
+      </Field>
+      <Field label={strings.value.sampling.temperature} hint={strings.value.sampling.temperatureHint}>
+        {(control) => (
+          <NumberInput
+            {...control}
+            min={0}
+            max={100}
+            step={0.1}
+            value={temperature.value}
+            onValue={(value) => (temperature.value = Math.max(0, value ?? 1))}
+          />
+        )}
+      </Field>
+    </div>
+  );
+}
+
+function Tokens() {
+  const text = strings.value.text;
+  return (
+    <div class="tokens" role="group" aria-label={text.text} aria-busy={isWriting.value}>
+      {pieces.value.map((piece, at) => (
+        <Token key={at} piece={piece} at={at} />
+      ))}
+    </div>
+  );
+}
+
+function Token({ piece, at }: { piece: Piece; at: number }) {
+  const { text, share, alternatives } = piece;
+  if (share === null || alternatives.length === 0) return <span>{text}</span>;
+  const tone = share >= likelyFrom ? "likely" : share >= unlikelyBelow ? "maybe" : "unlikely";
+  return (
+    <button
+      type="button"
+      class={`token ${tone}`}
+      aria-pressed={chosenAt.value === at}
+      title={shareText(share)}
+      disabled={isWriting.value}
+      onClick={() => (chosenAt.value = chosenAt.value === at ? null : at)}
+    >
+      {text}
+    </button>
+  );
+}
+
+/** What else could have stood in the place of the chosen token. */
+function Alternatives() {
+  const text = strings.value.text;
+  const at = chosenAt.value;
+  const piece = at === null ? undefined : pieces.value[at];
+  if (at === null || piece === undefined) return <p class="small soft">{text.chooseToken}</p>;
+  return (
+    <section class="card stack" aria-label={text.alternatives}>
+      <h2>{text.insteadOf(shownToken(piece.text))}</h2>
+      <p class="small soft">{text.alternativesHint}</p>
+      <ul class="alternatives">
+        {piece.alternatives.map((alternative) => (
+          <li key={alternative.text}>
+            <Button size="small" disabled={isWriting.value} onClick={() => void goOnFrom(at, alternative)}>
+              <span class="alternative-text">{shownToken(alternative.text)}</span>{" "}
+              <span class="figures soft">{shareText(alternative.share)}</span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Blanks and line ends of a token as signs that can be seen. */
+function shownToken(text: string): string {
+  return text.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
+}

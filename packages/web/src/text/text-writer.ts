@@ -1,0 +1,94 @@
+// The text of the plain-text page, and the model that goes on with it.
+import { computed, signal } from "@preact/signals";
+
+import { chatModels } from "../chat/current-chat.ts";
+import { client } from "../connection/client.ts";
+import { announce } from "../design/announcer.tsx";
+import { showError, showToast } from "../design/toast.tsx";
+import { createFrameBatch } from "../replies/frame-batch.ts";
+import { strings } from "../strings/strings.ts";
+import {
+  piecesOf,
+  textOf,
+  typedPiece,
+  withAlternative,
+  type Alternative,
+  type Piece,
+} from "./token-pieces.ts";
+
+/** Most that a completion tells beside each token. */
+const alternativesMax = 5;
+
+export const pieces = signal<readonly Piece[]>([]);
+export const tokensWanted = signal(64);
+export const temperature = signal(1);
+
+/** The piece whose alternatives are shown. */
+export const chosenAt = signal<number | null>(null);
+
+const picked = signal<string | null>(null);
+
+/** The model that writes: the chosen one, or one that is in memory, or the first. */
+export const textModel = computed<string | undefined>(() => {
+  const models = chatModels.value;
+  const chosen = models.find(({ id }) => id === picked.value);
+  return (chosen ?? models.find(({ status }) => status === "loaded") ?? models[0])?.id;
+});
+
+export function pickModel(id: string): void {
+  picked.value = id;
+}
+
+const stop = signal<AbortController | null>(null);
+
+export const isWriting = computed(() => stop.value !== null);
+
+export function stopWriting(): void {
+  stop.value?.abort();
+}
+
+/** What the person writes replaces everything. */
+export function typeText(text: string): void {
+  chosenAt.value = null;
+  pieces.value = text === "" ? [] : [typedPiece(text)];
+}
+
+/** Goes on from another token in the place of one. */
+export async function goOnFrom(at: number, alternative: Alternative): Promise<void> {
+  chosenAt.value = null;
+  pieces.value = withAlternative(pieces.value, at, alternative);
+  await writeOn();
+}
+
+/** Lets the model write on from the end of the text. */
+export async function writeOn(): Promise<void> {
+  const model = textModel.value;
+  if (model === undefined || stop.value !== null) return;
+  const controller = new AbortController();
+  stop.value = controller;
+  const written = [...pieces.value];
+  const { length: begun } = written;
+  const frames = createFrameBatch(() => {
+    pieces.value = [...written];
+  });
+  const body = {
+    model,
+    prompt: textOf(written),
+    max_tokens: tokensWanted.value,
+    temperature: temperature.value,
+    logprobs: alternativesMax,
+  };
+  try {
+    for await (const { choices } of await client.completions.stream(body, { signal: controller.signal })) {
+      for (const choice of choices) written.push(...piecesOf(choice));
+      frames.request();
+    }
+    if (written.length === begun) showToast({ text: strings.value.text.ended });
+    else announce(strings.value.text.written);
+  } catch (error) {
+    if (!controller.signal.aborted) showError(error);
+  } finally {
+    frames.finish();
+    stop.value = null;
+  }
+}

@@ -1,0 +1,136 @@
+// A conversation as a person has it, with a real tiny model behind the real server.
+import { tinyModel } from "@ingle/fixtures";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { useBrowser } from "./browser.ts";
+import { ChatHands } from "./chat-hands.ts";
+import { Home, IngleProcess } from "./ingle-process.ts";
+
+const browser = useBrowser();
+let home: Home;
+let ingle: IngleProcess;
+beforeAll(async () => {
+  home = await Home.make({
+    // It ends its answers itself; the other one never does, and has room for minutes.
+    "short.gguf": await tinyModel({ endAfter: 20 }),
+    "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }),
+  });
+  ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
+});
+afterAll(async () => {
+  await ingle[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+async function chatWith(model: string) {
+  const opened = await browser.open({ url: ingle.address });
+  const chat = new ChatHands(opened.page);
+  await chat.choose(model);
+  return { opened, chat, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+}
+
+it("answers, tells its figures, and keeps all of it over a reload", async () => {
+  await using test = await chatWith("short");
+  const { chat, opened } = test;
+  const first = await chat.askAndWait("Hello");
+  expect(first).not.toBe("");
+  await chat.replies
+    .first()
+    .getByText(/tokens\/s/)
+    .waitFor();
+  const second = await chat.askAndWait("And then?");
+  await opened.page.reload();
+  await chat.begun(1);
+  expect([await chat.textOf(0), await chat.textOf(1)]).toEqual([first, second]);
+  expect(opened.problems).toEqual([]);
+});
+
+it("stops when it is told to, keeps the text, and goes on with it", async () => {
+  await using test = await chatWith("endless");
+  const { chat, opened } = test;
+  await chat.ask("Tell me everything");
+  await chat.begun(0);
+  await chat.stop.click();
+  const stopped = await chat.wholeReply(0);
+  expect(stopped).not.toBe("");
+  await chat.replies.first().getByText("Stopped.").waitFor();
+  await chat.replies.first().getByRole("button", { name: "Continue" }).click();
+  await chat.stop.waitFor();
+  await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(stopped.length);
+  await chat.stop.click();
+  const continued = await chat.wholeReply(0);
+  expect(continued.startsWith(stopped.slice(0, 10))).toBe(true);
+  expect(await chat.replies.count()).toBe(1);
+  expect(opened.problems).toEqual([]);
+});
+
+it("tries again and edits by branches, steps between them, and prunes one", async () => {
+  await using test = await chatWith("short");
+  const { chat, opened } = test;
+  const { page } = opened;
+  const first = await chat.askAndWait("Hello");
+  await chat.replies.first().getByRole("button", { name: "Try again", exact: true }).click();
+  await page.getByRole("group", { name: "Version 2 of 2" }).waitFor();
+  await chat.wholeReply(0);
+  await page.getByRole("button", { name: "Previous version" }).click();
+  await page.getByRole("group", { name: "Version 1 of 2" }).waitFor();
+  expect(await chat.textOf(0)).toBe(first);
+
+  await chat.questions.first().getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("textbox", { name: "Your message" }).fill("Good evening");
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await chat.questions.first().getByText("Good evening").waitFor();
+  await chat.wholeReply(0);
+  await chat.questions.first().getByRole("group", { name: "Version 2 of 2" }).waitFor();
+  await chat.questions.first().getByRole("button", { name: "Previous version" }).click();
+  await chat.questions.first().getByText("Hello").waitFor();
+  expect(await chat.textOf(0)).toBe(first);
+
+  await chat.questions.first().getByRole("button", { name: "More for this message" }).click();
+  await page.getByRole("menuitem", { name: "Delete from here on" }).click();
+  await chat.questions.first().getByText("Good evening").waitFor();
+  expect(await page.getByRole("group", { name: /^Version/ }).count()).toBe(0);
+  expect(opened.problems).toEqual([]);
+});
+
+it("keeps the text of an answer that a reload interrupts, and offers to go on", async () => {
+  await using test = await chatWith("endless");
+  const { chat, opened } = test;
+  await chat.ask("Tell me everything");
+  await chat.begun(0);
+  // A second of it may be lost: what is written is kept each second.
+  await opened.page.waitForTimeout(1_200);
+  const seen = await chat.textOf(0);
+  await opened.page.waitForTimeout(1_200);
+  await opened.page.reload();
+  await chat.begun(0);
+  const reply = chat.replies.first();
+  await reply.getByRole("button", { name: "Continue" }).waitFor();
+  const kept = await chat.textOf(0);
+  expect(kept.length).toBeGreaterThan(seen.length / 2);
+  expect(kept.startsWith(seen.slice(0, 10))).toBe(true);
+  await reply.getByRole("button", { name: "Continue" }).click();
+  await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(kept.length);
+  await chat.stop.click();
+  expect(opened.problems).toEqual([]);
+});
+
+it("asks two models at once and goes on with the answer that is chosen", async () => {
+  await using test = await chatWith("short");
+  const { chat, opened } = test;
+  const { page } = opened;
+  await page.getByRole("button", { name: "Add a model side by side" }).click();
+  await page.getByRole("menuitem", { name: /endless/ }).click();
+  await chat.ask("Hello");
+  const [left, right] = [
+    page.getByRole("article", { name: "short" }),
+    page.getByRole("article", { name: "endless" }),
+  ];
+  await left.locator(".reply-text").waitFor();
+  await right.locator(".reply-text").waitFor();
+  await chat.stop.click();
+  await chat.send.waitFor();
+  await right.getByRole("button", { name: "Go on with this answer" }).click();
+  await right.getByText("Goes on from here").waitFor();
+  expect(opened.problems).toEqual([]);
+});

@@ -1,0 +1,26 @@
+// Where the browser of the tests is looked for.
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+
+import { findChromium } from "./chromium.ts";
+
+const PATH = ["/usr/local/bin", "/usr/bin"].join(path.delimiter);
+const only = (file: string) => (asked: string) => asked === file;
+
+describe("findChromium", () => {
+  it("takes the program that CHROMIUM_PATH names", () => {
+    expect(findChromium({ CHROMIUM_PATH: "/opt/chrome", PATH }, only("/opt/chrome"))).toBe("/opt/chrome");
+    expect(() => findChromium({ CHROMIUM_PATH: "/opt/none", PATH }, only("/usr/bin/chromium"))).toThrow(
+      "CHROMIUM_PATH is /opt/none",
+    );
+  });
+
+  it.each(["chromium", "chromium-browser", "google-chrome"])("finds %s on the PATH", (name) => {
+    const file = path.join("/usr/bin", name);
+    expect(findChromium({ PATH }, only(file))).toBe(file);
+  });
+
+  it("says which package to install where there is none", () => {
+    expect(() => findChromium({ PATH }, () => false)).toThrow("sudo apt-get install chromium");
+  });
+});

@@ -1,0 +1,55 @@
+// The browser of the browser tests and of the pictures: the system's own Chromium, started without a window.
+import { accessSync, constants } from "node:fs";
+import path from "node:path";
+import { chromium, type Browser } from "playwright-core";
+
+const names = ["chromium", "chromium-browser", "google-chrome", "chrome.exe"];
+
+/** Where the installers of the systems put it that do not put it on the PATH. */
+const places = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  String.raw`C:\Program Files\Google\Chrome\Application\chrome.exe`,
+];
+
+/** Without a window and a GPU, and without the requests that a browser makes for itself. */
+const flags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Throws a sentence that says what to install. */
+export function findChromium(env: NodeJS.ProcessEnv, isThere: (file: string) => boolean = isProgram): string {
+  const chosen = env["CHROMIUM_PATH"];
+  if (chosen !== undefined && chosen !== "") {
+    if (isThere(chosen)) return chosen;
+    throw new Error(`CHROMIUM_PATH is ${chosen}, and there is no such program.`);
+  }
+  const folders = (env["PATH"] ?? env["Path"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
+  const candidates = names.flatMap((name) => folders.map((folder) => path.join(folder, name)));
+  const found = [...candidates, ...places].find((file) => isThere(file));
+  if (found !== undefined) return found;
+  throw new Error(
+    "The tests of the page need Chromium: on Debian, install the package `chromium` (sudo apt-get install chromium); " +
+      "elsewhere install Chrome, or set CHROMIUM_PATH to the program.",
+  );
+}
+
+export async function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: findChromium(process.env), args: flags, chromiumSandbox: false });
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

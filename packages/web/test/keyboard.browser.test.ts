@@ -1,0 +1,62 @@
+// Without a mouse: open the page, choose, write, send, stop, and reach every page.
+import { tinyModel } from "@ingle/fixtures";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { useBrowser } from "./browser.ts";
+import { ChatHands } from "./chat-hands.ts";
+import { Home, IngleProcess } from "./ingle-process.ts";
+
+const browser = useBrowser();
+let home: Home;
+let ingle: IngleProcess;
+beforeAll(async () => {
+  home = await Home.make({ "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }) });
+  ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
+});
+afterAll(async () => {
+  await ingle[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+it("writes, sends, stops, searches and begins anew by keys alone", async () => {
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  const chat = new ChatHands(page);
+  await chat.composer.waitFor();
+  await expect.poll(() => chat.composer.evaluate((box) => box === document.activeElement)).toBe(true);
+  await page.keyboard.type("First line");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("second line");
+  await page.keyboard.press("Enter");
+  await chat.begun(0);
+  await page.keyboard.press("Escape");
+  await chat.send.waitFor();
+  await chat.replies.first().getByText("Stopped.").waitFor();
+  expect(await chat.questions.first().innerText()).toContain("First line\nsecond line");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("second");
+  await page.getByRole("link", { name: /First line/ }).waitFor();
+  await page.keyboard.press("Control+Shift+O");
+  await expect.poll(() => chat.replies.count()).toBe(0);
+  expect(opened.problems).toEqual([]);
+});
+
+it("reaches every page with Tab and Enter, and shows where the focus is", async () => {
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  await page.getByRole("textbox", { name: "Message", exact: true }).waitFor();
+  for (const name of ["Text", "Library", "Server", "Settings", "Chat"]) {
+    const link = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name });
+    let isThere = false;
+    for (let steps = 0; !isThere && steps < 80; steps += 1) {
+      await page.keyboard.press("Tab");
+      isThere = await link.evaluate((element) => element === document.activeElement);
+    }
+    expect(isThere, name).toBe(true);
+    const outline = await link.evaluate((element) => getComputedStyle(element).outlineStyle);
+    expect(outline, name).not.toBe("none");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.title()).toBe(`${name} · Ingle`);
+  }
+  expect(opened.problems).toEqual([]);
+});

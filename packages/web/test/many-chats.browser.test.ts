@@ -1,0 +1,95 @@
+// Two hundred conversations: the list scrolls, the search reads titles and messages, and nothing gets slow.
+import { tinyModel } from "@ingle/fixtures";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { makeArchive } from "../src/chats/chat-archive.ts";
+import { emptySettings, type Conversation, type Message } from "../src/chats/conversation.ts";
+import { useBrowser } from "./browser.ts";
+import { Home, IngleProcess } from "./ingle-process.ts";
+
+const count = 200;
+const browser = useBrowser();
+let home: Home;
+let ingle: IngleProcess;
+beforeAll(async () => {
+  home = await Home.make({ "tiny.gguf": await tinyModel({ endAfter: 20 }) });
+  ingle = await IngleProcess.start(["serve", "--port", "0", "--model", "tiny"], { home });
+});
+afterAll(async () => {
+  await ingle[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+function archived(number: number): { conversation: Conversation; messages: Message[]; images: {} } {
+  const at = Date.now() - number * 3_600_000;
+  const id = `chat-${number}`;
+  const place = { conversationId: id, createdAt: at };
+  const messages: Message[] = [
+    { ...place, role: "user", id: `${id}-q`, parentId: null, text: `Question ${number}`, attachments: [] },
+    {
+      ...place,
+      role: "assistant",
+      id: `${id}-a`,
+      parentId: `${id}-q`,
+      text: `The answer holds the word number${number}word and more.`,
+      reply: {
+        model: "tiny",
+        round: `${id}-r`,
+        thinking: "",
+        thinkingMs: null,
+        status: "done",
+        finish: "stop",
+        error: null,
+        figures: null,
+      },
+    },
+  ];
+  const conversation: Conversation = {
+    id,
+    title: `Conversation ${number}`,
+    isNamed: true,
+    folderId: null,
+    createdAt: at,
+    updatedAt: at,
+    deletedAt: null,
+    chosen: { "": `${id}-q`, [`${id}-q`]: `${id}-a` },
+    models: ["tiny"],
+    answers: 1,
+    settings: emptySettings,
+  };
+  return { conversation, messages, images: {} };
+}
+
+it("imports, scrolls, searches and opens them", async () => {
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  const chats = Array.from({ length: count }, (_nothing, number) => archived(number));
+  const buffer = Buffer.from(JSON.stringify(makeArchive(chats, [], [])));
+  await page
+    .locator('input[type="file"][aria-label="Import chats"]')
+    .setInputFiles({ name: "chats.json", mimeType: "application/json", buffer });
+  await page.getByText(`Imported ${count} conversations.`).waitFor();
+  await page.reload();
+
+  await page.getByRole("link", { name: /^Conversation 0\b/ }).waitFor();
+  // Far from all of them are in the document, and the last one is reached by scrolling.
+  expect(await page.getByRole("link", { name: /^Conversation / }).count()).toBeLessThan(80);
+  const list = page.getByRole("complementary", { name: "Conversations" });
+  await list.hover();
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 3_000);
+      return page.getByRole("link", { name: `Conversation ${count - 1}` }).count();
+    })
+    .toBe(1);
+
+  await page.getByRole("searchbox", { name: "Search chats" }).fill("number137word");
+  const found = page.getByRole("link", { name: /Conversation 137/ });
+  await found.waitFor();
+  expect(await list.getByRole("link", { name: /^Conversation/ }).count()).toBe(1);
+  await found.click();
+  await page.getByText("Question 137", { exact: true }).waitFor();
+  await page.getByRole("searchbox", { name: "Search chats" }).fill("Conversation 42");
+  await page.getByRole("link", { name: /Conversation 42/ }).waitFor();
+  expect(opened.problems).toEqual([]);
+});

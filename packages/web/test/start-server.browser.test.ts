@@ -1,0 +1,110 @@
+// The Server page: the button that starts the /v1 server, who uses it then, and what is said of that.
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { tinyModel } from "@ingle/fixtures";
+import OpenAI from "openai";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { useBrowser } from "./browser.ts";
+import { Home, IngleProcess } from "./ingle-process.ts";
+
+const browser = useBrowser();
+let file: string;
+let home: Home;
+beforeAll(async () => {
+  file = await tinyModel({ endAfter: 20 });
+});
+beforeAll(async () => {
+  home = await Home.make({ "tiny.gguf": file });
+});
+afterAll(async () => home[Symbol.asyncDispose]());
+
+async function app(): Promise<IngleProcess> {
+  return IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
+}
+
+async function baseUrlOn(page: Page): Promise<string> {
+  return page.locator("code.address").nth(1).innerText();
+}
+
+async function setPort(page: Page, port: number): Promise<void> {
+  await page.getByRole("tab", { name: "Settings" }).click();
+  await page.getByLabel("Port", { exact: true }).fill(String(port));
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+it("starts a server that the openai client uses, and stops it", async () => {
+  await using ingle = await app();
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  await page.goto(`${ingle.origin}/#/server`);
+  await setPort(page, await freePort());
+  await page.getByRole("button", { name: "Start Server" }).click();
+  await page.getByRole("button", { name: "Stop Server" }).waitFor();
+  const baseURL = await baseUrlOn(page);
+  expect(baseURL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  expect(new URL(baseURL).port).not.toBe(String(ingle.port));
+
+  const client = new OpenAI({ baseURL, apiKey: "any text", maxRetries: 0 });
+  expect((await client.models.list()).data.map(({ id }) => id)).toEqual(["tiny"]);
+  const messages = [{ role: "user" as const, content: "Hello" }];
+  const reply = await client.chat.completions.create({ model: "tiny", messages, max_tokens: 8 });
+  expect(reply.choices[0]?.message.content).not.toBe("");
+  await page.getByRole("button", { name: "Stop Server" }).click();
+  await page.getByRole("button", { name: "Start Server" }).waitFor();
+  await expect(client.models.list()).rejects.toThrow("Connection error");
+  expect(opened.problems).toEqual([]);
+});
+
+it("moves to the next port when its own is taken, and says so", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const address = taken.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  await using ingle = await app();
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  await page.goto(`${ingle.origin}/#/server`);
+  await setPort(page, port);
+  await page.getByRole("button", { name: "Start Server" }).click();
+  await page.getByText(`Port ${port} was taken`).waitFor();
+  const baseURL = await baseUrlOn(page);
+  expect((await fetch(`${baseURL}/models`)).status).toBe(200);
+  taken.close();
+  expect(opened.problems).toEqual([]);
+});
+
+it("makes a key that is shown once, and that programs need from then on", async () => {
+  await using ingle = await app();
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  await page.goto(`${ingle.origin}/#/server`);
+  await page.getByRole("tab", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Create key" }).first().click();
+  await page.getByRole("dialog").getByLabel("Name").fill("editor");
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  const key = await page.getByRole("dialog").getByLabel("API key").inputValue();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("editor").first().waitFor();
+  expect(await page.content()).not.toContain(key);
+  await page.getByRole("button", { name: "Start Server" }).click();
+  await page.getByRole("button", { name: "Stop Server" }).waitFor();
+  const baseURL = await baseUrlOn(page);
+  expect((await fetch(`${baseURL}/models`)).status).toBe(401);
+  const client = new OpenAI({ baseURL, apiKey: key, maxRetries: 0 });
+  expect((await client.models.list()).data).toHaveLength(1);
+  await page.getByRole("button", { name: "Revoke editor" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByText("No keys: programs on this machine need none.").waitFor();
+});
