@@ -30,7 +30,7 @@ export function ModelActions({ model }: { model: ManagedModel }) {
   if (!canManage.value) return null;
   return (
     <>
-      {actions.includes("unload") && !model.capabilities.includes("embeddings") && (
+      {actions.includes("chat") && (
         <Button
           size="small"
           icon="chat"
@@ -72,7 +72,7 @@ function menuItems(
 ): MenuItem[] {
   const text = strings.value.library;
   const pin = (pinned: boolean) => void attempt(() => client.library.pin(model.id, pinned));
-  const items: Record<Exclude<ModelAction, "load" | "unload">, MenuItem> = {
+  const items: Record<Exclude<ModelAction, "chat" | "load" | "unload">, MenuItem> = {
     pin: { label: text.pin, icon: "pin", onSelect: () => pin(true) },
     unpin: { label: text.unpin, icon: "pin", onSelect: () => pin(false) },
     quantize: { label: text.quantize, icon: "archive", onSelect: () => open("quantize") },

@@ -54,21 +54,25 @@ const quantizing: Job = {
 
 describe("the orders of a model", () => {
   it.each<[Partial<ManagedModel>, string[]]>([
-    [{}, ["load", "remove"]],
+    [{}, ["chat", "load", "remove"]],
     [{ status: "failed" }, ["load", "remove"]],
-    [{ removable: false }, ["load"]],
-    [{ status: "loaded" }, ["unload", "pin"]],
-    [{ status: "loaded", pinned: true }, ["unload", "unpin"]],
+    [{ removable: false }, ["chat", "load"]],
+    [{ status: "loaded" }, ["chat", "unload", "pin"]],
+    [{ status: "loaded", pinned: true }, ["chat", "unload", "unpin"]],
+    [{ capabilities: ["embeddings"] }, ["load", "remove"]],
     [{ status: "loading" }, []],
     [{ status: "draining" }, []],
-    [{ quantization: "F16" }, ["load", "quantize", "remove"]],
-    [{ quantization: "bf16", status: "loaded" }, ["unload", "pin", "quantize"]],
+    [{ quantization: "F16" }, ["chat", "load", "quantize", "remove"]],
+    [{ quantization: "bf16", status: "loaded" }, ["chat", "unload", "pin", "quantize"]],
   ])("that is %j are %j", (of, actions) => {
     expect(actionsOf(model(of), [])).toEqual(actions);
   });
 
   it("leave out what a job is busy with", () => {
-    expect(actionsOf(model({ id: "org/repo:F16", quantization: "F16" }), [quantizing])).toEqual(["load"]);
+    expect(actionsOf(model({ id: "org/repo:F16", quantization: "F16" }), [quantizing])).toEqual([
+      "chat",
+      "load",
+    ]);
   });
 
   it("wait while it moves", () => {

@@ -2,11 +2,17 @@
 import type { Job, ManagedModel } from "@ingle/protocol";
 import { isOpen } from "./job-view.ts";
 
-export type ModelAction = "load" | "unload" | "pin" | "unpin" | "quantize" | "remove";
+export type ModelAction = "chat" | "load" | "unload" | "pin" | "unpin" | "quantize" | "remove";
 
 /** The orders that this model takes now, in the order of their buttons. */
 export function actionsOf(model: ManagedModel, jobs: readonly Job[]): ModelAction[] {
   const actions: ModelAction[] = [];
+  // A chat loads its model with the first message; one that failed says so first.
+  if (
+    !model.capabilities.includes("embeddings") &&
+    (model.status === "available" || model.status === "loaded")
+  )
+    actions.push("chat");
   if (isIdle(model)) actions.push("load");
   if (model.status === "loaded") actions.push("unload", model.pinned ? "unpin" : "pin");
   if (canQuantize(model) && !isWorkedOn(model, jobs)) actions.push("quantize");

@@ -138,7 +138,8 @@ export const libraryDe: Strings["library"] = {
   resumeJob: (title) => `Fortsetzen: ${title}`,
   cancelJob: (title) => `Abbrechen: ${title}`,
   cancelTitle: "Diesen Download abbrechen?",
-  cancelText: (bytes) => `Was schon da ist (${bytes}), wird gelöscht. Anhalten behält es.`,
+  cancelText: (bytes) =>
+    `Was schon da ist (${bytes}), bleibt auf der Festplatte: Ein neuer Download macht dort weiter. \`ingle prune\` löscht es.`,
   cancelAction: "Download abbrechen",
   jobDone: {
     pull: (title) => `${title} ist jetzt auf diesem Rechner.`,

@@ -137,7 +137,8 @@ export const libraryEn = {
   resumeJob: (title: string) => `Resume: ${title}`,
   cancelJob: (title: string) => `Cancel: ${title}`,
   cancelTitle: "Cancel this download?",
-  cancelText: (bytes: string) => `The ${bytes} that have come are deleted. Pause keeps them.`,
+  cancelText: (bytes: string) =>
+    `The ${bytes} that have come stay on the disk: getting this model again goes on from there. \`ingle prune\` deletes them.`,
   cancelAction: "Cancel the download",
   jobDone: {
     pull: (title: string) => `${title} is on this machine now.`,

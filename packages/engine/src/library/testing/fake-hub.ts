@@ -15,6 +15,14 @@ export interface FakeRepository {
   /** Not there for those without a token. */
   isPrivate?: boolean;
   tags?: string[];
+  /** Sizes that the list of files tells instead of the real ones, by path: for models that nobody could keep in a test. */
+  announcedBytes?: Record<string, number>;
+}
+
+/** A file of which only the first bytes are sent until it is let go. */
+interface Hold {
+  bytes: number;
+  released: Promise<void>;
 }
 
 /** Takes a request and answers it; false leaves it to the hub. */
@@ -51,6 +59,7 @@ export class FakeHub implements AsyncDisposable {
   readonly #bytes: Server;
   readonly #repositories = new Map<string, FakeRepository>();
   readonly #uses = new Map<string, number>();
+  readonly #holds = new Map<string, Hold>();
 
   private constructor(api: Server, bytes: Server) {
     this.#api = api;
@@ -76,6 +85,23 @@ export class FakeHub implements AsyncDisposable {
 
   add(made: FakeRepository): void {
     this.#repositories.set(made.repo, made);
+  }
+
+  /**
+   * Sends no byte of the file at or after `bytes` from now on, in any answer, until the returned function is called. Answers wait
+   * meanwhile, with their connections open.
+   */
+  hold(repo: string, path: string, bytes: number): () => void {
+    const name = `${repo}/${path}`;
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#holds.set(name, { bytes, released });
+    return () => {
+      this.#holds.delete(name);
+      release();
+    };
   }
 
   get url(): string {
@@ -130,16 +156,23 @@ export class FakeHub implements AsyncDisposable {
     sendJson(response, infoOf(repository));
   }
 
-  #list({ repo, files }: FakeRepository, query: URLSearchParams, response: ServerResponse): void {
-    const entries = Object.entries(files).map(([path, bytes]) => ({
-      type: "file",
-      oid: gitOidOf(bytes),
-      size: bytes.length,
-      path,
-      ...(isLarge(path)
-        ? { lfs: { oid: this.announcedSha256 ?? sha256Of(bytes), size: bytes.length, pointerSize: 134 } }
-        : {}),
-    }));
+  #list(
+    { repo, files, announcedBytes }: FakeRepository,
+    query: URLSearchParams,
+    response: ServerResponse,
+  ): void {
+    const entries = Object.entries(files).map(([path, bytes]) => {
+      const size = announcedBytes?.[path] ?? bytes.length;
+      return {
+        type: "file",
+        oid: gitOidOf(bytes),
+        size,
+        path,
+        ...(isLarge(path)
+          ? { lfs: { oid: this.announcedSha256 ?? sha256Of(bytes), size, pointerSize: 134 } }
+          : {}),
+      };
+    });
     const from = Number(query.get("cursor") ?? "0");
     const until = from + this.pageEntries;
     if (until < entries.length) {
@@ -172,7 +205,8 @@ export class FakeHub implements AsyncDisposable {
     if (this.interceptBytes(request, response)) return;
     const { pathname, search } = new URL(request.url ?? "", this.bytesUrl);
     const [, org = "", repo = "", ...rest] = decodeURIComponent(pathname).split("/");
-    const file = this.#repositories.get(`${org}/${repo}`)?.files[rest.join("/")];
+    const path = rest.join("/");
+    const file = this.#repositories.get(`${org}/${repo}`)?.files[path];
     const uses = (this.#uses.get(search) ?? 0) + 1;
     this.#uses.set(search, uses);
     if (file === undefined || uses > this.addressUses) {
@@ -185,7 +219,21 @@ export class FakeHub implements AsyncDisposable {
     const end = Math.min(Number(range?.[2] ?? bytes.length - 1), bytes.length - 1);
     if (range !== null) response.setHeader("content-range", `bytes ${start}-${end}/${bytes.length}`);
     response.writeHead(range === null ? 200 : 206, { "content-length": end - start + 1 });
-    await this.#send(bytes.subarray(start, end + 1), response);
+    const hold = this.#holds.get(`${org}/${repo}/${path}`);
+    if (hold === undefined || end < hold.bytes) return this.#send(bytes.subarray(start, end + 1), response);
+    await this.#sendHeld(bytes.subarray(start, end + 1), Math.max(0, hold.bytes - start), hold, response);
+  }
+
+  /** Sends the first bytes, and the rest when the file is let go; nothing more once the client is gone. */
+  async #sendHeld(bytes: Buffer, first: number, { released }: Hold, response: ServerResponse): Promise<void> {
+    const gone = new Promise<void>((resolve) => response.once("close", () => resolve()));
+    response.flushHeaders();
+    if (first > 0) {
+      this.bytesSent += first;
+      response.write(bytes.subarray(0, first));
+    }
+    await Promise.race([released, gone]);
+    if (!response.destroyed) await this.#send(bytes.subarray(first), response);
   }
 
   async #send(bytes: Buffer, response: ServerResponse): Promise<void> {
