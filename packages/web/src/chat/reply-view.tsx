@@ -125,19 +125,24 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
   const text = strings.value.chat;
   const { error, model } = message.reply;
   const isTooLong = error?.code === "context_length_exceeded";
+  const again = (
+    <div class="row">
+      <Button size="small" icon="retry" onClick={() => void attempt(() => continueReply(message))}>
+        {message.text === "" ? text.retry : text.continue}
+      </Button>
+    </div>
+  );
   return (
     <div class="reply-failure" role="group" aria-label={text.failed}>
       <Icon name="error" />
       <div class="stack">
         <p>{error?.message ?? text.failed}</p>
         {isTooLong ? (
-          <ContextHelp model={model} usedTokens={error.promptTokens} isFullNote="" />
+          <ContextHelp model={model} usedTokens={error.promptTokens} isFullNote="">
+            {again}
+          </ContextHelp>
         ) : (
-          <div class="row">
-            <Button size="small" icon="retry" onClick={() => void attempt(() => continueReply(message))}>
-              {message.text === "" ? text.retry : text.continue}
-            </Button>
-          </div>
+          again
         )}
       </div>
     </div>

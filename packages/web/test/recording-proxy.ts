@@ -1,0 +1,76 @@
+// Between the page and the server: passes everything on unchanged and keeps the JSON bodies, as the server receives them.
+import { once } from "node:events";
+import {
+  createServer,
+  request as send,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { pipeline } from "node:stream/promises";
+
+export interface RecordedRequest {
+  path: string;
+  body: Readonly<Record<string, unknown>>;
+  /** What the server answered with. */
+  status: number;
+}
+
+export class RecordingProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #target: URL;
+  readonly #requests: RecordedRequest[] = [];
+
+  private constructor(server: Server, target: URL) {
+    this.#server = server;
+    this.#target = target;
+    server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      // A page that leaves, or a stopped answer, breaks the connection.
+      this.#passOn(request, response).catch(() => response.destroy());
+    });
+  }
+
+  /** In front of the server at this address. */
+  static async start(address: string): Promise<RecordingProxy> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new RecordingProxy(server, new URL(address));
+  }
+
+  /** Where the page is, through the proxy. */
+  get address(): string {
+    const bound = this.#server.address();
+    if (bound === null || typeof bound === "string") throw new Error("the proxy is closed");
+    return `http://127.0.0.1:${bound.port}${this.#target.pathname}${this.#target.search}`;
+  }
+
+  /** Requests with a JSON body to this path that the server has answered, the oldest first. */
+  requestsTo(path: string): RecordedRequest[] {
+    return this.#requests.filter((request) => request.path === path);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  async #passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url: path = "/", headers } = request;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const { hostname, port } = this.#target;
+    // Host stays the proxy's own: it is the origin of the page, which the server compares it with.
+    const passed = send({ hostname, port, method, path, headers });
+    response.once("close", () => passed.destroy());
+    passed.end(body);
+    const [answer]: IncomingMessage[] = await once(passed, "response");
+    if (answer === undefined) throw new Error("no response came");
+    if (body.length > 0 && headers["content-type"] === "application/json")
+      this.#requests.push({ path, body: JSON.parse(body.toString()), status: answer.statusCode ?? 0 });
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    response.flushHeaders();
+    await pipeline(answer, response);
+  }
+}
