@@ -8,6 +8,7 @@ import { client } from "../connection/client.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 import { createFrameBatch } from "./frame-batch.ts";
 import { addLiveReply, removeLiveReply, type LiveReply } from "./live-replies.ts";
+import { openReply } from "./open-reply.ts";
 import { createProgress, type ProgressOfAll, type ReplyProgress } from "./reply-progress.ts";
 
 const saveEveryMs = 1_000;
@@ -55,7 +56,11 @@ export async function writeReplies({ messages, body, save }: WriteOptions): Prom
   let end: End = { status: "done", error: null };
   try {
     const { signal: stopped } = controller;
-    for await (const chunk of await client.chat.completions.stream(await body(), { signal: stopped })) {
+    const request = await body();
+    const stream = await openReply(() => client.chat.completions.stream(request, { signal: stopped }), {
+      signal: stopped,
+    });
+    for await (const chunk of stream) {
       progress.add(chunk);
       frames.request();
       saveNow.soon();
