@@ -142,31 +142,29 @@ describe("moved cells", () => {
   });
 });
 
-describe("a cache of 3 bits, whose cells cannot be moved", () => {
-  it("computes what is left anew, and goes on, with the same text each time", async () => {
-    await using loaded = await loadChat({ contextOverflow: "shift", kvBits: 3, flashAttention: "on" });
-    const ask = async (): Promise<GenerationResult> =>
-      await loaded.model.generate({ messages: chat(2), temperature: 0, maxTokens: 300, cachePrompt: false });
-    const result = await ask();
-    expect(result.usage.completionTokens).toBe(300);
-    expect(result.usage.droppedTokens).toBeGreaterThan(150);
-    expect((await ask()).text).toBe(result.text);
-  });
-});
-
-const unmovable: [what: string, LoadOptions, Parameters<typeof tinyModel>[0]][] = [
-  ["a hybrid model", exactArithmetic, { architecture: "lfm2" }],
-  ["keys of 8 bits", { kvBitsK: 8, flashAttention: "off" }, {}],
-  ["a cache of 8 bits", { kvBits: 8, flashAttention: "on" }, {}],
-  ["a cache of 4 bits", { kvBits: 4, flashAttention: "on" }, {}],
+/**
+ * Where keys are rounded to few bits, a sum that was added in another order, as beside a cached beginning, may round to another
+ * key and change the text: there only texts that were computed alike are equal.
+ */
+const unmovable: [
+  what: string,
+  LoadOptions,
+  { fixture?: Parameters<typeof tinyModel>[0]; isExact: boolean },
+][] = [
+  ["a hybrid model", exactArithmetic, { fixture: { architecture: "lfm2" }, isExact: true }],
+  ["keys of 8 bits", { kvBitsK: 8, flashAttention: "off" }, { isExact: false }],
+  ["a cache of 8 bits", { kvBits: 8, flashAttention: "on" }, { isExact: false }],
+  ["a cache of 4 bits", { kvBits: 4, flashAttention: "on" }, { isExact: false }],
+  ["a cache of 3 bits", { kvBits: 3, flashAttention: "on" }, { isExact: false }],
 ];
-describe.each(unmovable)("%s, whose cells cannot be moved", (_, options, fixture) => {
+describe.each(unmovable)("%s, whose cells cannot be moved", (_, options, { fixture, isExact }) => {
   it("computes what is left anew, and goes on", async () => {
     await using loaded = await loadChat({ contextOverflow: "shift", ...options }, fixture);
     const before = loaded.model.stats();
-    const request = { messages: chat(2), temperature: 0, maxTokens: 300 };
+    const request = { messages: chat(2), temperature: 0, maxTokens: 300, cachePrompt: isExact };
     const result = await loaded.model.generate(request);
     expect(result.usage.completionTokens).toBe(300);
+    expect(result.usage.droppedTokens).toBeGreaterThan(150);
     const after = loaded.model.stats();
     expect(after.contextShifts - before.contextShifts).toBeGreaterThan(2);
     expect(after.preemptions).toBe(0);
