@@ -18,6 +18,7 @@ export const anthropicErrorTypes = {
   not_found: "not_found_error",
   model_not_found: "not_found_error",
   method_not_allowed: "invalid_request_error",
+  cancelled: "invalid_request_error",
   payload_too_large: "request_too_large",
   unsupported_media_type: "invalid_request_error",
   overloaded: "overloaded_error",

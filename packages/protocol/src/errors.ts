@@ -19,6 +19,7 @@ export const wireErrors = {
   not_found: { status: 404, type: "not_found_error" },
   model_not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
+  cancelled: { status: 410, type: "cancelled_error" },
   payload_too_large: { status: 413, type: "invalid_request_error" },
   unsupported_media_type: { status: 415, type: "invalid_request_error" },
   overloaded: { status: 429, type: "rate_limit_error" },

@@ -88,6 +88,8 @@ export { Job, JobKind, JobList, JobOrder, JobRequest, jobsMax, JobStatus } from 
 export {
   BodiesOrder,
   finishedRequestsMax,
+  keptBodiesLengthMax,
+  keptBodiesMax,
   keptBodyLengthMax,
   KeptBodies,
   LiveEvent,

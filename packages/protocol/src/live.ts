@@ -2,33 +2,55 @@
 import { z } from "zod";
 import { ManagedModel, ServerState } from "./control.ts";
 import { Job } from "./jobs.ts";
-import { flag } from "./request-fields.ts";
 import { ServerControl } from "./server-control.ts";
 
 /** Finished requests that are still told of. */
 export const finishedRequestsMax = 100;
-/** Log lines that a new listener is sent first. */
+/** Log lines that a server keeps, and sends a new listener first. */
 export const logLinesMax = 500;
-/** Most UTF-16 units that are kept of a request's and of an answer's body, where bodies are kept at all. */
-export const keptBodyLengthMax = 65_536;
+/** Most UTF-16 units that are kept of one body or answer, while bodies are kept: its beginning. */
+export const keptBodyLengthMax = 32_768;
+/** Requests whose bodies are kept; the oldest is forgotten first. */
+export const keptBodiesMax = 50;
+/** Most UTF-16 units of all kept bodies together, at most two bytes each. Every event repeats them, so this also bounds an event. */
+export const keptBodiesLengthMax = 262_144;
+/** Most characters of a request's id in `requests`: that of `x-request-id`, and a number where two requests have the same. */
+const requestIdLengthMax = 160;
 
-/** A request for a generation, from its arrival on. It holds nothing of what was written, unless bodies are kept. */
+const requestIdRule = "id must be the id of a request";
+
+/** A request that a model works on, once it is let in. It holds none of the text, unless bodies are kept. */
 export const LiveRequest = z
   .object({
-    id: z.string().meta({ description: "The answer's `x-request-id`." }),
+    id: z.string().meta({
+      description:
+        "The response's `x-request-id`; followed by `~` and a number where another request has the same.",
+    }),
     method: z.string(),
     path: z.string(),
     model: z.string().nullable(),
     client: z.string().meta({ description: "The address that it came from." }),
-    key: z.string().nullable().meta({ description: "The name or the end of its API key." }),
-    status: z.enum(["waiting", "prompt", "generating", "done", "failed", "cancelled"]),
-    http_status: z.int().nullable(),
+    key: z.string().nullable().meta({
+      description:
+        "The name of its API key, or the setting that the key comes from; null without a key, and with the app's own token.",
+    }),
+    status: z.enum(["waiting", "prompt", "generating", "done", "failed", "cancelled"]).meta({
+      description:
+        "`waiting` for the model or for a place; the engine tells only how many wait, so the newest are taken to be those.",
+    }),
+    http_status: z.int().nullable().meta({
+      description: "Null while it runs. An error inside a stream has the status of its code.",
+    }),
     started_at: z.number().meta({ description: "Unix seconds, with a fraction." }),
     seconds: z.number().meta({ description: "Since its arrival, or in all." }),
-    prompt_tokens: z.int(),
-    cached_tokens: z.int().meta({ description: "Of them, found in the cache." }),
+    prompt_tokens: z.int().nullable().meta({ description: "Null until the prompt is tokenized." }),
+    cached_tokens: z.int().nullable().meta({
+      description: "Of them, found in the prefix cache; known when the request is done.",
+    }),
     completion_tokens: z.int(),
-    tokens_per_second: z.number().nullable(),
+    tokens_per_second: z.number().nullable().meta({
+      description: "From the first piece of the answer to the latest; null before the second.",
+    }),
     can_cancel: z.boolean(),
     body: z.string().nullable().meta({ description: "While bodies are kept: its beginning." }),
     answer: z.string().nullable().meta({ description: "The same of the answer." }),
@@ -47,21 +69,21 @@ export const LiveFigures = z
       .number()
       .nullable()
       .meta({ description: "0 to 1 of the KV cache; null without a loaded model." }),
-    cached_share: z
-      .number()
-      .nullable()
-      .meta({ description: "0 to 1: prompt tokens found in the cache since the start." }),
+    cached_share: z.number().nullable().meta({
+      description:
+        "0 to 1: prompt tokens found in the prefix cache, of requests done since the start; null before the first.",
+    }),
     memory_bytes: z.int().meta({ description: "Resident memory of the process." }),
   })
   .meta({ id: "LiveFigures" });
 export type LiveFigures = z.infer<typeof LiveFigures>;
 
-/** A line of the log. It has no prompts, answers or keys: the log has none. */
+/** A line of the log, of level info and above. It has no prompts, answers or keys: the log has none. */
 export const LogLine = z
   .object({
     number: z.int().meta({ description: "Rises by one." }),
     time: z.number().meta({ description: "Unix seconds, with a fraction." }),
-    level: z.enum(["debug", "info", "warn", "error"]),
+    level: z.enum(["info", "warn", "error"]),
     message: z.string(),
     details: z.record(z.string(), z.unknown()),
   })
@@ -89,12 +111,16 @@ export const LiveEvent = z
   .meta({ id: "LiveEvent" });
 export type LiveEvent = z.infer<typeof LiveEvent>;
 
-/** The body of `POST /api/v1/requests/cancel`; the answer is the request. */
-export const RequestOrder = z.looseObject({ id: z.string().min(1).max(128) }).meta({ id: "RequestOrder" });
+/** The body of `POST /api/v1/requests/cancel`; the answer is the request, which has ended. */
+export const RequestOrder = z
+  .looseObject({ id: z.string(requestIdRule).min(1, requestIdRule).max(requestIdLengthMax, requestIdRule) })
+  .meta({ id: "RequestOrder" });
 export type RequestOrder = z.infer<typeof RequestOrder>;
 
 /** The body of `POST /api/v1/requests/bodies`: whether bodies are kept, in memory alone. Off forgets those that are there. */
-export const BodiesOrder = z.looseObject({ keep: flag("keep") }).meta({ id: "BodiesOrder" });
+export const BodiesOrder = z
+  .looseObject({ keep: z.boolean("keep must be true or false") })
+  .meta({ id: "BodiesOrder" });
 export type BodiesOrder = z.infer<typeof BodiesOrder>;
 
 /** Its answer. */

@@ -15,6 +15,8 @@ import { viewOfRunning, type ServerView } from "./control/server-view.ts";
 import type { AnsweringOptions } from "./answering/answering.ts";
 import { httpServer, limitConnections, type TlsMaterial } from "./http-server.ts";
 import type { JobRunner } from "./jobs/job-runner.ts";
+import { LogRing } from "./live/log-ring.ts";
+import { RequestBoard } from "./live/request-board.ts";
 import type { LoggerSetting } from "./logger.ts";
 import type { ModelLibrary } from "./models/model-library.ts";
 import type { ModelRegistry } from "./models/registry.ts";
@@ -30,6 +32,7 @@ import { errors } from "./plugins/errors.ts";
 import { hosts } from "./plugins/hosts.ts";
 import { ignored } from "./plugins/ignored.ts";
 import { jsonBody } from "./plugins/json-body.ts";
+import { liveRequests } from "./plugins/live-requests.ts";
 import { metrics } from "./plugins/metrics.ts";
 import { rateLimit } from "./plugins/rate-limit.ts";
 import { replyEnd } from "./plugins/reply-end.ts";
@@ -51,6 +54,7 @@ import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { pageRoutes } from "./routes/page.ts";
+import { requestRoutes } from "./routes/requests.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { serverControlRoutes } from "./routes/server-control.ts";
 import { sessionRoutes } from "./routes/session.ts";
@@ -77,6 +81,10 @@ export interface AppDependencies {
   /** With it the server speaks HTTPS. */
   tls?: TlsMaterial | undefined;
   logger?: LoggerSetting;
+  /** Where requests stand while they run. Default: a board of its own. */
+  board?: RequestBoard | undefined;
+  /** What its events tell of the log; whoever makes the logger fills it. Default: nothing. */
+  logRing?: LogRing | undefined;
   now?: () => Date;
   newId?: () => string;
   keepAliveCommentMs?: number;
@@ -96,6 +104,7 @@ export async function buildApp(
   dependencies: AppDependencies,
 ): Promise<FastifyInstance> {
   const { registry, keys = new KeyRing(config), app: control } = dependencies;
+  const { board = new RequestBoard(), logRing = new LogRing() } = dependencies;
   const trustsProxy = trustedProxies(config.trustProxies);
   const app = bareApp(config, dependencies, trustsProxy);
   await app.register(replyEnd);
@@ -119,10 +128,11 @@ export async function buildApp(
   await app.register(auth, access);
   await app.register(rateLimit, { requestsPerMinute: config.rateLimit });
   await app.register(clientKey);
+  await app.register(liveRequests, { board, keys });
   await app.register(bodyBudget, config.limits);
   await app.register(jsonBody, config.limits);
   const view = control === undefined ? viewOfRunning(app, { config, keys }) : () => control.server.view();
-  await addRoutes(app, config, { ...dependencies, access, view });
+  await addRoutes(app, config, { ...dependencies, board, logRing, access, view });
   return app;
 }
 
@@ -150,12 +160,20 @@ function bareApp(
   return app.setValidatorCompiler(zodValidator);
 }
 
+/** What routes need beside the dependencies. */
+interface RouteParts {
+  access: AuthOptions;
+  view: ServerView;
+  board: RequestBoard;
+  logRing: LogRing;
+}
+
 async function addRoutes(
   app: FastifyInstance,
   config: ServerConfig,
-  dependencies: AppDependencies & { access: AuthOptions; view: ServerView },
+  dependencies: AppDependencies & RouteParts,
 ): Promise<void> {
-  const { registry, library, access, view, page, app: control } = dependencies;
+  const { registry, library, access, view, board, logRing, page, app: control } = dependencies;
   const answering = answeringOf(config, dependencies);
   await app.register(healthRoutes, { registry });
   await app.register(metricsRoutes);
@@ -167,7 +185,8 @@ async function addRoutes(
   await app.register(messagesRoutes, answering);
   await app.register(responsesRoutes, answering);
   await app.register(controlRoutes, answering);
-  await app.register(eventRoutes, { ...answering, view, jobs: dependencies.jobs });
+  await app.register(eventRoutes, { ...answering, view, board, logRing, jobs: dependencies.jobs });
+  await app.register(requestRoutes, { board });
   await app.register(jobRoutes, { jobs: dependencies.jobs });
   await app.register(machineRoutes, { machine: dependencies.machine });
   await app.register(libraryRoutes, { ...answering, library });

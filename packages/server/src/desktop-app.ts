@@ -11,7 +11,9 @@ import { KeptKeys } from "./control/kept-keys.ts";
 import { KeptSettings } from "./control/kept-settings.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
 import { openListener, portsFrom, type Listener } from "./listener.ts";
-import { loggerSetting, type LoggerSetting } from "./logger.ts";
+import { LogRing } from "./live/log-ring.ts";
+import { RequestBoard } from "./live/request-board.ts";
+import { keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
 import type { ModelSource } from "./models/known-model.ts";
 import type { ModelLibrary } from "./models/model-library.ts";
 import { isInMemory } from "./models/model-state.ts";
@@ -38,7 +40,7 @@ export interface DesktopAppOptions {
   machine?: (() => Promise<Machine>) | undefined;
   /** Memory that all models may take together. Default: nothing is accounted. */
   budget?: MemoryBudget | undefined;
-  /** Default: warnings and errors, readable on a terminal, on stderr. */
+  /** Default: warnings and errors, readable on a terminal, on stderr. The page shows lines of level info, too. */
   logger?: LoggerSetting;
   /** Default: the one that is installed beside this package. */
   page?: Page;
@@ -84,7 +86,11 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
     onSourceFailure: (err) => control?.log.warn({ err }, "the models of this machine cannot be listed"),
     budget,
   });
-  const logger = options.logger ?? (await loggerSetting({ level: "warn", isTerminal: process.stderr.isTTY }));
+  const logRing = new LogRing();
+  const logger = keptIn(
+    logRing,
+    options.logger ?? (await loggerSetting({ level: "warn", isTerminal: process.stderr.isTTY })),
+  );
   const machine = options.machine ?? (() => thisMachine(env));
   const jobs =
     library === undefined
@@ -94,7 +100,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
           registry,
           onFailure: (err, { id, kind }) => control?.log.warn({ err, job: id, kind }, "a job has failed"),
         });
-  const shared = { registry, library, jobs, machine, logger };
+  const shared = { registry, library, jobs, machine, logger, logRing, board: new RequestBoard() };
 
   const server = new ControlledServer({
     settings,

@@ -7,6 +7,7 @@ import { buildApp, type AppDependencies } from "./app.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
 import type { OpenListener } from "./control/server-status.ts";
 import { renewTls } from "./http-server.ts";
+import { farewellMs } from "./plugins/abort.ts";
 import { watchTls } from "./tls-files.ts";
 import { variants } from "./variants.ts";
 import { WireError } from "./wire-error.ts";
@@ -14,8 +15,6 @@ import { WireError } from "./wire-error.ts";
 /** Ports that are tried after a taken one. */
 const portTriesMax = 100;
 const portMax = 65_535;
-/** After the cut, replies have this long to say that they were cut, before their connections end. */
-const farewellMs = 1_000;
 
 /** What goes wrong and ends nothing. */
 export type Warn = (sentence: string, about?: object) => void;

@@ -1,12 +1,34 @@
-// How the server logs: one JSON object a line, or readable lines on a terminal. Logs go to stderr; stdout belongs to
-// the command line. Used by serve.ts.
-import type { FastifyServerOptions } from "fastify";
+// How the server logs: one JSON object a line, or readable lines on a terminal, and a copy for those who look at the server's events.
+// Logs go to stderr; stdout belongs to the command line. Used by serve.ts and desktop-app.ts.
+import type { LogRing } from "./live/log-ring.ts";
 
-/** What Fastify takes as its logger; `false` is silence. */
-export type LoggerSetting = NonNullable<FastifyServerOptions["logger"]>;
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
 
-/** `level` is pino's: trace, debug, info, warn, error, fatal, silent. */
-export async function loggerSetting(options: { level: string; isTerminal: boolean }): Promise<LoggerSetting> {
+/** Where lines of this level and above go, as JSON; `false` is silence. */
+export type LoggerSetting = false | { level: LogLevel; stream: LogStream };
+
+export interface LogStream {
+  write(line: string): unknown;
+}
+
+/** Pino's numbers. */
+const levelNumbers: Readonly<Record<LogLevel, number>> = {
+  trace: 10,
+  debug: 20,
+  info: 30,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+  silent: Infinity,
+};
+
+/** Makes pino tell a stream the level of each line, as `lastLevel`, before it writes it. */
+const wantsMetadata = Symbol.for("pino.metadata");
+
+export async function loggerSetting(options: {
+  level: LogLevel;
+  isTerminal: boolean;
+}): Promise<LoggerSetting> {
   const { level, isTerminal } = options;
   if (!isTerminal) return { level, stream: process.stderr };
   const { default: pretty } = await import("pino-pretty"); // not loaded where nobody looks on
@@ -20,4 +42,20 @@ export async function loggerSetting(options: { level: string; isTerminal: boolea
       sync: true,
     }),
   };
+}
+
+/** The same log, of which `ring` keeps every line of level info and above, whatever level the log itself has. */
+export function keptIn(ring: LogRing, setting: LoggerSetting): LoggerSetting {
+  if (setting === false) return false;
+  const outFrom = levelNumbers[setting.level];
+  const ringFrom = levelNumbers.info;
+  const stream = {
+    [wantsMetadata]: true,
+    lastLevel: 0,
+    write(line: string): void {
+      if (this.lastLevel >= outFrom) setting.stream.write(line);
+      if (this.lastLevel >= ringFrom) ring.write(line);
+    },
+  };
+  return { level: outFrom < ringFrom ? setting.level : "info", stream };
 }

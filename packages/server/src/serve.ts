@@ -6,7 +6,8 @@ import { openKeys } from "./access/open-keys.ts";
 import type { ServerConfig } from "./config.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
 import { openListener, type Listener, type Warn } from "./listener.ts";
-import { loggerSetting, type LoggerSetting } from "./logger.ts";
+import { LogRing } from "./live/log-ring.ts";
+import { keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
 import type { ModelLibrary } from "./models/model-library.ts";
 import { thisMachine } from "./models/this-machine.ts";
 import type { ModelSource } from "./models/known-model.ts";
@@ -77,8 +78,11 @@ async function start(
   const registry =
     dependencies.registry ??
     new ModelRegistry({ ...config.models, waitingMax, source, onSourceFailure, budget });
-  const logger =
-    dependencies.logger ?? (await loggerSetting({ level: "info", isTerminal: process.stderr.isTTY }));
+  const logRing = new LogRing();
+  const logger = keptIn(
+    logRing,
+    dependencies.logger ?? (await loggerSetting({ level: "info", isTerminal: process.stderr.isTTY })),
+  );
   const keys = await openKeys(config, {
     lookEveryMs,
     signal: stopping.signal,
@@ -94,8 +98,8 @@ async function start(
           registry,
           onFailure: (err, { id, kind }) => warn("a job has failed", { err, job: id, kind }),
         });
-  const serving = { registry, library, jobs, machine, logger, keys: keys.ring, page, lookEveryMs, warn };
-  listener = await openListener(config, serving);
+  const serving = { registry, library, jobs, machine, logger, logRing, page, lookEveryMs, warn };
+  listener = await openListener(config, { ...serving, keys: keys.ring });
   for (const [sentence, about] of warnings) warn(sentence, about);
 
   const { url, port } = listener;

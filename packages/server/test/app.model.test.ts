@@ -11,6 +11,7 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDesktopApp, type DesktopApp } from "../src/desktop-app.ts";
 import type { ModelSource } from "../src/models/known-model.ts";
+import { EventReader } from "../src/testing/event-reader.ts";
 import { user } from "./real-server.ts";
 
 const model = "tiny";
@@ -39,7 +40,7 @@ beforeAll(async () => {
     port: 0,
     configDir,
     source: () => models,
-    logger: false,
+    logger: { level: "silent", stream: { write: () => true } },
     onWarning: () => {},
   });
   page = new Ingle({ baseUrl: app.url, apiKey: app.token, maxRetries: 0 });
@@ -121,6 +122,61 @@ it("keys let clients in from the next request on, and out again", async () => {
   for await (const _ of running) chunks += 1; // what was let in goes on
   expect(chunks).toBeGreaterThan(1);
   await expect(openai(url, app.token).models.list()).rejects.toMatchObject({ status: 401 });
+  await page.serverControl.stop();
+});
+
+it("the last key that is revoked lets nobody in, and neither does a request without one, until the server starts again", async () => {
+  for (const isKeyFirst of [true, false]) {
+    const before = isKeyFirst
+      ? await page.serverControl.createKey({ name: "one", scope: "management" })
+      : null;
+    const { url } = await page.serverControl.start();
+    const { id, key } = before ?? (await page.serverControl.createKey({ name: "one", scope: "management" }));
+    expect((await openai(url, key).models.list()).data).toHaveLength(1);
+    await page.serverControl.revokeKey(id);
+    expect(await page.serverControl.get()).toMatchObject({ needs_key: true });
+    await expect(openai(url, key).models.list()).rejects.toMatchObject({ status: 401 });
+    for (const route of ["/v1/models", "/api/v1/state", "/api/v1/server"]) {
+      expect((await fetch(`${url}${route}`)).status).toBe(401);
+      expect((await fetch(`${url}${route}`, { headers: { "x-api-key": key } })).status).toBe(401);
+    }
+    await page.serverControl.stop();
+    const again = await page.serverControl.start();
+    expect(again.needs_key).toBe(false);
+    await page.serverControl.stop();
+  }
+});
+
+it("the page follows and cancels requests to the server, by the name of their key, and reads its log", async () => {
+  const { url } = await page.serverControl.start();
+  const { id: keyId, key } = await page.serverControl.createKey({ name: "editor", scope: "inference" });
+  await using events = new EventReader(app.url, { authorization: `Bearer ${app.token}` });
+  const long = { ...question, max_tokens: 1_500, messages: user("a secret question") };
+  const headers = { "x-request-id": "mine" };
+  const stream = await openai(url, key).chat.completions.create({ ...long, stream: true }, { headers });
+  const chunks = stream[Symbol.asyncIterator]();
+  await chunks.next();
+  const cancelled = await page.requests.cancel("mine");
+  expect(cancelled).toMatchObject({ model, key: "editor", status: "cancelled", http_status: 410 });
+  expect(cancelled.prompt_tokens).toBeGreaterThan(0);
+  const readOn = async () => {
+    while ((await chunks.next()).done !== true);
+  };
+  await expect(readOn()).rejects.toMatchObject({ code: "cancelled" });
+
+  await openai(url, key).chat.completions.create(question);
+  await openai(url, key).chat.completions.create(question);
+  const done = await events.row(
+    ({ status, cached_tokens: cached }) => status === "done" && (cached ?? 0) > 0,
+  );
+  const { figures } = await events.until((state) => (state.figures.cached_share ?? 0) > 0);
+  expect(done.cached_tokens).toBeLessThanOrEqual(done.prompt_tokens ?? 0);
+  expect(figures.cached_share).toBeLessThan(1);
+  expect(await events.row(({ id }) => id === "mine")).toEqual(cancelled);
+  expect(await events.line("mine")).toMatchObject({ level: "info", details: { code: "cancelled" } });
+  expect(events.text).not.toContain("secret");
+  expect(events.text).not.toContain(key);
+  await page.serverControl.revokeKey(keyId);
   await page.serverControl.stop();
 });
 

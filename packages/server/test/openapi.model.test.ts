@@ -38,7 +38,7 @@ describe("answers of a real model", () => {
   it("to every route's example are as documented, whole and streamed", async () => {
     const { paths } = await documentOf(url);
     for (const [route, methods] of Object.entries(paths)) {
-      if (/^\/api\/v1\/(models\/|jobs)/.test(route)) continue; // orders change what the others are asked about
+      if (/^\/api\/v1\/(models\/|jobs|requests\/cancel)/.test(route)) continue; // orders change what the others are asked about
       if (route === "/api/v1/events") continue; // its answer ends with the server
       for (const [method, { requestBody, responses }] of Object.entries(methods)) {
         // No order to a server that nobody but whoever started it stops, and no session without a key.

@@ -29,7 +29,7 @@ async function house(flags: ServerFlags) {
   const config = testConfig({ insecureShortKey: false, ...flags });
   const log: string[] = [];
   const { registry } = await scriptedRegistry({}, config);
-  const logger = { level: "warn", stream: { write: (line: string) => log.push(line) } };
+  const logger = { level: "warn" as const, stream: { write: (line: string) => log.push(line) } };
   const server = await serve(config, { logger, registry, lookEveryMs: 10 });
   const statusOf = async (key: string, url = "/v1/models", method = "GET"): Promise<number> => {
     const headers = { authorization: `Bearer ${key}` };

@@ -55,6 +55,7 @@ export async function leaseModel(
   const lease = await registry.acquire(model, variant, { signal, places });
   request.atEnd(() => lease[Symbol.dispose]());
   request.outcome.model = lease.id;
+  request.tracked?.hasModel(lease.model);
   return lease;
 }
 

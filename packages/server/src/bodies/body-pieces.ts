@@ -46,17 +46,26 @@ export class BodyPieces {
   }
 }
 
-/** Reads to the end. `onBytes` may throw when more has come than may; what comes afterwards is thrown away. */
-export function gather(payload: Readable, onBytes: (length: number) => void): Promise<BodyPieces> {
+/**
+ * Reads to the end. `onBytes` may throw when more has come than may; what comes afterwards is thrown away, as it is once the signal is
+ * aborted. Rejects with what `onBytes` throws, the signal's reason, or what reading fails with.
+ */
+export function gather(
+  payload: Readable,
+  onBytes: (length: number) => void,
+  signal: AbortSignal,
+): Promise<BodyPieces> {
   return new Promise((resolve, reject) => {
     const pieces = new BodyPieces();
     const stop = (): void => {
       payload.off("data", onData).off("end", onEnd).off("error", onError);
+      signal.removeEventListener("abort", onAbort);
     };
     const onError = (error: Error): void => {
       stop();
       reject(error);
     };
+    const onAbort = (): void => onError(signal.reason);
     const onData = (chunk: Uint8Array): void => {
       try {
         onBytes(pieces.length + chunk.length);
@@ -70,5 +79,7 @@ export function gather(payload: Readable, onBytes: (length: number) => void): Pr
       resolve(pieces);
     };
     payload.on("data", onData).on("end", onEnd).on("error", onError);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
   });
 }

@@ -87,7 +87,9 @@ export class KeptKeys {
   /** From now on the ring has these keys, as they change, until another ring takes its place. */
   keepIn(ring: KeyRing): void {
     this.#ring = ring;
-    for (const scope of KeyScopeName.options) ring.replace(`kept for ${scope}`, scope, this.digests(scope));
+    const names = new Map(this.#file.current.keys.map(({ digest, name }) => [digest, name]));
+    for (const scope of KeyScopeName.options)
+      ring.replace(`kept for ${scope}`, scope, this.digests(scope), names);
     // Once there was a key, a server stays closed without one: revoking the last opens it to nobody.
     if (this.size > 0) ring.needKey();
   }

@@ -7,33 +7,40 @@ const memoryBytes = 3.4 * 1024 ** 2;
 describe("the figures of a server", () => {
   it("have the rates of the last second", () => {
     const sampler = new FigureSampler();
-    expect(sampler.sample(idle, { atMs: 0, memoryBytes })).toMatchObject({
+    expect(sampler.sample(idle, { atMs: 0, memoryBytes, cachedShare: null })).toMatchObject({
       prompt_tokens_per_second: 0,
       completion_tokens_per_second: 0,
     });
     const first = { ...idle, promptTokens: 100, generatedTokens: 10 };
-    expect(sampler.sample(first, { atMs: 500, memoryBytes })).toMatchObject({
+    expect(sampler.sample(first, { atMs: 500, memoryBytes, cachedShare: null })).toMatchObject({
       prompt_tokens_per_second: 200,
       completion_tokens_per_second: 20,
     });
-    for (const atMs of [1000, 1500, 2000, 2500]) sampler.sample(first, { atMs, memoryBytes });
-    expect(sampler.sample(first, { atMs: 3000, memoryBytes }).prompt_tokens_per_second).toBe(0);
+    for (const atMs of [1000, 1500, 2000, 2500])
+      sampler.sample(first, { atMs, memoryBytes, cachedShare: null });
+    expect(
+      sampler.sample(first, { atMs: 3000, memoryBytes, cachedShare: null }).prompt_tokens_per_second,
+    ).toBe(0);
   });
 
   it("are never below nothing when a model is gone with its counters", () => {
     const sampler = new FigureSampler();
-    sampler.sample({ ...idle, generatedTokens: 50 }, { atMs: 0, memoryBytes });
-    expect(sampler.sample(idle, { atMs: 500, memoryBytes }).completion_tokens_per_second).toBe(0);
+    sampler.sample({ ...idle, generatedTokens: 50 }, { atMs: 0, memoryBytes, cachedShare: null });
+    expect(
+      sampler.sample(idle, { atMs: 500, memoryBytes, cachedShare: null }).completion_tokens_per_second,
+    ).toBe(0);
   });
 
   it("tell how full the KV cache is, and nothing without one", () => {
     const sampler = new FigureSampler();
-    expect(sampler.sample(idle, { atMs: 0, memoryBytes }).kv_used).toBeNull();
+    expect(sampler.sample(idle, { atMs: 0, memoryBytes, cachedShare: null }).kv_used).toBeNull();
     const half = { ...idle, cells: 100, cellsUsed: 50 };
-    expect(sampler.sample(half, { atMs: 1, memoryBytes }).kv_used).toBe(0.5);
+    expect(sampler.sample(half, { atMs: 1, memoryBytes, cachedShare: null }).kv_used).toBe(0.5);
   });
 
   it("round the memory, so that silence stays silent", () => {
-    expect(new FigureSampler().sample(idle, { atMs: 0, memoryBytes }).memory_bytes).toBe(3 * 1024 ** 2);
+    expect(new FigureSampler().sample(idle, { atMs: 0, memoryBytes, cachedShare: null }).memory_bytes).toBe(
+      3 * 1024 ** 2,
+    );
   });
 });

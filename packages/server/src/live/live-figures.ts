@@ -13,6 +13,14 @@ type Counted = Pick<
   "promptTokens" | "generatedTokens" | "running" | "waiting" | "cells" | "cellsUsed"
 >;
 
+/** What is known of the moment beside the engines' figures. */
+export interface Beside {
+  /** Of a clock that only rises. */
+  atMs: number;
+  memoryBytes: number;
+  cachedShare: number | null;
+}
+
 interface Sample {
   atMs: number;
   figures: Counted;
@@ -22,8 +30,7 @@ export class FigureSampler {
   /** Those of the last second, and the one before them. */
   #samples: Sample[] = [];
 
-  /** @param atMs of a clock that only rises */
-  sample(figures: Counted, { atMs, memoryBytes }: { atMs: number; memoryBytes: number }): LiveFigures {
+  sample(figures: Counted, { atMs, memoryBytes, cachedShare }: Beside): LiveFigures {
     const inside = this.#samples.findIndex((each) => each.atMs > atMs - windowMs);
     const kept = inside === -1 ? this.#samples.slice(-1) : this.#samples.slice(Math.max(0, inside - 1));
     this.#samples = [...kept, { atMs, figures }];
@@ -33,7 +40,7 @@ export class FigureSampler {
       running: figures.running,
       waiting: figures.waiting,
       kv_used: figures.cells === 0 ? null : figures.cellsUsed / figures.cells,
-      cached_share: null,
+      cached_share: cachedShare,
       memory_bytes: Math.round(memoryBytes / memoryStepBytes) * memoryStepBytes,
     };
   }

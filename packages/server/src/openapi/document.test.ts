@@ -67,7 +67,8 @@ describe("the document of this server", () => {
       (name) => `server${name}`,
     );
     const ofJobs = ["jobs", "jobs/cancel", "jobs/pause", "jobs/resume"];
-    const expected = [...ofModels, ...ofJobs, ...ofServer, "events", "machine"].map(
+    const ofRequests = ["requests/bodies", "requests/cancel"];
+    const expected = [...ofModels, ...ofJobs, ...ofRequests, ...ofServer, "events", "machine"].map(
       (name) => `/api/v1/${name}`,
     );
     expect(managing.toSorted()).toEqual(expected.toSorted());

@@ -59,6 +59,7 @@ export const modelErrors = [
 /** Of a route that gives a model a prompt. */
 export const generationErrors = [
   ...modelErrors,
+  "cancelled",
   "context_length_exceeded",
   "generation_not_supported",
 ] as const satisfies readonly WireErrorCode[];

@@ -160,6 +160,8 @@ describe("every route", () => {
       "management POST /api/v1/models/remove",
       "management POST /api/v1/models/unalias",
       "management POST /api/v1/models/unload",
+      "management POST /api/v1/requests/bodies",
+      "management POST /api/v1/requests/cancel",
       "management POST /api/v1/server/keys",
       "management POST /api/v1/server/keys/revoke",
       "management POST /api/v1/server/settings",

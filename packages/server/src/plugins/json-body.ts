@@ -23,11 +23,14 @@ export const jsonBody = fp(
     app.addContentTypeParser("application/json", async (request: FastifyRequest, payload: Readable) => {
       const declared = Number(request.headers["content-length"] ?? 0);
       if (declared > bodyBytesMax) throw tooLarge();
-      const body = await gather(payload, (length) => {
+      const onBytes = (length: number): void => {
         if (length > bodyBytesMax) throw tooLarge();
         request.holdBody(Math.max(declared, length));
-      });
-      const checked = await check(body.take(), body.length, request, workers);
+      };
+      const body = await gather(payload, onBytes, request.clientSignal);
+      const pieces = body.take();
+      request.keepBody(pieces);
+      const checked = await check(pieces, body.length, request, workers);
       if ("refusal" in checked) {
         const { code, message, param } = checked.refusal;
         throw new WireError(code, message, { param });
@@ -36,7 +39,7 @@ export const jsonBody = fp(
       return checked.value;
     });
   },
-  { name: "json-body", dependencies: ["abort", "body-budget", "errors"] },
+  { name: "json-body", dependencies: ["abort", "body-budget", "errors", "live-requests"] },
 );
 
 async function check(

@@ -5,6 +5,7 @@ import type { FinishReason, GenerationRequest } from "@ingle/engine";
 import { wireErrors, type WireErrorCode } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { WireError } from "../wire-error.ts";
 
 /** What a request asked a model for: for traces, never for the log. */
 export interface GenerationNote {
@@ -91,14 +92,11 @@ function writeLine(request: FastifyRequest, reply: FastifyReply): void {
   request.log[levelOf(request)](line, "request");
 }
 
-/** A client that left has seen no status: the log says so with a number of its own. */
-export function statusOf(request: FastifyRequest, reply: FastifyReply): number {
-  return hasLeft(request) ? wireErrors.client_closed.status : reply.statusCode;
-}
-
-function hasLeft({ clientSignal }: FastifyRequest): boolean {
+/** A reply that was cut short has the status of the reason, which its client has not seen: 499 where the client left. */
+export function statusOf({ clientSignal }: FastifyRequest, reply: FastifyReply): number {
   const reason: unknown = clientSignal.reason;
-  return clientSignal.aborted && reason instanceof Error && Reflect.get(reason, "code") === "client_closed";
+  const isCut = clientSignal.aborted && !reply.raw.writableFinished;
+  return isCut && reason instanceof WireError ? wireErrors[reason.code].status : reply.statusCode;
 }
 
 /** Probes come every few seconds and say nothing. */

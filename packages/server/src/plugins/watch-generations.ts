@@ -22,6 +22,7 @@ export async function watchGenerations(
   const outcome: RequestOutcome = request.outcome;
   const note: GenerationNote = { ...asked, startedAt: performance.now() };
   outcome.generation = note;
+  request.tracked?.generates(generations, repliesPerPrompt);
   try {
     const results = await Promise.all(generations.map((generation) => watch(request, generation, model)));
     const { prompt_tokens, completion_tokens, prompt_tokens_details } = toUsage(results, repliesPerPrompt);
@@ -52,8 +53,10 @@ async function watch(
     if (lastAt === undefined) meter.firstToken((now - request.outcome.startedAt) / 1000);
     else meter.interToken((now - lastAt) / 1000 / Math.max(1, tokens));
     lastAt = now;
+    request.tracked?.piece(tokens, now);
   }
   const result = await generation;
   meter.cached(result.usage.cachedTokens);
+  request.server.requestBoard.countPrompt(result.usage);
   return result;
 }

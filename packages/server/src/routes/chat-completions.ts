@@ -29,7 +29,7 @@ const operation: Operation = {
 export async function chatRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
   const route = {
     schema: { body: ChatCompletionRequest },
-    config: { right: "inference", operation },
+    config: { right: "inference", isTracked: true, operation },
   } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", route, async (request, reply) => {

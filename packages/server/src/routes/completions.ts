@@ -26,7 +26,10 @@ const operation: Operation = {
 };
 
 export async function completionRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
-  const route = { schema: { body: CompletionRequest }, config: { right: "inference", operation } } as const;
+  const route = {
+    schema: { body: CompletionRequest },
+    config: { right: "inference", isTracked: true, operation },
+  } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/completions", route, async (request, reply) => {
     const { body } = request;

@@ -105,7 +105,10 @@ describe("POST /v1/embeddings", () => {
 
   it("notes model and tokens for the log line", async () => {
     const lines: Record<string, unknown>[] = [];
-    const logger = { level: "info", stream: { write: (line: string) => void lines.push(JSON.parse(line)) } };
+    const logger = {
+      level: "info" as const,
+      stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
+    };
     await using house = await scriptedApp({ logger });
     await post(house, { input: ["abc", "de"] });
     expect(lines.at(-1)).toMatchObject({

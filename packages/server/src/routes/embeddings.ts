@@ -13,7 +13,7 @@ import type { EmbeddingNote } from "../plugins/request-log.ts";
 const operation: Operation = {
   summary: "The vectors of texts",
   answers: { 200: Embeddings },
-  errors: [...modelErrors, "context_length_exceeded", "embeddings_not_supported"],
+  errors: [...modelErrors, "cancelled", "context_length_exceeded", "embeddings_not_supported"],
   example: { input: ["The sky is blue.", "What colour has the sky?"] },
 };
 
@@ -21,7 +21,10 @@ export async function embeddingRoutes(
   app: FastifyInstance,
   options: Pick<AnsweringOptions, "registry" | "variant">,
 ): Promise<void> {
-  const route = { schema: { body: EmbeddingsRequest }, config: { right: "inference", operation } } as const;
+  const route = {
+    schema: { body: EmbeddingsRequest },
+    config: { right: "inference", isTracked: true, operation },
+  } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/embeddings", route, async (request, reply) => {
     const { model, encoding_format: format } = request.body;
@@ -33,12 +36,13 @@ export async function embeddingRoutes(
 
 /** The engine's work, noted for the log line and the traces. */
 async function embed(
-  { clientSignal: signal, outcome }: FastifyRequest,
+  { clientSignal: signal, outcome, tracked }: FastifyRequest,
   lease: Lease,
   { input, dimensions }: EmbeddingsRequest,
 ): Promise<EmbeddingResult> {
   const note: EmbeddingNote = { operation: "embeddings", startedAt: performance.now() };
   outcome.generation = note;
+  tracked?.embeds();
   try {
     const result = await lease.model.embed(toInputs(input), { signal, dimensions });
     outcome.promptTokens = result.usage.promptTokens;

@@ -1,7 +1,7 @@
-import { LiveEvent } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { ModelRegistry } from "../models/registry.ts";
 import { serve } from "../serve.ts";
+import { EventReader } from "../testing/event-reader.ts";
 import { scriptedKnown } from "../testing/scripted-models.ts";
 import { testConfig } from "../testing/scripted-server.ts";
 
@@ -12,51 +12,32 @@ async function running() {
   return { installed, server: await serve(testConfig(), { logger: false, registry }) };
 }
 
-/** The events of a stream as they come. */
-async function* eventsOf(url: string, signal: AbortSignal): AsyncGenerator<LiveEvent> {
-  const reply = await fetch(`${url}/api/v1/events`, { signal });
-  expect(reply.headers.get("content-type")).toContain("text/event-stream");
-  let text = "";
-  for await (const bytes of reply.body ?? []) {
-    text += new TextDecoder().decode(bytes);
-    const whole = text.split("\n\n");
-    text = whole.pop() ?? "";
-    for (const event of whole.filter((line) => line.startsWith("data: ")))
-      yield LiveEvent.parse(JSON.parse(event.slice(6)));
-  }
-}
-
 describe("GET /api/v1/events", () => {
   it("tells the whole state at once, and again when it is another one", async () => {
     const { installed, server } = await running();
     await using _closing = { [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
-    const leaving = new AbortController();
-    const events = eventsOf(server.url, leaving.signal);
-    const { value: first } = await events.next();
-    expect(first).toMatchObject({
+    await using events = new EventReader(server.url);
+    expect(await events.next()).toMatchObject({
       type: "state",
       models: [{ id: "a", status: "available" }],
       jobs: [],
       server: { status: "running", can_control: false, url: server.url },
+      figures: { cached_share: null },
       requests: [],
       keeps_bodies: false,
     });
     installed.push(scriptedKnown("b"));
-    for await (const event of events) {
-      if (event.type === "state" && event.models.length === 2) break;
-    }
-    leaving.abort();
+    const { models } = await events.until((state) => state.models.length === 2);
+    expect(models.map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
   it("ends when the server closes", async () => {
     const { server } = await running();
-    const events = eventsOf(server.url, new AbortController().signal);
+    await using events = new EventReader(server.url);
     await events.next();
     const closing = server.close({ deadlineMs: 5_000 });
-    let last: LiveEvent | undefined;
-    for await (const event of events) last = event;
-    // A client whose stream was cut would have got an error instead of an end.
-    expect(last === undefined || last.type === "state").toBe(true);
+    // A client whose stream was cut would get an error of its connection instead.
+    await expect(events.until(() => false)).rejects.toThrow("The events have ended.");
     await expect(closing).resolves.toBeUndefined();
   });
 });

@@ -43,7 +43,7 @@ const errorForm = (error: ErrorBody, { id }: { id: string }) => anthropicErrorBo
 
 const messageRoute = {
   schema: { body: MessagesRequest },
-  config: { right: "inference", operation: messageOperation, errorForm, paramNames },
+  config: { right: "inference", isTracked: true, operation: messageOperation, errorForm, paramNames },
 } as const;
 const countRoute = {
   schema: { body: CountTokensRequest },

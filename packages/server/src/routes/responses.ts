@@ -21,7 +21,7 @@ const operation: Operation = {
 export async function responsesRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
   const route = {
     schema: { body: ResponsesRequest },
-    config: { right: "inference", paramNames, operation },
+    config: { right: "inference", isTracked: true, paramNames, operation },
   } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/responses", route, async (request, reply) => {

@@ -1,7 +1,7 @@
 // What the server is doing: figures, the chart of its speed, requests and the log.
 import type { LiveFigures } from "@ingle/protocol";
 
-import { logLines, type LiveState } from "../connection/connection.ts";
+import type { LiveState } from "../connection/connection.ts";
 import { Gauge } from "../design/progress.tsx";
 import { bytesText, countText, rateText, shareText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
@@ -18,11 +18,8 @@ export function ActivityView({ state }: { state: LiveState }) {
         <Figures figures={state.figures} />
         <SpeedChart />
       </div>
-      {/* A server that follows no single requests, or keeps its log to itself, has nothing to show here. */}
-      {state.requests.length > 0 && (
-        <RequestsPanel requests={state.requests} keepsBodies={state.keeps_bodies} />
-      )}
-      {logLines.value.length > 0 && <LogView />}
+      <RequestsPanel requests={state.requests} keepsBodies={state.keeps_bodies} />
+      <LogView />
     </div>
   );
 }

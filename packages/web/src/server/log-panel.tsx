@@ -40,7 +40,11 @@ export function LogView() {
         />
         <CopyButton text={() => shown.map(plainLine).join("\n")} label={text.copyLog} size="medium" />
       </div>
-      {shown.length === 0 ? <p class="soft">{text.noLogMatch}</p> : <Lines lines={shown} />}
+      {shown.length === 0 ? (
+        <p class="soft">{logLines.value.length === 0 ? text.noLog : text.noLogMatch}</p>
+      ) : (
+        <Lines lines={shown} />
+      )}
     </section>
   );
 }

@@ -10,19 +10,19 @@ const numbers = (lines: readonly LogLine[]): number[] => lines.map(({ number }) 
 
 describe("shown lines", () => {
   const lines = [
-    line(1, { level: "debug" }),
+    line(1),
     line(2, { message: "request done", details: { model: "Tiny", tokens: 12 } }),
     line(3, { level: "error", message: "it broke" }),
   ];
 
   it("are those of the level and above", () => {
-    expect(numbers(shownLines(lines, { level: "info", words: "" }))).toEqual([2, 3]);
-    expect(numbers(shownLines(lines, { level: "error", words: "" }))).toEqual([3]);
+    expect(numbers(shownLines(lines, { level: "warn", words: "" }))).toEqual([3]);
+    expect(numbers(shownLines(lines, { level: "info", words: "" }))).toEqual([1, 2, 3]);
   });
 
   it("have the words in message or details", () => {
-    expect(numbers(shownLines(lines, { level: "debug", words: " tiny " }))).toEqual([2]);
-    expect(numbers(shownLines(lines, { level: "debug", words: "BROKE" }))).toEqual([3]);
+    expect(numbers(shownLines(lines, { level: "info", words: " tiny " }))).toEqual([2]);
+    expect(numbers(shownLines(lines, { level: "info", words: "BROKE" }))).toEqual([3]);
   });
 
   it("write details as names and values", () => {

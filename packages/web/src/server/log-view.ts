@@ -4,7 +4,7 @@ import type { LogLine } from "@ingle/protocol";
 export type LogLevel = LogLine["level"];
 
 /** From the least to the most important. */
-export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+export const logLevels: readonly LogLevel[] = ["info", "warn", "error"];
 
 /** Lines of this level and above that have the words in them, in any case. */
 export function shownLines(

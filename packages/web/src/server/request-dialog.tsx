@@ -55,10 +55,18 @@ function rowsOf(request: LiveRequest): [string, string][] {
     ...(request.key === null ? [] : [[detail.key, request.key] satisfies [string, string]]),
     [detail.started, momentText(request.started_at)],
     [detail.seconds, durationText(request.seconds)],
-    [detail.prompt, text.promptTokens(countText(request.prompt_tokens), countText(request.cached_tokens))],
+    [detail.prompt, promptText(request)],
     [detail.completion, text.answerTokens(countText(request.completion_tokens))],
     [detail.speed, speed === null ? text.noFigure : `${rateText(speed)} ${text.tokensPerSecond}`],
   ];
+}
+
+/** Of the prompt's tokens, as far as they are known. */
+function promptText({ prompt_tokens: prompt, cached_tokens: cached }: LiveRequest): string {
+  const text = strings.value.server;
+  if (prompt === null) return text.noFigure;
+  if (cached === null) return text.promptTokens(countText(prompt));
+  return text.promptTokensCached(countText(prompt), countText(cached));
 }
 
 function Body({ title, copy, content }: { title: string; copy: string; content: string }) {

@@ -35,7 +35,11 @@ export function RequestsPanel({ requests, keepsBodies }: RequestsPanelProps) {
     <section class="stack" aria-labelledby="requests-heading">
       <h2 id="requests-heading">{text.requests}</h2>
       <KeepBodies keepsBodies={keepsBodies} />
-      <RequestTable requests={requests} onOpen={open} />
+      {requests.length === 0 ? (
+        <p class="soft">{text.noRequests}</p>
+      ) : (
+        <RequestTable requests={requests} onOpen={open} />
+      )}
       {shown !== undefined && (
         <RequestDialog request={shown} keepsBodies={keepsBodies} onClose={() => setOpened(null)} />
       )}
@@ -112,8 +116,9 @@ function RequestRow({ request, onOpen }: { request: LiveRequest; onOpen: () => v
       <td>
         <RequestStatus request={request} />
       </td>
-      <td class="number" title={text.cachedTokens(countText(cached))}>
-        {countText(prompt)} / {countText(completion)} <span class="request-unit">{text.tokensWord}</span>
+      <td class="number" title={cached === null ? undefined : text.cachedTokens(countText(cached))}>
+        {prompt === null ? text.noFigure : countText(prompt)} / {countText(completion)}{" "}
+        <span class="request-unit">{text.tokensWord}</span>
       </td>
       <td class="number">
         <Speed perSecond={request.tokens_per_second} />

@@ -72,6 +72,7 @@ export const serverDe: Strings["server"] = {
   twoMinutesAgo: "vor 2 min",
   now: "jetzt",
   requests: "Anfragen",
+  noRequests: "Seit dem Start hat kein Programm ein Modell etwas gefragt.",
   requestsTable: "Anfragen, die neueste zuerst",
   column: {
     time: "Zeit",
@@ -107,7 +108,8 @@ export const serverDe: Strings["server"] = {
     completion: "Antwort",
     speed: "Geschwindigkeit",
   },
-  promptTokens: (tokens, cached) => `${tokens} Token, davon ${cached} aus dem Cache`,
+  promptTokens: (tokens) => `${tokens} Token`,
+  promptTokensCached: (tokens, cached) => `${tokens} Token, davon ${cached} aus dem Cache`,
   answerTokens: (tokens) => `${tokens} Token`,
   body: "Inhalt der Anfrage",
   answer: "Antwort",
@@ -116,7 +118,7 @@ export const serverDe: Strings["server"] = {
   bodiesOff: "Inhalte werden nicht aufbewahrt. Mit „Inhalte aufbewahren“ sieht man die neuer Anfragen.",
   keepBodies: "Inhalte aufbewahren",
   keepBodiesHint:
-    "Zeigt, was gefragt und geantwortet wird. Nur im Arbeitsspeicher, und vergessen, sobald dies ausgeschaltet wird.",
+    "Zeigt, was in den neuesten Anfragen gefragt und geantwortet wird. Nur im Arbeitsspeicher, und vergessen, sobald dies ausgeschaltet wird.",
   keepBodiesTitle: "Inhalte von Anfragen aufbewahren?",
   keepBodiesText:
     "Bis Sie es ausschalten, können alle, die diesen Server verwalten, lesen, was gefragt und geantwortet wird, von allen Benutzern. Nichts davon kommt auf die Festplatte.",
@@ -124,10 +126,11 @@ export const serverDe: Strings["server"] = {
   log: "Protokoll",
   logText: "Es enthält keine Prompts, Antworten oder Schlüssel.",
   logLevel: "Stufe",
-  level: { debug: "Alles", info: "Ab Info", warn: "Warnungen und Fehler", error: "Fehler" },
-  levelName: { debug: "debug", info: "info", warn: "warnung", error: "fehler" },
+  level: { info: "Alles", warn: "Warnungen und Fehler", error: "Fehler" },
+  levelName: { info: "info", warn: "warnung", error: "fehler" },
   logFilter: "Protokoll filtern",
   copyLog: "Gezeigte Zeilen kopieren",
+  noLog: "Noch ist nichts protokolliert.",
   noLogMatch: "Keine Zeile passt.",
 
   locked: "Der Server läuft mit diesen Einstellungen. Halten Sie ihn an, um sie zu ändern.",

@@ -69,6 +69,7 @@ export const serverEn = {
   twoMinutesAgo: "2 min ago",
   now: "now",
   requests: "Requests",
+  noRequests: "No program has asked a model for anything since the start.",
   requestsTable: "Requests, the newest first",
   column: {
     time: "Time",
@@ -104,7 +105,9 @@ export const serverEn = {
     completion: "Answer",
     speed: "Speed",
   },
-  promptTokens: (tokens: string, cached: string) => `${tokens} tokens, ${cached} of them from the cache`,
+  promptTokens: (tokens: string) => `${tokens} tokens`,
+  promptTokensCached: (tokens: string, cached: string) =>
+    `${tokens} tokens, ${cached} of them from the cache`,
   answerTokens: (tokens: string) => `${tokens} tokens`,
   body: "Body",
   answer: "Answer",
@@ -113,7 +116,7 @@ export const serverEn = {
   bodiesOff: "Bodies are not kept. Turn “Keep bodies” on to see those of new requests.",
   keepBodies: "Keep bodies",
   keepBodiesHint:
-    "Shows what is asked and answered. Kept in memory only, and forgotten when this is turned off.",
+    "Shows what is asked and answered in the newest requests. Kept in memory only, and forgotten when this is turned off.",
   keepBodiesTitle: "Keep the bodies of requests?",
   keepBodiesText:
     "Until you turn it off, everyone who may manage this server can read what is asked and answered, of all its users. Nothing is written to disk.",
@@ -121,10 +124,11 @@ export const serverEn = {
   log: "Log",
   logText: "It has no prompts, answers or keys.",
   logLevel: "Level",
-  level: { debug: "Everything", info: "Info and above", warn: "Warnings and errors", error: "Errors" },
-  levelName: { debug: "debug", info: "info", warn: "warning", error: "error" },
+  level: { info: "Everything", warn: "Warnings and errors", error: "Errors" },
+  levelName: { info: "info", warn: "warning", error: "error" },
   logFilter: "Filter the log",
   copyLog: "Copy the shown lines",
+  noLog: "Nothing has been logged yet.",
   noLogMatch: "No line matches.",
 
   locked: "The server runs with these settings. Stop it to change them.",

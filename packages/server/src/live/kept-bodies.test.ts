@@ -1,0 +1,65 @@
+import { keptBodiesLengthMax, keptBodiesMax, keptBodyLengthMax } from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import { KeptBodies } from "./kept-bodies.ts";
+
+const bytes = (text: string): Uint8Array[] => [new TextEncoder().encode(text)];
+
+function on(): KeptBodies {
+  const bodies = new KeptBodies();
+  bodies.switch(true);
+  return bodies;
+}
+
+describe("kept bodies", () => {
+  it("are none until they are switched on", () => {
+    const bodies = new KeptBodies();
+    expect(bodies.keep("a", bytes("a question"))).toBeUndefined();
+    expect([bodies.isOn, bodies.of("a")]).toEqual([false, undefined]);
+  });
+
+  it("have the body of a request, in however many pieces it came, and its answer as it grows", () => {
+    const bodies = on();
+    const [first = new Uint8Array()] = bytes("grün");
+    const kept = bodies.keep("a", [first.subarray(0, 3), first.subarray(3)]);
+    kept?.addAnswer("one ");
+    kept?.addAnswer(new TextEncoder().encode("two"));
+    expect(bodies.of("a")).toMatchObject({ body: "grün", answer: "one two" });
+  });
+
+  it("are forgotten when they are switched off, and so is what still comes of an answer", () => {
+    const bodies = on();
+    const kept = bodies.keep("a", bytes("a question"));
+    kept?.addAnswer("an answer");
+    bodies.switch(false);
+    kept?.addAnswer(", and more");
+    bodies.switch(true);
+    kept?.addAnswer(", and more");
+    expect(bodies.of("a")).toBeUndefined();
+    expect(kept).toMatchObject({ body: "", answer: "" });
+  });
+
+  it("are the beginnings of what is longer than one may be", () => {
+    const bodies = on();
+    const long = "ä".repeat(keptBodyLengthMax + 5);
+    const kept = bodies.keep("a", bytes(long));
+    kept?.addAnswer(long.slice(10));
+    kept?.addAnswer("y".repeat(20));
+    kept?.addAnswer("z");
+    expect(bodies.of("a")?.body).toBe(long.slice(0, keptBodyLengthMax));
+    expect(bodies.of("a")?.answer).toBe(`${long.slice(10)}${"y".repeat(5)}`);
+  });
+
+  it("are those of the newest requests, within a number and a length", () => {
+    const many = on();
+    for (let number = 0; number <= keptBodiesMax; number += 1) many.keep(`${number}`, bytes("x"));
+    expect([many.of("0"), many.of("1")?.body]).toEqual([undefined, "x"]);
+
+    const large = on();
+    const whole = "x".repeat(keptBodyLengthMax);
+    const fitting = keptBodiesLengthMax / keptBodyLengthMax;
+    for (let number = 0; number < fitting; number += 1) large.keep(`${number}`, bytes(whole));
+    expect(large.of("0")?.body).toBe(whole);
+    large.keep("last", bytes("y"))?.addAnswer("z");
+    expect([large.of("0"), large.of("last")?.answer]).toEqual([undefined, "z"]);
+  });
+});

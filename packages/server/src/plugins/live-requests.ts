@@ -1,0 +1,100 @@
+// Puts the requests of routes that give a model work on the board while they run, once they are let in, and hands it what is kept of
+// their answers while bodies are kept.
+import { pipeline, Readable, Transform } from "node:stream";
+import { wireErrors } from "@ingle/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import type { KeyRing } from "../access/key-ring.ts";
+import type { KeptBody } from "../live/kept-bodies.ts";
+import type { RequestBoard } from "../live/request-board.ts";
+import type { EndStatus, TrackedRequest } from "../live/tracked-request.ts";
+import { statusOf } from "./request-log.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Its requests stand on the board: they give a model work that takes long. */
+    isTracked?: true;
+  }
+  interface FastifyRequest {
+    /** The request on the board; null for routes whose requests are not there. */
+    readonly tracked: TrackedRequest | null;
+    /** Hands over the bytes of its body, whose beginning is kept while bodies are kept. */
+    readonly keepBody: (pieces: readonly Uint8Array[]) => void;
+  }
+  interface FastifyInstance {
+    readonly requestBoard: RequestBoard;
+  }
+}
+
+export interface LiveRequestsOptions {
+  board: RequestBoard;
+  keys: KeyRing;
+}
+
+export const liveRequests = fp(
+  async (app: FastifyInstance, { board, keys }: LiveRequestsOptions) => {
+    const kept = new WeakMap<FastifyRequest, KeptBody>();
+    app.decorate("requestBoard", board);
+    app.decorateRequest("tracked", null);
+    app.decorateRequest("keepBody", function (this: FastifyRequest, pieces: readonly Uint8Array[]): void {
+      if (this.tracked === null) return;
+      const body = board.bodies.keep(this.tracked.id, pieces);
+      if (body !== undefined) kept.set(this, body);
+    });
+
+    // After auth's: who is refused is not on the board.
+    app.addHook("preParsing", async (request, reply) => {
+      if (request.routeOptions.config.isTracked !== true) return;
+      const tracked = board.enter({
+        id: request.id,
+        method: request.method,
+        path: request.routeOptions.url ?? "",
+        client: request.ip,
+        key: request.keyDigest === null ? null : keys.nameOf(request.keyDigest),
+        outcome: request.outcome,
+        cancel: (reason) => request.cancel(reason),
+        clock: () => performance.now(),
+        now: () => Date.now(),
+      });
+      request.setDecorator<TrackedRequest | null>("tracked", tracked);
+      request.atEnd(() => {
+        const status = endStatus(request, reply);
+        board.end(tracked, endOf(status), status);
+      });
+    });
+
+    app.addHook("onSend", async (request, _reply, payload: unknown) => {
+      const body = kept.get(request);
+      if (body === undefined) return payload;
+      if (payload instanceof Readable) return copied(payload, body);
+      if (typeof payload === "string" || payload instanceof Uint8Array) body.addAnswer(payload);
+      return payload;
+    });
+  },
+  { name: "live-requests", dependencies: ["abort", "auth", "request-log"] },
+);
+
+/** A stream that fails after its first event was a 200: what counts is the error. */
+function endStatus(request: FastifyRequest, reply: FastifyReply): number {
+  const { code } = request.outcome;
+  return code === undefined || !reply.raw.writableFinished
+    ? statusOf(request, reply)
+    : wireErrors[code].status;
+}
+
+function endOf(status: number): EndStatus {
+  if (status === wireErrors.client_closed.status || status === wireErrors.cancelled.status)
+    return "cancelled";
+  return status < wireErrors.invalid_request.status ? "done" : "failed";
+}
+
+/** The same stream, which is copied as it is read. Ends and fails with its source, and the source with it. */
+function copied(source: Readable, body: KeptBody): Readable {
+  const copy = new Transform({
+    transform(chunk: string | Uint8Array, _encoding, done) {
+      body.addAnswer(chunk);
+      done(null, chunk);
+    },
+  });
+  return pipeline(source, copy, () => {}); // a failure of one is told by the other
+}

@@ -1,0 +1,292 @@
+import { request as httpRequest } from "node:http";
+import type { LiveRequest } from "@ingle/protocol";
+import { afterEach, describe, expect, it } from "vitest";
+import type { RunningServer } from "../serve.ts";
+import { EventReader } from "../testing/event-reader.ts";
+import { scriptedId, scriptedServer, type ScriptedOptions } from "../testing/scripted-server.ts";
+
+const prompt = "a secret prompt";
+const pieces = Array.from({ length: 2_000 }, (_, index) => (index === 0 ? "a secret reply" : " word"));
+/** Ends long after every test. */
+const endless: ScriptedOptions["script"] = { pieces, delayMs: 50 };
+const key = "a-secret-key-of-the-server";
+const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+
+const quiet = { level: "silent" as const, stream: { write: () => true } };
+
+let house: Awaited<ReturnType<typeof scriptedServer>> | undefined;
+afterEach(async () => {
+  await house?.[Symbol.asyncDispose]();
+  house = undefined;
+});
+
+async function started(options: Parameters<typeof scriptedServer>[0]): Promise<RunningServer> {
+  house = await scriptedServer({ logger: quiet, ...options, flags: { adminKey: [key], ...options?.flags } });
+  return house.server;
+}
+
+function post(server: RunningServer, path: string, body: object, more: object = {}): Promise<Response> {
+  return fetch(server.url + path, {
+    method: "POST",
+    headers: { ...headers, ...more },
+    body: JSON.stringify(body),
+  });
+}
+
+const messages = [{ role: "user", content: prompt }];
+const chat = { model: scriptedId, messages };
+const isGenerating = ({ status }: LiveRequest): boolean => status === "generating";
+
+/** Each route with a request that runs until it is cancelled, and the way its protocol tells an error in a stream. */
+const routes: [path: string, body: object, error: RegExp][] = [
+  ["/v1/chat/completions", chat, /data: \{"error":\{"message":"[^"]+","type":"cancelled_error",.*\n\n$/],
+  [
+    "/v1/completions",
+    { model: scriptedId, prompt, max_tokens: 5_000 },
+    /data: \{"error":.*"code":"cancelled".*\n\n$/,
+  ],
+  [
+    "/v1/messages",
+    { ...chat, max_tokens: 5_000 },
+    /event: error\ndata: \{"type":"error",.*"cancelled".*\n\n$/,
+  ],
+  [
+    "/v1/responses",
+    { model: scriptedId, input: prompt },
+    /event: error\ndata: \{"type":"error","code":"cancelled".*\n\n$/,
+  ],
+];
+
+describe("a request", () => {
+  it("stands in the events while it runs and afterwards, and they have nothing of its text or key", async () => {
+    const server = await started({ script: { pieces: pieces.slice(0, 40), delayMs: 50 } });
+    await using events = new EventReader(server.url, headers);
+    const answer = post(server, "/v1/chat/completions", chat, { "x-request-id": "mine" });
+    const row = await events.row(isGenerating);
+    expect(row).toMatchObject({
+      id: "mine",
+      method: "POST",
+      path: "/v1/chat/completions",
+      model: scriptedId,
+      client: "127.0.0.1",
+      key: "--admin-key",
+      http_status: null,
+      prompt_tokens: `user: ${prompt}`.length,
+      cached_tokens: null,
+      can_cancel: true,
+      body: null,
+      answer: null,
+    });
+    expect(await (await answer).json()).toMatchObject({ usage: { completion_tokens: 40 } });
+    const done = await events.row(({ status }) => status === "done");
+    expect(done).toMatchObject({
+      http_status: 200,
+      cached_tokens: 0,
+      completion_tokens: 40,
+      tokens_per_second: expect.any(Number),
+      can_cancel: false,
+    });
+    expect(done.seconds).toBeGreaterThan(1);
+    const line = await events.line("/v1/chat/completions");
+    expect(line).toMatchObject({
+      level: "info",
+      message: "request",
+      details: { requestId: "mine", status: 200 },
+    });
+    expect((await events.until(({ figures }) => figures.cached_share !== null)).figures.cached_share).toBe(0);
+    expect(events.text).not.toContain("secret");
+  });
+
+  it("that is refused, fails or loses its client says so", async () => {
+    const server = await started({ script: { ...endless, pieces: pieces.slice(0, 60) } });
+    await using events = new EventReader(server.url, headers);
+    await post(server, "/v1/chat/completions", { ...chat, model: "nobody" });
+    expect(await events.row(({ status }) => status === "failed")).toMatchObject({
+      http_status: 404,
+      model: null,
+    });
+    const leaving = new AbortController();
+    const left = fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ ...chat, stream: true }),
+      signal: leaving.signal,
+    });
+    await events.row(isGenerating);
+    await left;
+    leaving.abort();
+    expect(await events.row(({ status }) => status === "cancelled")).toMatchObject({ http_status: 499 });
+  });
+
+  it("for embeddings stands there too", async () => {
+    const server = await started({});
+    await using events = new EventReader(server.url, headers);
+    await post(server, "/v1/embeddings", { model: scriptedId, input: prompt });
+    expect(await events.row(({ status }) => status === "done")).toMatchObject({
+      path: "/v1/embeddings",
+      prompt_tokens: prompt.length,
+      completion_tokens: 0,
+      tokens_per_second: null,
+    });
+  });
+
+  it("without the right to manage, or without any, is neither cancelled nor told of", async () => {
+    const inference = "a-key-that-may-only-use-models";
+    const server = await started({ script: endless, flags: { apiKey: [inference] } });
+    const weak = { authorization: `Bearer ${inference}` };
+    for (const [path, body] of [
+      ["/api/v1/requests/cancel", { id: "mine" }],
+      ["/api/v1/requests/bodies", { keep: true }],
+    ] as const) {
+      expect((await post(server, path, body, weak)).status).toBe(403);
+      expect((await post(server, path, body, { authorization: "" })).status).toBe(401);
+    }
+    await using events = new EventReader(server.url, headers);
+    await post(server, "/v1/chat/completions", chat, { authorization: "Bearer wrong" });
+    expect(await events.until(() => true)).toMatchObject({ requests: [], keeps_bodies: false });
+  });
+});
+
+describe("cancelling", () => {
+  it.each(routes)("ends a stream of %s with its own error event", async (path, body, error) => {
+    const server = await started({ script: endless });
+    await using events = new EventReader(server.url, headers);
+    const answer = await post(server, path, { ...body, stream: true });
+    expect(answer.status).toBe(200);
+    const { id } = await events.row(isGenerating);
+    const cancelled = await post(server, "/api/v1/requests/cancel", { id });
+    expect(await cancelled.json()).toMatchObject({
+      id,
+      status: "cancelled",
+      http_status: 410,
+      can_cancel: false,
+    });
+    const text = await answer.text();
+    expect(text).toMatch(error);
+    expect(text).not.toContain("[DONE]");
+    expect(house?.log.running.size).toBe(0);
+  });
+
+  it.each(routes)("answers %s with 410 before its reply", async (path, body) => {
+    const server = await started({ script: endless });
+    await using events = new EventReader(server.url, headers);
+    const answer = post(server, path, body);
+    const { id } = await events.row(isGenerating);
+    await post(server, "/api/v1/requests/cancel", { id });
+    const { status } = await answer;
+    expect(status).toBe(410);
+    expect(await (await answer).json()).toMatchObject({ error: { code: "cancelled" } });
+    expect(house?.log.running.size).toBe(0);
+  });
+
+  it("ends a request whose template is still being written, and one whose body is still coming", async () => {
+    const server = await started({ script: { endlessTemplate: true } });
+    await using events = new EventReader(server.url, headers);
+    const preparing = post(server, "/v1/chat/completions", chat);
+    const { id } = await events.row(({ status }) => status === "prompt");
+    await post(server, "/api/v1/requests/cancel", { id });
+    expect((await preparing).status).toBe(410);
+
+    const slow = httpRequest(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { ...headers, "content-length": 1_000, "x-request-id": "slow" },
+    });
+    const status = new Promise((resolve, reject) => {
+      slow.on("response", ({ statusCode }) => resolve(statusCode));
+      slow.on("error", reject);
+    });
+    slow.write("{");
+    expect(await events.row((row) => row.id === "slow")).toMatchObject({ status: "waiting", model: null });
+    await post(server, "/api/v1/requests/cancel", { id: "slow" });
+    expect(await status).toBe(410);
+    slow.destroy();
+  });
+
+  it("hangs up on a client that does not read", async () => {
+    const large = "x".repeat(1024 * 1024);
+    const server = await started({ script: { pieces: Array.from({ length: 200 }, () => large) } });
+    await using events = new EventReader(server.url, headers);
+    const deaf = httpRequest(`${server.url}/v1/chat/completions`, { method: "POST", headers });
+    deaf.on("response", (response) => response.pause());
+    deaf.on("error", () => {}); // it is hung up on
+    deaf.end(JSON.stringify({ ...chat, stream: true }));
+    const { id } = await events.row(isGenerating);
+    const answer = await post(server, "/api/v1/requests/cancel", { id });
+    expect(await answer.json()).toMatchObject({ status: "cancelled" });
+    deaf.destroy();
+  });
+
+  it("of a request that is not there is a 404, also a second time", async () => {
+    const server = await started({});
+    for (const id of ["nobody", "nobody"]) {
+      const answer = await post(server, "/api/v1/requests/cancel", { id });
+      expect([answer.status, await answer.json()]).toMatchObject([
+        404,
+        { error: { code: "not_found", param: "id" } },
+      ]);
+    }
+  });
+});
+
+describe("bodies", () => {
+  it.each([true, false])(
+    "are in the events while they are kept, and forgotten at once (stream: %s)",
+    async (stream) => {
+      const server = await started({ script: { pieces: ["a secret reply"] } });
+      await using events = new EventReader(server.url, headers);
+      const switched = await post(server, "/api/v1/requests/bodies", { keep: true });
+      expect(await switched.json()).toEqual({ keeps_bodies: true });
+      const answer = await post(server, "/v1/chat/completions", { ...chat, stream });
+      const text = await answer.text();
+      const { requests } = await events.until(
+        (state) => state.keeps_bodies && state.requests.some(({ status }) => status === "done"),
+      );
+      expect(requests).toMatchObject([{ body: JSON.stringify({ ...chat, stream }), answer: text }]);
+      await post(server, "/api/v1/requests/bodies", { keep: false });
+      const off = await events.until((state) => !state.keeps_bodies);
+      expect(off.requests).toMatchObject([{ body: null, answer: null }]);
+      expect(JSON.stringify(events.lines)).not.toContain("secret");
+      expect(events.text).not.toContain(key);
+    },
+  );
+
+  it("of an answer that grows are shown as it grows, and stay forgotten when they are switched off and on", async () => {
+    const server = await started({ script: endless });
+    await using events = new EventReader(server.url, headers);
+    await post(server, "/api/v1/requests/bodies", { keep: true });
+    const answer = await post(server, "/v1/chat/completions", { ...chat, stream: true });
+    const { id } = await events.row((row) => row.answer?.includes("a secret reply") === true);
+    await post(server, "/api/v1/requests/bodies", { keep: false });
+    await post(server, "/api/v1/requests/bodies", { keep: true });
+    const before = (await events.row(isGenerating)).completion_tokens;
+    const later = await events.row((row) => row.completion_tokens > before);
+    expect(later).toMatchObject({ body: null, answer: null });
+    await post(server, "/api/v1/requests/cancel", { id });
+    await answer.text();
+  });
+
+  it("have the error that was answered, before a stream and inside it", async () => {
+    const failure = { code: "engine_failed" as const, message: "The device is gone." };
+    for (const [script, status] of [
+      [{ pieces: [], failure }, 500],
+      [{ pieces: ["one"], failure }, 200],
+    ] as const) {
+      const server = await started({ script });
+      await using events = new EventReader(server.url, headers);
+      await post(server, "/api/v1/requests/bodies", { keep: true });
+      const answer = await post(server, "/v1/chat/completions", { ...chat, stream: true });
+      expect(answer.status).toBe(status);
+      const text = await answer.text();
+      const row = await events.row((each) => each.status === "failed");
+      expect(row).toMatchObject({ http_status: 500, answer: text });
+      expect(text).toContain("The device is gone.");
+      await house?.[Symbol.asyncDispose]();
+    }
+  });
+
+  it("are switched by a value, not by silence", async () => {
+    const server = await started({});
+    const answer = await post(server, "/api/v1/requests/bodies", {});
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: "keep" } }]);
+  });
+});

@@ -1,0 +1,39 @@
+// Orders about single requests: POST /api/v1/requests/cancel and …/bodies. GET /api/v1/events tells which there are.
+import { BodiesOrder, KeptBodies, LiveRequest, RequestOrder } from "@ingle/protocol";
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import type { RequestBoard } from "../live/request-board.ts";
+import type { Operation } from "../openapi/operation.ts";
+
+const cancel: Operation = {
+  summary: "End a request that runs or waits",
+  description: "Its client gets the error `cancelled`. The answer is the request as it ended.",
+  answers: { 200: LiveRequest },
+  errors: ["not_found"],
+  example: { id: "0b0e7b2e-5c1d-4c1b-9d5a-3f0c1f0d2a11" },
+  namesNoModel: true,
+};
+const bodies: Operation = {
+  summary: "Keep the bodies of requests and answers in memory, or forget them",
+  description: "They are in the events for everybody who may manage the server. Off forgets them at once.",
+  answers: { 200: KeptBodies },
+  example: { keep: false },
+  namesNoModel: true,
+};
+
+export async function requestRoutes(app: FastifyInstance, { board }: { board: RequestBoard }): Promise<void> {
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  typed.post(
+    "/api/v1/requests/cancel",
+    { schema: { body: RequestOrder }, config: { right: "management", operation: cancel } },
+    async (request): Promise<LiveRequest> => await board.cancel(request.body.id),
+  );
+  typed.post(
+    "/api/v1/requests/bodies",
+    { schema: { body: BodiesOrder }, config: { right: "management", operation: bodies } },
+    async (request): Promise<KeptBodies> => {
+      board.bodies.switch(request.body.keep);
+      return { keeps_bodies: board.bodies.isOn };
+    },
+  );
+}
