@@ -6,6 +6,8 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 
 import { defineConfig, type Plugin } from "vite";
 
+import { mermaidUnderPolicy } from "./mermaid-under-policy.ts";
+
 /** Below this, compression saves less than its header costs. */
 const compressedBytesMin = 1024;
 
@@ -21,10 +23,14 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // The largest part is Mermaid's parser, which comes with the diagrams that need it.
+    chunkSizeWarningLimit: 700,
     // What is built in keeps its licences.
     license: { fileName: "licenses.md" },
   },
-  plugins: [woff2Only(), compressedSiblings()],
+  // Mermaid asks for another version of KaTeX, for the formulas in its labels.
+  resolve: { dedupe: ["katex"] },
+  plugins: [woff2Only(), mermaidUnderPolicy(), compressedSiblings()],
   server: {
     proxy: Object.fromEntries(
       ["/v1", "/api"].map((route) => [route, { target: developmentServer, changeOrigin: true }]),

@@ -1,5 +1,5 @@
 // Light or dark: by the system, or as the person chose.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
@@ -8,8 +8,18 @@ const storageKey = "ingle-theme";
 
 export const theme = signal<Theme>("system");
 
+const systemIsDark = signal(false);
+
+/** Whether the page is dark now. */
+export const isDark = computed(() =>
+  theme.value === "system" ? systemIsDark.value : theme.value === "dark",
+);
+
 /** Applies the kept choice; called before anything is drawn. */
 export function startTheme(): void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  systemIsDark.value = dark.matches;
+  dark.addEventListener("change", ({ matches }) => (systemIsDark.value = matches));
   const kept = localStorage.getItem(storageKey);
   apply(themes.find((known) => known === kept) ?? "system");
 }

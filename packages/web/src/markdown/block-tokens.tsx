@@ -2,6 +2,7 @@
 import type { Token, Tokens } from "marked";
 
 import { CodeBlock } from "./code-block.tsx";
+import { Diagram } from "./diagram.tsx";
 import { InlineTokens } from "./inline-tokens.tsx";
 import { isMath } from "./lexer.ts";
 import { Formula } from "./formula.tsx";
@@ -46,7 +47,7 @@ function BlockToken({ token, isOpen }: { token: Token; isOpen: boolean }) {
         </blockquote>
       );
     case "code":
-      return <CodeBlock code={textOf(token)} language={languageOf(token)} isOpen={isOpen} />;
+      return <Code code={textOf(token)} language={languageOf(token)} isOpen={isOpen} />;
     case "hr":
       return <hr />;
     case "checkbox":
@@ -57,6 +58,11 @@ function BlockToken({ token, isOpen }: { token: Token; isOpen: boolean }) {
     default:
       return <p class="plain">{token.raw}</p>;
   }
+}
+
+function Code({ code, language, isOpen }: { code: string; language: string; isOpen: boolean }) {
+  if (language.toLowerCase() === "mermaid") return <Diagram source={code} isOpen={isOpen} />;
+  return <CodeBlock code={code} language={language} isOpen={isOpen} />;
 }
 
 function isList(token: Token): token is Tokens.List {

@@ -44,7 +44,7 @@ export function decodeEntities(text: string): string {
   return text.replaceAll(
     /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-Z]{2,8}));/g,
     (whole, decimal, hexadecimal, name) => {
-      if (typeof name === "string") return names[name] ?? whole;
+      if (typeof name === "string") return Object.hasOwn(names, name) ? String(names[name]) : whole;
       const code = typeof decimal === "string" ? Number(decimal) : Number.parseInt(String(hexadecimal), 16);
       return code > 0 && code <= codePointMax ? String.fromCodePoint(code) : whole;
     },

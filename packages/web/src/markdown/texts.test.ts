@@ -10,7 +10,9 @@ describe("decodeEntities", () => {
   });
 
   it("leaves what is none", () => {
-    expect(decodeEntities("&nothing; &; & &#0; &#x110000; AT&T")).toBe("&nothing; &; & &#0; &#x110000; AT&T");
+    expect(decodeEntities("&nothing; &toString; &; & &#0; &#x110000; AT&T")).toBe(
+      "&nothing; &toString; &; & &#0; &#x110000; AT&T",
+    );
   });
 });
 

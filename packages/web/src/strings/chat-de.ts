@@ -63,6 +63,11 @@ export const chatDe: Strings["chat"] = {
   copy: "Kopieren",
   copyCode: "Code kopieren",
   code: "Code",
+  diagram: "Diagramm",
+  diagramSource: "Quelltext zeigen",
+  diagramWrong: (reason: string) => `Mermaid kann das nicht zeichnen: ${reason}`,
+  diagramTooLong: (most: string) =>
+    `Dieses Diagramm ist zu groß, um gezeichnet zu werden: Es hat mehr als ${most} Zeichen.`,
   edit: "Bearbeiten",
   saveAndAsk: "Neu fragen",
   editLabel: "Ihre Nachricht",

@@ -63,6 +63,11 @@ export const chatEn = {
   copy: "Copy",
   copyCode: "Copy the code",
   code: "code",
+  diagram: "Diagram",
+  diagramSource: "Show the source",
+  diagramWrong: (reason: string) => `Mermaid cannot draw this: ${reason}`,
+  diagramTooLong: (most: string) =>
+    `This diagram is too large to be drawn: it has more than ${most} characters.`,
   edit: "Edit",
   saveAndAsk: "Ask again",
   editLabel: "Your message",

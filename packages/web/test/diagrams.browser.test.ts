@@ -1,0 +1,103 @@
+// Diagrams in Mermaid's language, drawn under the page's policy.
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+
+import { useBrowser } from "./browser.ts";
+import { ChatHands } from "./chat-hands.ts";
+import { Home, IngleProcess } from "./ingle-process.ts";
+
+const browser = useBrowser();
+
+/** One of each kind that styles its parts in a way of its own. */
+const sources = [
+  'flowchart LR\n  accTitle: How it is decided\n  A["Begin #9829; & go"] -->|yes| B{Is it?}\n  B -->|<b style="color:red">no</b>| C[(Kept)]\n' +
+    "  classDef hot fill:#f00,stroke:#333\n  class C hot\n  style A stroke-width:4px\n  linkStyle 0 stroke:#f66",
+  "sequenceDiagram\n  Alice->>Bob: Hello\n  Note right of Bob: thinks & waits\n  loop each day\n  Bob-->>Alice: Hi\n  end",
+  "classDiagram\n  Animal <|-- Duck\n  Animal : +int age\n  Animal: +isMammal()",
+  "stateDiagram-v2\n  [*] --> Still\n  Still --> Moving\n  Moving --> [*]",
+  "erDiagram\n  CUSTOMER ||--o{ ORDER : places\n  CUSTOMER { string name }",
+  "gantt\n  title A plan\n  dateFormat YYYY-MM-DD\n  section S\n  One :a1, 2026-01-01, 30d\n  Two :after a1, 20d",
+  'pie title Pets\n  "Dogs" : 386\n  "Cats" : 85',
+  "gitGraph\n  commit\n  branch develop\n  commit\n  checkout main\n  merge develop",
+  "mindmap\n  root((Root))\n    One\n      Two\n    Three",
+  'xychart-beta\n  title "Sales"\n  x-axis [jan, feb]\n  y-axis "Revenue" 0 --> 100\n  bar [50, 60]',
+  "architecture-beta\n  group api(cloud)[API]\n  service db(database)[Database] in api\n  service disk(disk)[Storage] in api\n  db:L -- R:disk",
+];
+
+/** A server whose model answers with these blocks, a line at a time. */
+async function answering(home: Home, blocks: readonly string[]): Promise<IngleProcess> {
+  const text = blocks.map((source) => `\`\`\`mermaid\n${source}\n\`\`\`\n\n`).join("");
+  const SCRIPT_FILE = path.join(home.folder, "script.json");
+  const pieces = `${text}That is all.`.split(/(?<=\n)/);
+  await writeFile(SCRIPT_FILE, JSON.stringify({ pieces, contextLength: 65_536 }));
+  return IngleProcess.start(["serve", "--port", "0"], { home, program: "scripted", env: { SCRIPT_FILE } });
+}
+
+/** Waits until each image is decoded, and gives their addresses. */
+async function drawnImages(page: Page, count: number): Promise<string[]> {
+  const images = page.locator(".diagram img");
+  await expect.poll(() => images.count(), { timeout: 25_000 }).toBe(count);
+  return images.evaluateAll(async (all) => {
+    const pictures = all.filter((image) => image instanceof HTMLImageElement);
+    // Rejects for what is no image, such as an SVG that is no XML.
+    await Promise.all(pictures.map((picture) => picture.decode()));
+    return pictures.map(({ src }) => src);
+  });
+}
+
+it("draws each kind in the colours of the theme, and nothing breaks the page's policy", async () => {
+  await using home = await Home.make();
+  await using ingle = await answering(home, sources);
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  const chat = new ChatHands(page);
+  await chat.askAndWait("Draw");
+  const light = await drawnImages(page, sources.length);
+  const words = [...decodeURIComponent(light[0] ?? "").matchAll(/>([^<>]+)<\/tspan>/g)].map(
+    ([, word]) => word,
+  );
+  expect(words.join("")).toContain("Begin ♥ &amp; go");
+  await page.getByRole("img", { name: "How it is decided" }).waitFor();
+
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect
+    .poll(async () => (await drawnImages(page, sources.length))[10], { timeout: 25_000 })
+    .not.toBe(light[10]);
+
+  const first = page.locator(".diagram").first();
+  await first.getByRole("button", { name: "Show the source" }).click();
+  await first.getByText("classDef hot").waitFor();
+  expect(opened.problems).toEqual([]);
+}, 60_000);
+
+it("shows the source of one that is wrong, and why it is not drawn", async () => {
+  await using home = await Home.make();
+  await using ingle = await answering(home, ["flowchart LR\n  A --> --> B", "flowchart LR\n  A --> B"]);
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  await new ChatHands(page).askAndWait("Draw");
+  await page.getByText(/^Mermaid cannot draw this: Parse error on line 2/).waitFor();
+  await page.locator(".code-block").getByText("A --> --> B").waitFor();
+  await drawnImages(page, 1);
+  expect(opened.problems).toEqual([]);
+});
+
+it("loads Mermaid with the first diagram and not before", async () => {
+  await using home = await Home.make();
+  await using ingle = await answering(home, ["flowchart LR\n  A --> B"]);
+  await using opened = await browser.open({});
+  const { page } = opened;
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.goto(ingle.address);
+  const chat = new ChatHands(page);
+  await chat.composer.waitFor();
+  const isMermaid = (url: string) => /assets\/mermaid-[\w-]+\.js$/.test(url);
+  expect(asked.filter(isMermaid)).toEqual([]);
+  await chat.askAndWait("Draw");
+  await drawnImages(page, 1);
+  expect(asked.filter(isMermaid)).toHaveLength(1);
+  expect(opened.problems).toEqual([]);
+});
