@@ -1,5 +1,5 @@
 // The text of a PDF file, read by pdf.js in a worker of its own. A part that is loaded with the first such file.
-import { getDocument, GlobalWorkerOptions } from "pdfjs-dist";
+import { getDocument, GlobalWorkerOptions, VerbosityLevel } from "pdfjs-dist";
 // Vite makes the address of a file of it.
 // oxlint-disable-next-line import/default
 import workerUrl from "pdfjs-dist/build/pdf.worker.min.mjs?url";
@@ -11,12 +11,14 @@ const pagesMax = 1_000;
 
 /** The text, page by page; undefined when the file is damaged, or locked by a password. */
 export async function pdfText(bytes: ArrayBuffer): Promise<string | undefined> {
-  // Nothing is drawn: no fonts are made, and nothing is compiled.
+  // Nothing is drawn: no fonts are made, nothing is compiled, and what is missing for drawing is no reason to warn.
   const task = getDocument({
     data: bytes,
     disableFontFace: true,
     useWasm: false,
     isImageDecoderSupported: false,
+    useSystemFonts: true,
+    verbosity: VerbosityLevel.ERRORS,
   });
   try {
     const document = await task.promise;
