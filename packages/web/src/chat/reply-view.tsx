@@ -1,11 +1,12 @@
 // An answer: what was thought, the text, how it ended, and what can be done with it.
-import { openChat } from "../chats/chat-store.ts";
-import type { Message, ReplyMessage } from "../chats/conversation.ts";
+import { openChat, writtenElsewhere } from "../chats/chat-store.ts";
+import type { Message, ReplyError, ReplyMessage } from "../chats/conversation.ts";
 import { childrenOf } from "../chats/message-tree.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Icon } from "../design/icon.tsx";
 import { showError } from "../design/toast.tsx";
+import { countText } from "../format/in-language.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { continueReply, retryReply } from "../replies/ask.ts";
 import { liveReplies, type LiveReply } from "../replies/live-replies.ts";
@@ -52,8 +53,8 @@ export function ReplyBody({ message, live }: { message: ReplyMessage; live: Live
   const text = live === undefined ? message.text : live.text.value;
   const thinking = live === undefined ? reply.thinking : live.thinking.value;
   const thinkingMs = live === undefined ? reply.thinkingMs : live.thinkingMs.value;
-  const isElsewhere = live === undefined && reply.status === "writing";
-  const isOpen = live !== undefined || isElsewhere;
+  const isOpen = live !== undefined || reply.status === "writing";
+  const isElsewhere = isOpen && live === undefined && writtenElsewhere.value.has(message.id);
   return (
     <>
       {thinking !== "" && (
@@ -136,7 +137,7 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
     <div class="reply-failure" role="group" aria-label={text.failed}>
       <Icon name="error" />
       <div class="stack">
-        <p>{error?.message ?? text.failed}</p>
+        <p>{failureText(error)}</p>
         {isTooLong ? (
           <ContextHelp model={model} usedTokens={error.promptTokens} isFullNote="">
             {again}
@@ -147,6 +148,16 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
       </div>
     </div>
   );
+}
+
+/** In the words of the page where it knows what happened, and else in those of the server. */
+function failureText(error: ReplyError | null): string {
+  const text = strings.value.chat;
+  if (error === null) return text.failed;
+  const { code, message, promptTokens, contextLength } = error;
+  return code === "context_length_exceeded" && promptTokens !== null && contextLength !== null
+    ? text.contextTooLong(countText(promptTokens), countText(contextLength))
+    : message;
 }
 
 function Unfinished({ message, note }: { message: ReplyMessage; note: string }) {

@@ -13,9 +13,7 @@ export const appDe: Strings["app"] = {
   close: "Schließen",
   cancel: "Abbrechen",
   save: "Speichern",
-  remove: "Entfernen",
   undo: "Rückgängig",
-  reset: "Zurücksetzen",
   copied: "Kopiert",
   copyFailed: "Kopieren ging nicht",
   loading: "Lädt …",
@@ -50,6 +48,4 @@ export const appDe: Strings["app"] = {
   version: "Version",
   aboutText:
     "Sprachmodelle auf Ihrem eigenen Rechner. Chats bleiben in diesem Browser; nichts wird sonst wohin gesendet.",
-  install: "Als App installieren",
-  installText: "Öffnet sich in einem eigenen Fenster.",
 };

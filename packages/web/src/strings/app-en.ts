@@ -11,9 +11,7 @@ export const appEn = {
   close: "Close",
   cancel: "Cancel",
   save: "Save",
-  remove: "Remove",
   undo: "Undo",
-  reset: "Reset",
   copied: "Copied",
   copyFailed: "Could not copy",
   loading: "Loading…",
@@ -45,6 +43,4 @@ export const appEn = {
   version: "Version",
   aboutText:
     "Language models on your own machine. Chats stay in this browser; nothing is sent anywhere else.",
-  install: "Install as an app",
-  installText: "Opens in a window of its own.",
 };

@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 
+import { settingFields } from "../sampling/settings-fields.ts";
 import { de } from "./de.ts";
 import { en } from "./en.ts";
 import { preferredLanguage } from "./strings.ts";
@@ -30,5 +33,30 @@ function paths(value: object, prefix = ""): string[] {
 describe("German", () => {
   it("has exactly the texts that English has", () => {
     expect(paths(de)).toEqual(paths(en));
+  });
+});
+
+describe("English", () => {
+  const src = path.dirname(import.meta.dirname);
+  const texts = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$|^strings\b/.test(name))
+    .map((name) => readFileSync(path.join(src, name), "utf8"));
+  /** The texts whose names the page puts together. */
+  const computed = new Set(settingFields.flatMap(({ name }) => [`sampling.${name}`, `sampling.${name}Hint`]));
+
+  /** Whether a file that reads this section of the texts names the entry. A group of texts is used as a whole. */
+  const isUsed = (section: string, key: string) => {
+    const reads = new RegExp(
+      `strings\\.(?:value|peek\\(\\))\\.${section}\\b|\\b${section}\\b[^;]*\\} = strings\\.`,
+    );
+    const names = new RegExp(`\\.${key}\\b|[{,]\\s*${key}\\b[^;=]*\\} = |"${key}"`);
+    return texts.some((text) => reads.test(text) && names.test(text));
+  };
+
+  it.each(Object.entries(en))("has no text under `%s` that nothing shows", (section, entries) => {
+    const unused = Object.keys(entries).filter(
+      (key) => !computed.has(`${section}.${key}`) && !isUsed(section, key),
+    );
+    expect(unused).toEqual([]);
   });
 });
