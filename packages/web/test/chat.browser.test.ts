@@ -93,28 +93,6 @@ it("tries again and edits by branches, steps between them, and prunes one", asyn
   expect(opened.problems).toEqual([]);
 });
 
-it("keeps the text of an answer that a reload interrupts, and offers to go on", async () => {
-  await using test = await chatWith("endless");
-  const { chat, opened } = test;
-  await chat.ask("Tell me everything");
-  await chat.begun(0);
-  // A second of it may be lost: what is written is kept each second.
-  await opened.page.waitForTimeout(1_200);
-  const seen = await chat.textOf(0);
-  await opened.page.waitForTimeout(1_200);
-  await opened.page.reload();
-  await chat.begun(0);
-  const reply = chat.replies.first();
-  await reply.getByRole("button", { name: "Continue" }).waitFor();
-  const kept = await chat.textOf(0);
-  expect(kept.length).toBeGreaterThan(seen.length / 2);
-  expect(kept.startsWith(seen.slice(0, 10))).toBe(true);
-  await reply.getByRole("button", { name: "Continue" }).click();
-  await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(kept.length);
-  await chat.stop.click();
-  expect(opened.problems).toEqual([]);
-});
-
 it("asks two models at once and goes on with the answer that is chosen", async () => {
   await using test = await chatWith("short");
   const { chat, opened } = test;

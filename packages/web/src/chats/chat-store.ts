@@ -8,6 +8,7 @@ import type { Conversation, Folder, Message, Preset } from "./conversation.ts";
 import { openDatabase } from "./database.ts";
 import { choicesOf, linearPath, makeTree, type MessageTree } from "./message-tree.ts";
 import { joinTabs, type Change, type Tabs } from "./tabs.ts";
+import { isUnsavedReply, saveUnsaved } from "./unsaved-replies.ts";
 
 const storeName = "ingle-chats";
 
@@ -35,6 +36,13 @@ export const openPath = computed<readonly Message[]>(() =>
   openChat.value === null ? [] : linearPath(openChat.value.tree),
 );
 
+/** Replies of the open conversation that another tab has said it writes. */
+export const writtenElsewhere = signal<ReadonlySet<string>>(new Set());
+
+/** How often a tab that writes is asked whether it still does, and how long it may take to answer then: it is busy. */
+const askAgainMs = 2_000;
+const patientMs = 3_000;
+
 interface Store {
   storage: ChatStorage;
   tabs: Tabs;
@@ -58,10 +66,18 @@ async function open(): Promise<Store> {
     const database = await openDatabase(storeName, () => {
       storageState.value = "outdated";
     });
-    const isWriting = (id: string) => liveReplies.value.has(id);
-    const tabs = joinTabs({ name: storeName, isWriting, onChange: (change) => void follow(change) });
+    const isWritten = (id: string) => liveReplies.value.has(id);
+    const tabs = joinTabs({
+      name: storeName,
+      isWriting: isWritten,
+      onChange: (change) => void follow(change),
+    });
     const storage = new ChatStorage(database, (change) => tabs.announce(change));
     await readAll(storage);
+    await takeUnsaved(storage);
+    addEventListener("storage", ({ key, newValue }) => {
+      if (newValue !== null && isUnsavedReply(key)) void takeUnsaved(storage);
+    });
     storageState.value = "ready";
     return { storage, tabs };
   } catch (error) {
@@ -89,7 +105,7 @@ export async function openConversation(id: string): Promise<void> {
   const [messages, conversation] = await Promise.all([storage.messagesOf(id), storage.conversation(id)]);
   if (wanted !== id) return;
   openChat.value = { id, tree: makeTree(messages, conversation?.chosen) };
-  await findInterrupted(messages, storage, tabs);
+  for (const message of messages) void watchWriting(message, { storage, tabs });
 }
 
 /** Shows none, such as for a conversation that begins. */
@@ -101,26 +117,58 @@ export function closeConversation(): void {
 /** The conversation that was asked for last: another one's messages may arrive later. */
 let wanted: string | undefined;
 
-/** Replies that were being written when their page was closed, without having been able to say so. */
-async function findInterrupted(
-  messages: readonly Message[],
-  storage: ChatStorage,
-  tabs: Tabs,
-): Promise<void> {
-  for (const message of messages) {
-    if (
-      message.role !== "assistant" ||
-      message.reply.status !== "writing" ||
-      liveReplies.value.has(message.id)
-    )
-      continue;
-    if (await tabs.isWrittenElsewhere(message.id)) continue;
-    const now = await storage.message(message.id);
-    if (now?.role !== "assistant" || now.reply.status !== "writing") continue;
-    const interrupted: Message = { ...now, reply: { ...now.reply, status: "interrupted" } };
-    await storage.saveReplies([interrupted]);
-    showMessages(message.conversationId, [interrupted]);
+/** Brings replies into the database that another page could not save, such as one that was closed. */
+async function takeUnsaved(storage: ChatStorage): Promise<void> {
+  try {
+    const replies = await saveUnsaved(localStorage, (each) => storage.saveReplies(each));
+    for (const reply of replies) showMessages(reply.conversationId, [reply]);
+  } catch {
+    // The database refuses them still: they stay where they are, for the next start.
   }
+}
+
+/** The replies that `watchWriting` is at. */
+const watched = new Set<string>();
+
+/**
+ * Finds out who writes a reply that is not whole: this page, another tab, or nobody any more, as its page has gone without being able
+ * to say so. Ends once it is whole or another conversation is open.
+ */
+async function watchWriting(message: Message, { storage, tabs }: Store): Promise<void> {
+  const { id, conversationId } = message;
+  if (!isWriting(message) || liveReplies.value.has(id) || watched.has(id)) return;
+  watched.add(id);
+  let isElsewhere = await tabs.isWrittenElsewhere(id);
+  if (isElsewhere) setElsewhere(id, true);
+  while (isElsewhere && openChat.value?.id === conversationId && isWriting(await storage.message(id))) {
+    await pause(askAgainMs);
+    isElsewhere = await tabs.isWrittenElsewhere(id, patientMs);
+  }
+  watched.delete(id);
+  setElsewhere(id, false);
+  const now = await storage.message(id);
+  const isOver = !isElsewhere && !liveReplies.value.has(id);
+  if (!isOver || now?.role !== "assistant" || now.reply.status !== "writing") return;
+  const interrupted: Message = { ...now, reply: { ...now.reply, status: "interrupted" } };
+  await storage.saveReplies([interrupted]);
+  showMessages(conversationId, [interrupted]);
+}
+
+function isWriting(message: Message | undefined): boolean {
+  return message?.role === "assistant" && message.reply.status === "writing";
+}
+
+function setElsewhere(id: string, isElsewhere: boolean): void {
+  const ids = new Set(writtenElsewhere.value);
+  if (isElsewhere) ids.add(id);
+  else ids.delete(id);
+  writtenElsewhere.value = ids;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }
 
 /** Puts a conversation into the list, in the place of its older state. */
@@ -151,7 +199,7 @@ export function showMessages(
 
 /** What another tab has changed. */
 async function follow(change: Change): Promise<void> {
-  const { storage } = await startChats();
+  const { storage, tabs } = await startChats();
   if (change.kind === "folders") folders.value = byName((await storage.all()).folders);
   else if (change.kind === "presets") presets.value = byName((await storage.all()).presets);
   else if (change.kind === "conversation") await followConversation(change.id, storage);
@@ -164,6 +212,7 @@ async function follow(change: Change): Promise<void> {
       there,
       change.ids.filter((id) => !known.has(id)),
     );
+    for (const message of there) void watchWriting(message, { storage, tabs });
   }
 }
 

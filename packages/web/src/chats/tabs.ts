@@ -15,8 +15,8 @@ type Note =
 export interface Tabs {
   /** Tells the others of a change that this tab has made. */
   announce(change: Change): void;
-  /** Whether another tab is writing this reply now. */
-  isWrittenElsewhere(replyId: string): Promise<boolean>;
+  /** Whether another tab is writing this reply now. One that does not answer in time is not. */
+  isWrittenElsewhere(replyId: string, timeoutMs?: number): Promise<boolean>;
   close(): void;
 }
 
@@ -43,14 +43,14 @@ export function joinTabs({ name, onChange, isWriting }: TabsOptions): Tabs {
   });
   return {
     announce: (change) => send({ type: "change", change }),
-    isWrittenElsewhere: (replyId) =>
+    isWrittenElsewhere: (replyId, timeoutMs = answerMs) =>
       new Promise((resolve) => {
         const settle = (isWritten: boolean) => {
           clearTimeout(timer);
           asked.delete(replyId);
           resolve(isWritten);
         };
-        const timer = setTimeout(() => settle(false), answerMs);
+        const timer = setTimeout(() => settle(false), timeoutMs);
         asked.set(replyId, () => settle(true));
         send({ type: "who-writes", id: replyId });
       }),

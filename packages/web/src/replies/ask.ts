@@ -1,5 +1,6 @@
 // What a person asks of the models: to answer a message, to try again, to go on, to answer an edited question.
 import { imageUrl } from "@ingle/client";
+import { batch } from "@preact/signals";
 
 import { beginConversation, changeConversation } from "../chats/chat-changes.ts";
 import { attachmentsOf } from "../chats/chat-storage.ts";
@@ -22,14 +23,15 @@ import {
   type UserMessage,
 } from "../chats/conversation.ts";
 import { addMessages } from "../chats/message-changes.ts";
-import { pathTo } from "../chats/message-tree.ts";
+import { makeTree, pathTo, type MessageTree } from "../chats/message-tree.ts";
 import { titleOf } from "../chats/title.ts";
+import { keepUnsaved } from "../chats/unsaved-replies.ts";
 import { announce } from "../design/announcer.tsx";
 import { showError } from "../design/toast.tsx";
 import { strings } from "../strings/strings.ts";
 import { toChatBody } from "./chat-request.ts";
 import { liveReplies } from "./live-replies.ts";
-import { endLive, writeReplies } from "./reply-writer.ts";
+import { beginReplies, endLive, writeReplies, type BegunReplies } from "./reply-writer.ts";
 
 /** What a person has written, with the bytes of its images by their ids. */
 export interface Question {
@@ -86,9 +88,9 @@ export async function continueReply(message: ReplyMessage): Promise<void> {
   const isContinuation = message.text !== "";
   const reply = isContinuation ? message.reply : { ...message.reply, thinking: "", thinkingMs: null };
   const begun: ReplyMessage = { ...message, reply: { ...reply, status: "writing", error: null } };
+  const replies = beginReplies([begun]);
   showMessages(conversation.id, [begun]);
-  await (await chatStorage()).saveReplies([begun]);
-  await run(conversation, isContinuation ? path : path.slice(0, -1), [begun], isContinuation);
+  await run(conversation, isContinuation ? path : path.slice(0, -1), replies, isContinuation);
 }
 
 /** Ends those of the replies that this page writes. */
@@ -133,43 +135,59 @@ async function answer(
   );
   // Messages are kept in the order of their times.
   const replies = sets.flat().map((reply, at) => ({ ...reply, createdAt: now + at }));
-  await addMessages(conversation.id, replies);
-  await changeConversation(conversation.id, (before) => ({ ...before, updatedAt: now }));
-  const chat = openChat.value;
-  if (chat?.id !== conversation.id) return;
-  const path = pathTo(chat.tree, parentId);
-  const latest = conversationOf(conversation.id) ?? conversation;
-  for (const model of models) {
-    const own = replies.filter(({ reply }) => reply.model === model);
-    void run(latest, path, own, false);
+  const begun = models.map((model) => beginReplies(replies.filter(({ reply }) => reply.model === model)));
+  try {
+    await addMessages(conversation.id, replies);
+    await changeConversation(conversation.id, (before) => ({ ...before, updatedAt: now }));
+    const path = pathTo(await treeOf(conversation.id), parentId);
+    const latest = conversationOf(conversation.id) ?? conversation;
+    for (const own of begun) void run(latest, path, own, false);
+  } catch (error) {
+    endLive(replies);
+    throw error;
   }
+}
+
+/** The messages of a conversation, which another one may have taken the place of on the page. */
+async function treeOf(conversationId: string): Promise<MessageTree<Message>> {
+  const chat = openChat.value;
+  if (chat?.id === conversationId) return chat.tree;
+  return makeTree(await (await chatStorage()).messagesOf(conversationId));
 }
 
 /** Writes replies of one model to their end. */
 async function run(
   conversation: Conversation,
   path: readonly Message[],
-  messages: readonly ReplyMessage[],
+  begun: BegunReplies,
   isContinuation: boolean,
 ): Promise<void> {
+  const { messages } = begun;
   const model = messages[0]?.reply.model ?? "";
   const { settings } = conversation;
   const storage = await chatStorage();
+  const written = await writeReplies(begun, {
+    body: async () => {
+      const images = await imagesOf(path);
+      return toChatBody({ model, path, settings, answers: messages.length, isContinuation, images });
+    },
+    save: (replies) => storage.saveReplies(replies),
+    keep: keepIfPossible,
+  });
+  batch(() => {
+    showMessages(conversation.id, written.messages);
+    endLive(messages);
+  });
+  if (written.saveError !== undefined) showError(written.saveError);
+  for (const message of written.messages) announceEnd(message);
+}
+
+function keepIfPossible(replies: readonly ReplyMessage[]): void {
   try {
-    const written = await writeReplies({
-      messages,
-      body: async () => {
-        const images = await imagesOf(path);
-        return toChatBody({ model, path, settings, answers: messages.length, isContinuation, images });
-      },
-      save: (replies) => storage.saveReplies(replies),
-    });
-    showMessages(conversation.id, written);
-    for (const message of written) announceEnd(message);
-  } catch (error) {
-    showError(error);
+    keepUnsaved(localStorage, replies);
+  } catch {
+    // localStorage is full: what the database has of the replies is what stays.
   }
-  endLive(messages);
 }
 
 /** For those who do not see that an answer has ended; the answer itself is theirs to read. */

@@ -1,5 +1,5 @@
-// Streams one request's replies from the server into their messages: onto the page with each frame, and into the database
-// each second, so that closing the page loses a second at most.
+// Streams one request's replies from the server into their messages: onto the page with each frame, and into the database with the
+// first words and then each second. What has come since is kept when the page is closed; a crash of the browser loses a second.
 import { ApiError, IngleError, StreamError } from "@ingle/client";
 import { batch, signal } from "@preact/signals";
 
@@ -26,33 +26,57 @@ addEventListener("pagehide", () => {
   for (const close of open) close();
 });
 
+/** Replies that are written, or will be as soon as their request is sent: the choices of one request, in their order. */
+export interface BegunReplies {
+  readonly messages: readonly ReplyMessage[];
+  readonly live: readonly LiveReply[];
+  readonly controller: AbortController;
+}
+
 interface WriteOptions {
-  /** The choices of the request, in their order. */
-  messages: readonly ReplyMessage[];
   /** Made when it is asked for: images have to be read first. */
   body: () => Promise<StreamedChatBody>;
   save: (messages: readonly ReplyMessage[]) => Promise<void>;
+  /** Keeps them at once, without the database. */
+  keep: (messages: readonly ReplyMessage[]) => void;
+}
+
+export interface WrittenReplies {
+  /** As they are at the end. */
+  messages: readonly ReplyMessage[];
+  /** Why they could not be saved; undefined when they are. */
+  saveError: unknown;
 }
 
 /**
- * Resolves with the messages as they are at the end, which are saved by then. A request that fails is a reply that failed;
- * it rejects only when the replies cannot be saved.
+ * Puts replies on the page's list of those that are written. Called before their messages are shown, so that nobody takes them for
+ * another tab's; `endLive` takes them off.
  */
-export async function writeReplies({ messages, body, save }: WriteOptions): Promise<readonly ReplyMessage[]> {
+export function beginReplies(messages: readonly ReplyMessage[]): BegunReplies {
   const controller = new AbortController();
-  const progress = createProgress(messages.map(beginningOf), () => performance.now());
   const live = messages.map((message) => makeLive(message, controller));
+  batch(() => {
+    messages.forEach((message, at) => live[at] !== undefined && addLiveReply(message.id, live[at]));
+  });
+  return { messages, live, controller };
+}
+
+/** Never rejects: a request that fails is a reply that failed. */
+export async function writeReplies(
+  { messages, live, controller }: BegunReplies,
+  { body, save, keep }: WriteOptions,
+): Promise<WrittenReplies> {
+  const progress = createProgress(messages.map(beginningOf), () => performance.now());
   const snapshot = (end: End) =>
     messages.map((message, at) => toMessage(message, progress.replies[at] ?? beginningOf(message), end));
   const frames = createFrameBatch(() => show(live, progress));
   const saveNow = createSaver(() => save(snapshot({ status: "writing", error: null })));
   const close = () => {
-    // Begun at once: a page that is being closed comes to nothing that waits for something else.
-    void save(snapshot({ status: "interrupted", error: null }));
+    keep(snapshot({ status: "interrupted", error: null }));
     controller.abort(new PageClosed());
   };
   open.add(close);
-  messages.forEach((message, at) => live[at] !== undefined && addLiveReply(message.id, live[at]));
+  saveNow.first();
   let end: End = { status: "done", error: null };
   try {
     const { signal: stopped } = controller;
@@ -70,9 +94,14 @@ export async function writeReplies({ messages, body, save }: WriteOptions): Prom
   }
   open.delete(close);
   const written = snapshot(end);
-  await Promise.all([saveNow.settled(), save(written)]);
   frames.finish();
-  return written;
+  try {
+    await Promise.all([saveNow.settled(), save(written)]);
+    return { messages: written, saveError: undefined };
+  } catch (saveError) {
+    keep(written);
+    return { messages: written, saveError };
+  }
 }
 
 /** Takes replies off the page's list of those that are written; their messages have to be shown by then. */
@@ -146,16 +175,20 @@ function show(live: readonly LiveReply[], { replies }: ProgressOfAll): void {
   });
 }
 
-/** Saves at most each second, one after the other. A save that fails is tried again by the next one. */
+/** Saves at once, with the first words and then at most each second. A save that fails is tried again by the next one. */
 function createSaver(save: () => Promise<void>) {
-  let last = performance.now();
+  let last = Number.NEGATIVE_INFINITY;
   let running: Promise<void> = Promise.resolve();
+  const begin = () => {
+    running = saveAfter(running, save);
+  };
   return {
+    first: begin,
     soon() {
       const now = performance.now();
       if (now - last < saveEveryMs) return;
       last = now;
-      running = saveAfter(running, save);
+      begin();
     },
     settled: () => running,
   };
