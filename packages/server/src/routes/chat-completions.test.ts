@@ -217,7 +217,7 @@ describe("a client that leaves", () => {
 describe("a full house", () => {
   it("is a 429 with Retry-After, also for a stream, and takes the next one after it", async () => {
     await using house = await scriptedServer({
-      script: { pieces: ["a"], delayMs: 100, parallel: 1 },
+      script: { pieces: ["a"], delayMs: 1_500, parallel: 1 },
       flags: { waitingMax: 1 },
     });
     const taken = [post(house.server.url, {}), post(house.server.url, {})];
