@@ -106,5 +106,10 @@ it("makes a key that is shown once, and that programs need from then on", async 
   expect((await client.models.list()).data).toHaveLength(1);
   await page.getByRole("button", { name: "Revoke editor" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByText("No key is left, so the server lets nobody in.").waitFor();
+  expect((await fetch(`${baseURL}/models`)).status).toBe(401);
+  await expect(client.models.list()).rejects.toMatchObject({ status: 401 });
+  await page.getByRole("button", { name: "Stop Server" }).click();
+  await page.getByRole("button", { name: "Start Server" }).waitFor();
   await page.getByText("No keys: programs on this machine need none.").waitFor();
 });

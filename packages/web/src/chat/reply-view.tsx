@@ -10,6 +10,7 @@ import { countText } from "../format/in-language.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { continueReply, retryReply } from "../replies/ask.ts";
 import { liveReplies, type LiveReply } from "../replies/live-replies.ts";
+import { errorWords, type ErrorWords } from "../strings/error-words.ts";
 import { strings } from "../strings/strings.ts";
 import { ContextHelp } from "./context-help.tsx";
 import { MessageMenu } from "./message-menu.tsx";
@@ -125,6 +126,7 @@ function CutReply({
 function ReplyFailure({ message }: { message: ReplyMessage }) {
   const text = strings.value.chat;
   const { error, model } = message.reply;
+  const words = failureWords(error);
   const isTooLong = error?.code === "context_length_exceeded";
   const again = (
     <div class="row">
@@ -137,7 +139,8 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
     <div class="reply-failure" role="group" aria-label={text.failed}>
       <Icon name="error" />
       <div class="stack">
-        <p>{failureText(error)}</p>
+        <p>{words.text}</p>
+        {words.detail !== null && <p class="small soft">{words.detail}</p>}
         {isTooLong ? (
           <ContextHelp model={model} usedTokens={error.promptTokens} isFullNote="">
             {again}
@@ -150,14 +153,14 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
   );
 }
 
-/** In the words of the page where it knows what happened, and else in those of the server. */
-function failureText(error: ReplyError | null): string {
+/** Of a prompt that is too long the page says all that the server does, in its own language. */
+function failureWords(error: ReplyError | null): ErrorWords {
   const text = strings.value.chat;
-  if (error === null) return text.failed;
-  const { code, message, promptTokens, contextLength } = error;
+  if (error === null) return { text: text.failed, detail: null };
+  const { code, promptTokens, contextLength } = error;
   return code === "context_length_exceeded" && promptTokens !== null && contextLength !== null
-    ? text.contextTooLong(countText(promptTokens), countText(contextLength))
-    : message;
+    ? { text: text.contextTooLong(countText(promptTokens), countText(contextLength)), detail: null }
+    : errorWords(error);
 }
 
 function Unfinished({ message, note }: { message: ReplyMessage; note: string }) {

@@ -191,7 +191,11 @@ export function Switch({ label, hint, isOn, isDisabled = false, onToggle }: Swit
         checked={isOn}
         disabled={isDisabled}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        onChange={(event) => onToggle(event.currentTarget.checked)}
+        onChange={({ currentTarget }) => {
+          const wanted = currentTarget.checked;
+          currentTarget.checked = isOn; // it shows what is, until that has changed
+          onToggle(wanted);
+        }}
       />
     </div>
   );

@@ -1,6 +1,7 @@
 // Short messages at the edge of the page, with at most one thing to do about them, such as undo.
 import { signal } from "@preact/signals";
 
+import { wordsOf } from "../strings/error-words.ts";
 import { strings } from "../strings/strings.ts";
 import { Button, IconButton } from "./button.tsx";
 
@@ -8,6 +9,8 @@ import "./toast.css";
 
 export interface Toast {
   text: string;
+  /** What stands behind it, in smaller letters. */
+  detail?: string | null;
   tone?: "plain" | "good" | "bad";
   action?: { label: string; onAction: () => void };
 }
@@ -33,9 +36,9 @@ export function showToast(toast: Toast): void {
   if (toast.tone !== "bad") setTimeout(() => hide(number), shownMs);
 }
 
-/** The message of an error, as a toast that stays. */
+/** What went wrong, as a toast that stays. */
 export function showError(error: unknown): void {
-  showToast({ text: error instanceof Error ? error.message : String(error), tone: "bad" });
+  showToast({ ...wordsOf(error), tone: "bad" });
 }
 
 function hide(number: number): void {
@@ -46,9 +49,12 @@ function hide(number: number): void {
 export function ToastHost() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {shown.value.map(({ number, text, tone = "plain", action }) => (
+      {shown.value.map(({ number, text, detail = null, tone = "plain", action }) => (
         <div key={number} class={`toast ${tone}`}>
-          <span class="toast-text">{text}</span>
+          <span class="toast-text">
+            {text}
+            {detail !== null && <span class="toast-detail small soft">{detail}</span>}
+          </span>
           {action !== undefined && (
             <Button
               kind="quiet"

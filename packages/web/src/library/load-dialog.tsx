@@ -8,6 +8,7 @@ import { Button } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Field, Select } from "../design/field.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
+import { wordsOf, type ErrorWords } from "../strings/error-words.ts";
 import { strings } from "../strings/strings.ts";
 import { fitOfEstimate } from "./fit.ts";
 import { FitLight } from "./fit-light.tsx";
@@ -22,7 +23,7 @@ const contextLengthMin = 16;
 /** A slider that is pulled asks once it rests. */
 const restMs = 200;
 
-type Estimated = { estimate: MemoryEstimate | null; error: string | null; isAsking: boolean };
+type Estimated = { estimate: MemoryEstimate | null; error: ErrorWords | null; isAsking: boolean };
 
 /** The server's estimate of these fields; the one before stays in sight while the next is asked. */
 function useEstimate(model: string, fields: LoadFields): Estimated {
@@ -39,7 +40,7 @@ function useEstimate(model: string, fields: LoadFields): Estimated {
         setState({ estimate, error: null, isAsking: false });
       } catch (error) {
         if (leaving.signal.aborted) return;
-        setState({ estimate: null, error: error instanceof Error ? error.message : null, isAsking: false });
+        setState({ estimate: null, error: wordsOf(error), isAsking: false });
       }
     };
     const timer = setTimeout(() => void ask(), restMs);
@@ -168,7 +169,10 @@ function EstimateCard({ estimated: { estimate, error, isAsking } }: { estimated:
     >
       {estimate === null ? (
         <p class={error === null ? "soft" : "load-estimate-error"} role="status">
-          {isAsking ? text.estimating : (error ?? text.estimateFailed)}
+          {isAsking ? text.estimating : (error?.text ?? text.estimateFailed)}
+          {!isAsking && error !== null && error.detail !== null && (
+            <span class="small soft"> {error.detail}</span>
+          )}
         </p>
       ) : (
         <>

@@ -28,6 +28,7 @@ import { titleOf } from "../chats/title.ts";
 import { keepUnsaved } from "../chats/unsaved-replies.ts";
 import { announce } from "../design/announcer.tsx";
 import { showError } from "../design/toast.tsx";
+import { errorWords } from "../strings/error-words.ts";
 import { strings } from "../strings/strings.ts";
 import { toChatBody } from "./chat-request.ts";
 import { liveReplies } from "./live-replies.ts";
@@ -193,7 +194,8 @@ function keepIfPossible(replies: readonly ReplyMessage[]): void {
 /** For those who do not see that an answer has ended; the answer itself is theirs to read. */
 function announceEnd({ reply }: ReplyMessage): void {
   const text = strings.value.chat;
-  if (reply.status === "failed") announce(text.answerFailed(reply.error?.message ?? text.failed));
+  if (reply.status === "failed")
+    announce(text.answerFailed(reply.error === null ? text.failed : errorWords(reply.error).text));
   else if (reply.status === "stopped") announce(text.answerStopped);
   else announce(text.answerReady(reply.model));
 }

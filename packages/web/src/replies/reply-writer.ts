@@ -1,10 +1,11 @@
 // Streams one request's replies from the server into their messages: onto the page with each frame, and into the database with the
 // first words and then each second. What has come since is kept when the page is closed; a crash of the browser loses a second.
-import { ApiError, IngleError, StreamError } from "@ingle/client";
+import { ApiError, IngleError } from "@ingle/client";
 import { batch, signal } from "@preact/signals";
 
 import type { ReplyError, ReplyMessage, ReplyStatus } from "../chats/conversation.ts";
 import { client } from "../connection/client.ts";
+import { codeOf } from "../strings/error-words.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 import { createFrameBatch } from "./frame-batch.ts";
 import { addLiveReply, removeLiveReply, type LiveReply } from "./live-replies.ts";
@@ -131,12 +132,7 @@ function toReplyError(error: unknown): ReplyError {
     const { code, promptTokens = null, contextLength = null } = error;
     return { code, message, promptTokens, contextLength };
   }
-  return {
-    code: StreamError.is(error) ? error.code : null,
-    message,
-    promptTokens: null,
-    contextLength: null,
-  };
+  return { code: codeOf(error), message, promptTokens: null, contextLength: null };
 }
 
 function beginningOf({ text, reply }: ReplyMessage): ReplyProgress {

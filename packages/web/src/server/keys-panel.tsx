@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import { useAttempt } from "../connection/attempt.ts";
 import { client } from "../connection/client.ts";
+import { live } from "../connection/connection.ts";
 import { Badge } from "../design/badge.tsx";
 import { Button } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
@@ -31,6 +32,8 @@ async function refreshKeys(): Promise<void> {
 export function KeysPanel() {
   const text = strings.value.server;
   const [isCreating, setCreating] = useState(false);
+  // A server that was started or used with a key asks for one until its next start, though the last one is revoked.
+  const needsKey = live.value?.server.needs_key === true;
   useEffect(() => void refreshKeys(), []);
   return (
     <section class="stack" aria-labelledby="keys-heading">
@@ -40,7 +43,9 @@ export function KeysPanel() {
           {text.createKey}
         </Button>
       </div>
-      <p class="small soft">{keys.value?.length === 0 ? text.noKeys : text.keysText}</p>
+      <p class="small soft">
+        {keys.value?.length !== 0 ? text.keysText : needsKey ? text.noKeysLeft : text.noKeys}
+      </p>
       {keys.value !== null && keys.value.length > 0 && (
         <ul class="keys">
           {keys.value.map((key) => (

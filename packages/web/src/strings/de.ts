@@ -1,6 +1,7 @@
 // German, whole: the compiler misses whatever English has and this has not.
 import { appDe } from "./app-de.ts";
 import { chatDe } from "./chat-de.ts";
+import { errorsDe } from "./errors-de.ts";
 import { firstRunDe } from "./first-run-de.ts";
 import { libraryDe } from "./library-de.ts";
 import { machineDe } from "./machine-de.ts";
@@ -13,6 +14,7 @@ import type { Strings } from "./strings.ts";
 export const de: Strings = {
   app: appDe,
   chat: chatDe,
+  errors: errorsDe,
   firstRun: firstRunDe,
   library: libraryDe,
   machine: machineDe,

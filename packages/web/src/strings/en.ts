@@ -1,6 +1,7 @@
 // English, the page's own language. Each part of the page has a file of its own.
 import { appEn } from "./app-en.ts";
 import { chatEn } from "./chat-en.ts";
+import { errorsEn } from "./errors-en.ts";
 import { firstRunEn } from "./first-run-en.ts";
 import { libraryEn } from "./library-en.ts";
 import { machineEn } from "./machine-en.ts";
@@ -12,6 +13,7 @@ import { textEn } from "./text-en.ts";
 export const en = {
   app: appEn,
   chat: chatEn,
+  errors: errorsEn,
   firstRun: firstRunEn,
   library: libraryEn,
   machine: machineEn,

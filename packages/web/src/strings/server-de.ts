@@ -174,6 +174,8 @@ export const serverDe: Strings["server"] = {
   keysText:
     "Gibt es einen Schlüssel, brauchen Anfragen einen. Ein Verwaltungsschlüssel darf auch Modelle laden, holen und entfernen.",
   noKeys: "Keine Schlüssel: Programme auf diesem Rechner brauchen keinen.",
+  noKeysLeft:
+    "Kein Schlüssel ist übrig, deshalb lässt der Server niemanden ein. Einen neuen erstellen, oder den Server anhalten und ohne Schlüssel wieder starten.",
   keyName: "Name",
   keyNamePlaceholder: "Etwa „Editor“",
   keyScope: "Darf",

@@ -171,6 +171,8 @@ export const serverEn = {
   keys: "API keys",
   keysText: "With a key, requests need one. A management key may also load, fetch and remove models.",
   noKeys: "No keys: programs on this machine need none.",
+  noKeysLeft:
+    "No key is left, so the server lets nobody in. Create a key, or stop and start the server to use it without one.",
   keyName: "Name",
   keyNamePlaceholder: "Such as “editor”",
   keyScope: "May",

@@ -41,8 +41,11 @@ describe("English", () => {
   const texts = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$|^strings\b/.test(name))
     .map((name) => readFileSync(path.join(src, name), "utf8"));
-  /** The texts whose names the page puts together. */
-  const computed = new Set(settingFields.flatMap(({ name }) => [`sampling.${name}`, `sampling.${name}Hint`]));
+  /** The texts whose names the page puts together, or finds by the code of an error. */
+  const computed = new Set([
+    ...settingFields.flatMap(({ name }) => [`sampling.${name}`, `sampling.${name}Hint`]),
+    ...Object.keys(en.errors).map((code) => `errors.${code}`),
+  ]);
 
   /** Whether a file that reads this section of the texts names the entry. A group of texts is used as a whole. */
   const isUsed = (section: string, key: string) => {

@@ -1,0 +1,31 @@
+// German of what can go wrong, by the code of the error.
+import type { Strings } from "./strings.ts";
+
+export const errorsDe: Strings["errors"] = {
+  invalid_request: "Der Server hat das abgelehnt.",
+  invalid_json: "Der Server konnte das nicht lesen.",
+  context_length_exceeded: "Das ist zu lang für den Kontext des Modells.",
+  image_invalid: "Ein Bild konnte nicht gelesen werden.",
+  image_not_supported: "Dieses Modell liest keine Bilder.",
+  generation_not_supported: "Dieses Modell schreibt keinen Text.",
+  embeddings_not_supported: "Dieses Modell liefert keine Embeddings.",
+  unauthorized: "Der Server verlangt einen gültigen API-Schlüssel.",
+  forbidden: "Das ist hier nicht erlaubt.",
+  not_found: "Das gibt es nicht oder nicht mehr.",
+  model_not_found: "Der Server hat dieses Modell nicht.",
+  method_not_allowed: "Das bietet der Server nicht an.",
+  cancelled: "Diese Anfrage wurde auf der Server-Seite abgebrochen.",
+  payload_too_large: "Das ist zu groß für den Server.",
+  unsupported_media_type: "Dieses Format nimmt der Server nicht an.",
+  overloaded: "Der Server hat zu viel zu tun. Gleich noch einmal versuchen.",
+  rate_limited: "Zu viele Anfragen. In einer Minute noch einmal versuchen.",
+  client_closed: "Die Verbindung wurde geschlossen.",
+  internal: "Im Server ist etwas schiefgegangen.",
+  engine_failed: "Das Modell konnte nicht geladen werden oder nicht antworten.",
+  model_loading: "Das Modell wird noch geladen.",
+  out_of_memory: "Dafür reicht der Speicher nicht.",
+  shutting_down: "Der Server wird gerade beendet.",
+  timeout: "Das hat zu lange gedauert.",
+  stream_incomplete: "Die Antwort ist abgebrochen.",
+  unreachable: "Ingle ist nicht zu erreichen.",
+};

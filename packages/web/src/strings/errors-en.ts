@@ -1,0 +1,31 @@
+// English of what can go wrong, by the code of the error: what it means for a person. The server's own sentence follows as the detail.
+import type { WireErrorCode } from "@ingle/protocol";
+
+export const errorsEn = {
+  invalid_request: "The server refused this.",
+  invalid_json: "The server could not read this.",
+  context_length_exceeded: "This is too long for the model's context.",
+  image_invalid: "An image could not be read.",
+  image_not_supported: "This model does not read images.",
+  generation_not_supported: "This model does not write text.",
+  embeddings_not_supported: "This model has no embeddings.",
+  unauthorized: "The server needs a valid API key.",
+  forbidden: "You may not do this here.",
+  not_found: "It is not there, or not any more.",
+  model_not_found: "The server does not have this model.",
+  method_not_allowed: "The server does not offer this.",
+  cancelled: "This request was cancelled on the Server page.",
+  payload_too_large: "This is too large for the server.",
+  unsupported_media_type: "The server does not take this format.",
+  overloaded: "The server has too much to do. Try again shortly.",
+  rate_limited: "Too many requests. Try again in a minute.",
+  client_closed: "The connection was closed.",
+  internal: "Something went wrong in the server.",
+  engine_failed: "The model could not be loaded, or could not answer.",
+  model_loading: "The model is still being loaded.",
+  out_of_memory: "There is not enough memory for this.",
+  shutting_down: "The server is stopping.",
+  timeout: "This took too long.",
+  stream_incomplete: "The answer broke off.",
+  unreachable: "Ingle cannot be reached.",
+} satisfies Record<WireErrorCode | "stream_incomplete" | "unreachable", string>;
