@@ -154,6 +154,7 @@ export {
 } from "./server-control.ts";
 export { templateKwargsMax } from "./thinking.ts";
 export type { ReasoningEffort } from "./thinking.ts";
+export { RenderedPrompt, RenderedPrompts } from "./rendering.ts";
 export { Detokenization, DetokenizeRequest, Tokenization, TokenizeRequest, TokenPiece } from "./tokenize.ts";
 export type { DetokenizeBody, TokenizeBody } from "./tokenize.ts";
 export { Tool, toolsMax } from "./tools.ts";

@@ -134,6 +134,8 @@ export const ServerConfig = z
     rateLimit: z.int("must be a whole number").min(0, "must be at least 0").default(0),
     /** Whose names `/metrics` has beside ours. */
     metricsCompat: z.enum(["vllm"], 'must be "vllm"').optional(),
+    /** Answers `/metrics` without a key where keys are configured: the scrapers of gateways send none. */
+    metricsPublic: z.boolean("must be true or false").default(false),
     /** Where traces go; absent is nowhere. */
     tracing: TracingSettings.optional(),
     models: z.object({
@@ -216,6 +218,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
     tls: tlsFiles({ values, sources }),
     rateLimit: values.rateLimit ?? defaultRateLimit(values.host ?? variant.host),
     metricsCompat: values.metricsCompat,
+    metricsPublic: values.metricsPublic,
     tracing: tracingSettings(input.env, (variable, why) => {
       throw new ConfigError(variable, `${variable} ${why}.`);
     }),

@@ -40,6 +40,7 @@ export interface ServerFlags {
   rateLimit?: number | undefined;
   connectionsPerAddress?: number | undefined;
   metricsCompat?: string | undefined;
+  metricsPublic?: boolean | undefined;
   /** Times are texts such as `30s`: see duration.ts. */
   idleUnload?: string | undefined;
   onLoading?: "wait" | "reject" | undefined;
@@ -113,6 +114,7 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "rateLimit", variables: ["INGLE_RATE_LIMIT"], read: wholeNumber },
   { name: "connectionsPerAddress", variables: ["INGLE_CONNECTIONS_PER_ADDRESS"], read: wholeNumber },
   { name: "metricsCompat", variables: ["INGLE_METRICS_COMPAT"], read: text },
+  { name: "metricsPublic", variables: ["INGLE_METRICS_PUBLIC"], read: truth },
   { name: "idleUnload", variables: ["INGLE_IDLE_UNLOAD"], read: text },
   { name: "onLoading", variables: ["INGLE_ON_LOADING"], read: text },
   { name: "maxLoaded", variables: ["INGLE_MAX_LOADED"], read: wholeNumber },

@@ -33,6 +33,8 @@ export interface Script {
   };
   /** Tokens of every reply that are said to have been guessed, and guessed right. Default none. */
   drafts?: { drafted: number; accepted: number };
+  /** Tokens of every prompt that are said not to have been computed, at most all of them. Default 0. */
+  cachedTokens?: number;
   /** Writing a conversation out ends only when it is aborted. */
   endlessTemplate?: boolean;
   /** Reads replies; without it, they are nothing but content. */
@@ -187,7 +189,7 @@ function scriptedEngine(
     submit: (request) => {
       const id = takeIn();
       log.requests.push(request);
-      counted.promptTokens += request.tokens.length;
+      counted.promptTokens += request.tokens.length - cachedOf(request, script);
       void play(id, request, script, log, count); // ends by itself: every path emits a last event
       return id;
     },
@@ -280,7 +282,7 @@ function lastEvent(
     reason: said < all ? "length" : (script.finishReason ?? "stop"),
     stop: script.stop ?? "",
     promptTokens: request.tokens.length,
-    cachedTokens: 0,
+    cachedTokens: cachedOf(request, script),
     droppedTokens: 0,
     completionTokens: said,
     draftedTokens: script.drafts?.drafted ?? 0,
@@ -289,4 +291,8 @@ function lastEvent(
     promptMs: 1,
     predictedMs: said,
   };
+}
+
+function cachedOf({ tokens }: Pick<NativeRequest, "tokens">, { cachedTokens = 0 }: Script): number {
+  return Math.min(cachedTokens, tokens.length);
 }

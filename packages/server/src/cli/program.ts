@@ -176,7 +176,8 @@ function addServerFlags(command: Command): Command {
     .option("--drain-timeout <time>", 'how long running answers may go on after a stop, such as "30s"')
     .addOption(
       new Option("--metrics-compat <names>", "add the metric names of another server").choices(["vllm"]),
-    );
+    )
+    .option("--metrics-public", "answer /metrics without a key");
 }
 
 function addGenerationFlags(command: Command): Command {

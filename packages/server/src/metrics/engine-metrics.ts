@@ -1,15 +1,8 @@
-// How the engine is at the moment of a scrape: the line, the cache, the work so far. Also under the names that
-// autoscalers and gateways know from vLLM, when --metrics-compat asks for them.
+// How the engine is at the moment of a scrape: the line, the cache, the work so far.
 import { totalOf } from "@ingle/engine";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { EngineCounter, EngineFigures } from "../models/engine-figures.ts";
 import type { ModelRegistry } from "../models/registry.ts";
-
-/**
- * Our cache is counted in cells of one token. Gateways hash prompts block by block, so a block of one token would cost
- * them much; 16 is what they are used to, and block_size times num_gpu_blocks is the same memory.
- */
-const vllmBlockSize = 16;
 
 type GaugeName =
   | "running"
@@ -49,11 +42,7 @@ const totals: readonly (readonly [EngineCounter, string, string])[] = [
   ["cacheRamHits", "ingle_cache_ram_hits_total", "Pieces of evicted state that were copied back."],
 ];
 
-export function addEngineMetrics(
-  register: Registry,
-  models: ModelRegistry,
-  options: { vllmNames: boolean },
-): void {
+export function addEngineMetrics(register: Registry, models: ModelRegistry): void {
   for (const [figure, name, help] of gauges) {
     register.registerMetric(
       new Gauge({
@@ -81,6 +70,16 @@ export function addEngineMetrics(
   }
   register.registerMetric(
     new Gauge({
+      name: "ingle_kv_usage_ratio",
+      help: "The part of the KV cache that running requests hold or have reserved: 0 to 1.",
+      registers: [],
+      collect() {
+        this.set(kvUsage(models.figures()));
+      },
+    }),
+  );
+  register.registerMetric(
+    new Gauge({
       name: "ingle_model_loaded",
       help: "1 for a model in memory, 0 for one that the next request loads.",
       labelNames: ["model"],
@@ -92,7 +91,6 @@ export function addEngineMetrics(
     }),
   );
   addModelMetrics(register, models);
-  if (options.vllmNames) addVllmNames(register, models);
 }
 
 /** How often models came and went, and the memory that they take. */
@@ -124,44 +122,7 @@ function addModelMetrics(register: Registry, models: ModelRegistry): void {
   );
 }
 
-/** One sample for each model that was loaded in this server's life, as a gateway expects them. */
-function addVllmNames(register: Registry, models: ModelRegistry): void {
-  const all = (): { model_name: string; figures: EngineFigures }[] => {
-    const loaded = models.slots.filter(({ counts }) => counts.loads > 0);
-    return loaded.map((slot) => ({ model_name: slot.id, figures: slot.figures() }));
-  };
-  const gauge = (name: string, help: string, value: (figures: EngineFigures) => number): void => {
-    register.registerMetric(
-      new Gauge({
-        name: `vllm:${name}`,
-        help,
-        labelNames: ["model_name"],
-        registers: [],
-        collect() {
-          this.reset();
-          for (const { model_name, figures } of all()) this.set({ model_name }, value(figures));
-        },
-      }),
-    );
-  };
-  gauge("num_requests_running", "ingle_requests_running.", ({ running }) => running);
-  gauge("num_requests_waiting", "ingle_requests_waiting.", ({ waiting }) => waiting);
-  gauge("kv_cache_usage_perc", "ingle_kv_cells_used / ingle_kv_cells: 0 to 1.", ({ cells, cellsUsed }) =>
-    cells > 0 ? cellsUsed / cells : 0,
-  );
-  register.registerMetric(
-    new Gauge({
-      name: "vllm:cache_config_info",
-      help: "The cache's size in its labels; the value is always 1.",
-      labelNames: ["model_name", "block_size", "num_gpu_blocks"],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const { model_name, figures } of all()) {
-          const blocks = Math.floor(figures.cells / vllmBlockSize);
-          this.set({ model_name, block_size: vllmBlockSize, num_gpu_blocks: blocks }, 1);
-        }
-      },
-    }),
-  );
+/** The part of the KV cache that running requests hold or have reserved: 0 to 1. */
+export function kvUsage({ cells, cellsUsed }: EngineFigures): number {
+  return cells > 0 ? cellsUsed / cells : 0;
 }

@@ -5,16 +5,22 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { addEngineMetrics } from "./engine-metrics.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
 import { RequestMetrics } from "./request-metrics.ts";
+import { addVllmMetrics } from "./vllm-metrics.ts";
+
+/** Gateways ask every 50 ms, each of them: more often than that nothing is gathered and written out. */
+const freshMs = 50;
 
 export class Metrics implements Disposable {
   readonly requests: RequestMetrics;
   readonly #register = new Registry();
+  #ready: { text: Promise<string>; at: number } | undefined;
   readonly #process: Disposable;
 
   /** @param options.compat whose names are added to ours */
   constructor(models: ModelRegistry, options: { compat?: "vllm" | undefined } = {}) {
     this.requests = new RequestMetrics(this.#register);
-    addEngineMetrics(this.#register, models, { vllmNames: options.compat === "vllm" });
+    addEngineMetrics(this.#register, models);
+    if (options.compat === "vllm") addVllmMetrics(this.#register, models, this.requests);
     this.#process = addProcessMetrics(this.#register);
   }
 
@@ -22,9 +28,12 @@ export class Metrics implements Disposable {
     return this.#register.contentType;
   }
 
-  /** Every metric as it is now. */
+  /** Every metric, as it was at most 50 ms ago. */
   async text(): Promise<string> {
-    return this.#register.metrics();
+    const now = performance.now();
+    if (this.#ready === undefined || now - this.#ready.at >= freshMs)
+      this.#ready = { text: this.#register.metrics(), at: now };
+    return this.#ready.text;
   }
 
   /** Ends the measuring of the event loop. Idempotent. */

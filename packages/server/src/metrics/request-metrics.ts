@@ -76,6 +76,12 @@ export class RequestMetrics {
     this.#seconds.observe({ route }, seconds);
   }
 
+  /** Tokens of prompts that did not have to be computed, by the id of the model. */
+  async cachedTokens(): Promise<Map<string, number>> {
+    const { values } = await this.#cached.get();
+    return new Map(values.map(({ labels, value }) => [String(labels.model), value]));
+  }
+
   /** `model` is the id of a model in the house, never what a request called it. */
   meter(model: string): GenerationMeter {
     const firstToken = this.#firstToken.labels(model);

@@ -7,6 +7,10 @@ import { scriptedId, scriptedServer } from "../testing/scripted-server.ts";
 interface Ask {
   key?: string;
   user?: string | null;
+  /** Sent as x-llm-d-inference-fairness-id. */
+  fairness?: string;
+  /** Sent as x-session-id. */
+  session?: string;
 }
 
 const keys = { apiKey: ["first-key", "second-key"] };
@@ -31,7 +35,7 @@ async function converse(port: number, asks: readonly Ask[]): Promise<string> {
   return (await socket.toArray()).join("");
 }
 
-function requestText({ key, ...body }: Ask, isLast: boolean): string {
+function requestText({ key, fairness, session, ...body }: Ask, isLast: boolean): string {
   const payload = JSON.stringify({ model: scriptedId, messages: [{ role: "user", content: "Hi" }], ...body });
   return [
     "POST /v1/chat/completions HTTP/1.1",
@@ -39,6 +43,8 @@ function requestText({ key, ...body }: Ask, isLast: boolean): string {
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(payload)}`,
     ...(key === undefined ? [] : [`Authorization: Bearer ${key}`]),
+    ...(fairness === undefined ? [] : [`x-llm-d-inference-fairness-id: ${fairness}`]),
+    ...(session === undefined ? [] : [`x-session-id: ${session}`]),
     ...(isLast ? ["Connection: close"] : []),
     "",
     payload,
@@ -75,6 +81,45 @@ describe("a request counts for", () => {
       [{}, { key: "anything" }],
     ]);
     expect([distinct(one), distinct(other), distinct(one, other)]).toEqual([1, 1, 2]);
+  });
+});
+
+describe("behind a gateway, a request counts for", () => {
+  const gateway = { ...keys, trustProxy: ["127.0.0.1"] };
+
+  it("whom a trusted one names, within its key", async () => {
+    const [clients = []] = await clientsOf(gateway, [
+      [
+        { key: "first-key", fairness: "ann" },
+        { key: "first-key", fairness: "bob", user: "ann" },
+        { key: "second-key", fairness: "ann" },
+        { key: "first-key", fairness: "ann", user: "carl" },
+      ],
+    ]);
+    const [ann, bob, other, again] = clients;
+    expect(distinct(clients)).toBe(3);
+    expect(again).toBe(ann);
+    expect(new Set([ann, bob, other]).size).toBe(3);
+  });
+
+  it("its key where the sender is not trusted", async () => {
+    const [clients = []] = await clientsOf(keys, [
+      [
+        { key: "first-key", fairness: "ann" },
+        { key: "first-key", fairness: "bob" },
+      ],
+    ]);
+    expect(distinct(clients)).toBe(1);
+  });
+
+  it("its session where it names nobody and no key is asked for", async () => {
+    const [one = [], other = []] = await clientsOf({}, [
+      [{ session: "a" }, { session: "b" }, { session: "a", fairness: "ann" }],
+      [{ session: "a" }, { session: "" }],
+    ]);
+    expect(distinct(one)).toBe(3);
+    expect(other[0]).toBe(one[0]);
+    expect(distinct(one, other)).toBe(4);
   });
 });
 

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { scriptedApp, scriptedId, scriptedServer, type ScriptedApp } from "../testing/scripted-server.ts";
+import { buildApp } from "../app.ts";
+import { ModelRegistry } from "../models/registry.ts";
+import { scriptedKnown } from "../testing/scripted-models.ts";
+import {
+  scriptedApp,
+  scriptedId,
+  scriptedServer,
+  testConfig,
+  type ScriptedApp,
+} from "../testing/scripted-server.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
 
@@ -11,7 +20,7 @@ function samplesOf(text: string): Samples {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
 }
 
-async function scrape({ app }: Pick<ScriptedApp, "app">): Promise<Samples> {
+async function scrape({ app }: { app: Pick<ScriptedApp["app"], "inject"> }): Promise<Samples> {
   const response = await app.inject({ url: "/metrics" });
   expect(response.statusCode).toBe(200);
   return samplesOf(response.body);
@@ -115,11 +124,54 @@ describe("/metrics", () => {
     expect(samples.get(`vllm:cache_config_info{${label},block_size="16",num_gpu_blocks="128"}`)).toBe(1);
   });
 
+  it("has the older names of them, as the router of vLLM's production stack reads them", async () => {
+    await using house = await scriptedApp({ flags: { metricsCompat: "vllm" }, script: { cachedTokens: 2 } });
+    await chat(house);
+    const samples = await scrape(house);
+    const of = (name: string) => samples.get(`vllm:gpu_${name}{model_name="${scriptedId}"}`);
+    const computed = samples.get("ingle_prompt_tokens_total") ?? 0;
+    expect(of("cache_usage_perc")).toBe(samples.get("ingle_kv_usage_ratio"));
+    expect(of("prefix_cache_hits_total")).toBe(2);
+    expect(of("prefix_cache_queries_total")).toBe(computed + 2);
+    expect(of("prefix_cache_hit_rate")).toBeCloseTo(2 / (computed + 2), 9);
+  });
+
+  it("has a sample of each of them before the first load", async () => {
+    const config = testConfig({ metricsCompat: "vllm" });
+    await using registry = new ModelRegistry({ ...config.models, waitingMax: 9 });
+    registry.add(scriptedKnown(scriptedId));
+    await using app = await buildApp(config, { registry });
+    const samples = await scrape({ app });
+    const label = `model_name="${scriptedId}"`;
+    for (const name of ["num_requests_waiting", "num_requests_running", "kv_cache_usage_perc"])
+      expect(samples.get(`vllm:${name}{${label}}`)).toBe(0);
+    expect(samples.get(`vllm:cache_config_info{${label},block_size="16",num_gpu_blocks="0"}`)).toBe(1);
+    expect(samples.get("ingle_kv_usage_ratio")).toBe(0);
+  });
+
+  it("gathers and writes at most once in 50 ms, however many ask", async () => {
+    await using house = await scriptedApp();
+    const text = async () => (await house.app.inject({ url: "/metrics" })).body;
+    const begin = performance.now();
+    const texts = new Set<string>();
+    for (let count = 0; count < 100; count += 1) texts.add(await text());
+    expect(texts.size).toBeLessThanOrEqual(Math.ceil((performance.now() - begin) / 50));
+    await expect.poll(async () => texts.has(await text())).toBe(false);
+  });
+
   it("needs a key where keys are configured", async () => {
     await using house = await scriptedApp({ flags: { apiKey: ["secret"] } });
     expect((await house.app.inject({ url: "/metrics" })).statusCode).toBe(401);
     const headers = { authorization: "Bearer secret" };
     expect((await house.app.inject({ url: "/metrics", headers })).statusCode).toBe(200);
+  });
+
+  it("needs none where it is said to be public, and the other routes go on needing it", async () => {
+    await using house = await scriptedApp({ flags: { apiKey: ["secret"], metricsPublic: true } });
+    expect((await house.app.inject({ url: "/metrics" })).statusCode).toBe(200);
+    expect((await house.app.inject({ url: "/v1/models" })).statusCode).toBe(401);
+    const headers = { host: "evil.example" };
+    expect((await house.app.inject({ url: "/metrics", headers })).statusCode).toBe(403);
   });
 
   it("tells nothing of prompts, replies and keys", async () => {

@@ -1,4 +1,4 @@
-// GET /metrics: for Prometheus and what speaks its text form. Needs a key where keys are configured.
+// GET /metrics: for Prometheus and what speaks its text form. Needs a key where keys are configured, unless it is public.
 import type { FastifyInstance } from "fastify";
 import type { Operation } from "../openapi/operation.ts";
 
@@ -7,8 +7,9 @@ const operation: Operation = {
   answers: { 200: "text/plain" },
 };
 
-export async function metricsRoutes(app: FastifyInstance): Promise<void> {
-  app.get("/metrics", { config: { right: "inference", operation } }, async (_request, reply) => {
+export async function metricsRoutes(app: FastifyInstance, options: { isPublic: boolean }): Promise<void> {
+  const right = options.isPublic ? "none" : "inference";
+  app.get("/metrics", { config: { right, operation } }, async (_request, reply) => {
     const { metrics } = app;
     return reply.header("content-type", metrics.contentType).send(await metrics.text());
   });

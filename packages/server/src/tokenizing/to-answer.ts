@@ -1,6 +1,6 @@
-// The answers of /v1/tokenize and /v1/detokenize as JSON, written piece by piece: millions of tokens at once would hold up
-// everybody else while their numbers are being written out. Used by routes/tokenize.ts.
-import type { Detokenization, Tokenization, TokenPiece } from "@ingle/protocol";
+// The answers that hold tokens as JSON, written piece by piece: millions of tokens at once would hold up everybody else while
+// their numbers are being written out.
+import type { Detokenization, RenderedPrompt, Tokenization, TokenPiece } from "@ingle/protocol";
 
 /** Tokens of a piece of the answer. */
 const tokensAtOnce = 8_192;
@@ -16,16 +16,38 @@ export function* toTokenization(
   bytesOf?: readonly Uint8Array[],
 ): Pieces {
   yield '{"tokens":[';
-  for (let from = 0; from < tokens.length; from += tokensAtOnce) {
-    const some = tokens.subarray(from, from + tokensAtOnce);
-    const written =
-      bytesOf === undefined
-        ? some.join(",")
-        : Array.from(some, (id, index) => JSON.stringify(toPiece(id, bytesOf[from + index]))).join(",");
-    yield (from === 0 ? "" : ",") + written;
-  }
+  yield* writtenTokens(tokens, (some, from) =>
+    bytesOf === undefined
+      ? some.join(",")
+      : Array.from(some, (id, index) => JSON.stringify(toPiece(id, bytesOf[from + index]))).join(","),
+  );
   const rest: Omit<Tokenization, "tokens"> = { count: tokens.length, max_model_len: contextLength };
   yield `],${JSON.stringify(rest).slice(1)}`;
+}
+
+/** `RenderedPrompt` of the protocol. */
+export function* toRenderedPrompt(head: Omit<RenderedPrompt, "token_ids">, tokens: Int32Array): Pieces {
+  yield `${JSON.stringify(head).slice(0, -1)},"token_ids":[`;
+  yield* writtenTokens(tokens, (some) => some.join(","));
+  yield "]}";
+}
+
+/** `RenderedPrompts` of the protocol. */
+export function* toRenderedPrompts(
+  head: Omit<RenderedPrompt, "token_ids">,
+  all: readonly Int32Array[],
+): Pieces {
+  for (const [index, tokens] of all.entries()) {
+    yield index === 0 ? "[" : ",";
+    yield* toRenderedPrompt(head, tokens);
+  }
+  yield "]";
+}
+
+function* writtenTokens(tokens: Int32Array, write: (some: Int32Array, from: number) => string): Pieces {
+  for (let from = 0; from < tokens.length; from += tokensAtOnce) {
+    yield (from === 0 ? "" : ",") + write(tokens.subarray(from, from + tokensAtOnce), from);
+  }
 }
 
 /** `Detokenization` of the protocol. */

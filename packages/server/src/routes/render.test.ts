@@ -1,0 +1,59 @@
+import { RenderedPrompt, RenderedPrompts, Tokenization } from "@ingle/protocol";
+import { describe, expect, it } from "vitest";
+import { scriptedApp, scriptedId } from "../testing/scripted-server.ts";
+
+const messages = [{ role: "user", content: "Hi" }];
+
+async function posts(asked: readonly (readonly [path: string, payload: object])[]) {
+  await using house = await scriptedApp();
+  const answers: { status: number; json: unknown; ignored: unknown }[] = [];
+  for (const [path, payload] of asked) {
+    const answer = await house.app.inject({ method: "POST", url: `/v1/${path}`, payload });
+    const { "x-ingle-ignored": ignored } = answer.headers;
+    answers.push({ status: answer.statusCode, json: answer.json<unknown>(), ignored });
+  }
+  return { answers, requests: house.log.requests };
+}
+
+describe("rendering", () => {
+  it("tells the tokens of a chat's prompt, and computes nothing", async () => {
+    const { answers, requests } = await posts([
+      ["chat/completions/render", { model: scriptedId, messages, temperature: 0.3, stream: true }],
+      ["tokenize", { messages }],
+      ["chat/completions", { model: scriptedId, messages }],
+    ]);
+    const rendered = RenderedPrompt.parse(answers[0]?.json);
+    expect(rendered).toMatchObject({ model: scriptedId, request_id: expect.stringMatching(/^chatcmpl-/) });
+    expect(rendered.token_ids).toEqual(Tokenization.parse(answers[1]?.json).tokens);
+    // What is really computed, by the one request that was.
+    expect(requests.map(({ tokens }) => [...tokens])).toEqual([rendered.token_ids]);
+  });
+
+  it("tells those of each prompt of a completion, texts and tokens alike", async () => {
+    const { answers, requests } = await posts([
+      ["completions/render", { model: scriptedId, prompt: ["Hi", "Hello"] }],
+      ["completions/render", { model: scriptedId, prompt: [72, 105] }],
+      ["completions/render", { model: scriptedId, prompt: "" }],
+    ]);
+    const [texts = [], tokens = [], empty = []] = answers.map(({ json }) => RenderedPrompts.parse(json));
+    expect(texts.map(({ token_ids }) => String.fromCodePoint(...token_ids))).toEqual(["Hi", "Hello"]);
+    expect(new Set(texts.map(({ request_id }) => request_id)).size).toBe(1);
+    expect(tokens.map(({ token_ids }) => token_ids)).toEqual([[72, 105]]);
+    expect(empty).toHaveLength(1);
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    ["chat/completions/render", { model: scriptedId }, 400],
+    ["chat/completions/render", { model: scriptedId, messages, temperature: -1 }, 400],
+    ["chat/completions/render", { model: "nobody", messages }, 404],
+    ["completions/render", { model: scriptedId, prompt: [-1] }, 400],
+    ["completions/render", { model: "nobody", prompt: "Hi" }, 404],
+  ])("refuses at /v1/%s what a completion refuses: %j", async (path, body, status) => {
+    const { answers } = await posts([
+      [path, body],
+      [path.replace("/render", ""), body],
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual([status, status]);
+  });
+});
