@@ -1,6 +1,6 @@
 // The `ingle` command as a process of its own, over a scripted model instead of the native engine: for tests that
 // send real signals. Uses the build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON, and SCRIPT_FILE
-// a file with a longer one than a variable can hold.
+// a file with a longer one than a variable can hold. What stands before its `thoughtsEnd` in a reply are thoughts.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as engine from "@ingle/engine";
@@ -9,7 +9,14 @@ import { runFromShell } from "../dist/cli/main.js";
 
 const scriptFile = process.env["SCRIPT_FILE"];
 const script = scriptFile === undefined ? (process.env["SCRIPT"] ?? "{}") : readFileSync(scriptFile, "utf8");
-const { model } = await scriptedModel(JSON.parse(script));
+const { thoughtsEnd, ...said } = JSON.parse(script);
+const { model } = await scriptedModel(thoughtsEnd === undefined ? said : { ...said, reply: readThoughts });
+
+function readThoughts(text) {
+  const end = text.indexOf(thoughtsEnd);
+  if (end < 0) return { reasoning: text, content: "", calls: [] };
+  return { reasoning: text.slice(0, end), content: text.slice(end + thoughtsEnd.length), calls: [] };
+}
 
 await runFromShell("ingle", {
   engine: async () => ({

@@ -1,4 +1,5 @@
-// Between the page and the server: passes everything on unchanged and keeps the JSON bodies, as the server receives them.
+// Between the page and the server: passes everything on unchanged, keeps the JSON bodies as the server receives them, and holds a
+// stream of events back at a place that a test names.
 import { once } from "node:events";
 import {
   createServer,
@@ -16,10 +17,16 @@ export interface RecordedRequest {
   status: number;
 }
 
+interface Hold {
+  text: string;
+  released: Promise<void>;
+}
+
 export class RecordingProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: URL;
   readonly #requests: RecordedRequest[] = [];
+  #hold: Hold | undefined;
 
   private constructor(server: Server, target: URL) {
     this.#server = server;
@@ -49,6 +56,16 @@ export class RecordingProxy implements AsyncDisposable {
     return this.#requests.filter((request) => request.path === path);
   }
 
+  /** Lets no event with this text pass, and none behind it, until the returned function is called. */
+  holdAt(text: string): () => void {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#hold = { text, released };
+    return release;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
@@ -71,6 +88,21 @@ export class RecordingProxy implements AsyncDisposable {
       this.#requests.push({ path, body: JSON.parse(body.toString()), status: answer.statusCode ?? 0 });
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     response.flushHeaders();
-    await pipeline(answer, response);
+    const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
+    await (isStream ? this.#passOnEvents(answer, response) : pipeline(answer, response));
+  }
+
+  async #passOnEvents(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+    answer.setEncoding("utf8");
+    let rest = "";
+    for await (const piece of answer) {
+      const events = (rest + piece).split(/(?<=\n\n)/);
+      rest = events.at(-1)?.endsWith("\n\n") === true ? "" : (events.pop() ?? "");
+      for (const event of events) {
+        if (this.#hold !== undefined && event.includes(this.#hold.text)) await this.#hold.released;
+        response.write(event);
+      }
+    }
+    response.end(rest);
   }
 }
