@@ -18,6 +18,7 @@ export async function pdfText(bytes: ArrayBuffer): Promise<string | undefined> {
     useWasm: false,
     isImageDecoderSupported: false,
     useSystemFonts: true,
+    // What is wrong with a file is told to the person, not to the console.
     verbosity: VerbosityLevel.ERRORS,
   });
   try {

@@ -1,0 +1,192 @@
+// Files of a chat: texts and PDFs that are attached, and chats that are exported and come back in.
+import { readFile } from "node:fs/promises";
+import { tinyModel } from "@ingle/fixtures";
+import type { Download, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { fileText } from "../src/replies/chat-request.ts";
+import { useBrowser } from "./browser.ts";
+import { ChatHands } from "./chat-hands.ts";
+import { Home, IngleProcess } from "./ingle-process.ts";
+import { onePagePdf } from "./one-page-pdf.ts";
+import { RecordingProxy } from "./recording-proxy.ts";
+
+const chatPath = "/v1/chat/completions";
+const browser = useBrowser();
+let home: Home;
+let ingle: IngleProcess;
+let proxy: RecordingProxy;
+beforeAll(async () => {
+  home = await Home.make({ "tiny.gguf": await tinyModel({ endAfter: 20 }) });
+  ingle = await IngleProcess.start(["serve", "--port", "0", "--model", "tiny", "--threads", "1"], { home });
+  proxy = await RecordingProxy.start(ingle.address);
+});
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]();
+  await ingle[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+async function openChat() {
+  const opened = await browser.open({ url: proxy.address });
+  return {
+    opened,
+    page: opened.page,
+    chat: new ChatHands(opened.page),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+async function attach(page: Page, name: string, mimeType: string, content: string | Buffer): Promise<void> {
+  await page
+    .locator('input[type="file"][aria-label="Attach files"]')
+    .setInputFiles({ name, mimeType, buffer: Buffer.from(content) });
+}
+
+/** What the server counts. */
+async function tokensOf(content: string): Promise<number> {
+  const answer = await fetch(`${ingle.origin}/v1/tokenize`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "tiny", content, add_special: false }),
+  });
+  const { count }: { count: number } = await answer.json();
+  return count;
+}
+
+async function savedBy(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
+  const [download]: [Download, void] = await Promise.all([page.waitForEvent("download"), act()]);
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
+}
+
+it("sends texts and PDFs as text, and says what each costs", async () => {
+  await using test = await openChat();
+  const { page, chat, opened } = test;
+  await chat.askAndWait("Hello"); // now the model is in memory, and its tokens can be counted
+  const notes = "# Notes\n\nThe harbour opens at seven.\n```js\n1 + 1\n```\n";
+  await attach(page, "notes.md", "text/markdown", notes);
+  await attach(page, "report.pdf", "application/pdf", onePagePdf("The lighthouse was built in 1863."));
+  const expected = [fileText("notes.md", notes), fileText("report.pdf", "The lighthouse was built in 1863.")];
+  const chips = page.locator(".draft-attachment");
+  await chips
+    .filter({ hasText: "notes.md" })
+    .getByText(`${await tokensOf(expected[0] ?? "")} tokens`)
+    .waitFor();
+  await chips
+    .filter({ hasText: "report.pdf" })
+    .getByText(`${await tokensOf(expected[1] ?? "")} tokens`)
+    .waitFor();
+  await chat.askAndWait("When, and how old?");
+  const messages = proxy.requestsTo(chatPath).at(-1)?.body["messages"];
+  expect(messages).toMatchObject([
+    { content: "Hello" },
+    { role: "assistant" },
+    { role: "user", content: [...expected, "When, and how old?"].join("\n\n") },
+  ]);
+  expect(opened.problems).toEqual([]);
+});
+
+it("says why a file cannot be attached", async () => {
+  await using test = await openChat();
+  const { page, opened } = test;
+  for (const [name, type, content, why] of [
+    [
+      "program.bin",
+      "application/octet-stream",
+      Buffer.from([0, 159, 146, 150]),
+      "is not a text, an image or a PDF.",
+    ],
+    ["empty.txt", "text/plain", "", "is empty."],
+    ["scan.pdf", "application/pdf", onePagePdf(""), "has no text, only pictures of pages."],
+    ["broken.pdf", "application/pdf", "%PDF-1.4 and nothing else", "is damaged or locked."],
+  ] as const) {
+    await attach(page, name, type, Buffer.from(content));
+    await page.getByText(`${name} ${why}`).waitFor();
+  }
+  expect(await page.locator(".draft-attachment").count()).toBe(0);
+  expect(opened.problems).toEqual([]);
+});
+
+it("exports all chats, and imports them elsewhere with their branches, folders and files", async () => {
+  await using test = await openChat();
+  const { page, chat, opened } = test;
+  await attach(page, "notes.md", "text/markdown", "The harbour opens at seven.");
+  const first = await chat.askAndWait("When does it open?");
+  await chat.replies.first().getByRole("button", { name: "Try again", exact: true }).click();
+  await page.getByRole("group", { name: "Version 2 of 2" }).waitFor();
+  const second = await chat.wholeReply(0);
+  const list = page.getByRole("complementary", { name: "Conversations" });
+  await list.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "New folder" }).click();
+  await list.getByRole("button", { name: "New folder, 0 conversations" }).waitFor();
+  await list.getByRole("button", { name: "Actions for the folder New folder" }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await page.getByRole("textbox", { name: "Name of the folder" }).fill("Travel");
+  await page.keyboard.press("Enter");
+  await list.getByRole("button", { name: "Actions for When does it open?" }).click();
+  await page.getByRole("menuitem", { name: "Move to Travel" }).click();
+  await list.getByRole("button", { name: "Travel, 1 conversation" }).waitFor();
+
+  const { name, text } = await savedBy(page, async () => {
+    await list.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Export all chats" }).click();
+  });
+  expect(name).toMatch(/^ingle-chats-\d{4}-\d\d-\d\d\.json$/);
+
+  await using elsewhere = await openChat();
+  await elsewhere.page
+    .locator('input[type="file"][aria-label="Import chats"]')
+    .setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
+  await elsewhere.page.getByText("Imported 1 conversation.").waitFor();
+  await elsewhere.page.getByRole("button", { name: "Travel, 1 conversation" }).waitFor();
+  await elsewhere.page.getByRole("link", { name: "When does it open?" }).click();
+  await elsewhere.page.getByText("notes.md").waitFor();
+  await elsewhere.page.getByRole("group", { name: "Version 2 of 2" }).waitFor();
+  expect(await elsewhere.chat.textOf(0)).toBe(second);
+  await elsewhere.page.getByRole("button", { name: "Previous version" }).click();
+  await elsewhere.page.getByRole("group", { name: "Version 1 of 2" }).waitFor();
+  expect(await elsewhere.chat.textOf(0)).toBe(first);
+
+  // What is no export changes nothing and says so.
+  await elsewhere.page
+    .locator('input[type="file"][aria-label="Import chats"]')
+    .setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from('{"format":"other"}') });
+  await elsewhere.page.getByText("This file holds no chats that Ingle can read.").waitFor();
+  expect([...opened.problems, ...elsewhere.opened.problems]).toEqual([]);
+});
+
+it("saves a chat as Markdown, closes its folder, and removes the folder without its chats", async () => {
+  await using test = await openChat();
+  const { page, chat, opened } = test;
+  await chat.askAndWait("A question with *stars*");
+  await chat.replies.first().getByRole("button", { name: "Copy", exact: true }).click();
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await expect.poll(copied).not.toBe("");
+  const answer = await copied();
+  const list = page.getByRole("complementary", { name: "Conversations" });
+  const actions = list.getByRole("button", { name: "Actions for A question with stars" });
+  const { name, text } = await savedBy(page, async () => {
+    await actions.click();
+    await page.getByRole("menuitem", { name: "Save as Markdown" }).click();
+  });
+  expect(name).toBe("A-question-with-stars.md");
+  expect(text).toBe(
+    `# A question with stars\n\n## You\n\nA question with *stars*\n\n## tiny\n\n${answer.trim()}\n`,
+  );
+
+  await list.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "New folder" }).click();
+  await actions.click();
+  await page.getByRole("menuitem", { name: "Move to New folder" }).click();
+  const folder = list.getByRole("button", { name: "New folder, 1 conversation" });
+  await folder.click();
+  const link = list.getByRole("link", { name: "A question with stars" });
+  await link.waitFor({ state: "detached" });
+  await folder.click();
+  await link.waitFor();
+  await list.getByRole("button", { name: "Actions for the folder New folder" }).click();
+  await page.getByRole("menuitem", { name: "Remove folder" }).click();
+  await folder.waitFor({ state: "detached" });
+  await link.waitFor();
+  expect(opened.problems).toEqual([]);
+});
