@@ -2,7 +2,7 @@
 import { link, live } from "../connection/connection.ts";
 import { Icon, type IconName } from "../design/icon.tsx";
 import { strings } from "../strings/strings.ts";
-import { linkTo, pageNames, route, type PageName } from "./router.ts";
+import { linkBack, pageNames, route, type PageName } from "./router.ts";
 
 import "./navigation.css";
 
@@ -26,7 +26,7 @@ export function Navigation() {
           <li key={name} class={`nav-${name}`}>
             <a
               class="nav-link"
-              href={linkTo(name)}
+              href={linkBack(name)}
               aria-current={route.value.page === name ? "page" : undefined}
             >
               <span class="nav-icon">

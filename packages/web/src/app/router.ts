@@ -38,10 +38,19 @@ function decodePart(part: string): string {
 
 export const route = signal<Route>({ page: "chat", parts: [] });
 
+/** Where each page was left. */
+const left = new Map<PageName, readonly string[]>();
+
+/** Leads back to where a page was left, such as to the open chat; from the page itself, to its beginning. */
+export function linkBack(page: PageName): string {
+  return route.value.page === page ? linkTo(page) : linkTo(page, ...(left.get(page) ?? []));
+}
+
 /** Follows the address from now on. */
 export function startRouter(): void {
   const follow = () => {
     route.value = parseRoute(location.hash);
+    left.set(route.value.page, route.value.parts);
   };
   addEventListener("hashchange", follow);
   follow();
