@@ -93,6 +93,40 @@ it("tries again and edits by branches, steps between them, and prunes one", asyn
   expect(opened.problems).toEqual([]);
 });
 
+it("shows every branch in the tree, goes to one, deletes one, and brings it back", async () => {
+  await using test = await chatWith("short");
+  const { chat, opened } = test;
+  const { page } = opened;
+  const first = await chat.askAndWait("Hello");
+  await chat.askAndWait("And then?");
+  await chat.questions.first().getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("textbox", { name: "Your message" }).fill("Good evening");
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await chat.questions.first().getByText("Good evening").waitFor();
+  await chat.wholeReply(0);
+
+  await page.getByRole("button", { name: "Branches" }).click();
+  const tree = page.getByRole("dialog", { name: "Branches" });
+  const nodes = tree.locator(".tree-node");
+  // Two answered questions, and the edited first one with its answer.
+  await expect.poll(() => nodes.count()).toBe(6);
+  await nodes.filter({ hasText: "And then?" }).getByRole("button").first().click();
+  await tree.waitFor({ state: "detached" });
+  await chat.questions.nth(1).getByText("And then?").waitFor();
+  expect(await chat.textOf(0)).toBe(first);
+
+  await page.getByRole("button", { name: "Branches" }).click();
+  await nodes.filter({ hasText: "Good evening" }).getByRole("button", { name: "Delete this branch" }).click();
+  await expect.poll(() => nodes.count()).toBe(4);
+  await page.keyboard.press("Escape");
+  expect(await page.getByRole("group", { name: /^Version/ }).count()).toBe(0);
+  const deleted = page.locator(".toast").filter({ hasText: "Deleted 2 messages." });
+  await deleted.getByRole("button", { name: "Undo" }).click();
+  await chat.questions.first().getByText("Good evening").waitFor();
+  await chat.questions.first().getByRole("group", { name: "Version 2 of 2" }).waitFor();
+  expect(opened.problems).toEqual([]);
+});
+
 it("asks two models at once and goes on with the answer that is chosen", async () => {
   await using test = await chatWith("short");
   const { chat, opened } = test;

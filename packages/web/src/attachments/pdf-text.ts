@@ -18,7 +18,6 @@ export async function pdfText(bytes: ArrayBuffer): Promise<string | undefined> {
     useWasm: false,
     isImageDecoderSupported: false,
     useSystemFonts: true,
-    // What is wrong with a file is told to the person, not to the console.
     verbosity: VerbosityLevel.ERRORS,
   });
   try {
