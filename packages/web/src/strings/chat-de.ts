@@ -127,7 +127,7 @@ export const chatDe: Strings["chat"] = {
   openImage: (name) => `${name} vergrößern`,
   effort: "Nachdenken",
   effortNames: {
-    default: "Nachdenken: automatisch",
+    default: "Nachdenken: auto",
     none: "Nicht nachdenken",
     low: "Kurz nachdenken",
     medium: "Nachdenken",

@@ -127,7 +127,7 @@ export const chatEn = {
   openImage: (name: string) => `Enlarge ${name}`,
   effort: "Thinking",
   effortNames: {
-    default: "Thinking: automatic",
+    default: "Thinking: auto",
     none: "No thinking",
     low: "Think a little",
     medium: "Think",

@@ -1,0 +1,143 @@
+// What is on each picture, and how a person gets there.
+import type { Page } from "playwright-core";
+
+import type { Size } from "../test-page.ts";
+import { exampleChats, exampleModels } from "./example-chats.ts";
+
+export interface Scene {
+  name: string;
+  /** Of which machine: one with models, or one without any. */
+  home: "full" | "empty";
+  /** Ends when everything is there that the picture shows. */
+  show: (page: Page, size: Size) => Promise<void>;
+}
+
+/** Text that a model went on with, a token at a time: the tokens, how likely each was, and what else it might have been. */
+const written: [token: string, share: number, others: Record<string, number>][] = [
+  [" old", 0.42, { " town": 0.21, " small": 0.12, " first": 0.06 }],
+  [" light", 0.31, { " stone": 0.24, " harbour": 0.18, " house": 0.11 }],
+  ["house", 0.97, { " of": 0.02 }],
+  [" stood", 0.64, { " was": 0.22, " at": 0.06, " on": 0.03 }],
+  [" alone", 0.08, { " on": 0.38, " at": 0.27, " high": 0.1 }],
+  [" at", 0.55, { " on": 0.31, " against": 0.05 }],
+  [" the", 0.96, { " land": 0.02 }],
+  [" end", 0.61, { " edge": 0.33, " foot": 0.02 }],
+  [" of", 0.99, { ",": 0.01 }],
+  [" the", 0.88, { " a": 0.09 }],
+  [" road", 0.12, { " world": 0.4, " bay": 0.16, " pier": 0.13 }],
+  [".", 0.72, { ",": 0.24 }],
+];
+
+/** A hand that a screen reader could follow, too. */
+export const scenes: readonly Scene[] = [
+  {
+    name: "first-run",
+    home: "empty",
+    show: async (page) => waitFor(page, "button", /^Download|herunterladen/),
+  },
+  { name: "chat", home: "full", show: (page) => showChat(page, "trie") },
+  { name: "side-by-side", home: "full", show: (page) => showChat(page, "tea") },
+  { name: "text", home: "full", show: showText },
+  {
+    name: "library",
+    home: "full",
+    show: async (page) => {
+      await go(page, "library");
+      await page.locator(".models > li").nth(2).waitFor();
+    },
+  },
+  {
+    name: "hub",
+    home: "full",
+    show: async (page) => {
+      await go(page, "library/hub/lfm2");
+      await page.getByRole("button", { name: /LFM2-2\.6B-GGUF/ }).click();
+      await page.locator(".offer .fit").first().waitFor();
+    },
+  },
+  {
+    name: "load",
+    home: "full",
+    show: async (page) => {
+      await go(page, "library");
+      const card = page.locator(".models > li").filter({ hasText: exampleModels.small });
+      await card
+        .getByRole("button", { name: /^(Load|Laden)/ })
+        .first()
+        .click();
+      await page
+        .getByRole("dialog")
+        .getByText(/Longest context|Längster Kontext/)
+        .waitFor();
+    },
+  },
+  {
+    name: "server",
+    home: "full",
+    show: async (page) => {
+      await go(page, "server");
+      const start = page.getByRole("button", { name: /Start Server|Server starten/ });
+      const stop = page.getByRole("button", { name: /Stop Server|Server anhalten/ });
+      await start.or(stop).waitFor();
+      if (await start.isVisible()) await start.click();
+      await stop.waitFor();
+      await page.locator("pre").first().waitFor();
+    },
+  },
+  { name: "settings", home: "full", show: (page) => go(page, "settings") },
+];
+
+async function go(page: Page, route: string): Promise<void> {
+  await page.evaluate((to) => {
+    location.hash = `#/${to}`;
+  }, route);
+  await page.locator("main h1").first().waitFor();
+}
+
+async function waitFor(page: Page, role: "button", name: RegExp): Promise<void> {
+  await page.getByRole(role, { name }).waitFor();
+}
+
+async function showChat(page: Page, id: "trie" | "tea"): Promise<void> {
+  const title =
+    exampleChats().chats.find(({ conversation }) => conversation.id === id)?.conversation.title ?? "";
+  await page.evaluate(() => {
+    location.hash = "#/chat";
+  });
+  const row = page.getByRole("link", { name: title });
+  const list = page.getByRole("button", { name: /Show conversations|Unterhaltungen zeigen/ });
+  await row.or(list).first().waitFor();
+  if (!(await row.isVisible())) await list.click();
+  await row.click();
+  await page.locator(".reply-text").first().waitFor();
+  if (id === "trie") await page.locator(".diagram img").waitFor();
+  await page.locator(".thread").evaluate((thread) => thread.scrollTo({ top: 0 }));
+}
+
+async function showText(page: Page): Promise<void> {
+  await page.route(/\/v1\/completions$/, async (route) => {
+    const events = written.map(([token, share, others]) => {
+      const likeliest = Object.entries({ [token]: share, ...others }).map(([text, part]) => [
+        text,
+        Math.log(part),
+      ]);
+      const logprobs = {
+        tokens: [token],
+        token_logprobs: [Math.log(share)],
+        top_logprobs: [Object.fromEntries(likeliest)],
+        text_offset: [0],
+      };
+      const choices = [{ index: 0, text: token, logprobs, finish_reason: null }];
+      return { id: "cmpl-1", object: "text_completion", created: 0, model: exampleModels.small, choices };
+    });
+    const body = [...events.map((event) => JSON.stringify(event)), "[DONE]"]
+      .map((data) => `data: ${data}\n\n`)
+      .join("");
+    await route.fulfill({ contentType: "text/event-stream", body });
+  });
+  await go(page, "text");
+  await page.locator("main textarea").fill("The");
+  await page.locator("main .button.primary").click();
+  await page.getByRole("button", { name: /alone/ }).click();
+  await page.locator(".page").evaluate((scrolled) => scrolled.scrollTo({ top: 0 }));
+}
