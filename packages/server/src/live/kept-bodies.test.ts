@@ -1,4 +1,6 @@
 import { keptBodiesLengthMax, keptBodiesMax, keptBodyLengthMax } from "@ingle/protocol";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { KeptBodies } from "./kept-bodies.ts";
 
@@ -47,6 +49,19 @@ describe("kept bodies", () => {
     kept?.addAnswer("z");
     expect(bodies.of("a")?.body).toBe(long.slice(0, keptBodyLengthMax));
     expect(bodies.of("a")?.answer).toBe(`${long.slice(10)}${"y".repeat(5)}`);
+  });
+
+  it("take the memory of the beginning, not of all that was sent", () => {
+    setFlagsFromString("--expose-gc");
+    const collect: () => void = runInNewContext("gc");
+    const bodies = on();
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let number = 0; number < 8; number += 1)
+      bodies.keep(`${number}`, [])?.addAnswer(`${number}`.padEnd(16 * 1024 ** 2, "-x"));
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(32 * 1024 ** 2);
+    expect(bodies.of("7")?.answer).toHaveLength(keptBodyLengthMax);
   });
 
   it("are those of the newest requests, within a number and a length", () => {

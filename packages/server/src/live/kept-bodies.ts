@@ -84,7 +84,7 @@ export class KeptBody {
     const left = keptBodyLengthMax - this.#answer.length;
     if (this.#isDropped || left <= 0) return;
     const text = typeof piece === "string" ? piece : this.#decoder.decode(piece, { stream: true });
-    const added = text.slice(0, left);
+    const added = prefix(text, left);
     this.#answer += added;
     this.#onGrowth(added.length);
   }
@@ -106,5 +106,12 @@ function prefixOf(pieces: readonly Uint8Array[]): string {
     text += decoder.decode(piece.subarray(0, bytesLeft), { stream: true });
     bytesLeft -= piece.length;
   }
-  return text.slice(0, keptBodyLengthMax);
+  return prefix(text, keptBodyLengthMax);
+}
+
+/** The beginning of a text as one of its own: V8's slices keep all of the text that they are cut from in memory. */
+function prefix(text: string, lengthMax: number): string {
+  return text.length <= lengthMax
+    ? text
+    : Buffer.from(text.slice(0, lengthMax), "utf16le").toString("utf16le");
 }

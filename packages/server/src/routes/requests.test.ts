@@ -1,6 +1,7 @@
 import { request as httpRequest } from "node:http";
 import type { LiveRequest } from "@ingle/protocol";
 import { afterEach, describe, expect, it } from "vitest";
+import { expectDocumented } from "../../test/documented.ts";
 import type { RunningServer } from "../serve.ts";
 import { EventReader } from "../testing/event-reader.ts";
 import { scriptedId, scriptedServer, type ScriptedOptions } from "../testing/scripted-server.ts";
@@ -161,7 +162,8 @@ describe("cancelling", () => {
       http_status: 410,
       can_cancel: false,
     });
-    const text = await answer.text();
+    const text = await answer.clone().text();
+    await expectDocumented(server.url, `POST ${path}`, answer);
     expect(text).toMatch(error);
     expect(text).not.toContain("[DONE]");
     expect(house?.log.running.size).toBe(0);
@@ -173,9 +175,9 @@ describe("cancelling", () => {
     const answer = post(server, path, body);
     const { id } = await events.row(isGenerating);
     await post(server, "/api/v1/requests/cancel", { id });
-    const { status } = await answer;
-    expect(status).toBe(410);
-    expect(await (await answer).json()).toMatchObject({ error: { code: "cancelled" } });
+    expect((await answer).status).toBe(410);
+    const [error] = await expectDocumented(server.url, `POST ${path}`, await answer);
+    expect(error).toMatchObject({ error: { code: "cancelled" } });
     expect(house?.log.running.size).toBe(0);
   });
 
