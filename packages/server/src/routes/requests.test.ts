@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { expectDocumented } from "../../test/documented.ts";
 import type { RunningServer } from "../serve.ts";
 import { EventReader } from "../testing/event-reader.ts";
+import { gate, scriptedKnown } from "../testing/scripted-models.ts";
 import { scriptedId, scriptedServer, type ScriptedOptions } from "../testing/scripted-server.ts";
 
 const prompt = "a secret prompt";
@@ -95,6 +96,30 @@ describe("a request", () => {
       details: { requestId: "mine", status: 200 },
     });
     expect((await events.until(({ figures }) => figures.cached_share !== null)).figures.cached_share).toBe(0);
+    expect(events.text).not.toContain("secret");
+  });
+
+  it("of any protocol, right or wrong, leaves none of its texts and no key in the events and the log", async () => {
+    const server = await started({ script: { pieces: ["a secret reply"] } });
+    await using events = new EventReader(server.url, headers);
+    const bodies = (body: object): object[] => [
+      body,
+      { ...body, stream: true },
+      { ...body, model: "a secret model" },
+      { ...body, max_tokens: "a secret number", max_output_tokens: "a secret number" },
+    ];
+    const asked = [...routes, ["/v1/embeddings", { model: scriptedId, input: prompt }] as const].flatMap(
+      ([path, body]) => bodies(body).map((each) => [path, each] as const),
+    );
+    for (const [path, body] of asked) await (await post(server, path, body)).text();
+    await (
+      await post(server, "/v1/chat/completions", chat, { authorization: "Bearer another-secret-key" })
+    ).text();
+    await (await post(server, "/api/v1/requests/cancel", { id: "nobody" })).text();
+    await events.line("/api/v1/requests/cancel"); // the last line, and so all before it
+    const { requests } = await events.until((state) => state.requests.length === asked.length);
+    expect(new Set(requests.map(({ status }) => status))).toEqual(new Set(["done", "failed"]));
+    expect(events.lines.length).toBeGreaterThan(asked.length);
     expect(events.text).not.toContain("secret");
   });
 
@@ -202,6 +227,21 @@ describe("cancelling", () => {
     await post(server, "/api/v1/requests/cancel", { id: "slow" });
     expect(await status).toBe(410);
     slow.destroy();
+  });
+
+  it("ends a request that waits for its model to be loaded", async () => {
+    const server = await started({});
+    const loading = gate();
+    const slow = scriptedKnown("slow");
+    slow.gate = loading.closed;
+    server.registry.add(slow);
+    await using events = new EventReader(server.url, headers);
+    const waiting = post(server, "/v1/chat/completions", { ...chat, model: "slow" });
+    const { id } = await events.row(({ status }) => status === "waiting");
+    const cancelled = await post(server, "/api/v1/requests/cancel", { id });
+    expect(await cancelled.json()).toMatchObject({ status: "cancelled", prompt_tokens: null });
+    expect((await waiting).status).toBe(410);
+    loading.open();
   });
 
   it("hangs up on a client that does not read", async () => {
