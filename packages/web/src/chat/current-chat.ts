@@ -20,7 +20,10 @@ export const chatModels = computed(() =>
 
 /** What the next message is asked with. */
 export const currentChoice = computed<Draft>(() => {
-  const { models: chosen, ...rest } = currentConversation.value ?? currentDraft.value;
+  const conversation = currentConversation.value;
+  const { models: wanted, ...rest } = conversation ?? currentDraft.value;
+  // A new chat begins with the models of the last one, of which some may have been removed since.
+  const chosen = conversation === undefined ? wanted.filter((id) => modelOf(id) !== undefined) : wanted;
   return { ...rest, models: chosen.length > 0 ? chosen : firstModel() };
 });
 
@@ -58,5 +61,6 @@ export async function changeSettings(change: Partial<ChatSettings>): Promise<voi
 export async function keepModels(): Promise<void> {
   const { models: chosen } = currentChoice.value;
   const kept = (currentConversation.value ?? currentDraft.value).models;
-  if (kept.length === 0 && chosen.length > 0) await changeChoice({ models: chosen });
+  const isKept = kept.length === chosen.length && kept.every((id, at) => id === chosen[at]);
+  if (!isKept) await changeChoice({ models: chosen });
 }
