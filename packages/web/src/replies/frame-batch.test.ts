@@ -26,6 +26,7 @@ function draws(drawMs: number, frames: number): number {
   let count = 0;
   const batch = createFrameBatch(() => {
     count += 1;
+    return false;
   }, clock);
   for (let at = 0; at < frames; at += 1) {
     batch.request();
@@ -51,6 +52,7 @@ describe("createFrameBatch", () => {
     let count = 0;
     const batch = createFrameBatch(() => {
       count += 1;
+      return false;
     }, clock);
     batch.request();
     frame();
@@ -63,6 +65,7 @@ describe("createFrameBatch", () => {
     let count = 0;
     const batch = createFrameBatch(() => {
       count += 1;
+      return false;
     }, clock);
     batch.request();
     batch.finish();
@@ -70,5 +73,25 @@ describe("createFrameBatch", () => {
     batch.request();
     frame();
     expect(count).toBe(1);
+  });
+
+  it("goes on with what a frame has left, and is settled when nothing is", async () => {
+    const { clock, frame } = createClock(0);
+    let left = 3;
+    const batch = createFrameBatch(() => {
+      left -= 1;
+      return left > 0;
+    }, clock);
+    await batch.settled();
+    batch.request();
+    let isSettled = false;
+    const settled = batch.settled().then(() => (isSettled = true));
+    frame();
+    frame();
+    await Promise.resolve();
+    expect([left, isSettled]).toEqual([1, false]);
+    frame();
+    await settled;
+    expect(left).toBe(0);
   });
 });

@@ -26,13 +26,26 @@ export const pageClock: FrameClock = {
 export interface FrameBatch {
   /** Something has come: `apply` runs soon, once. */
   request(): void;
+  /** Resolves once everything that has come is applied. */
+  settled(): Promise<void>;
   /** Runs `apply` now if it still has something to do, and never again. */
   finish(): void;
 }
 
-export function createFrameBatch(apply: () => void, clock: FrameClock = pageClock): FrameBatch {
+/** `apply` may leave a part for the next frame: it answers whether it did. */
+export function createFrameBatch(apply: () => boolean, clock: FrameClock = pageClock): FrameBatch {
   let state: "idle" | "requested" | "finished" = "idle";
   let earliest = 0;
+  let waiting: (() => void)[] = [];
+  const settle = () => {
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
+  const request = () => {
+    if (state !== "idle") return;
+    state = "requested";
+    clock.nextFrame(frame);
+  };
   const frame = () => {
     if (state !== "requested") return;
     const start = clock.now();
@@ -41,21 +54,24 @@ export function createFrameBatch(apply: () => void, clock: FrameClock = pageCloc
       return;
     }
     state = "idle";
-    apply();
+    if (apply()) request();
+    else settle();
     clock.afterFrame(() => {
       const end = clock.now();
       earliest = end + (end - start) * restFactor;
     });
   };
   return {
-    request() {
-      if (state !== "idle") return;
-      state = "requested";
-      clock.nextFrame(frame);
-    },
+    request,
+    settled: () =>
+      new Promise((resolve) => {
+        if (state === "requested") waiting.push(resolve);
+        else resolve();
+      }),
     finish() {
       if (state === "requested") apply();
       state = "finished";
+      settle();
     },
   };
 }

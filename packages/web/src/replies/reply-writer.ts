@@ -14,6 +14,12 @@ import { createProgress, type ProgressOfAll, type ReplyProgress } from "./reply-
 
 const saveEveryMs = 1_000;
 
+/**
+ * Most characters that one frame adds to a text. Many come at once where the page was busy or had no processor for a moment, and to
+ * draw them all would keep it busy again. The fastest models write a twentieth of what 60 such frames show in a second.
+ */
+const drawnLengthMax = 1_000;
+
 /** What ends a request because the person said so. */
 class Stopped extends Error {}
 
@@ -95,13 +101,20 @@ export async function writeReplies(
   }
   open.delete(close);
   const written = snapshot(end);
+  const drawn = frames.settled();
+  const saveError = await errorOf(Promise.all([saveNow.settled(), save(written)]));
+  if (saveError !== undefined) keep(written);
+  await drawn;
   frames.finish();
+  return { messages: written, saveError };
+}
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
   try {
-    await Promise.all([saveNow.settled(), save(written)]);
-    return { messages: written, saveError: undefined };
-  } catch (saveError) {
-    keep(written);
-    return { messages: written, saveError };
+    await work;
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 
@@ -158,17 +171,27 @@ function makeLive({ conversationId, text, reply }: ReplyMessage, controller: Abo
   };
 }
 
-function show(live: readonly LiveReply[], { replies }: ProgressOfAll): void {
+/** Puts what has come onto the page, and answers whether some of it is left for the next frame. */
+function show(live: readonly LiveReply[], { replies }: ProgressOfAll): boolean {
   batch(() => {
     live.forEach((reply, at) => {
       const progress = replies[at];
       if (progress === undefined) return;
-      reply.text.value = progress.text;
-      reply.thinking.value = progress.thinking;
+      reply.text.value = grown(reply.text.peek(), progress.text);
+      reply.thinking.value = grown(reply.thinking.peek(), progress.thinking);
       reply.thinkingMs.value = progress.thinkingMs;
       reply.figures.value = progress.figures;
     });
   });
+  return live.some(({ text, thinking }, at) => {
+    const { text: wholeText = "", thinking: wholeThinking = "" } = replies[at] ?? {};
+    return text.peek().length < wholeText.length || thinking.peek().length < wholeThinking.length;
+  });
+}
+
+/** The text with as much more of it as one frame draws; nobody waits for the frames of a hidden page. */
+function grown(shown: string, whole: string): string {
+  return document.hidden ? whole : whole.slice(0, shown.length + drawnLengthMax);
 }
 
 /** Saves at once, with the first words and then at most each second. A save that fails is tried again by the next one. */

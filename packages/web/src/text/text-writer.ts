@@ -70,6 +70,7 @@ export async function writeOn(): Promise<void> {
   const { length: begun } = written;
   const frames = createFrameBatch(() => {
     pieces.value = [...written];
+    return false;
   });
   const body = {
     model,
