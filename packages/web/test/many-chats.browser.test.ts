@@ -2,10 +2,9 @@
 import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { makeArchive } from "../src/chats/chat-archive.ts";
-import { emptySettings, type Conversation, type Message } from "../src/chats/conversation.ts";
 import { useBrowser } from "./browser.ts";
 import { Home, IngleProcess } from "./ingle-process.ts";
+import { manyChats } from "./many-chats.ts";
 
 const count = 200;
 const browser = useBrowser();
@@ -20,51 +19,10 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]();
 });
 
-function archived(number: number): { conversation: Conversation; messages: Message[]; images: {} } {
-  const at = Date.now() - number * 3_600_000;
-  const id = `chat-${number}`;
-  const place = { conversationId: id, createdAt: at };
-  const messages: Message[] = [
-    { ...place, role: "user", id: `${id}-q`, parentId: null, text: `Question ${number}`, attachments: [] },
-    {
-      ...place,
-      role: "assistant",
-      id: `${id}-a`,
-      parentId: `${id}-q`,
-      text: `The answer holds the word number${number}word and more.`,
-      reply: {
-        model: "tiny",
-        round: `${id}-r`,
-        thinking: "",
-        thinkingMs: null,
-        status: "done",
-        finish: "stop",
-        error: null,
-        figures: null,
-      },
-    },
-  ];
-  const conversation: Conversation = {
-    id,
-    title: `Conversation ${number}`,
-    isNamed: true,
-    folderId: null,
-    createdAt: at,
-    updatedAt: at,
-    deletedAt: null,
-    chosen: { "": `${id}-q`, [`${id}-q`]: `${id}-a` },
-    models: ["tiny"],
-    answers: 1,
-    settings: emptySettings,
-  };
-  return { conversation, messages, images: {} };
-}
-
 it("imports, scrolls, searches and opens them", async () => {
   await using opened = await browser.open({ url: ingle.address });
   const { page } = opened;
-  const chats = Array.from({ length: count }, (_nothing, number) => archived(number));
-  const buffer = Buffer.from(JSON.stringify(makeArchive(chats, [], [])));
+  const buffer = Buffer.from(JSON.stringify(manyChats(count)));
   await page
     .locator('input[type="file"][aria-label="Import chats"]')
     .setInputFiles({ name: "chats.json", mimeType: "application/json", buffer });

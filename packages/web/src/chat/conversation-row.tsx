@@ -10,6 +10,7 @@ import {
 } from "../chats/chat-changes.ts";
 import { folders } from "../chats/chat-store.ts";
 import type { Conversation } from "../chats/conversation.ts";
+import { memo } from "../design/memo.ts";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
 import { strings } from "../strings/strings.ts";
@@ -24,7 +25,8 @@ interface RowProps {
   excerpt?: string | null;
 }
 
-export function ConversationRow({ conversation, isInside, excerpt = null }: RowProps) {
+/** Drawn anew only when it has changed: a list that scrolls has dozens of them. */
+export const ConversationRow = memo(({ conversation, isInside, excerpt = null }: RowProps) => {
   const [isRenaming, setRenaming] = useState(false);
   const text = strings.value.chat;
   const title = titleShown(conversation);
@@ -58,7 +60,7 @@ export function ConversationRow({ conversation, isInside, excerpt = null }: RowP
       />
     </div>
   );
-}
+});
 
 /** A name for those that have none. */
 export function titleShown({ title }: Conversation): string {

@@ -26,6 +26,11 @@ export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: Wi
     const row = Number.parseFloat(getComputedStyle(current).getPropertyValue("--row-px"));
     setView({ top: current.scrollTop, height: current.clientHeight, row: Number.isFinite(row) ? row : 1 });
   };
+  const follow = () => {
+    const top = frame.current?.scrollTop ?? 0;
+    // Within the same few rows, those that are in the page are enough.
+    setView((before) => (isNear(before.top, top, before.row) ? before : { ...before, top }));
+  };
   useLayoutEffect(measure, []);
   useEffect(() => {
     const observer = new ResizeObserver(measure);
@@ -39,7 +44,7 @@ export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: Wi
   const first = Math.max(0, Math.floor(view.top / view.row) - overscan);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / view.row) + overscan);
   return (
-    <div ref={frame} class="windowed-list" onScroll={measure}>
+    <div ref={frame} class="windowed-list" onScroll={follow}>
       <Space rows={first} rowPx={view.row} />
       <ul aria-label={label}>
         {rows.slice(first, last).map((row, at) => (
@@ -51,6 +56,11 @@ export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: Wi
       <Space rows={rows.length - last} rowPx={view.row} />
     </div>
   );
+}
+
+function isNear(before: number, top: number, row: number): boolean {
+  const step = row * (overscan / 2);
+  return Math.floor(before / step) === Math.floor(top / step);
 }
 
 /** Stands for rows that are not in the page. Its height is set through the element, as the page's policy wants it. */

@@ -1,6 +1,6 @@
 // Markdown as elements of the page, made from tokens: HTML in the text stays text.
 import remend from "remend";
-import { memo } from "./memo.ts";
+import { memo } from "../design/memo.ts";
 import { useRef } from "preact/hooks";
 
 import { BlockTokens } from "./block-tokens.tsx";
