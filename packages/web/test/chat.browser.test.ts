@@ -115,12 +115,16 @@ it("shows every branch in the tree, goes to one, deletes one, and brings it back
   await chat.questions.nth(1).getByText("And then?").waitFor();
   expect(await chat.textOf(0)).toBe(first);
 
+  await page.clock.install();
   await page.getByRole("button", { name: "Branches" }).click();
   await nodes.filter({ hasText: "Good evening" }).getByRole("button", { name: "Delete this branch" }).click();
   await expect.poll(() => nodes.count()).toBe(4);
+  // What brings it back lies behind the dialog, and waits until that is closed.
+  const deleted = page.locator(".toast").filter({ hasText: "Deleted 2 messages." });
+  await deleted.waitFor();
+  await page.clock.runFor(60_000);
   await page.keyboard.press("Escape");
   expect(await page.getByRole("group", { name: /^Version/ }).count()).toBe(0);
-  const deleted = page.locator(".toast").filter({ hasText: "Deleted 2 messages." });
   await deleted.getByRole("button", { name: "Undo" }).click();
   await chat.questions.first().getByText("Good evening").waitFor();
   await chat.questions.first().getByRole("group", { name: "Version 2 of 2" }).waitFor();

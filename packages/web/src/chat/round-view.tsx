@@ -21,16 +21,17 @@ export function RoundView({ messages, chosenId }: { messages: readonly ReplyMess
 function RoundColumn({ message, isChosen }: { message: ReplyMessage; isChosen: boolean }) {
   const text = strings.value.chat;
   const live = liveReplies.value.get(message.id);
+  const { status } = message.reply;
   return (
     <article
       class={`message reply round-column ${isChosen ? "chosen" : ""}`}
       aria-label={message.reply.model}
-      aria-busy={message.reply.status === "writing"}
+      aria-busy={status === "writing"}
     >
       <header class="round-head">
-        {isChosen ? (
-          <Badge tone="accent">{text.chosenAnswer}</Badge>
-        ) : (
+        {isChosen && <Badge tone="accent">{text.chosenAnswer}</Badge>}
+        {/* There is nothing to go on from where no answer came. */}
+        {!isChosen && (status !== "failed" || message.text !== "") && (
           <Button size="small" onClick={() => void chooseMessage(message.conversationId, message.id)}>
             {text.goOnWithThis}
           </Button>

@@ -21,6 +21,7 @@ interface ShownToast extends Toast {
 
 /** Long enough to read a sentence and to reach the undo. Errors stay until they are closed. */
 const shownMs = 7_000;
+const tickMs = 500;
 
 /** More would cover the page. */
 const toastsMax = 4;
@@ -33,7 +34,19 @@ export function showToast(toast: Toast): void {
   lastNumber += 1;
   const number = lastNumber;
   shown.value = [...shown.value, { ...toast, number }].slice(-toastsMax);
-  if (toast.tone !== "bad") setTimeout(() => hide(number), shownMs);
+  if (toast.tone !== "bad") hideLater(number);
+}
+
+/** The time runs while a person can reach it and does not: not behind a dialog, and not while it is pointed at or has the focus. */
+function hideLater(number: number): void {
+  let leftMs = shownMs;
+  const timer = setInterval(() => {
+    const isHeld = document.querySelector("dialog[open], .toasts:is(:hover, :focus-within)") !== null;
+    leftMs = isHeld ? shownMs : leftMs - tickMs;
+    if (leftMs > 0 && shown.value.some((toast) => toast.number === number)) return;
+    clearInterval(timer);
+    hide(number);
+  }, tickMs);
 }
 
 /** What went wrong, as a toast that stays. */

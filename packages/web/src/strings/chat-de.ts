@@ -139,7 +139,8 @@ export const chatDe: Strings["chat"] = {
   contextTooLong: (prompt, context) =>
     `Diese Unterhaltung hat ${prompt} Token; geladen wurde das Modell für ${context}.`,
   reloadWith: (tokens) => `Mit ${tokens} Token neu laden`,
-  noMoreContext: "Für mehr Kontext fehlt diesem Rechner Speicher, oder das Modell kennt nicht mehr.",
+  noMoreContext:
+    "Mehr geht mit diesem Modell auf diesem Rechner nicht. Beginnen Sie einen neuen Chat, oder wählen Sie ein anderes Modell.",
   reloaded: (model) => `${model} ist bereit.`,
 
   tree: "Zweige",

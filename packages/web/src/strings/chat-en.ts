@@ -139,7 +139,8 @@ export const chatEn = {
   contextTooLong: (prompt: string, context: string) =>
     `This conversation has ${prompt} tokens, and the model was loaded for ${context}.`,
   reloadWith: (tokens: string) => `Reload with ${tokens} tokens`,
-  noMoreContext: "This machine has no memory for a larger context, or the model knows no more.",
+  noMoreContext:
+    "It cannot be larger with this model on this machine. Begin a new chat, or choose another model.",
   reloaded: (model: string) => `${model} is ready.`,
 
   tree: "Branches",
