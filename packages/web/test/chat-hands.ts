@@ -24,6 +24,12 @@ export class ChatHands {
     await this.send.click();
   }
 
+  /** Leaves the conversation for an empty one. */
+  async beginNew(): Promise<void> {
+    await this.page.getByRole("button", { name: "New chat" }).click();
+    await this.questions.first().waitFor({ state: "detached" });
+  }
+
   /** Asks and waits until the answer is whole. */
   async askAndWait(text: string): Promise<string> {
     const before = await this.replies.count();

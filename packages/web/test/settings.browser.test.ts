@@ -71,7 +71,7 @@ it("sends each setting under its own name, and nothing that was not set", async 
     timings_per_token: true,
   });
 
-  await page.getByRole("button", { name: "New chat" }).click();
+  await chat.beginNew();
   await page.getByLabel("System prompt").fill("You answer in rhymes.");
   await set(page, "Temperature, number", "0.35");
   await set(page, "Top P, number", "0.9");
@@ -133,7 +133,7 @@ it("saves settings as a preset, begins new chats with it, and deletes it with a 
   await page.getByRole("button", { name: "Presets" }).click();
   await page.getByRole("menuitemradio", { name: "Use for new chats" }).click();
   await page.reload();
-  await page.getByRole("button", { name: "New chat" }).click();
+  await chat.beginNew();
   await expect.poll(() => presets.locator("option:checked").innerText()).toBe("Brief");
   const body = await bodyOf(chat, "A new chat");
   expect(body).toMatchObject({ temperature: 0.2 });
@@ -204,7 +204,7 @@ it("says that the context is full, and loads the model with a larger one by one 
   await chat.wholeReply(0);
 
   // A question that is too long as it stands has the same way out, and then its answer.
-  await page.getByRole("button", { name: "New chat" }).click();
+  await chat.beginNew();
   await chat.ask("word ".repeat(1_500));
   const failed = chat.replies.first();
   await failed.getByRole("button", { name: "Reload with 2,048 tokens" }).click();

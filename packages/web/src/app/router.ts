@@ -48,16 +48,21 @@ export function linkBack(page: PageName): string {
 
 /** Follows the address from now on. */
 export function startRouter(): void {
-  const follow = () => {
-    route.value = parseRoute(location.hash);
-    left.set(route.value.page, route.value.parts);
-  };
   addEventListener("hashchange", follow);
   follow();
+}
+
+function follow(): void {
+  // The event comes again for a move that was followed at once: the same place is no change.
+  if (linkTo(route.value.page, ...route.value.parts) === location.hash) return;
+  route.value = parseRoute(location.hash);
+  left.set(route.value.page, route.value.parts);
 }
 
 /** Goes to a page. `replace` leaves no step back to the present one. */
 export function go(fragment: string, { replace = false }: { replace?: boolean } = {}): void {
   if (replace) location.replace(fragment);
   else location.hash = fragment;
+  // The event comes later: what is typed until then would go to the page that is left.
+  follow();
 }
