@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 
+import { seriousFaults } from "./accessible.ts";
 import { useBrowser } from "./browser.ts";
 import { ChatHands } from "./chat-hands.ts";
 import { Home, IngleProcess } from "./ingle-process.ts";
@@ -65,6 +66,8 @@ it("draws each kind in the colours of the theme, and nothing breaks the page's p
   await expect
     .poll(async () => (await drawnImages(page, sources.length))[10], { timeout: 25_000 })
     .not.toBe(light[10]);
+
+  expect(await seriousFaults(page)).toEqual([]);
 
   const first = page.locator(".diagram").first();
   await first.getByRole("button", { name: "Show the source" }).click();

@@ -6,8 +6,8 @@ import { exampleChats, exampleModels } from "./example-chats.ts";
 
 export interface Scene {
   name: string;
-  /** Of which machine: one with models, or one without any. */
-  home: "full" | "empty";
+  /** Of which machine: one with models, one that has used them, or one without any. */
+  home: "full" | "used" | "empty";
   /** Ends when everything is there that the picture shows. */
   show: (page: Page, size: Size) => Promise<void>;
 }
@@ -74,14 +74,18 @@ export const scenes: readonly Scene[] = [
   {
     name: "server",
     home: "full",
+    show: startServer,
+  },
+  {
+    name: "activity",
+    home: "used",
     show: async (page) => {
-      await go(page, "server");
-      const start = page.getByRole("button", { name: /Start Server|Server starten/ });
-      const stop = page.getByRole("button", { name: /Stop Server|Server anhalten/ });
-      await start.or(stop).waitFor();
-      if (await start.isVisible()) await start.click();
-      await stop.waitFor();
-      await page.locator("pre").first().waitFor();
+      await startServer(page);
+      const baseUrl = await page.locator("code.address").nth(1).innerText();
+      for (const model of Object.values(exampleModels)) await askServer(baseUrl, model);
+      await page.getByRole("tab", { name: /Activity|Aktivität/ }).click();
+      await page.locator(".requests tbody tr").nth(2).waitFor();
+      await page.locator(".requests").evaluate((rows) => rows.scrollIntoView({ block: "end" }));
     },
   },
   { name: "settings", home: "full", show: (page) => go(page, "settings") },
@@ -92,6 +96,27 @@ async function go(page: Page, route: string): Promise<void> {
     location.hash = `#/${to}`;
   }, route);
   await page.locator("main h1").first().waitFor();
+}
+
+async function startServer(page: Page): Promise<void> {
+  await go(page, "server");
+  const start = page.getByRole("button", { name: /Start Server|Server starten/ });
+  const stop = page.getByRole("button", { name: /Stop Server|Server anhalten/ });
+  await start.or(stop).waitFor();
+  if (await start.isVisible()) await start.click();
+  await stop.waitFor();
+  await page.locator("pre").first().waitFor();
+}
+
+/** As another program on this machine does. */
+async function askServer(baseUrl: string, model: string): Promise<void> {
+  const messages = [{ role: "user", content: "What is the capital of France?" }];
+  const answer = await fetch(`${baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model, messages, temperature: 0, seed: 1 }),
+  });
+  await answer.text();
 }
 
 async function waitFor(page: Page, role: "button", name: RegExp): Promise<void> {

@@ -28,8 +28,8 @@ await mkdir(values.out, { recursive: true });
 const browser = await launchChromium();
 await using hub = await exampleHub();
 const command = ["app", "--no-open", "--port", "0"];
-for (const kind of ["empty", "full"] as const) {
-  await using home = kind === "full" ? await exampleHome() : await Home.make();
+for (const kind of ["empty", "full", "used"] as const) {
+  await using home = kind === "empty" ? await Home.make() : await exampleHome();
   await using ingle = await IngleProcess.start(command, { home, env: { HF_ENDPOINT: hub.url } });
   const own = scenes.filter(
     (scene) => scene.home === kind && (values.only === undefined || scene.name === values.only),
@@ -57,7 +57,7 @@ async function takeAll(
   const { page } = opened;
   await page.addInitScript((language) => localStorage.setItem("ingle-language", language), values.language);
   await page.goto(ingle.address);
-  if (own.some(({ home }) => home === "full")) await importChats(page);
+  if (own.some(({ home }) => home !== "empty")) await importChats(page);
   // As on a phone, whose scroll bars lie over the page and are not there while nobody scrolls.
   if (size === "phone")
     await (await page.context().newCDPSession(page)).send("Emulation.setScrollbarsHidden", { hidden: true });
