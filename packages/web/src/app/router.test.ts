@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { linkTo, parseRoute } from "./router.ts";
+import { go, linkBack, linkTo, parseRoute, route } from "./router.ts";
 
 describe("parseRoute", () => {
   it("reads the page and what stands behind it", () => {
@@ -26,5 +26,23 @@ describe("linkTo", () => {
       page: "library",
       parts: ["org/repo:Q4 K"],
     });
+  });
+});
+
+describe("go", () => {
+  beforeEach(() => void vi.stubGlobal("location", { hash: "" }));
+  afterEach(() => void vi.unstubAllGlobals());
+
+  it("is there at once, before the browser tells of the new address", () => {
+    go(linkTo("library", "hub"));
+    expect(route.value).toEqual({ page: "library", parts: ["hub"] });
+  });
+
+  it("is led back to where a page was left, and from the page to its beginning", () => {
+    go(linkTo("chat", "abc"));
+    expect(linkBack("chat")).toBe("#/chat");
+    go(linkTo("library", "hub"));
+    expect([linkBack("chat"), linkBack("library")]).toEqual(["#/chat/abc", "#/library"]);
+    expect(linkBack("server")).toBe("#/server");
   });
 });

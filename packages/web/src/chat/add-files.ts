@@ -23,7 +23,7 @@ async function addFile(draftId: string, file: File): Promise<void> {
   if (read.problem !== null) {
     const sentence = strings.value.chat.fileProblems[read.problem](file.name);
     showToast({
-      text: read.problem === "noVision" ? `${sentence} ${modelsThatSee()}`.trim() : sentence,
+      text: read.problem === "noVision" ? `${sentence} ${modelsThatSee()}` : sentence,
       tone: "bad",
     });
     return;
@@ -36,10 +36,11 @@ async function addFile(draftId: string, file: File): Promise<void> {
   });
 }
 
-/** Which of the installed models could see an image; nothing when there is none. */
+/** Which of the installed models could see an image, or where such models are to be had. */
 function modelsThatSee(): string {
   const names = chatModels.value
     .filter(({ capabilities }) => capabilities.includes("vision"))
     .map(({ id }) => id);
-  return names.length === 0 ? "" : strings.value.chat.visionModels(names.join(", "));
+  const text = strings.value.chat;
+  return names.length === 0 ? text.noVisionModels : text.visionModels(names.join(", "));
 }

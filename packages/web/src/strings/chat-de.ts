@@ -122,6 +122,8 @@ export const chatDe: Strings["chat"] = {
     pdfWithoutText: (name) => `${name} enthält keinen Text, nur Bilder von Seiten.`,
   },
   visionModels: (names) => `Diese können es: ${names}.`,
+  noVisionModels:
+    "Auf diesem Rechner kann es keines. Der Model Hub in der Bibliothek sagt, welche Modelle Bilder lesen.",
   cannotSee: (model) =>
     `${model} sieht die angehängten Bilder nicht. Wählen Sie ein anderes Modell oder entfernen Sie sie.`,
   openImage: (name) => `${name} vergrößern`,

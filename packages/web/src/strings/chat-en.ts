@@ -122,6 +122,7 @@ export const chatEn = {
     pdfWithoutText: (name: string) => `${name} has no text, only pictures of pages.`,
   },
   visionModels: (names: string) => `These can: ${names}.`,
+  noVisionModels: "None on this machine can. The model hub in the library says which models read images.",
   cannotSee: (model: string) =>
     `${model} cannot see the attached images. Choose another model or remove them.`,
   openImage: (name: string) => `Enlarge ${name}`,
