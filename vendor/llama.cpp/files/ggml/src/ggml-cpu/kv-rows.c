@@ -13,7 +13,6 @@
 // Sixteen whole numbers of a block, which its scale makes values of: how they are read, and added to y with a factor.
 #if defined(__AVX2__) && defined(__FMA__)
 
-#    define KV_ROWS_SIMD
 typedef __m128i sixteen;
 
 static inline sixteen sixteen_at(const void * bytes) {
@@ -46,7 +45,6 @@ static inline void sixteen_mad(float * y, sixteen x, float d) {
 
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 
-#    define KV_ROWS_SIMD
 typedef int8x16_t sixteen;
 
 static inline sixteen sixteen_at(const void * bytes) {
@@ -74,9 +72,46 @@ static inline void sixteen_mad(float * y, sixteen x, float d) {
     vst1q_f32(y + 12, vfmaq_n_f32(vld1q_f32(y + 12), vcvtq_f32_s32(vmovl_s16(vget_high_s16(high))), d));
 }
 
-#endif
+#else
 
-#ifdef KV_ROWS_SIMD
+typedef struct {
+    int8_t at[16];
+} sixteen;
+
+static inline sixteen sixteen_at(const void * bytes) {
+    sixteen x;
+    memcpy(x.at, bytes, sizeof(x.at));
+    return x;
+}
+
+static inline sixteen sixteen_low(sixteen x) {
+    for (int i = 0; i < 16; i++) {
+        x.at[i] &= 15;
+    }
+    return x;
+}
+
+static inline sixteen sixteen_high(sixteen x) {
+    for (int i = 0; i < 16; i++) {
+        x.at[i] = (int8_t) ((uint8_t) x.at[i] >> 4);
+    }
+    return x;
+}
+
+static inline sixteen sixteen_of(sixteen table, sixteen indices) {
+    for (int i = 0; i < 16; i++) {
+        indices.at[i] = table.at[indices.at[i]];
+    }
+    return indices;
+}
+
+static inline void sixteen_mad(float * y, sixteen x, float d) {
+    for (int i = 0; i < 16; i++) {
+        y[i] += d * (float) x.at[i];
+    }
+}
+
+#endif
 
 static void mad_q8_0(int n, float * y, const void * vx, float v) {
     assert(n % QK8_0 == 0);
@@ -112,15 +147,11 @@ static void mad_iq4_nl(int n, float * y, const void * vx, float v) {
     }
 }
 
-#endif
-
 ggml_kv_mad_t ggml_kv_mad(enum ggml_type type) {
     switch (type) {
-#ifdef KV_ROWS_SIMD
         case GGML_TYPE_Q8_0:   return mad_q8_0;
         case GGML_TYPE_Q4_0:   return mad_q4_0;
         case GGML_TYPE_IQ4_NL: return mad_iq4_nl;
-#endif
         case GGML_TYPE_Q3_KV:  return ggml_vec_mad_q3_kv;
         default:               return NULL;
     }
