@@ -175,8 +175,12 @@ it("loads a model again with the KV bits and the context that were chosen, after
   await using test = await settingsOf("llama");
   const { page, opened } = test;
   await page.getByRole("combobox", { name: "Bits of the KV cache" }).selectOption("8 bits");
-  await set(page, "Context length", "1024");
+  const length = page.getByRole("spinbutton", { name: "Context length" });
+  await length.fill("1024");
+  // The page is drawn anew with the estimate, and what is typed stays.
   await page.getByText(/^Takes .+ of memory\.$/).waitFor();
+  expect(await length.inputValue()).toBe("1024");
+  await length.blur();
   await page.getByRole("button", { name: "Load again with these" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Load again" }).click();
   await page.getByText("llama is ready.").waitFor();

@@ -1,6 +1,6 @@
 // A form's row: label, control, what it means, and what is wrong with it.
-import type { ComponentChildren, HTMLAttributes, TextareaHTMLAttributes } from "preact";
-import { useId } from "preact/hooks";
+import type { ComponentChildren, HTMLAttributes, TargetedEvent, TextareaHTMLAttributes } from "preact";
+import { useId, useState } from "preact/hooks";
 
 import "./field.css";
 
@@ -103,19 +103,31 @@ interface NumberInputProps extends PlainAttributes<HTMLInputElement> {
 }
 
 export function NumberInput({ value, onValue, ...rest }: NumberInputProps) {
-  const read = ({ value: text, valueAsNumber }: HTMLInputElement) => {
+  const typed = useTypedNumber(value, ({ value: text, valueAsNumber }) => {
     if (text === "") onValue(null);
     else if (Number.isFinite(valueAsNumber)) onValue(valueAsNumber);
+  });
+  return <input {...rest} {...typed} type="number" class="input figures" />;
+}
+
+type NumberEvent = TargetedEvent<HTMLInputElement>;
+
+/**
+ * For a box that is read when its number is whole: what is typed stays until then, however often the page is drawn meanwhile.
+ * `read` gets the box when it is left or Enter is pressed.
+ */
+export function useTypedNumber(value: number | null, read: (box: HTMLInputElement) => void) {
+  const [typed, setTyped] = useState<string | null>(null);
+  return {
+    value: typed ?? value ?? "",
+    onInput: ({ currentTarget }: NumberEvent) => setTyped(currentTarget.value),
+    onChange: ({ currentTarget }: NumberEvent) => {
+      read(currentTarget);
+      setTyped(null);
+    },
+    // Without a change there is nothing to read.
+    onBlur: () => setTyped(null),
   };
-  return (
-    <input
-      {...rest}
-      type="number"
-      class="input figures"
-      value={value ?? ""}
-      onChange={(event) => read(event.currentTarget)}
-    />
-  );
 }
 
 type TextAreaProps = Omit<TextareaHTMLAttributes, "class" | "onInput" | "value"> & {

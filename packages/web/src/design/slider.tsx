@@ -1,7 +1,7 @@
 // A number with a range: a slider for the usual values, and beside it the number, which may go beyond them.
 import type { ComponentChildren } from "preact";
 
-import { Field } from "./field.tsx";
+import { Field, useTypedNumber } from "./field.tsx";
 
 import "./slider.css";
 
@@ -42,6 +42,7 @@ export function Slider(props: SliderProps) {
     const number = Number(text);
     if (text.trim() !== "" && Number.isFinite(number)) onValue(number);
   };
+  const typed = useTypedNumber(value, (box) => read(box.value));
   return (
     <Field label={label} hint={hint} error={error} action={action}>
       {(control) => (
@@ -64,9 +65,8 @@ export function Slider(props: SliderProps) {
             min={props.numberMin ?? min}
             max={props.numberMax ?? max}
             step={step}
-            value={value}
             disabled={isDisabled}
-            onChange={(event) => read(event.currentTarget.value)}
+            {...typed}
           />
         </div>
       )}

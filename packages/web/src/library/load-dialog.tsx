@@ -6,7 +6,7 @@ import { useAttempt } from "../connection/attempt.ts";
 import { client } from "../connection/client.ts";
 import { Button } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
-import { Field, Select } from "../design/field.tsx";
+import { Field, Select, useTypedNumber } from "../design/field.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
 import { wordsOf, type ErrorWords } from "../strings/error-words.ts";
 import { strings } from "../strings/strings.ts";
@@ -97,6 +97,7 @@ function ContextField({ fields, estimate, onFields }: FieldsProps & { estimate: 
     keepTyped(length);
     choose(length);
   };
+  const typedNumber = useTypedNumber(isKnown ? current : null, (box) => typed(box.value));
   return (
     <Field label={text.contextLength} hint={text.contextHint}>
       {(control) => (
@@ -119,9 +120,8 @@ function ContextField({ fields, estimate, onFields }: FieldsProps & { estimate: 
             min={contextLengthMin}
             step={1}
             aria-label={text.contextNumber}
-            value={isKnown ? current : ""}
             disabled={!isKnown}
-            onChange={(event) => typed(event.currentTarget.value)}
+            {...typedNumber}
           />
         </div>
       )}
