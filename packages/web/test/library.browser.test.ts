@@ -117,9 +117,9 @@ it("imports a file of this machine, and quantizes it with the progress that the 
   const quantizing = page.locator("li.job").filter({ hasText: "mine-F32 to Q8_0" });
   await quantizing.getByText(/^Quantizing · \d+\s?% · .+ of .+/).waitFor();
   const bar = quantizing.getByRole("progressbar");
-  const share = await bar.evaluate((element: HTMLProgressElement) => element.value);
-  expect(share).toBeGreaterThan(0);
-  expect(share).toBeLessThan(1);
+  const share = () => bar.evaluate((element: HTMLProgressElement) => element.value);
+  await expect.poll(share).toBeGreaterThan(0);
+  expect(await share()).toBeLessThan(1);
   await writeFile(holdFile, "");
   await card(page, "mine-Q8_0")
     .getByText(/Q8_0 · GGUF/)
