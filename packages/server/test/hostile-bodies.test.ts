@@ -11,6 +11,8 @@ import {
   ModelAliases,
   PullEvent,
   RemovedModel,
+  RenderedPrompt,
+  RenderedPrompts,
   Tokenization,
 } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
@@ -55,61 +57,72 @@ const messages = [
   { role: "user", content: [{ type: "text", text: "Hi" }], name: "me" },
 ];
 
-const endpoints: EndpointUnderTest[] = [
-  {
-    path: "/v1/chat/completions",
-    body: {
-      model: scriptedId,
-      messages,
-      ...sampling,
-      logprobs: true,
-      top_logprobs: 2,
-      response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } },
-      tools: [named],
-      tool_choice: "none",
-      reasoning_effort: "low",
-      chat_template_kwargs: { enable_thinking: false },
-    },
-    answer: ChatCompletion,
-    event: ChatCompletionChunk,
-    border: {
-      stream: [true],
-      logit_bias: [manyKeys],
-      chat_template_kwargs: [manyKeys],
-      messages: [many(10_001, { role: "user", content: "" }), many(100_000, 1)],
-    },
+const chat: EndpointUnderTest = {
+  path: "/v1/chat/completions",
+  body: {
+    model: scriptedId,
+    messages,
+    ...sampling,
+    logprobs: true,
+    top_logprobs: 2,
+    response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } },
+    tools: [named],
+    tool_choice: "none",
+    reasoning_effort: "low",
+    chat_template_kwargs: { enable_thinking: false },
   },
+  answer: ChatCompletion,
+  event: ChatCompletionChunk,
+  border: {
+    stream: [true],
+    logit_bias: [manyKeys],
+    chat_template_kwargs: [manyKeys],
+    messages: [many(10_001, { role: "user", content: "" }), many(100_000, 1)],
+  },
+};
+
+const completions: EndpointUnderTest = {
+  path: "/v1/completions",
+  body: {
+    model: scriptedId,
+    prompt: ["Once", "Twice"],
+    suffix: "",
+    echo: true,
+    best_of: 2,
+    response_format: { type: "json_object" },
+    ...sampling,
+  },
+  answer: Completion,
+  event: CompletionChunk,
+  border: {
+    stream: [true],
+    echo: [false],
+    logprobs: [0, 5, 6],
+    best_of: [1, 16],
+    n: [16, 17],
+    suffix: ["end"],
+    prompt: [
+      "a",
+      [1, 2],
+      [[1], [2]],
+      [255, 256],
+      many(completionsMax, "a"),
+      many(completionsMax + 1, "a"),
+      many(100_000, "a"),
+      many(3_000, 1),
+    ],
+  },
+};
+
+const endpoints: EndpointUnderTest[] = [
+  chat,
+  completions,
+  { path: `${chat.path}/render`, body: chat.body, answer: RenderedPrompt, border: chat.border ?? {} },
   {
-    path: "/v1/completions",
-    body: {
-      model: scriptedId,
-      prompt: ["Once", "Twice"],
-      suffix: "",
-      echo: true,
-      best_of: 2,
-      response_format: { type: "json_object" },
-      ...sampling,
-    },
-    answer: Completion,
-    event: CompletionChunk,
-    border: {
-      stream: [true],
-      echo: [false],
-      logprobs: [0, 5, 6],
-      best_of: [1, 16],
-      n: [16, 17],
-      suffix: ["end"],
-      prompt: [
-        "a",
-        [1, 2],
-        [[1], [2]],
-        [255, 256],
-        many(completionsMax, "a"),
-        many(completionsMax + 1, "a"),
-        many(100_000, "a"),
-        many(3_000, 1),
-      ],
-    },
+    path: `${completions.path}/render`,
+    body: completions.body,
+    answer: RenderedPrompts,
+    border: completions.border ?? {},
   },
   {
     path: "/v1/tokenize",

@@ -81,17 +81,25 @@ async function send(path: string, parts: readonly Part[]) {
   return thread.send(`${house.server.url}${path}`, parts);
 }
 
+/** What a body does to the event loop it does each time; what another process does to it comes and goes. */
+const triesMax = 3;
+
 /** Sends a body and waits for its answer, which is none of a mistake of ours. */
 async function expectNoBlock(path: string, parts: readonly Part[], what: string): Promise<void> {
-  const bound = blockMsMax * slowness();
-  const blocked = await longestBlock(async () => {
-    const { status, text } = await send(path, parts);
-    expect([status, text], `${path} ${what}`).toEqual([
-      expect.toSatisfy((code) => code >= 200 && code < 500),
-      text,
-    ]);
-  });
-  expect(blocked, `${path} ${what}: milliseconds without a pause`).toBeLessThan(bound);
+  const excesses: number[] = [];
+  while (excesses.length < triesMax) {
+    const bound = blockMsMax * slowness();
+    const blocked = await longestBlock(async () => {
+      const { status, text } = await send(path, parts);
+      expect([status, text], `${path} ${what}`).toEqual([
+        expect.toSatisfy((code) => code >= 200 && code < 500),
+        text,
+      ]);
+    });
+    if (blocked < bound) return;
+    excesses.push(Math.round(blocked));
+  }
+  expect(excesses, `${path} ${what}: milliseconds without a pause, each time`).toEqual([]);
 }
 
 const tool = { type: "function", function: { name: "f", parameters: {} } };
