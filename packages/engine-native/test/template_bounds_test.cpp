@@ -348,7 +348,7 @@ TEST_CASE("what a template writes around calls, and JSON that it nests, is an er
         const std::clock_t begin = std::clock();
         run(calls("{{ \"" + std::string(piece) + "\" * 20000 }}", "{{ '}' * 20000 }}"));
         run("{{ \"" + std::string(piece) + "\" * 100000 }}" + calls("", "") + "{{ '</a>' * 100000 }}");
-        CHECK(std::clock() - begin < 3 * CLOCKS_PER_SEC);
+        CHECK(std::clock() - begin < (kIsSanitized ? 60 : 3) * CLOCKS_PER_SEC);
     }
 }
 

@@ -61,7 +61,7 @@ describe("answers of a real model", () => {
         await expectDocumented(url, operation, streamed);
       }
     }
-  });
+  }, 90_000); // some fifty replies, by a model of 152,000 tokens
 
   it.each<[what: string, field: string, options: object]>([
     ["several replies", '"index":2', { n: 3 }],
