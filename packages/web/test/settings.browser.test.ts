@@ -176,6 +176,9 @@ it("loads a model again with the KV bits and the context that were chosen, after
   const { page, opened } = test;
   await page.getByRole("combobox", { name: "Bits of the KV cache" }).selectOption("8 bits");
   const length = page.getByRole("spinbutton", { name: "Context length" });
+  // What the model has now is there before anybody types.
+  await expect.poll(() => length.inputValue()).toBe("512");
+  await page.getByText(/^Takes .+ of memory\.$/).waitFor();
   await length.fill("1024");
   // The page is drawn anew with the estimate, and what is typed stays.
   await page.getByText(/^Takes .+ of memory\.$/).waitFor();
