@@ -125,8 +125,11 @@ export function useTypedNumber(value: number | null, read: (box: HTMLInputElemen
       read(currentTarget);
       setTyped(null);
     },
-    // Without a change there is nothing to read.
-    onBlur: () => setTyped(null),
+    // Browsers leave the change out where a script has set the value since the typing.
+    onBlur: ({ currentTarget }: NumberEvent) => {
+      if (typed !== null) read(currentTarget);
+      setTyped(null);
+    },
   };
 }
 
