@@ -63,36 +63,22 @@ export function addVllmMetrics(register: Registry, models: ModelRegistry, reques
     });
   };
   const labelNames = ["model_name"];
-  for (const { name, help, value } of gauges) {
-    register.registerMetric(
-      new Gauge({
-        name: `vllm:${name}`,
-        help,
-        labelNames,
-        registers: [],
-        async collect() {
-          const all = await samples();
-          this.reset();
-          for (const sample of all) this.set({ model_name: sample.model_name }, value(sample));
-        },
-      }),
-    );
-  }
-  for (const { name, help, value } of counters) {
-    register.registerMetric(
-      new Counter({
-        name: `vllm:${name}`,
-        help,
-        labelNames,
-        registers: [],
-        async collect() {
-          const all = await samples();
-          this.reset();
-          for (const sample of all) this.inc({ model_name: sample.model_name }, value(sample));
-        },
-      }),
-    );
-  }
+  const add = (kind: typeof Counter | typeof Gauge, { name, help, value }: Described): void => {
+    const metric: Counter | Gauge = new kind({
+      name: `vllm:${name}`,
+      help,
+      labelNames,
+      registers: [],
+      async collect() {
+        const all = await samples();
+        metric.reset();
+        for (const sample of all) metric.inc({ model_name: sample.model_name }, value(sample));
+      },
+    });
+    register.registerMetric(metric);
+  };
+  for (const described of gauges) add(Gauge, described);
+  for (const described of counters) add(Counter, described);
   register.registerMetric(
     new Gauge({
       name: "vllm:cache_config_info",

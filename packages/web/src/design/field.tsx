@@ -1,6 +1,6 @@
 // A form's row: label, control, what it means, and what is wrong with it.
 import type { ComponentChildren, HTMLAttributes, TargetedEvent, TextareaHTMLAttributes } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 
 import "./field.css";
 
@@ -118,18 +118,21 @@ type NumberEvent = TargetedEvent<HTMLInputElement>;
  */
 export function useTypedNumber(value: number | null, read: (box: HTMLInputElement) => void) {
   const [typed, setTyped] = useState<string | null>(null);
+  const isUnread = useRef(false);
+  // Once, by what comes first: browsers leave the change out where a script has set the value since the typing.
+  const settle = ({ currentTarget }: NumberEvent) => {
+    if (isUnread.current) read(currentTarget);
+    isUnread.current = false;
+    setTyped(null);
+  };
   return {
     value: typed ?? value ?? "",
-    onInput: ({ currentTarget }: NumberEvent) => setTyped(currentTarget.value),
-    onChange: ({ currentTarget }: NumberEvent) => {
-      read(currentTarget);
-      setTyped(null);
+    onInput: ({ currentTarget }: NumberEvent) => {
+      isUnread.current = true;
+      setTyped(currentTarget.value);
     },
-    // Browsers leave the change out where a script has set the value since the typing.
-    onBlur: ({ currentTarget }: NumberEvent) => {
-      if (typed !== null) read(currentTarget);
-      setTyped(null);
-    },
+    onChange: settle,
+    onBlur: settle,
   };
 }
 
