@@ -7,7 +7,10 @@ export default defineConfig({
       "packages/*/test/**/*.test.ts",
       "scripts/**/*.test.ts",
       "bench/src/**/*.test.ts",
+      "deploy/**/*.test.ts",
     ],
+    // These need root and have a command of their own (vitest.root.config.ts).
+    exclude: ["**/node_modules/**", "deploy/**/*.root.test.ts"],
     // Two cores: tests that decode with a real model would only slow each other down.
     maxWorkers: 2,
     testTimeout: 30_000,
