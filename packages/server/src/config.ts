@@ -1,8 +1,8 @@
 // What a server is told before it starts, checked once: built-in < variant < environment < flags.
 // resolveConfig() is called by the command line; buildApp() and serve() take its result.
-import { isIP } from "node:net";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
+import { AllowedHost, everyHost, HostName, isHostName } from "./access/allowed-hosts.ts";
 import { isAddressOrNetwork, isLoopback } from "./access/client-address.ts";
 import { AllowedOrigin } from "./access/origins.ts";
 import { apiKeysMax, digestOfKey, whyNotTaken } from "./api-key.ts";
@@ -36,14 +36,6 @@ const rateLimitBeyondLoopback = 6_000;
 /** Connections of one address: a browser keeps six, an office behind one address has dozens, a flood thousands. */
 const connectionsPerAddressDefault = 256;
 
-const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i;
-
-/** A name as it stands in a Host header, without a port; addresses of IPv6 without brackets. */
-export const AllowedHost = z
-  .string()
-  .refine((name) => isIP(name) !== 0 || hostName.test(name), "must be a host name or address without a port")
-  .transform((name) => name.toLowerCase());
-
 /** Keys as they are said; only their digests are kept. */
 const KeyDigests = z
   .array(z.string().transform(digestOfKey))
@@ -61,9 +53,7 @@ export const ServerConfig = z
   .object({
     variant: VariantName,
     /** Address to listen on. */
-    host: z
-      .string()
-      .refine((host) => isIP(host) !== 0 || hostName.test(host), "must be an address or a host name"),
+    host: z.string().refine(isHostName, "must be an address or a host name"),
     /** 0 takes any free port. */
     port: z.int("must be a whole number").min(0, "must be at least 0").max(65_535, "must be at most 65535"),
     /** The model that was asked for: a path, a repository, an alias. */
@@ -112,10 +102,10 @@ export const ServerConfig = z
     insecureShortKey: z.boolean("must be true or false").default(false),
     /** Says in words that anybody who reaches the address may use the server. */
     noAuth: z.boolean("must be true or false").default(false),
-    /** Host names that requests may use beside loopback and the address they came to. */
+    /** Host names that requests may use beside loopback and the address they came to; `*` stands for any. */
     allowHosts: z.array(AllowedHost).default([]),
     /** Hosts whose images are fetched when a request names them by URL. */
-    allowImageHosts: z.array(AllowedHost).default([]),
+    allowImageHosts: z.array(HostName).default([]),
     /** Origins of web pages and apps that may call the server, beside those that need no naming. */
     allowOrigins: z.array(AllowedOrigin).default([]),
     /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are believed. */
@@ -243,6 +233,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
     throw unusable(sourceOf(issue?.path ?? [], sources), issue);
   }
   refuseOpenHouse(result.data, sources.host ?? `The ${name.data} variant`);
+  refuseEveryHost(result.data, sources.allowHost);
   return result.data;
 }
 
@@ -348,5 +339,17 @@ function refuseOpenHouse(config: ServerConfig, source: string): void {
     source,
     `${source} binds to ${config.host}, which other machines can reach, and no key is configured. ` +
       "Give a key with --api-key or INGLE_API_KEYS, or say --no-auth (INGLE_NO_AUTH=true) to serve everybody.",
+  );
+}
+
+/**
+ * A web page in its user's browser reaches a server on loopback by any name that resolves to it. Only the list of names stops
+ * that.
+ */
+function refuseEveryHost({ host, allowHosts }: ServerConfig, source = "--allow-host"): void {
+  if (!isLoopback(host) || !allowHosts.includes(everyHost)) return;
+  throw new ConfigError(
+    source,
+    `${source} ${everyHost} would let every web page reach a server that listens on ${host}. Name the hosts instead.`,
   );
 }

@@ -62,6 +62,19 @@ describe("Host", () => {
     expect((await ask({ host: "a.chat.example" }, flags)).statusCode).toBe(403);
     expect((await ask({ host: "chat.example.evil.com" }, flags)).statusCode).toBe(403);
   });
+
+  it.each([
+    ["*.chat.example", "a.chat.example:443", 200],
+    ["*.Chat.example", "A.b.chat.Example", 200],
+    ["*.chat.example", "chat.example", 403],
+    ["*.chat.example", "evilchat.example", 403],
+    ["*.chat.example", "a.chat.example.evil.com", 403],
+    ["*", "any.name.example:8443", 200],
+    ["*", "a b", 403],
+  ])("with --allow-host %s, %s is a %i", async (allowed, host, status) => {
+    const flags = { host: "0.0.0.0", noAuth: true, allowHost: [allowed] };
+    expect((await ask({ host }, flags)).statusCode).toBe(status);
+  });
 });
 
 describe("Origin", () => {

@@ -1,9 +1,9 @@
-// Who may be asked, and by whom: exact allow-lists of Host names and Origins, so that a web page cannot reach a server
+// Who may be asked, and by whom: allow-lists of Host names and Origins, so that a web page cannot reach a server
 // on a desk by a name that resolves to it. Also the CORS answers for the origins that are allowed.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { allowedBy, HostName } from "../access/allowed-hosts.ts";
 import { isForeignPage, isOwnOrigin, mayAsk, refusalOf } from "../access/origins.ts";
-import { AllowedHost } from "../config.ts";
 import { WireError } from "../wire-error.ts";
 import { ignoredHeader } from "./ignored.ts";
 
@@ -35,7 +35,7 @@ export interface HostOptions {
 
 export const hosts = fp(
   async (app: FastifyInstance, options: HostOptions) => {
-    const names = new Set([...loopbackNames, ...options.allowHosts]);
+    const isAllowed = allowedBy([...loopbackNames, ...options.allowHosts]);
     const origins = new Set(options.allowOrigins);
 
     app.decorateRequest("isForeignPage", false);
@@ -43,7 +43,7 @@ export const hosts = fp(
     app.addHook("onRequest", async (request, reply) => {
       refuseAmbiguousHost(request);
       for (const host of hostNames(request)) {
-        if (host === undefined || !(names.has(host) || host === localAddress(request)))
+        if (host === undefined || !(isAllowed(host) || host === localAddress(request)))
           throw refusedHost(host);
       }
       const { origin, "sec-fetch-site": site, "sec-fetch-mode": mode } = request.headers;
@@ -87,7 +87,7 @@ function hostName(header: string): string | undefined {
 
 /** Names the flag that would let it in. */
 function refusedHost(host: string | undefined): WireError {
-  const isNameable = AllowedHost.safeParse(host).success;
+  const isNameable = HostName.safeParse(host).success;
   const message = isNameable
     ? `The host name "${host}" is not allowed. Start the server with --allow-host ${host} to add it.`
     : "The Host header is missing, or is no host name with or without a port.";

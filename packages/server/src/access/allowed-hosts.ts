@@ -1,0 +1,37 @@
+// By which names a server may be asked: what --allow-host takes, and whether the name in a Host header is allowed. Used by
+// config.ts and plugins/hosts.ts.
+import { isIP } from "node:net";
+import { z } from "zod";
+
+const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i;
+
+/** Whether this is an address, or a name as it stands in a Host header without its port. */
+export function isHostName(name: string): boolean {
+  return isIP(name) !== 0 || hostName.test(name);
+}
+
+/** A name as it stands in a Host header, without a port; addresses of IPv6 without brackets. */
+export const HostName = z
+  .string()
+  .refine(isHostName, "must be a host name or address without a port")
+  .transform((name) => name.toLowerCase());
+
+/** Allows every name: for a server that only a proxy can reach, by names that nobody knows before it is deployed. */
+export const everyHost = "*";
+
+/** A name, every name below one (`*.example.com`), or every name. */
+export const AllowedHost = z
+  .string()
+  .refine(
+    (name) =>
+      name === everyHost || isHostName(name) || (name.startsWith("*.") && hostName.test(name.slice(2))),
+    'must be a host name or address without a port, "*.example.com" for every name below one, or "*" for every name',
+  )
+  .transform((name) => name.toLowerCase());
+
+/** Whether a name, in lower case and without a port, is among the allowed ones. */
+export function allowedBy(allowed: readonly string[]): (name: string) => boolean {
+  const names = new Set(allowed);
+  const endings = allowed.filter((name) => name.startsWith("*.")).map((name) => name.slice(1));
+  return (name) => names.has(everyHost) || names.has(name) || endings.some((ending) => name.endsWith(ending));
+}
