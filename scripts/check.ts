@@ -8,6 +8,7 @@ import { docProblems } from "./docs.ts";
 import { readTextFiles, root, type TextFile } from "./files.ts";
 import { layerProblems } from "./layers.ts";
 import { run, type Outcome } from "./run.ts";
+import { wordProblems } from "./words.ts";
 
 interface Step {
   readonly name: string;
@@ -19,6 +20,7 @@ const steps: readonly Step[] = [
   { name: "layers", run: (files) => report(layerProblems(files)) },
   { name: "budgets", run: (files) => report(budgetProblems(files)) },
   { name: "docs", run: (files) => report(docProblems(files)) },
+  { name: "words", run: (files) => report(wordProblems(files)) },
   { name: "format", run: () => tool("oxfmt/bin/oxfmt", "--check") },
   { name: "clang-format", run: (files) => clangFormat(files, { write: false }) },
   { name: "types", run: () => tool("typescript/bin/tsc", "-b") },

@@ -1,0 +1,57 @@
+// The retired words of docs/glossary.md: each stands here with a pattern that finds it. A step of check.ts.
+import { lineAt, type TextFile } from "./files.ts";
+
+interface Retired {
+  readonly pattern: RegExp;
+  readonly instead: string;
+}
+
+/** Only patterns without a second, ordinary meaning in this repository; the glossary has the rest. */
+const retired: readonly Retired[] = [
+  { pattern: /donor/gi, instead: "cached sequence" },
+  { pattern: /\bstash|Stash/g, instead: "host KV tier, swapped-out state" },
+  { pattern: /\bcatch(?:es|ing)? up\b|catching_?up/gi, instead: "prefill" },
+  { pattern: /\bshelf\b|Shelf/g, instead: "model catalog" },
+  { pattern: /\bstrangers?\b/gi, instead: "unauthenticated client, other origin" },
+  { pattern: /\bthe house\b|in_house|inHouse/gi, instead: "server, project, in flight" },
+  { pattern: /\b(?:joinSaid|saidOf|Said[A-Z]\w*)\b|\bsaid\.ts\b/g, instead: "content parts" },
+  { pattern: /(?<!Math\.)(?<!_)\bfloors?\b(?!\()/g, instead: "layer" },
+  { pattern: /\/\/ .*\bUsed by\b/g, instead: "no list of callers: it goes stale" },
+];
+
+/** Not rewritten yet. A folder leaves this list with the commit that rewrites it, and never comes back. */
+const notYet: readonly string[] = [
+  ".changeset/",
+  ".oxlintrc.json",
+  "AGENTS.md",
+  "CONTRIBUTING.md",
+  "README.md",
+  "bench/",
+  "docs/",
+  "examples/",
+  "packages/client/",
+  "packages/engine/",
+  "packages/engine-native/",
+  "packages/fixtures/",
+  "packages/gguf/",
+  "packages/mlx/",
+  "packages/protocol/",
+  "packages/server/",
+  "packages/web/",
+  "scripts/",
+  "vendor/",
+];
+
+/** Every retired word, as `path:line: sentence`. */
+export function wordProblems(files: readonly TextFile[]): string[] {
+  return files
+    .filter(({ path }) => !notYet.some((folder) => path.startsWith(folder)))
+    .flatMap((file) =>
+      retired.flatMap(({ pattern, instead }) =>
+        [...file.text.matchAll(pattern)].map(
+          (match) =>
+            `${file.path}:${lineAt(file.text, match.index)}: "${match[0]}" is retired; the glossary says: ${instead}`,
+        ),
+      ),
+    );
+}
