@@ -1,6 +1,6 @@
 // Pictures that nobody has seen before, all from one seed: discs of random places and colours under the grain of a camera,
 // so that their files are as large as those of photographs. Used by the scenario `vision`.
-import { encodeJpeg, encodePng, type Picture } from "@ingle/fixtures";
+import { encodeJpeg, encodePng, type DrawnImage } from "@ingle/fixtures";
 import type { Prompts } from "./prompts.ts";
 
 export interface PictureSize {
@@ -25,7 +25,7 @@ export async function freshPicture(
   return `data:image/${format};base64,${bytes.toString("base64")}`;
 }
 
-function draw(prompts: Fractions, width: number, height: number): Picture {
+function draw(prompts: Fractions, width: number, height: number): DrawnImage {
   const colour = (): number[] =>
     Array.from({ length: 3 }, () => grain + prompts.fraction() * (255 - 2 * grain));
   const radiusMax = Math.min(width, height) / 3;

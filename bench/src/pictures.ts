@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { decodeImage, load, type LoadedModel } from "@ingle/engine";
-import { drawPicture, encodePng, tinyVisionModel, type TinyVisionModel } from "@ingle/fixtures";
+import { drawImage, encodePng, tinyVisionModel, type TinyVisionModel } from "@ingle/fixtures";
 import { plainEnvironment, runProgram } from "./child-process.ts";
 import { llamaProgram } from "./peers.ts";
 
@@ -45,7 +45,7 @@ export async function comparePictures({ files, say, signal }: PicturesOptions): 
       });
       for (const { name: shown, motif, width, height } of pictures) {
         const file = path.join(folder, `${shown}.png`);
-        await writeFile(file, await encodePng(drawPicture(motif, width, height)));
+        await writeFile(file, await encodePng(drawImage(motif, width, height)));
         const [ours, theirs] = [await askIngle(loaded, file, signal), await askMtmdCli(model, file, signal)];
         if (ours.trim() !== theirs.trim()) different += 1;
         say(

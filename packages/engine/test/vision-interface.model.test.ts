@@ -14,7 +14,7 @@ import {
   type LoadedModel,
 } from "@ingle/engine";
 import {
-  drawPicture,
+  drawImage,
   encodePng,
   exactArithmetic,
   tinyModel,
@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "ingle-pictures-"));
   vi.stubEnv("INGLE_HOME", path.join(folder, "home"));
   vi.stubEnv("INGLE_OFFLINE", "1");
-  const draw = (motif: Motif): Promise<Buffer> => encodePng(drawPicture(motif, 96, 64));
+  const draw = (motif: Motif): Promise<Buffer> => encodePng(drawImage(motif, 96, 64));
   png = { disc: await draw("disc"), checks: await draw("checks"), gradient: await draw("gradient") };
   await importTiny("lfm2");
 });
@@ -136,7 +136,7 @@ describe.each(architectures)("with a model of %s", (architecture) => {
 
   it("gives the text that model.generate({ messages }) gives", async () => {
     const parts = [
-      { type: "image" as const, image: drawPicture("disc", 96, 64) },
+      { type: "image" as const, image: drawImage("disc", 96, 64) },
       { type: "text" as const, text: "What is this?" },
     ];
     const messages = [{ role: "user", content: parts }];
@@ -272,7 +272,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     const reason = new Error("enough");
     await expect(say({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const controller = new AbortController();
-    const large = await encodePng(drawPicture("gradient", 1200, 1200));
+    const large = await encodePng(drawImage("gradient", 1200, 1200));
     const asked = say({ images: large, signal: controller.signal });
     setTimeout(() => controller.abort(reason), 10);
     await expect(asked).rejects.toBe(reason);

@@ -8,7 +8,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { importModels } from "@ingle/engine";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
-import { drawPicture, encodePng, tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { drawImage, encodePng, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../src/cli/main.ts";
 import { testWorld, type TestWorld } from "./cli-context.ts";
@@ -82,7 +82,7 @@ async function homeWithSeeing(home: string): Promise<{ home: string; images: str
     images: await Promise.all(
       images.map(async (motif) => {
         const file = path.join(home, `${motif}.png`);
-        await writeFile(file, await encodePng(drawPicture(motif, 96, 64)));
+        await writeFile(file, await encodePng(drawImage(motif, 96, 64)));
         return file;
       }),
     ),

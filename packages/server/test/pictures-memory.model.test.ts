@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { drawPicture, encodeJpeg, tinyVisionModel } from "@ingle/fixtures";
+import { drawImage, encodeJpeg, tinyVisionModel } from "@ingle/fixtures";
 import type { ChatCompletion, ModelList } from "@ingle/protocol";
 import { afterEach, expect, it } from "vitest";
 
@@ -65,7 +65,7 @@ async function serve(): Promise<Served> {
   return { url, model: data[0]?.id ?? "", resident };
 }
 
-const drawn = drawPicture("gradient", width, height);
+const drawn = drawImage("gradient", width, height);
 
 /** A photograph's size, and unlike every other number's: stripes have the number's bits. */
 async function pictureUrl(number: number): Promise<string> {

@@ -1,6 +1,6 @@
 // Files of a chat: texts and PDFs that are attached, and chats that are exported and come back in.
 import { readFile } from "node:fs/promises";
-import { drawPicture, encodePng, tinyModel } from "@ingle/fixtures";
+import { drawImage, encodePng, tinyModel } from "@ingle/fixtures";
 import type { Download, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
@@ -101,7 +101,7 @@ it("says why a file cannot be attached", async () => {
     [
       "photo.png",
       "image/png",
-      await encodePng(drawPicture("disc", 8, 8)),
+      await encodePng(drawImage("disc", 8, 8)),
       "was not attached: the chosen model cannot see images. None on this machine can.",
     ],
     ["broken.pdf", "application/pdf", "%PDF-1.4 and nothing else", "is damaged or locked."],

@@ -1,5 +1,5 @@
 // Images in a chat: dropped, pasted and chosen, seen before they are sent, and in the request that the server receives.
-import { drawPicture, encodePng, tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { drawImage, encodePng, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
@@ -22,9 +22,9 @@ beforeAll(async () => {
     "mmproj-seeing.gguf": seeing.projector,
   });
   pictures = {
-    dropped: await encodePng(drawPicture("disc", 64, 48)),
-    pasted: await encodePng(drawPicture("checks", 48, 64)),
-    chosen: await encodePng(drawPicture("stripes", 56, 56)),
+    dropped: await encodePng(drawImage("disc", 64, 48)),
+    pasted: await encodePng(drawImage("checks", 48, 64)),
+    chosen: await encodePng(drawImage("stripes", 56, 56)),
   };
   ingle = await IngleProcess.start(["serve", "--port", "0", "--model", "blind", "--threads", "1"], { home });
   proxy = await RecordingProxy.start(ingle.address);

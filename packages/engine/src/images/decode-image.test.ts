@@ -1,15 +1,15 @@
 // Pictures of every kind come out as they were drawn; files that are damaged, cut off or made to hurt come to a clear error.
-import { drawPicture, encodeBmp, encodePng, pictureFiles, seededRandom } from "@ingle/fixtures";
-import type { PictureFile } from "@ingle/fixtures";
+import { drawImage, encodeBmp, encodePng, imageFiles, seededRandom } from "@ingle/fixtures";
+import type { ImageFile } from "@ingle/fixtures";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { EngineError } from "../errors.ts";
 import { decodeImage, decodeImages } from "./decode-image.ts";
 import type { RgbImage } from "./rgb-image.ts";
 
-let files: PictureFile[] = [];
+let files: ImageFile[] = [];
 beforeAll(async () => {
-  files = await pictureFiles();
+  files = await imageFiles();
 });
 
 /** How far the colours of two pictures of the same size are from each other, on average. */
@@ -42,20 +42,20 @@ function pngOf(width: number, height: number): Buffer {
   return bytes;
 }
 
-describe("a picture", () => {
+describe("an image", () => {
   it("comes out as it was drawn, whatever its file is like", async () => {
     expect(files.length).toBeGreaterThan(20);
-    for (const { name, bytes, picture, tolerance } of files) {
+    for (const { name, bytes, image: drawn, tolerance } of files) {
       const image = await decodeImage(bytes);
-      expect([name, image.width, image.height]).toEqual([name, picture.width, picture.height]);
+      expect([name, image.width, image.height]).toEqual([name, drawn.width, drawn.height]);
       expect(image.data, name).toHaveLength(3 * image.width * image.height);
-      expect(distance(image, picture), name).toBeLessThanOrEqual(tolerance);
+      expect(distance(image, drawn), name).toBeLessThanOrEqual(tolerance);
     }
   });
 
   it("is decoded after the one before it, when there are several", async () => {
     const images = await decodeImages(files.map(({ bytes }) => bytes));
-    expect(images.map(({ width }) => width)).toEqual(files.map(({ picture }) => picture.width));
+    expect(images.map(({ width }) => width)).toEqual(files.map(({ image }) => image.width));
   });
 
   it("of a kind that is not read is refused, like what is no picture at all", async () => {
@@ -76,7 +76,7 @@ describe("a picture", () => {
 
 describe("limits", () => {
   it("hold before anything is decoded: of bytes and of pixels", async () => {
-    const png = await encodePng(drawPicture("disc", 30, 20));
+    const png = await encodePng(drawImage("disc", 30, 20));
     await expect(decodeImage(png, { maxBytes: 50 })).rejects.toMatchObject({
       code: "image_too_large",
       details: { bytes: png.length, maxBytes: 50 },
@@ -97,7 +97,7 @@ describe("limits", () => {
   });
 
   it("hold for all pictures of a request: their number and their pixels", async () => {
-    const png = await encodePng(drawPicture("disc", 30, 20));
+    const png = await encodePng(drawImage("disc", 30, 20));
     const three = [png, png, png];
     await expect(decodeImages(three, { maxImages: 2 })).rejects.toMatchObject({ code: "image_too_large" });
     await expect(decodeImages(three, { maxTotalPixels: 1799 })).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe("limits", () => {
   });
 
   it("cannot be got round by a header that says less than the pixels are", async () => {
-    const png = await encodePng(drawPicture("disc", 30, 20));
+    const png = await encodePng(drawImage("disc", 30, 20));
     // The chunk's checksum does not fit any more, either.
     png.writeUInt32BE(3, 16);
     await expect(decodeImage(png)).rejects.toMatchObject({ code: "image_invalid" });
@@ -161,15 +161,15 @@ describe("a damaged file", () => {
 
 describe("decoding", () => {
   it("rejects with the signal's reason, before and while it runs", async () => {
-    const picture = drawPicture("checks", 1500, 1000);
+    const drawn = drawImage("checks", 1500, 1000);
     const reason = new Error("enough");
-    for (const large of [await encodePng(picture), encodeBmp(picture, { bitsPerPixel: 24 })]) {
+    for (const large of [await encodePng(drawn), encodeBmp(drawn, { bitsPerPixel: 24 })]) {
       await expect(decodeImage(large, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
       const controller = new AbortController();
       const decoding = decodeImage(large, { signal: controller.signal });
       setImmediate(() => controller.abort(reason));
       await expect(decoding).rejects.toBe(reason);
-      expect(distance(await decodeImage(large), picture)).toBe(0);
+      expect(distance(await decodeImage(large), drawn)).toBe(0);
     }
   });
 });

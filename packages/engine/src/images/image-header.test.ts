@@ -1,5 +1,5 @@
 // Kinds and sizes, read from the first bytes of real files and of made-up ones.
-import { pictureFiles } from "@ingle/fixtures";
+import { imageFiles } from "@ingle/fixtures";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
@@ -21,15 +21,15 @@ function codeOf(bytes: Uint8Array): string {
 }
 
 it("every kind of file says its format and its size as stored", async () => {
-  for (const { name, format, bytes, picture } of await pictureFiles()) {
+  for (const { name, format, bytes, image } of await imageFiles()) {
     const isLying = name.includes("lying");
-    const [width, height] = isLying ? [picture.height, picture.width] : [picture.width, picture.height];
+    const [width, height] = isLying ? [image.height, image.width] : [image.width, image.height];
     expect([name, readImageHeader(bytes)]).toEqual([name, { format, width, height }]);
   }
 });
 
 it("a header that ends too early is an error, and never a size", async () => {
-  for (const { name, format, bytes } of await pictureFiles()) {
+  for (const { name, format, bytes } of await imageFiles()) {
     let length = 0;
     while (codeOf(bytes.subarray(0, length)) !== format) length++;
     expect(length, name).toBeGreaterThan(9);
@@ -76,7 +76,7 @@ it("a BMP of the oldest kind is known, compressed ones and impossible depths are
 });
 
 it("any bytes behind a known beginning are a size or an error", async () => {
-  const beginnings = (await pictureFiles()).map(({ bytes }) => bytes.subarray(0, 24));
+  const beginnings = (await imageFiles()).map(({ bytes }) => bytes.subarray(0, 24));
   fc.assert(
     fc.property(
       fc.constantFrom(...beginnings),

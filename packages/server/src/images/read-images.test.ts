@@ -1,6 +1,6 @@
 // Images on the wire: in all shapes of conversations they reach the model in their place, and what cannot be read is told with
 // the field that it is in.
-import { drawPicture, encodePng, pictureFiles } from "@ingle/fixtures";
+import { drawImage, encodePng, imageFiles } from "@ingle/fixtures";
 import type { ErrorBody } from "@ingle/protocol";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -15,7 +15,7 @@ const height = 20;
 let png = "";
 let url = "";
 beforeAll(async () => {
-  png = (await encodePng(drawPicture("disc", width, height))).toString("base64");
+  png = (await encodePng(drawImage("disc", width, height))).toString("base64");
   url = `data:image/png;base64,${png}`;
 });
 
@@ -154,7 +154,7 @@ describe("an image that cannot be read", () => {
   it("is an error wherever its file is cut off, or read as far as it goes", async () => {
     await using house = await scriptedApp(seeing);
     const statuses = new Set<number>();
-    for (const { name, format, bytes } of await pictureFiles()) {
+    for (const { name, format, bytes } of await imageFiles()) {
       for (const percent of [0, 5, 30, 60, 99]) {
         const cut = bytes.subarray(0, Math.floor((bytes.length * percent) / 100));
         const of = `data:image/${format};base64,${cut.toString("base64")}`;

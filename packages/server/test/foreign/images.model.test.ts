@@ -1,7 +1,7 @@
 // Images through the openai package and the Vercel AI SDK against a real server, whose tiny model answers by what it sees.
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { drawPicture, encodePng } from "@ingle/fixtures";
+import { drawImage, encodePng } from "@ingle/fixtures";
 import { generateText, streamText, type LanguageModel, type ModelMessage } from "ai";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,8 +16,8 @@ let disc: Uint8Array;
 let checks: Uint8Array;
 beforeAll(async () => {
   server = await realServer({ vision: "lfm2", load: { contextLength: 2048, parallel: 2 } });
-  disc = await encodePng(drawPicture("disc", 96, 64));
-  checks = await encodePng(drawPicture("checks", 96, 64));
+  disc = await encodePng(drawImage("disc", 96, 64));
+  checks = await encodePng(drawImage("checks", 96, 64));
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -1,6 +1,6 @@
-// Files of pictures of every kind become tokens: as many as the model's processor counts for their size, or an error of ours.
+// Image files of every kind become tokens: as many as the model's processor counts for their size, or one of our errors.
 import { decodeImage, load, type LoadedModel, type Message } from "@ingle/engine";
-import { pictureFiles, tinyVisionModel, type PictureFile } from "@ingle/fixtures";
+import { imageFiles, tinyVisionModel, type ImageFile } from "@ingle/fixtures";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 /** LFM2-VL has a token for 32 × 32 pixels, and at least 64. */
@@ -9,11 +9,11 @@ const tokensOfSize = 96;
 const tokensOfOthers: Record<string, number> = { "png of one pixel": 64, "png like a ribbon": 94 };
 
 let loaded: LoadedModel;
-let files: PictureFile[] = [];
+let files: ImageFile[] = [];
 beforeAll(async () => {
   const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
   loaded = await load(model, { threads: 1, mmproj: projector });
-  files = await pictureFiles(size);
+  files = await imageFiles(size);
 });
 afterAll(() => loaded[Symbol.asyncDispose]());
 
