@@ -69,10 +69,22 @@ test("keeps a path before /v1 and sends no authorization without a key", async (
   expect(server.seen[0]?.headers.authorization).toBeUndefined();
 });
 
-test("refuses an address that is none and a key that no header can carry", () => {
+test("sends headers of the caller's, and its own in place of theirs", async () => {
+  answer(json(reply));
+  const headers = { "x-session-id": "chat-1", Authorization: "Bearer other", Accept: "text/html" };
+  await clientWith({ apiKey: "secret", headers }).chat.completions.create(body);
+  expect(server.seen[0]?.headers).toMatchObject({
+    "x-session-id": "chat-1",
+    authorization: "Bearer secret",
+    accept: "application/json, text/event-stream",
+  });
+});
+
+test("refuses an address that is none, and a key or a header that no request can carry", () => {
   expect(() => new Ingle({ baseUrl: "localhost:1337" })).toThrow(IngleError);
   expect(() => new Ingle({ baseUrl: "" })).toThrow(IngleError);
   expect(() => new Ingle({ apiKey: "two\nlines" })).toThrow(IngleError);
+  expect(() => new Ingle({ headers: { "no name": "1" } })).toThrow(IngleError);
 });
 
 test("lists models and retrieves one whose id holds a slash", async () => {

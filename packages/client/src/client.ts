@@ -46,6 +46,11 @@ export interface IngleOptions {
   baseUrl?: string | undefined;
   /** Sent as bearer token. A server without keys needs none. */
   apiKey?: string | undefined;
+  /**
+   * Sent with every request: `{ "x-session-id": id }` keeps a conversation on one of several servers behind a proxy, and so its
+   * cached prefix in reach. Those that this client sets itself (`accept`, `authorization`, `content-type`) cannot be replaced.
+   */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Used instead of the global `fetch`. */
   fetch?: typeof fetch | undefined;
   /** How often a request is tried again after a broken connection, 408, 409, 429 or 5xx. Default: 2. */
@@ -68,6 +73,7 @@ export function connect(options: IngleOptions = {}): Transport {
   return createTransport({
     serverUrl: serverUrlOf(options.baseUrl ?? defaultBaseUrl),
     apiKey: options.apiKey,
+    headers: options.headers ?? {},
     // Called by its global name: a browser refuses to run fetch as another object's method.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     maxRetries: options.maxRetries ?? defaultMaxRetries,
@@ -94,7 +100,7 @@ export class Ingle {
   readonly serverControl: ServerControls;
   readonly session: Sessions;
 
-  /** @throws IngleError when `baseUrl` is no http or https address, or `apiKey` cannot stand in a header. */
+  /** @throws IngleError when `baseUrl` is no http or https address, or `apiKey` or one of `headers` cannot stand in a request. */
   constructor(options: IngleOptions = {}) {
     const transport = connect(options);
     this.chat = { completions: createChatCompletions(transport) };

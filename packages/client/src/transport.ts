@@ -10,6 +10,7 @@ export interface TransportOptions {
   /** Where the server is, without a slash at the end. */
   serverUrl: string;
   apiKey: string | undefined;
+  headers: Readonly<Record<string, string>>;
   fetch: typeof fetch;
   maxRetries: number;
   timeoutMs: number;
@@ -72,16 +73,17 @@ export function serverUrlOf(baseUrl: string): string {
 
 /**
  * Makes a transport.
- * @throws IngleError when the key cannot stand in a header.
+ * @throws IngleError when the key, or one of the headers, cannot stand in a request.
  */
 export function createTransport(options: TransportOptions): Transport {
   const { apiKey, clock } = options;
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new IngleError("apiKey must be visible ASCII characters without spaces");
   }
+  const headers = checkedHeaders(options.headers);
 
   async function open(request: ApiRequest): Promise<OpenAnswer> {
-    const init = requestInit(request, apiKey);
+    const init = requestInit(request, { apiKey, headers });
     const exchange = new Exchange({ timeoutMs: options.timeoutMs, signal: request.signal });
     const response = await exchange.send((signal) =>
       options.fetch(`${options.serverUrl}${request.path}`, { ...init, signal }),
@@ -128,12 +130,24 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-function requestInit({ method, body }: ApiRequest, apiKey: string | undefined): RequestInit {
-  const headers: Record<string, string> = { accept: "application/json, text/event-stream" };
-  if (apiKey !== undefined) headers["authorization"] = `Bearer ${apiKey}`;
+function requestInit(
+  { method, body }: ApiRequest,
+  { apiKey, headers: given }: { apiKey: string | undefined; headers: Headers },
+): RequestInit {
+  const headers = new Headers(given);
+  headers.set("accept", "application/json, text/event-stream");
+  if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`);
   if (body === undefined) return { method, headers };
-  headers["content-type"] = "application/json";
+  headers.set("content-type", "application/json");
   return { method, headers, body: JSON.stringify(body) };
+}
+
+function checkedHeaders(given: TransportOptions["headers"]): Headers {
+  try {
+    return new Headers({ ...given });
+  } catch (cause) {
+    throw new IngleError("headers must have names and values that can stand in an HTTP request", { cause });
+  }
 }
 
 function isEventStream(response: Response): boolean {

@@ -1,0 +1,106 @@
+// A client on a host of its own: does what client.ts tells it over the channel, with our client library, until the channel closes.
+// Its arguments: the server's address and model.
+import { Ingle } from "@ingle/client";
+import type { ChatOrder, ChatOutcome, HttpOrder, HttpOutcome, Order, Report } from "./client-messages.ts";
+
+/** Longer than any reply of a tiny model on a busy machine. */
+const timeoutMs = 60_000;
+
+const [, , baseUrl = "", model = ""] = process.argv;
+
+async function chat(order: ChatOrder, begun: () => void): Promise<ChatOutcome> {
+  const { content, history = [], maxTokens, isStream, session, apiKey, maxRetries = 0 } = order;
+  const headers: Record<string, string> = session === undefined ? {} : { "x-session-id": session };
+  const client = new Ingle({ baseUrl, apiKey, headers, maxRetries, timeoutMs });
+  const body = {
+    model,
+    messages: [...history, { role: "user" as const, content }],
+    max_tokens: maxTokens,
+    ignore_eos: true,
+    temperature: 0,
+  };
+  const sentAt = performance.now();
+  let firstMs = Number.NaN;
+  let text = "";
+  const first = (): void => {
+    if (!Number.isNaN(firstMs)) return;
+    firstMs = performance.now() - sentAt;
+    begun();
+  };
+  const outcome = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+  const ended = (isWhole: boolean, error: string | null): ChatOutcome => ({
+    ...outcome,
+    isWhole,
+    isStream,
+    error,
+    text,
+    firstMs,
+    totalMs: performance.now() - sentAt,
+  });
+  try {
+    const whole = isStream
+      ? await streamed()
+      : await client.chat.completions.create({ ...body, stream: false });
+    first();
+    const { usage } = whole;
+    outcome.promptTokens = usage?.prompt_tokens ?? 0;
+    outcome.cachedTokens = usage?.prompt_tokens_details?.cached_tokens ?? 0;
+    outcome.completionTokens = usage?.completion_tokens ?? 0;
+    text = whole.choices[0]?.message.content ?? "";
+    return ended(
+      whole.choices[0]?.finish_reason === "length" && outcome.completionTokens === maxTokens,
+      null,
+    );
+  } catch (error) {
+    return ended(false, described(error));
+  }
+
+  async function streamed() {
+    const stream = await client.chat.completions.stream(body);
+    for await (const piece of stream.texts()) {
+      text += piece;
+      first();
+    }
+    return await stream.finalCompletion();
+  }
+}
+
+async function http({ url, method = "GET", headers = {}, body }: HttpOrder): Promise<HttpOutcome> {
+  const text = typeof body === "object" ? `"${"x".repeat(body.bytes - 2)}"` : body;
+  const response = await fetch(url, {
+    method,
+    headers,
+    body: text ?? null,
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text: await response.text(),
+  };
+}
+
+async function carryOut(order: Order): Promise<Report> {
+  const { id } = order;
+  try {
+    if ("chat" in order) return { id, chat: await chat(order.chat, () => send({ id, begun: true })) };
+    return { id, http: await http(order.http) };
+  } catch (error) {
+    return { id, failure: described(error) };
+  }
+}
+
+function described(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code: unknown = Reflect.get(error, "code");
+  const cause = error.cause instanceof Error ? ` (${described(error.cause)})` : "";
+  return `${error.name}${typeof code === "string" ? ` ${code}` : ""}: ${error.message}${cause}`;
+}
+
+function send(report: Report): void {
+  process.send?.(report);
+}
+
+process.on("message", (order: Order) => {
+  void carryOut(order).then(send); // each order has its own report, failures too
+});

@@ -1,0 +1,100 @@
+// A client on one of the hosts of namespaces.ts, told what to do from here: client-program.ts does it.
+import path from "node:path";
+import type { ChatOrder, ChatOutcome, HttpOrder, HttpOutcome, Order, Report } from "./client-messages.ts";
+import type { HostProcess } from "./host-process.ts";
+import type { Network } from "./namespaces.ts";
+
+/** A chat under way. */
+export interface RunningChat {
+  /** Resolves with true when the first piece came, and with false when the chat ended without one. */
+  begun: Promise<boolean>;
+  outcome: Promise<ChatOutcome>;
+}
+
+export interface HostClient {
+  chat(order: ChatOrder): RunningChat;
+  /** One request without the client library. Rejects when there is no answer. */
+  http(order: HttpOrder): Promise<HttpOutcome>;
+}
+
+export interface HostClientOptions {
+  network: Network;
+  host: string;
+  baseUrl: string;
+  model: string;
+  /** A file with the certificate that this client believes. */
+  certificate?: string;
+}
+
+/** Starts the client. It ends with its network. */
+export async function startClient(options: HostClientOptions): Promise<HostClient> {
+  const { network, host, baseUrl, model, certificate } = options;
+  const program = path.join(import.meta.dirname, "client-program.ts");
+  const running = await network.run(host, process.execPath, ["--import", "tsx", program, baseUrl, model], {
+    hasChannel: true,
+    env: { ...process.env, ...(certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificate }) },
+  });
+  return new ChannelClient(running);
+}
+
+interface Waiting {
+  begun: (hasBegun: boolean) => void;
+  settle: (report: Report) => void;
+}
+
+class ChannelClient implements HostClient {
+  readonly #process: HostProcess;
+  readonly #waiting = new Map<number, Waiting>();
+  #orders = 0;
+
+  constructor(running: HostProcess) {
+    this.#process = running;
+    running.child.on("message", (report: Report) => this.#receive(report));
+    void running.ended.then(() => {
+      for (const id of this.#waiting.keys()) this.#receive({ id, failure: running.failure("ended").message });
+    });
+  }
+
+  chat(order: ChatOrder): RunningChat {
+    const { begun, report } = this.#send({ chat: order });
+    const outcome = report.then((answer) => {
+      if ("chat" in answer) return answer.chat;
+      throw new Error("failure" in answer ? answer.failure : "not a report of a chat");
+    });
+    return { begun, outcome };
+  }
+
+  async http(order: HttpOrder): Promise<HttpOutcome> {
+    const answer = await this.#send({ http: order }).report;
+    if ("http" in answer) return answer.http;
+    throw new Error("failure" in answer ? answer.failure : "not a report of a request");
+  }
+
+  #send(order: { chat: ChatOrder } | { http: HttpOrder }): {
+    begun: Promise<boolean>;
+    report: Promise<Report>;
+  } {
+    this.#orders += 1;
+    const id = this.#orders;
+    let hasBegun: (value: boolean) => void = () => {};
+    const begun = new Promise<boolean>((resolve) => {
+      hasBegun = resolve;
+    });
+    const report = new Promise<Report>((settle) => {
+      this.#waiting.set(id, { begun: hasBegun, settle });
+    });
+    this.#process.child.send({ id, ...order } satisfies Order);
+    return { begun, report };
+  }
+
+  #receive(report: Report): void {
+    const waiting = this.#waiting.get(report.id);
+    if ("begun" in report) {
+      waiting?.begun(true);
+      return;
+    }
+    this.#waiting.delete(report.id);
+    waiting?.begun(false);
+    waiting?.settle(report);
+  }
+}

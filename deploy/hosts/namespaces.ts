@@ -1,0 +1,242 @@
+// Several hosts on one machine, for tests: a network namespace each, joined by a bridge. The bridge lies in a namespace of its
+// own, so nothing of this machine's network changes and addresses may be the ones that a configuration file names. Linux and root.
+import { execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { HostProcess } from "./host-process.ts";
+
+const run = promisify(execFile);
+
+/** Names begin with it and the process id, so that a later run can tell what a dead one has left behind. */
+const prefix = "ingle-hosts";
+/** Where `ip netns` keeps namespaces, and the files that it shows a host in place of those in /etc. */
+const namespacesFolder = "/var/run/netns";
+const etcFolder = "/etc/netns";
+/** The processor controller, where the system mounts it: control groups of version 1 and of version 2. */
+const processorFolders = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"];
+/** How often a limited process gets its share: short beside a step of the engine, so that a share looks like a slower core. */
+const sharePeriodUs = 5_000;
+/** One call of `ip`. */
+const commandLimitMs = 10_000;
+
+let networks = 0;
+
+export interface HostOptions {
+  /** An IPv4 address; hosts of a network reach each other within 255.255.255.0. */
+  address: string;
+  /** Files that programs of this host see below /etc, by their path there: `hosts`, `nginx/nginx.conf`. */
+  etc?: Readonly<Record<string, string | Buffer>>;
+}
+
+export interface RunOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Adds a channel for messages (`process.send`) when the program is Node. */
+  hasChannel?: boolean;
+  /** The part of one processor core that the program may use, such as 0.4. Default: no limit. */
+  processorShare?: number;
+}
+
+/** Hosts that reach each other and nothing else. Disposing of it ends every process in them and removes all that was made. */
+export interface Network extends AsyncDisposable {
+  /** Runs a program on a host until it ends, is stopped, or the network is disposed of. */
+  run(host: string, program: string, args: readonly string[], options?: RunOptions): Promise<HostProcess>;
+}
+
+/**
+ * Makes a network with these hosts, and removes what dead processes have left behind first. Throws when a command fails; then
+ * nothing stays.
+ */
+export async function createNetwork(hosts: Readonly<Record<string, HostOptions>>): Promise<Network> {
+  await removeLeftovers();
+  networks += 1;
+  const network = new NamespaceNetwork(`${prefix}-${process.pid}-${networks}`);
+  try {
+    await network.create(hosts);
+  } catch (error) {
+    await network[Symbol.asyncDispose]();
+    throw error;
+  }
+  return network;
+}
+
+/** Whether the system lets us give a process a share of a core. */
+export async function canLimitProcessors(): Promise<boolean> {
+  return (await processorFolder()) !== undefined;
+}
+
+/** Removes the networks of processes that are gone. */
+export async function removeLeftovers(): Promise<void> {
+  const names = new Set([
+    ...(await namesIn(namespacesFolder)),
+    ...(await namesIn(etcFolder)),
+    ...(await namesIn((await processorFolder()) ?? "")),
+  ]);
+  for (const name of names) {
+    const owner = Number(new RegExp(`^${prefix}-(\\d+)-`).exec(name)?.[1] ?? Number.NaN);
+    if (!Number.isNaN(owner) && !existsSync(`/proc/${owner}`)) await removeHost(name);
+  }
+}
+
+class NamespaceNetwork implements Network {
+  readonly #name: string;
+  readonly #made: string[] = [];
+  #groups = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  async create(hosts: Readonly<Record<string, HostOptions>>): Promise<void> {
+    const bridge = this.#nameOf("bridge");
+    await this.#add(bridge);
+    await ip("-n", bridge, "link", "add", "bridge", "type", "bridge");
+    await ip("-n", bridge, "link", "set", "bridge", "up");
+    for (const [index, [host, { address, etc = {} }]] of Object.entries(hosts).entries()) {
+      const name = this.#nameOf(host);
+      const port = `port${index}`;
+      await this.#add(name);
+      for (const [file, content] of Object.entries(etc)) await writeEtc(name, file, content);
+      await ip("-n", bridge, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name);
+      await ip("-n", bridge, "link", "set", port, "master", "bridge", "up");
+      await ip("-n", name, "address", "add", `${address}/24`, "dev", "eth0");
+      await ip("-n", name, "link", "set", "eth0", "up");
+    }
+  }
+
+  async run(
+    host: string,
+    program: string,
+    args: readonly string[],
+    { env = process.env, hasChannel = false, processorShare }: RunOptions = {},
+  ): Promise<HostProcess> {
+    const name = this.#nameOf(host);
+    const inside = ["ip", "netns", "exec", name, program, ...args];
+    // A shell joins the group before it becomes the program, so that no thread runs without the limit.
+    const command =
+      processorShare === undefined
+        ? inside
+        : [
+            "sh",
+            "-c",
+            'echo $$ > "$0"/cgroup.procs && exec "$@"',
+            await this.#group(name, processorShare),
+            ...inside,
+          ];
+    const [first = "", ...rest] = command;
+    const child = spawn(first, rest, {
+      env,
+      stdio: ["ignore", "pipe", "pipe", ...(hasChannel ? (["ipc"] as const) : [])],
+    });
+    return new HostProcess(path.basename(program), child);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const name of this.#made.splice(0).toReversed()) await removeHost(name);
+  }
+
+  #nameOf(host: string): string {
+    return `${this.#name}-${host}`;
+  }
+
+  async #add(name: string): Promise<void> {
+    this.#made.push(name);
+    await ip("netns", "add", name);
+    await ip("-n", name, "link", "set", "lo", "up");
+  }
+
+  async #group(name: string, share: number): Promise<string> {
+    const folder = await processorFolder();
+    if (folder === undefined) throw new Error("This system has no processor controller that we may use.");
+    this.#groups += 1;
+    const group = `${name}-${this.#groups}`;
+    this.#made.push(group);
+    await mkdir(path.join(folder, group));
+    const quota = Math.round(share * sharePeriodUs);
+    const isFirstVersion = existsSync(path.join(folder, group, "cpu.cfs_quota_us"));
+    if (isFirstVersion) {
+      await writeFile(path.join(folder, group, "cpu.cfs_period_us"), String(sharePeriodUs));
+      await writeFile(path.join(folder, group, "cpu.cfs_quota_us"), String(quota));
+    } else await writeFile(path.join(folder, group, "cpu.max"), `${quota} ${sharePeriodUs}`);
+    return path.join(folder, group);
+  }
+}
+
+async function writeEtc(name: string, file: string, content: string | Buffer): Promise<void> {
+  const target = path.join(etcFolder, name, file);
+  await mkdir(path.dirname(target), { recursive: true });
+  await writeFile(target, content);
+}
+
+/** Removes what carries this name, with every process in it: a host, the bridge, or a limited group of processes. */
+async function removeHost(name: string): Promise<void> {
+  const folder = await processorFolder();
+  const group = path.join(folder ?? "", name);
+  const pidLists = [
+    ...(existsSync(path.join(namespacesFolder, name)) ? [await ip("netns", "pids", name)] : []),
+    ...(folder !== undefined && existsSync(group)
+      ? [await readFile(path.join(group, "cgroup.procs"), "utf8")]
+      : []),
+  ];
+  const pids = pidLists.flatMap((list) => list.split("\n").filter((line) => line !== "")).map(Number);
+  for (const pid of pids) kill(pid);
+  await waitForEnd(pids);
+  if (existsSync(path.join(namespacesFolder, name))) await ip("netns", "delete", name);
+  if (folder !== undefined && existsSync(group)) await rmdir(group);
+  await rm(path.join(etcFolder, name), { recursive: true, force: true });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself, which is what we want.
+  }
+}
+
+/** The kernel removes a group only after its last process; a killed one takes a moment to go. */
+async function waitForEnd(pids: readonly number[]): Promise<void> {
+  const giveUpAt = Date.now() + commandLimitMs;
+  while (pids.some((pid) => isRunning(pid))) {
+    if (Date.now() > giveUpAt) throw new Error(`Processes ${pids.join(", ")} did not end after SIGKILL.`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function processorFolder(): Promise<string | undefined> {
+  for (const folder of processorFolders) {
+    const probe = path.join(folder, `${prefix}-probe-${process.pid}`);
+    try {
+      await mkdir(probe);
+      const files = await readdir(probe);
+      await rmdir(probe);
+      if (files.includes("cpu.cfs_quota_us") || files.includes("cpu.max")) return folder;
+    } catch {
+      // Not mounted, or not ours to write to: the next one.
+    }
+  }
+  return undefined;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch {
+    return []; // nobody has made one on this machine yet
+  }
+}
+
+async function ip(...args: string[]): Promise<string> {
+  const { stdout } = await run("ip", args, { timeout: commandLimitMs });
+  return stdout;
+}

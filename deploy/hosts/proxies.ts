@@ -1,0 +1,115 @@
+// nginx and HAProxy with the very files of deploy/proxy, on a host of namespaces.ts. What surrounds them (the main file of nginx, a
+// certificate) is the system's part on a real machine, and is written here.
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { HostProcess } from "./host-process.ts";
+import type { Network } from "./namespaces.ts";
+
+export type ProxyName = "nginx" | "haproxy";
+
+/** What the files of deploy/proxy name. */
+export const publicName = "models.example";
+export const replicaAddresses = ["10.77.0.11", "10.77.0.12", "10.77.0.13"] as const;
+const httpsPort = 443;
+/** Of nginx, with which the tests compare what its file does. */
+export const roundRobinPort = 8080;
+
+const startLimitMs = 10_000;
+/** How often a proxy is asked whether it listens. */
+const lookEveryMs = 20;
+
+const folder = path.join(import.meta.dirname, "..", "proxy");
+
+export interface Certificate {
+  /** PEM. */
+  certificate: string;
+  key: string;
+}
+
+/** A certificate for the public name that signs itself. */
+export async function makeCertificate(): Promise<Certificate> {
+  const files = await mkdtemp(path.join(tmpdir(), "ingle-certificate-"));
+  const [certificate, key] = [path.join(files, "certificate.pem"), path.join(files, "key.pem")];
+  try {
+    const command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2".split(" ");
+    const name = ["-subj", `/CN=${publicName}`, "-addext", `subjectAltName=DNS:${publicName}`];
+    await promisify(execFile)("openssl", [...command, ...name, "-keyout", key, "-out", certificate]);
+    return { certificate: await readFile(certificate, "utf8"), key: await readFile(key, "utf8") };
+  } finally {
+    await rm(files, { recursive: true });
+  }
+}
+
+/** The files of a proxy's host below /etc. */
+export async function proxyFiles(
+  name: ProxyName,
+  { certificate, key }: Certificate,
+): Promise<Record<string, string>> {
+  if (name === "haproxy") {
+    return {
+      "haproxy/haproxy.cfg": await readFile(path.join(folder, "haproxy.cfg"), "utf8"),
+      "haproxy/ingle/ingle.pem": certificate + key,
+    };
+  }
+  return {
+    "nginx/nginx.conf": nginxMain,
+    "nginx/conf.d/ingle.conf": await readFile(path.join(folder, "nginx.conf"), "utf8"),
+    "nginx/ingle/certificate.pem": certificate,
+    "nginx/ingle/key.pem": key,
+  };
+}
+
+/** The main file: nginx in the foreground, its process id beside its configuration, and a second way in for comparison. */
+const nginxMain = `
+user root;
+pid /etc/nginx/nginx.pid;
+worker_processes 2;
+daemon off;
+error_log stderr warn;
+events { worker_connections 2048; }
+http {
+  access_log off;
+  include /etc/nginx/conf.d/*.conf;
+  upstream round_robin { ${replicaAddresses.map((address) => `server ${address}:1337;`).join(" ")} }
+  server {
+    listen ${roundRobinPort};
+    location / {
+      proxy_pass http://round_robin;
+      proxy_http_version 1.1;
+      proxy_buffering off;
+      proxy_set_header Host ${publicName};
+    }
+  }
+}
+`;
+
+/** Resolves when the proxy listens. It ends with its network. */
+export async function startProxy(network: Network, name: ProxyName, host: string): Promise<HostProcess> {
+  const proxy =
+    name === "haproxy"
+      ? await network.run(host, "haproxy", ["-db", "-f", "/etc/haproxy/haproxy.cfg"])
+      : await network.run(host, "nginx", ["-c", "/etc/nginx/nginx.conf"]);
+  const giveUpAt = Date.now() + startLimitMs;
+  let hasEnded = false;
+  void proxy.ended.then(() => {
+    hasEnded = true;
+  });
+  while (!(await isListening(proxy.pid, httpsPort))) {
+    if (hasEnded || Date.now() > giveUpAt) throw proxy.failure(hasEnded ? "ended" : "does not listen");
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+  return proxy;
+}
+
+/** Whether somebody listens on the port in the network that this process sees. */
+async function isListening(pid: number, port: number): Promise<boolean> {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  const tables = await Promise.all(
+    ["tcp", "tcp6"].map((table) => readFile(`/proc/${pid}/net/${table}`, "utf8").catch(() => "")),
+  );
+  // A line: number, local address and port, remote ones, state (0A is listening).
+  return tables.some((table) => new RegExp(`^ *\\d+: [0-9A-F]+:${hex} [0-9A-F:]+ 0A `, "m").test(table));
+}
