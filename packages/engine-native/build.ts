@@ -2,11 +2,12 @@
 // finished build alone (ninja or make sees that nothing changed).
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { addonOf, levels } from "./levels.js";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
@@ -14,9 +15,6 @@ const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
 const buildDir = path.join(here, sanitizer === "" ? "build" : `build-${sanitizer}`);
 const gpus = ["cpu", "cuda", "metal", "vulkan"] as const;
 type Gpu = (typeof gpus)[number];
-/** This machine's processor, or every one of a level of x86-64: names that g++ and clang know. */
-const cpus = ["native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"] as const;
-type Cpu = (typeof cpus)[number];
 
 /** Ends the build with a sentence instead of a stack. */
 function stop(sentence: string): never {
@@ -39,13 +37,16 @@ function chooseGpu(): Gpu {
   return gpu ?? stop(`INGLE_GPU=${asked} is not known. Use auto, ${gpus.join(", ")}.`);
 }
 
-function chooseCpu(): Cpu {
+/** `native` is this machine's processor. The others are levels of x86-64, by names that g++ and clang know. */
+function chooseCpus(): readonly string[] {
   const asked = process.env["INGLE_CPU"] ?? "native";
-  const cpu =
-    cpus.find((name) => name === asked) ?? stop(`INGLE_CPU=${asked} is not known. Use ${cpus.join(", ")}.`);
-  if (cpu !== "native" && (process.arch !== "x64" || process.platform === "win32"))
-    stop(`INGLE_CPU=${cpu} needs g++ or clang on an x86-64 processor. Leave it out on this machine.`);
-  return cpu;
+  if (asked === "native") return [asked];
+  const cpus = asked.split(",");
+  if (!cpus.every((cpu) => levels.includes(cpu)))
+    stop(`INGLE_CPU=${asked} is not known. Use native, or some of ${levels.join(",")} with commas between.`);
+  if (process.arch !== "x64" || process.platform === "win32")
+    stop(`INGLE_CPU=${asked} needs g++ or clang on an x86-64 processor. Leave it out on this machine.`);
+  return cpus;
 }
 
 function checkTools(gpu: Gpu): void {
@@ -106,13 +107,13 @@ function sourcesId(dir: string): string {
 }
 
 /** What CMake must be configured with; when the cache says otherwise, it is configured anew. */
-function cmakeOptions(gpu: Gpu): Record<string, string> {
+function cmakeOptions(gpu: Gpu, cpu: string): Record<string, string> {
   const dir = llamaCppDir();
   return {
     INGLE_LLAMA_CPP_DIR: dir,
     INGLE_LLAMA_SOURCES: sourcesId(dir),
     INGLE_GPU: gpu,
-    INGLE_CPU: chooseCpu(),
+    INGLE_CPU: cpu,
     INGLE_KV_QUANTS_ALL: process.env["INGLE_KV_QUANTS"] === "all" ? "ON" : "OFF",
     INGLE_SANITIZE: sanitizer,
   };
@@ -148,6 +149,14 @@ function cmakeJs(command: string, options: Record<string, string>): void {
 
 const gpu = chooseGpu();
 checkTools(gpu);
-const options = cmakeOptions(gpu);
-if (!isConfigured(options)) cmakeJs("configure", options);
-cmakeJs("build", {});
+// Levels go through one build folder, one after the other: all but the kernels is compiled once. index.js takes the addon of the
+// highest level that its processor runs.
+rmSync(path.join(buildDir, "levels"), { recursive: true, force: true });
+for (const cpu of chooseCpus()) {
+  const options = cmakeOptions(gpu, cpu);
+  if (!isConfigured(options)) cmakeJs("configure", options);
+  cmakeJs("build", {});
+  if (cpu === "native" || sanitizer !== "") continue;
+  mkdirSync(path.join(buildDir, "levels"), { recursive: true });
+  copyFileSync(path.join(buildDir, "Release", "ingle.node"), addonOf(cpu, buildDir));
+}

@@ -1,7 +1,9 @@
-// Finds and loads the addon that the build put here. Types: index.d.ts.
+// Finds and loads the addon that the build put here, for this processor. Types: index.d.ts.
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { addonFor } from "./levels.js";
 
-const addon = createRequire(import.meta.url)("./build/Release/ingle.node");
+const addon = createRequire(import.meta.url)(addonFor(fileURLToPath(new URL("./build", import.meta.url))));
 
 export const {
   buildInfo,
