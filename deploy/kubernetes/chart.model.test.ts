@@ -1,0 +1,187 @@
+// A pod as the chart describes it, played by processes of this machine: the arguments are those of the container, the folders are
+// temporary ones in place of its volumes, and the probes are asked as the kubelet asks.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { tinyModel, until } from "@ingle/fixtures";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { findHelm, renderChart } from "./helm.ts";
+import { podsOf, type Container } from "./pods.ts";
+
+const helm = await findHelm();
+const program = path.join(import.meta.dirname, "../../packages/server/bin/ingle.js");
+const key = "0123456789abcdef0123456789abcdef";
+/** The file in the cache volume, which the values name. */
+const modelFile = "/models/tiny.gguf";
+const inCluster = "ingle.ingle.svc.cluster.local";
+
+interface Pod {
+  readonly container: Container;
+  readonly process: ChildProcess;
+  readonly port: number;
+  output(): string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+let folder = "";
+const processes: ChildProcess[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-pod-"));
+  await mkdir(path.join(folder, "home"));
+  await mkdir(path.join(folder, "keys"));
+  await copyFile(await tinyModel(), path.join(folder, "home/tiny.gguf"));
+  await writeFile(path.join(folder, "keys/api-keys"), `${key}\n`, { mode: 0o600 });
+});
+afterEach(() => {
+  for (const child of processes.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Where the pod's volumes are mounted. */
+function onThisMachine(text: string): string {
+  return text
+    .replace(/(?<=^|=)\/models(?=\/|$)/, path.join(folder, "home"))
+    .replaceAll("/var/run/secrets/ingle", path.join(folder, "keys"));
+}
+
+async function startPod(values: object): Promise<Pod> {
+  const settings = { model: { file: modelFile }, server: { host: "127.0.0.1" }, ...values };
+  const [pod] = (await renderChart(helm ?? "", settings)).flatMap(podsOf);
+  const [container] = pod?.spec.containers ?? [];
+  if (container === undefined) throw new Error("the chart made no container");
+  // Any free port, since several tests run at once.
+  const args = container.args.map((arg) => onThisMachine(arg.replace(/^--port=.*/, "--port=0")));
+  const env = Object.fromEntries(container.env.map(({ name, value }) => [name, onThisMachine(value ?? "")]));
+  const child = spawn(process.execPath, [program, ...args], {
+    // Kubernetes would set INGLE_PORT so for a Service named ingle, were the pod not told otherwise.
+    env: { PATH: process.env["PATH"], INGLE_PORT: "tcp://10.96.0.10:80", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  processes.push(child);
+  let output = "";
+  child.stdout.on("data", (data: Buffer) => (output += data.toString()));
+  child.stderr.on("data", (data: Buffer) => (output += data.toString()));
+  const port = await listeningPort(child, () => output);
+  return { container, process: child, port, output: () => output };
+}
+
+async function listeningPort(child: ChildProcess, output: () => string): Promise<number> {
+  let port = 0;
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`the server ended:\n${output()}`);
+    port = Number(/http:\/\/127\.0\.0\.1:(\d+)/.exec(output())?.[1] ?? 0);
+    return port !== 0;
+  });
+  return port;
+}
+
+/** With a Host of one's choice, which fetch would not send. */
+function ask(
+  { port }: Pick<Pod, "port">,
+  route: string,
+  options: { host?: string; key?: string; body?: object; onPiece?: (text: string) => void } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      host: options.host ?? `127.0.0.1:${port}`,
+      ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
+      ...(options.body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const method = options.body === undefined ? "GET" : "POST";
+    const sent = request(
+      { host: "127.0.0.1", port, path: route, method, headers },
+      (reply: IncomingMessage) => {
+        let body = "";
+        reply.on("data", (piece: Buffer) => {
+          body += piece.toString();
+          options.onPiece?.(body);
+        });
+        reply.on("end", () => resolve({ status: reply.statusCode ?? 0, body }));
+        reply.on("error", reject);
+      },
+    );
+    sent.on("error", reject);
+    sent.end(options.body === undefined ? undefined : JSON.stringify(options.body));
+  });
+}
+
+/** As the kubelet takes it: a refused connection is a failure like any other. */
+async function probe(pod: Pod, which: "startupProbe" | "readinessProbe" | "livenessProbe"): Promise<boolean> {
+  const get = pod.container[which]?.httpGet;
+  const answer = await ask(pod, get?.path ?? "").catch(() => undefined);
+  return answer !== undefined && answer.status >= 200 && answer.status < 400;
+}
+
+const hello = { model: "tiny", max_tokens: 4, messages: [{ role: "user", content: "hi" }] };
+
+/** Names of metrics that a text refers to. */
+function metricsIn(text: string): string[] {
+  return [...new Set(text.match(/\b(?:ingle_[a-z_]+|vllm:[a-z_]+)/g) ?? [])];
+}
+
+describe.runIf(helm !== undefined)("a pod of the chart", () => {
+  it("answers its probes, and the clients and names that it should", async () => {
+    const pod = await startPod({});
+    await expect.poll(() => probe(pod, "livenessProbe")).toBe(true);
+    await expect.poll(() => probe(pod, "startupProbe")).toBe(true);
+    expect(await probe(pod, "readinessProbe")).toBe(true);
+    const route = "/v1/chat/completions";
+    expect(await ask(pod, route, { host: inCluster, key, body: hello })).toMatchObject({ status: 200 });
+    expect(await ask(pod, route, { host: inCluster, body: hello })).toMatchObject({ status: 401 });
+    expect(await ask(pod, route, { host: "other.example", key, body: hello })).toMatchObject({ status: 403 });
+    expect(await ask(pod, "/", { key })).toMatchObject({ status: 404 });
+  });
+
+  it("has a sample of each metric that autoscalers and pickers are told to read, before its model is used", async () => {
+    const pod = await startPod({});
+    await expect.poll(() => probe(pod, "readinessProbe")).toBe(true);
+    const { body, status } = await ask(pod, "/metrics");
+    expect(status).toBe(200);
+    const shared = { accessMode: "ReadWriteMany" };
+    const readers = [
+      { autoscaling: { by: "hpa" }, cache: shared },
+      { autoscaling: { by: "keda" }, cache: shared },
+      { inferencePool: { enabled: true } },
+      { workload: "llminferenceservice" },
+    ];
+    for (const values of readers) {
+      const names = metricsIn(JSON.stringify(await renderChart(helm ?? "", values)));
+      expect(names).toContain("ingle_requests_waiting");
+      for (const name of names) expect(body).toMatch(new RegExp(`^${name}(\\{| )`, "m"));
+    }
+  });
+
+  it("gives its metrics to nobody without a key where they are not public", async () => {
+    const pod = await startPod({ metrics: { public: false, vllmNames: false } });
+    await expect.poll(() => probe(pod, "readinessProbe")).toBe(true);
+    expect(await ask(pod, "/metrics")).toMatchObject({ status: 401 });
+    const { body } = await ask(pod, "/metrics", { key });
+    expect(body).toContain("ingle_requests_waiting");
+    expect(body).not.toContain("vllm:");
+  });
+
+  it("is not ready once it is told to stop, ends the answer that runs, and then itself", async () => {
+    const pod = await startPod({ auth: { enabled: false } });
+    await expect.poll(() => probe(pod, "readinessProbe")).toBe(true);
+    let isStreaming = false;
+    const stream = ask(pod, "/v1/chat/completions", {
+      host: inCluster,
+      body: { ...hello, max_tokens: 300, stream: true },
+      onPiece: () => (isStreaming = true),
+    });
+    await until(() => isStreaming);
+    pod.process.kill("SIGTERM");
+    await expect.poll(() => probe(pod, "readinessProbe")).toBe(false);
+    const { body } = await stream;
+    expect(body.slice(-300)).toMatch(/data: \[DONE\]\n+$/);
+    expect(pod.process.exitCode ?? (await once(pod.process, "exit"))[0]).toBe(0);
+  });
+});

@@ -1,0 +1,244 @@
+{{/* What every workload's pods have in common. */}}
+
+{{/* A JSON list: the arguments of the server. `--flag=value` keeps lists from taking in what follows them. */}}
+{{- define "ingle.serverArgs" -}}
+{{- $args := list "serve" "--variant=serverless" (printf "--host=%s" .Values.server.host) (printf "--port=%v" .Values.server.port) }}
+{{- $args = append $args (printf "--model=%s" (.Values.model.file | default .Values.model.name)) }}
+{{- $args = append $args "--offline" }}
+{{- $args = append $args (printf "--parallel=%v" .Values.server.parallel) }}
+{{- $args = append $args (printf "--waiting-max=%v" .Values.server.waitingMax) }}
+{{- with include "ingle.threads" . }}{{ $args = append $args (printf "--threads=%s" .) }}{{ end }}
+{{- if gt (int .Values.server.contextTokens) 0 }}{{ $args = append $args (printf "--ctx=%v" .Values.server.contextTokens) }}{{ end }}
+{{- if ne (int .Values.server.kvBits) 16 }}{{ $args = append $args (printf "--kv-bits=%v" .Values.server.kvBits) }}{{ end }}
+{{- $args = append $args (printf "--rate-limit=%v" .Values.server.rateLimit) }}
+{{- $args = append $args (printf "--drain-timeout=%vs" .Values.drain.timeoutSeconds) }}
+{{- if .Values.auth.enabled }}
+{{- $args = append $args (printf "--api-key-file=%s/%s" (include "ingle.keysFolder" .) .Values.auth.apiKeysEntry) }}
+{{- if .Values.auth.adminKeysEntry }}{{ $args = append $args (printf "--admin-key-file=%s/%s" (include "ingle.keysFolder" .) .Values.auth.adminKeysEntry) }}{{ end }}
+{{- if .Values.metrics.public }}{{ $args = append $args "--metrics-public" }}{{ end }}
+{{- else }}
+{{- $args = append $args "--no-auth" }}
+{{- end }}
+{{- if .Values.metrics.vllmNames }}{{ $args = append $args "--metrics-compat=vllm" }}{{ end }}
+{{- range include "ingle.hostNames" . | fromJsonArray }}{{ $args = append $args (printf "--allow-host=%s" .) }}{{ end }}
+{{- range .Values.server.trustProxies }}{{ $args = append $args (printf "--trust-proxy=%s" .) }}{{ end }}
+{{- if not .Values.server.ui }}{{ $args = append $args "--no-ui" }}{{ end }}
+{{- /* KServe mounts them there. */}}
+{{- if eq (include "ingle.scheme" .) "HTTPS" }}{{ $args = concat $args (list "--tls-cert=/var/run/kserve/tls/tls.crt" "--tls-key=/var/run/kserve/tls/tls.key") }}{{ end }}
+{{- concat $args .Values.server.extraArgs | toJson }}
+{{- end }}
+
+{{/* One for each CPU requested: as many as the node has cores would only wait for each other. Empty is the server's choice. */}}
+{{- define "ingle.threads" -}}
+{{- $cpu := (.Values.resources.requests | default dict).cpu | default "" | toString }}
+{{- if gt (int .Values.server.threads) 0 }}{{ .Values.server.threads }}
+{{- else if hasSuffix "m" $cpu }}{{ divf (trimSuffix "m" $cpu) 1000 | ceil }}
+{{- else if $cpu }}{{ ceil $cpu }}
+{{- end }}
+{{- end }}
+
+{{- define "ingle.keysFolder" -}}/var/run/secrets/ingle{{- end }}
+{{- define "ingle.home" -}}/models{{- end }}
+
+{{- define "ingle.scheme" -}}
+{{- if and (eq .Values.workload "llminferenceservice") .Values.kserve.tls }}HTTPS{{ else }}HTTP{{ end }}
+{{- end }}
+
+{{- define "ingle.probe" -}}
+httpGet:
+  path: {{ .path }}
+  port: {{ .root.Values.server.port }}
+  scheme: {{ include "ingle.scheme" .root }}
+periodSeconds: {{ .root.Values.probes.periodSeconds }}
+timeoutSeconds: 5
+failureThreshold: {{ .failures }}
+{{- end }}
+
+{{/* The container that answers requests. Takes root, the container's name, and whether the platform drains pods itself. */}}
+{{- define "ingle.container" -}}
+{{- $root := .root }}
+{{- with $root.Values }}
+name: {{ $.name }}
+image: {{ include "ingle.image" $root }}
+imagePullPolicy: {{ .image.pullPolicy }}
+command: [ingle]
+args: {{- include "ingle.serverArgs" $root | fromJsonArray | toYaml | nindent 2 }}
+ports:
+  - name: {{ include "ingle.portName" $root }}
+    containerPort: {{ .server.port }}
+    protocol: TCP
+env: {{- include "ingle.env" $root | nindent 2 }}
+{{- /* Loading takes minutes: liveness and readiness are asked once this one has succeeded. */}}
+startupProbe: {{- include "ingle.probe" (dict "root" $root "path" "/readyz" "failures" (max 1 (div .probes.startupSeconds .probes.periodSeconds))) | nindent 2 }}
+readinessProbe: {{- include "ingle.probe" (dict "root" $root "path" "/readyz" "failures" 3) | nindent 2 }}
+livenessProbe: {{- include "ingle.probe" (dict "root" $root "path" "/livez" "failures" 6) | nindent 2 }}
+{{- if not $.platformDrains }}
+lifecycle:
+  preStop:
+    exec:
+      command: [sleep, {{ .drain.preStopSeconds | quote }}]
+{{- end }}
+resources: {{- include "ingle.resources" (dict "root" $root "resources" .resources) | nindent 2 }}
+securityContext: {{- include "ingle.containerSecurity" $root | nindent 2 }}
+volumeMounts:
+{{- include "ingle.cacheMounts" $root | nindent 2 }}
+{{- if .auth.enabled }}
+  - name: keys
+    mountPath: {{ include "ingle.keysFolder" $root }}
+    readOnly: true
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "ingle.resources" -}}
+{{- $resources := deepCopy .resources }}
+{{- with .root.Values.gpu }}
+{{- if .enabled }}
+{{- $limits := merge (dict .resource .count) ($resources.limits | default dict) }}
+{{- $_ := set $resources "limits" $limits }}
+{{- end }}
+{{- end }}
+{{- toYaml $resources }}
+{{- end }}
+
+{{- define "ingle.env" -}}
+- name: INGLE_HOME
+  value: {{ include "ingle.home" . }}
+{{- with .Values.server.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "ingle.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{/* run/ holds one file for each running server, by process id: replicas that share a cache must not share that. */}}
+{{- define "ingle.cacheMounts" -}}
+- name: models
+  mountPath: {{ include "ingle.home" . }}
+- name: scratch
+  mountPath: {{ include "ingle.home" . }}/run
+  subPath: run
+- name: scratch
+  mountPath: /tmp
+  subPath: tmp
+{{- end }}
+
+{{/* Fetches the model into the cache, or finds it there. */}}
+{{- define "ingle.initContainers" -}}
+{{- if not .Values.model.file }}
+- name: pull
+  image: {{ include "ingle.image" . }}
+  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  command: [ingle]
+  args: [pull, {{ .Values.model.name | quote }}]
+  env: {{- include "ingle.env" . | nindent 4 }}
+{{- with .Values.model.hubToken }}
+{{- if .secretName }}
+    - name: HF_TOKEN
+      valueFrom:
+        secretKeyRef:
+          name: {{ .secretName }}
+          key: {{ .key }}
+{{- end }}
+{{- end }}
+  resources: {{- toYaml .Values.resources | nindent 4 }}
+  securityContext: {{- include "ingle.containerSecurity" . | nindent 4 }}
+  volumeMounts: {{- include "ingle.cacheMounts" . | nindent 4 }}
+{{- end }}
+{{- end }}
+
+{{- define "ingle.volumes" -}}
+- name: models
+{{- if or .Values.cache.existingClaim (eq .Values.cache.kind "shared") }}
+  persistentVolumeClaim:
+    claimName: {{ include "ingle.claim" . }}
+{{- else if eq .Values.cache.kind "per-pod" }}
+  ephemeral:
+    volumeClaimTemplate:
+      spec: {{- include "ingle.claimSpec" . | nindent 8 }}
+{{- else }}
+  emptyDir:
+    sizeLimit: {{ .Values.cache.size }}
+{{- end }}
+- name: scratch
+  emptyDir: {}
+{{- if .Values.auth.enabled }}
+- name: keys
+  secret:
+    secretName: {{ include "ingle.keysSecret" . }}
+    defaultMode: 288 # 0440
+{{- end }}
+{{- end }}
+
+{{- define "ingle.claimSpec" -}}
+accessModes: [{{ .Values.cache.accessMode }}]
+{{- with .Values.cache.storageClass }}
+storageClassName: {{ . }}
+{{- end }}
+resources:
+  requests:
+    storage: {{ .Values.cache.size }}
+{{- end }}
+
+{{/* Fields of a pod beside its containers and volumes. Takes root, and the pod's labels where affinity is about them. */}}
+{{- define "ingle.podFields" -}}
+{{- /* A Service named ingle would set INGLE_PORT to an address. */ -}}
+enableServiceLinks: false
+automountServiceAccountToken: false
+{{- with .Values.serviceAccountName }}
+serviceAccountName: {{ . }}
+{{- end }}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.podSecurityContext }}
+securityContext: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.topologySpreadConstraints }}
+topologySpreadConstraints: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{/* Longer than draining can take, so that no answer is cut by the kubelet. */}}
+{{- define "ingle.gracePeriod" -}}
+{{ add .Values.drain.preStopSeconds .Values.drain.timeoutSeconds 15 }}
+{{- end }}
+
+{{/* A pod that answers requests, as Kubernetes' own workloads take it. */}}
+{{- define "ingle.podSpec" -}}
+terminationGracePeriodSeconds: {{ include "ingle.gracePeriod" . }}
+{{ include "ingle.podFields" . }}
+{{- with include "ingle.initContainers" . }}
+initContainers: {{- . | nindent 2 }}
+{{- end }}
+containers:
+  - {{- include "ingle.container" (dict "root" . "name" "ingle") | nindent 4 }}
+volumes: {{- include "ingle.volumes" . | nindent 2 }}
+{{- end }}
+
+{{- define "ingle.podMetadata" -}}
+labels: {{- include "ingle.podLabels" . | nindent 2 }}
+{{- with .Values.podAnnotations }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,52 @@
+// The examples, and the manifests that are made of them for those who do not use Helm.
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { parse, stringify } from "yaml";
+import { z } from "zod";
+import type { Combination } from "./combinations.ts";
+import type { KubernetesObject } from "./helm.ts";
+
+const folder = path.join(import.meta.dirname, "examples");
+/** Marks by which Helm knows its own objects; kubectl's are not. */
+const marksOfHelm = new Set(["helm.sh/chart", "helm.sh/resource-policy", "app.kubernetes.io/managed-by"]);
+const lineWidth = 110;
+const Values = z.record(z.string(), z.unknown());
+
+/** Values with the comment that stands at their beginning. */
+export interface Example extends Combination {
+  readonly comment: string;
+}
+
+/** In the order of their names. */
+export async function examples(): Promise<Example[]> {
+  const files = (await readdir(folder)).toSorted();
+  return await Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(path.join(folder, file), "utf8");
+      const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? "";
+      return { name: path.basename(file, ".yaml"), values: Values.parse(parse(text)), comment };
+    }),
+  );
+}
+
+/** The text of an example's manifest. */
+export function manifestOf({ name, comment }: Example, objects: readonly KubernetesObject[]): string {
+  const origin = `# Made of the chart and examples/${name}.yaml by manifests.ts: change those.\n`;
+  const texts = objects.map((object) =>
+    stringify(withoutMarks(object), { version: "1.1", lineWidth, aliasDuplicateObjects: false }),
+  );
+  return `${comment}${origin}${texts.map((text) => `---\n${text}`).join("")}`;
+}
+
+function withoutMarks(object: KubernetesObject): KubernetesObject {
+  const { labels, annotations, ...metadata } = object.metadata;
+  return {
+    ...object,
+    metadata: { ...metadata, ...left("labels", labels), ...left("annotations", annotations) },
+  };
+}
+
+function left(name: string, values: Record<string, string> = {}): object {
+  const rest = Object.entries(values).filter(([key]) => !marksOfHelm.has(key));
+  return rest.length === 0 ? {} : { [name]: Object.fromEntries(rest) };
+}
