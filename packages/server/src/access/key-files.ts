@@ -3,8 +3,8 @@ import { readFile, stat } from "node:fs/promises";
 import { apiKeysMax, digestOfKey, whyNotTaken } from "../api-key.ts";
 import { ConfigError } from "../config.ts";
 
-/** Rights of a file that let somebody else than its owner read it. */
-const readableByOthers = 0o044;
+/** Rights that let somebody else than the owner read a file: a member of its group, and everybody. */
+const readable = { byGroup: 0o040, byAll: 0o004 };
 
 export interface KeyFile {
   digests: string[];
@@ -18,7 +18,7 @@ export async function readKeyFile(
   file: string,
   { allowsShort }: { allowsShort: boolean },
 ): Promise<KeyFile> {
-  const { text, mode } = await contentOf(setting, file);
+  const { text, isOpen } = await contentOf(setting, file);
   const digests: string[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     const key = line.trim();
@@ -31,7 +31,6 @@ export async function readKeyFile(
   if (digests.length > apiKeysMax)
     throw new ConfigError(setting, `${setting}: ${file} must hold at most ${apiKeysMax} keys.`);
   if (digests.length === 0) throw new ConfigError(setting, `${setting}: ${file} holds no key.`);
-  const isOpen = process.platform !== "win32" && (mode & readableByOthers) !== 0;
   return {
     digests,
     warning: isOpen
@@ -40,10 +39,23 @@ export async function readKeyFile(
   };
 }
 
-async function contentOf(setting: string, file: string): Promise<{ text: string; mode: number }> {
+/**
+ * Whether others than this user can read a file. One that belongs to somebody else is read through its group, as the Secrets of
+ * Kubernetes are, so that its group's right is no news. Windows has no such rights and no `user`.
+ */
+export function isOpenToOthers(
+  { mode, uid }: { mode: number; uid: number },
+  user: number | undefined,
+): boolean {
+  if (user === undefined) return false;
+  const rights = uid === user ? readable.byGroup | readable.byAll : readable.byAll;
+  return (mode & rights) !== 0;
+}
+
+async function contentOf(setting: string, file: string): Promise<{ text: string; isOpen: boolean }> {
   try {
-    const [text, { mode }] = await Promise.all([readFile(file, "utf8"), stat(file)]);
-    return { text, mode };
+    const [text, found] = await Promise.all([readFile(file, "utf8"), stat(file)]);
+    return { text, isOpen: isOpenToOthers(found, process.getuid?.()) };
   } catch (cause) {
     throw new ConfigError(setting, `${setting}: the file ${file} cannot be read.`, { cause });
   }
