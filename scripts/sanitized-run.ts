@@ -121,8 +121,10 @@ async function run(addon: Addon, file: string): Promise<void> {
       cacheRamBytes: 64 * 1024 * 1024,
       stateFile: "",
       stateKey: new Uint8Array(32),
+      kvBlockTokens: 0,
+      kvBlockSeed: new Uint8Array(8),
     },
-    requests.onEvents,
+    (events) => requests.onEvents(events.filter((event) => event.type !== "blocks")),
   );
   const system = "You are the keeper of a lighthouse and answer in one short sentence. ";
   const prompts = await Promise.all(

@@ -37,6 +37,10 @@ export interface NativeEngineOptions extends NativeContextOptions {
   stateFile: string;
   /** 32 bytes that stand for all that must be the same for a state to be of use. */
   stateKey: Uint8Array;
+  /** Tokens of the blocks that `reportBlocks` tells of; 0 tells of none. */
+  kvBlockTokens: number;
+  /** 8 bytes that are part of every block's hash. */
+  kvBlockSeed: Uint8Array;
 }
 
 /** Sampling as the field's names have it; every value is already checked. */
@@ -87,6 +91,11 @@ export interface NativeEngine {
   embed(texts: readonly Int32Array[]): number;
   /** Ends a request in whatever state it is: its last event is a finish with reason "cancelled". Unknown ids are ignored. */
   cancel(id: number): void;
+  /**
+   * Asks for one report of the blocks that can be reused, which comes as soon as there is something to tell: what has changed
+   * since the one before, or all of it anew.
+   */
+  reportBlocks(isAnew: boolean): void;
   stats(): NativeStats;
   /** Ends every request with `disposed`, joins the thread, frees the context. Idempotent; resolves when done. */
   dispose(): Promise<void>;
@@ -120,7 +129,33 @@ export interface NativeStats {
   cacheRamHits: number;
 }
 
+/** What happens to one request. */
 export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeEmbeddingEvent | NativeErrorEvent;
+
+/**
+ * Blocks of tokens whose state another request could reuse: what has changed since the report before. The removed ones go
+ * first. `isRestated`: nothing of before holds any longer.
+ */
+export interface NativeBlocksEvent {
+  type: "blocks";
+  isRestated: boolean;
+  removed: Record<NativeBlockMedium, BigUint64Array>;
+  /** Parents before children. */
+  stored: NativeStoredBlocks[];
+}
+
+/** In the context, or in host memory, from where it is copied back. */
+export type NativeBlockMedium = "device" | "host";
+
+/** Blocks that follow each other. */
+export interface NativeStoredBlocks {
+  medium: NativeBlockMedium;
+  /** Of the block before the first one; 0n where that begins the text. */
+  parent: bigint;
+  hashes: BigUint64Array;
+  /** Of all of them, one after the other. */
+  tokens: Int32Array;
+}
 
 /** Some text of a generation: whole characters, no part of a stop string. `tokens` counts the tokens behind it. */
 export interface NativeTextEvent {

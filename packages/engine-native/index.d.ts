@@ -3,7 +3,13 @@
 // one option is wrong (`param`).
 
 import type { NativeChat, NativeImageText, NativeReply } from "./chat.d.ts";
-import type { NativeContextOptions, NativeEngine, NativeEngineOptions, NativeEvent } from "./engine.d.ts";
+import type {
+  NativeBlocksEvent,
+  NativeContextOptions,
+  NativeEngine,
+  NativeEngineOptions,
+  NativeEvent,
+} from "./engine.d.ts";
 
 export type {
   NativeChat,
@@ -16,6 +22,8 @@ export type {
   NativeToolCall,
 } from "./chat.d.ts";
 export type {
+  NativeBlockMedium,
+  NativeBlocksEvent,
   NativeContextOptions,
   NativeEmbeddingEvent,
   NativeEngine,
@@ -26,6 +34,7 @@ export type {
   NativeRequest,
   NativeSampling,
   NativeStats,
+  NativeStoredBlocks,
   NativeTextEvent,
   NativeTokenLogprob,
   NativeTokenLogprobs,
@@ -216,7 +225,7 @@ export interface NativeModel {
   parseReply(parser: NativeReplyParser, text: string, isPartial: boolean): Promise<NativeReply | null>;
   createEngine(
     options: NativeEngineOptions,
-    onEvents: (events: NativeEvent[]) => void,
+    onEvents: (events: (NativeEvent | NativeBlocksEvent)[]) => void,
     /** With `speculation: "draft-model"`; the engine keeps its weights as long as it needs them. */
     draftModel?: NativeModel,
   ): Promise<NativeEngine>;

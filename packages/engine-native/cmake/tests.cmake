@@ -10,6 +10,7 @@ add_executable(
     test/bounded_queue_test.cpp
     test/check_test.cpp
     test/image_tokens_test.cpp
+    test/kv_blocks_test.cpp
     test/main.cpp
     test/ngram_drafter_test.cpp
     test/pace_test.cpp

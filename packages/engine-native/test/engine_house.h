@@ -188,7 +188,12 @@ private:
             answers_[text->id].text += text->text;
             return;
         }
-        Answer& answer = answers_[std::visit([](const auto& one) { return one.id; }, event)];
+        if (!engine::ends_request(event)) return;
+        const auto id_of = [](const auto& one) {
+            if constexpr (requires { one.id; }) return one.id;
+            else return RequestId{0}; // of no request
+        };
+        Answer& answer = answers_[std::visit(id_of, event)];
         answer.place = ++ended_;
         answer.ends += 1;
         if (const auto* embeddings = std::get_if<engine::EmbeddingEvent>(&event)) {

@@ -1,6 +1,7 @@
 // sched::Scheduler against a naive engine: thousands of requests at random, some with images, with so few cells that
 // preemption is common. What must hold in each turn is in naive_engine.h.
 #include "check.h"
+#include "kv_follower.h"
 #include "naive_engine.h"
 #include "naive_images.h"
 #include "random.h"
@@ -46,6 +47,8 @@ struct World {
     int32_t images_late_max;
     /// Tokens that are told later than in their turn.
     int32_t slow_percent;
+    /// Somebody follows which blocks can be reused, now and then with a delay.
+    bool is_followed;
 };
 
 World random_world(Random& random) {
@@ -81,6 +84,7 @@ World random_world(Random& random) {
         .images = {},
         .images_late_max = 0,
         .slow_percent = 0,
+        .is_followed = false,
     };
     if (world.limits.checkpoints == 0 && random.chance(70)) world.outputs = sequences + random.between(0, 16);
     if (random.chance(50)) {
@@ -90,6 +94,11 @@ World random_world(Random& random) {
         world.limits.has_whole_images = random.chance(40);
     }
     if (random.chance(30)) world.slow_percent = random.between(1, 30);
+    // Looking at every token of every text takes its time.
+    if (!is_long && random.chance(25)) {
+        world.is_followed = true;
+        world.limits.block_tokens = random.between(1, 12);
+    }
     return world;
 }
 
@@ -130,6 +139,9 @@ struct Report {
     uint64_t images_late = 0;
     uint64_t images_computed = 0;
     uint64_t told_later = 0;
+    uint64_t blocks_stored = 0;
+    uint64_t blocks_swapped = 0;
+    uint64_t blocks_removed = 0;
 };
 
 /// How much longer than a context an endless request's answer may be.
@@ -146,6 +158,7 @@ public:
           scheduler_(world_.limits),
           engine_(world_.limits),
           drafter_(seed, engine_),
+          follower_(std::max(1, world_.limits.block_tokens)),
           images_(seed, world_.images_late_max) {
         engine_.set_copy_fail_percent(world_.copy_fail_percent);
         engine_.set_slow_percent(world_.slow_percent);
@@ -189,7 +202,7 @@ private:
                                .client = std::to_string(random_.between(1, world_.clients)),
                                .prompt = std::move(prompt),
                                .generate_max = is_growing ? room : random_.between(1, room),
-                               .uses_cache = random_.chance(85),
+                               .uses_cache = uses_cache(),
                                .boundaries = random_lengths(random_.between(1, 40), prompt_tokens)};
         std::erase_if(request.boundaries,
                       [&](int32_t length) { return base::is_inside_image(request.prompt, length); });
@@ -201,6 +214,9 @@ private:
         }
         return request;
     }
+
+    /// A checkpoint that others have passed too is nobody's alone: there, who follows would have to know who made it.
+    bool uses_cache() { return random_.chance(85) || (world_.is_followed && world_.limits.checkpoints > 0); }
 
     std::vector<int32_t> random_lengths(int32_t first, int32_t last) {
         std::vector<int32_t> lengths;
@@ -275,6 +291,7 @@ private:
             engine_.start_over();
         }
         scheduler_.check_integrity();
+        if (const std::string complaint = follow(); !complaint.empty()) return complaint;
         if (!drafter_.are_known()) return "guesses are wanted on tokens that nobody has";
         const sched::Counters counters = scheduler_.counters();
         if (counters.stash_bytes + counters.stash_text_bytes > world_.limits.stash_bytes)
@@ -285,6 +302,22 @@ private:
         if (engine_.longest_stay() > stay_max())
             return "somebody had to stay too long, up to turn " + std::to_string(turn);
         return "";
+    }
+
+    std::string follow() {
+        sched::KvBlocks* blocks = scheduler_.cells().blocks();
+        if (blocks == nullptr || random_.chance(20)) return "";
+        if (random_.chance(1)) blocks->restate();
+        while (blocks->has_changes()) {
+            const sched::KvReport report = blocks->take_report();
+            blocks_removed_ += report.removed.size();
+            for (const sched::KvReport::Stored& stored : report.stored) {
+                const bool is_host = stored.medium == sched::KvMedium::host;
+                (is_host ? blocks_swapped_ : blocks_stored_) += stored.hashes.size();
+            }
+            if (std::string complaint = follower_.follow(report); !complaint.empty()) return complaint;
+        }
+        return follower_.compare(scheduler_.cells(), world_.limits.sequences + world_.limits.donors);
     }
 
     /// False when they disagree about who waits for a token.
@@ -363,7 +396,10 @@ private:
                 .tokens_restored = engine_.tokens_restored(),
                 .images_late = images_.late(),
                 .images_computed = images_computed_,
-                .told_later = told_later_};
+                .told_later = told_later_,
+                .blocks_stored = blocks_stored_,
+                .blocks_swapped = blocks_swapped_,
+                .blocks_removed = blocks_removed_};
     }
 
     Random random_;
@@ -371,10 +407,14 @@ private:
     sched::Scheduler scheduler_;
     test::NaiveEngine engine_;
     RandomDrafter drafter_;
+    test::KvFollower follower_;
     test::NaiveImageSource images_;
     base::RequestId submitted_ = 0;
     uint64_t images_computed_ = 0;
     uint64_t told_later_ = 0;
+    uint64_t blocks_stored_ = 0;
+    uint64_t blocks_swapped_ = 0;
+    uint64_t blocks_removed_ = 0;
     bool is_cancel_known_ = true;
 };
 
@@ -393,6 +433,9 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     uint64_t images_late = 0;
     uint64_t images_computed = 0;
     uint64_t told_later = 0;
+    uint64_t blocks_stored = 0;
+    uint64_t blocks_swapped = 0;
+    uint64_t blocks_removed = 0;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
         const test::SeedOnAbort on_abort(seed);
@@ -410,6 +453,9 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
         images_late += report.images_late;
         images_computed += report.images_computed;
         told_later += report.told_later;
+        blocks_stored += report.blocks_stored;
+        blocks_swapped += report.blocks_swapped;
+        blocks_removed += report.blocks_removed;
     }
     if (seeds.size() < kSeeds) return;
     // The test means something only while the worlds are crowded and their texts begin alike.
@@ -424,4 +470,7 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     CHECK(images_late > requests / 4);
     CHECK(images_computed > requests / 4);
     CHECK(told_later > requests / 4);
+    CHECK(blocks_stored > requests / 4);
+    CHECK(blocks_swapped > requests / 20);
+    CHECK(blocks_removed > requests / 4);
 }

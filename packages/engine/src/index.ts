@@ -63,6 +63,13 @@ export {
   type OfferedRepository,
 } from "./library/search-hub.ts";
 export { starterModel } from "./library/starter.ts";
+export {
+  kvBlockTokens,
+  type KvBlockFollower,
+  type KvBlockMedium,
+  type KvBlockReport,
+  type StoredKvBlocks,
+} from "./kv-blocks.ts";
 export { LoadOptions, load, parallelMax, type LoadedModel } from "./load.ts";
 export {
   addMemory,

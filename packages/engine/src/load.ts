@@ -1,11 +1,13 @@
 // load(): a model file from disk to a Model and its Tokenizer, with progress and abort, and the defaults that
 // fit this machine.
+import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
 import { abortedWith } from "./aborted-with.ts";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
 import { invalidOption } from "./issue-words.ts";
+import { kvBlockTokens } from "./kv-blocks.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
 import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/file-size.ts";
@@ -106,6 +108,11 @@ export const LoadOptions = z
      */
     imageMinTokens: z.int().min(1).max(16_384).optional(),
     imageMaxTokens: z.int().min(1).max(16_384).optional(),
+    /**
+     * Reports which blocks of tokens can be reused (`model.followKvBlocks()`). The text is part of every block's hash: name the
+     * model, so that equal tokens of two models are different blocks. Default: nothing is reported, which costs nothing.
+     */
+    kvBlockSalt: z.string().min(1).optional(),
     mmap: z.boolean().default(true),
     mlock: z.boolean().default(false),
   })
@@ -247,7 +254,15 @@ async function engineOptions(
     contextOverflow: options.contextOverflow,
     ...speculationOf(native, options),
     ...(await keptState(modelPath, options)),
+    ...blockReports(options),
   };
+}
+
+function blockReports({
+  kvBlockSalt,
+}: CheckedLoadOptions): Pick<NativeEngineOptions, "kvBlockTokens" | "kvBlockSeed"> {
+  if (kvBlockSalt === undefined) return { kvBlockTokens: 0, kvBlockSeed: new Uint8Array(8) };
+  return { kvBlockTokens, kvBlockSeed: createHash("sha256").update(kvBlockSalt).digest().subarray(0, 8) };
 }
 
 async function keptState(

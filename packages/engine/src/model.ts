@@ -18,10 +18,12 @@ import {
   type GenerationRequest,
 } from "./generation-request.ts";
 import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
+import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
 import { countImages } from "./messages.ts";
 import {
   fromNative,
   toEngineError,
+  type NativeBlocksEvent,
   type NativeConstraint,
   type NativeEngine,
   type NativeEngineOptions,
@@ -44,6 +46,8 @@ export interface ModelInfo extends NativeModelInfo {
   threads: number;
   /** What a token takes of the KV cache. 0 where the model has none. */
   kvBytesPerToken: number;
+  /** It was loaded with `kvBlockSalt`: `followKvBlocks()` tells of what can be reused. */
+  reportsKvBlocks: boolean;
 }
 
 export interface GenerateOptions {
@@ -69,17 +73,19 @@ export class Model implements AsyncDisposable {
   readonly #native: NativeModel;
   readonly #engine: NativeEngine;
   readonly #listeners: Map<number, (event: NativeEvent) => void>;
+  readonly #blocks: KvBlockReports;
   #disposal: Promise<void> | undefined;
 
   private constructor(
     native: NativeModel,
     engine: NativeEngine,
-    listeners: Map<number, (event: NativeEvent) => void>,
+    { listeners, blocks }: EventReceivers,
     options: NativeEngineOptions,
   ) {
     this.#native = native;
     this.#engine = engine;
     this.#listeners = listeners;
+    this.#blocks = blocks;
     this.tokenizer = new Tokenizer(native);
     const { readsImages, imageMarker } = native.info;
     this.processor = readsImages ? new Processor(this.tokenizer, imageMarker) : null;
@@ -89,6 +95,7 @@ export class Model implements AsyncDisposable {
       parallel: options.parallel,
       threads: options.threads,
       kvBytesPerToken: engine.stats().cellBytes,
+      reportsKvBlocks: options.kvBlockTokens > 0,
     };
   }
 
@@ -98,10 +105,11 @@ export class Model implements AsyncDisposable {
     options: NativeEngineOptions,
     draftModel?: NativeModel,
   ): Promise<Model> {
-    const listeners = new Map<number, (event: NativeEvent) => void>();
-    const onEvents = (events: readonly NativeEvent[]): void => deliver(events, listeners);
+    const receivers: EventReceivers = { listeners: new Map(), blocks: new KvBlockReports() };
+    const onEvents = (events: readonly (NativeEvent | NativeBlocksEvent)[]): void =>
+      deliver(events, receivers);
     const engine = await fromNative(native.createEngine(options, onEvents, draftModel));
-    return new Model(native, engine, listeners, options);
+    return new Model(native, engine, receivers, options);
   }
 
   /** Begins a generation at once. Bad requests throw `invalid_request`; everything else arrives on the handle. */
@@ -165,6 +173,20 @@ export class Model implements AsyncDisposable {
   stats(): NativeStats {
     this.#assertUsable();
     return this.#engine.stats();
+  }
+
+  /**
+   * Tells which blocks of tokens another request could reuse from the KV cache: everything first, then what has changed, at most
+   * once a step of the engine. Of a model that was loaded with `kvBlockSalt`; `invalid_request` without. The last follower
+   * alone is told.
+   */
+  followKvBlocks(onReport: (report: KvBlockReport) => void): KvBlockFollower {
+    this.#assertUsable();
+    if (this.info.reportsKvBlocks) return this.#blocks.follow(this.#engine, onReport);
+    throw new EngineError(
+      "invalid_request",
+      "This model does not report the blocks of its KV cache. Load it with `kvBlockSalt`.",
+    );
   }
 
   get disposed(): boolean {
@@ -289,9 +311,22 @@ async function ofParam<T>({ responseFormat }: CheckedGenerationRequest, pending:
   }
 }
 
-/** Hands one turn's events to their generations. The native side calls this once a turn at most. */
-function deliver(events: readonly NativeEvent[], listeners: Map<number, (event: NativeEvent) => void>): void {
+/** Who hears of an engine's events: requests by their ids, and the one who follows its blocks. */
+interface EventReceivers {
+  readonly listeners: Map<number, (event: NativeEvent) => void>;
+  readonly blocks: KvBlockReports;
+}
+
+/** Hands one step's events to their generations. The native side calls this once a step at most. */
+function deliver(
+  events: readonly (NativeEvent | NativeBlocksEvent)[],
+  { listeners, blocks }: EventReceivers,
+): void {
   for (const event of events) {
+    if (event.type === "blocks") {
+      blocks.deliver(event);
+      continue;
+    }
     const listener = listeners.get(event.id);
     if (event.type !== "text") listeners.delete(event.id);
     listener?.(event);

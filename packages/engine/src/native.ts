@@ -15,6 +15,8 @@ import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./er
 export type {
   BuildInfo,
   DeviceInfo,
+  NativeBlockMedium,
+  NativeBlocksEvent,
   NativeChat,
   NativeConstraint,
   NativeContextOptions,
@@ -37,6 +39,7 @@ export type {
   NativeReplyParser,
   NativeRequest,
   NativeStats,
+  NativeStoredBlocks,
   NativeTokenLogprobs,
 } from "@ingle/engine-native";
 

@@ -50,7 +50,9 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
         if (!made) return std::unexpected(made.error());
         draft_model = std::move(*made);
     }
-    const sched::Limits limits = limits_of(*model, **context, context_options, options.cache_ram_bytes);
+    sched::Limits limits = limits_of(*model, **context, context_options, options.cache_ram_bytes);
+    limits.block_tokens = options.kv_block_tokens;
+    limits.block_seed = options.kv_block_seed;
     std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(*context), std::move(draft_model),
                                               options, limits, std::move(listener)));
     engine->thread_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run(stop); });
@@ -136,6 +138,14 @@ void Engine::cancel(base::RequestId id) {
     static_cast<void>(inbox_.push(Cancel{.id = id}));
 }
 
+void Engine::report_blocks(bool is_anew) {
+    auto nothing = BlocksWanted::nothing;
+    if (is_anew) blocks_wanted_.store(BlocksWanted::all);
+    else blocks_wanted_.compare_exchange_strong(nothing, BlocksWanted::changes);
+    // Only wakes it: where the inbox is full, it is awake.
+    static_cast<void>(inbox_.push(BlocksWantedNow{}));
+}
+
 Stats Engine::stats() const {
     std::lock_guard lock(stats_mutex_);
     return stats_;
@@ -181,6 +191,7 @@ bool Engine::turn() {
         compute(plan);
     }
     publish();
+    add_block_report();
     emit();
     return has_work || !embeddings_.is_empty() || !slow_.empty();
 }
@@ -368,8 +379,7 @@ void Engine::forget(base::RequestId id) {
 /// Hands this turn's events over. The house is as full as there are generations.
 void Engine::emit() {
     if (events_.empty()) return;
-    const auto is_last = [](const Event& event) { return !std::holds_alternative<TextEvent>(event); };
-    in_house_.fetch_sub(static_cast<int32_t>(std::ranges::count_if(events_, is_last)));
+    in_house_.fetch_sub(static_cast<int32_t>(std::ranges::count_if(events_, ends_request)));
     listener_(std::move(events_));
     events_.clear();
 }

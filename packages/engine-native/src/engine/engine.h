@@ -52,6 +52,9 @@ struct EngineOptions {
     uint64_t cache_ram_bytes = 0;
     /// Where that memory is kept from this engine to the next one of the same model.
     StateFile state_file = {};
+    /// Tokens of the blocks that report_blocks() tells of; 0 tells of none. The seed is part of their names.
+    int32_t kv_block_tokens = 0;
+    uint64_t kv_block_seed = 0;
 };
 
 /// A request as the caller gives it; the engine adds id and time.
@@ -123,6 +126,10 @@ public:
     /// Any thread. An id that is not there (any more) is ignored.
     void cancel(base::RequestId id);
 
+    /// Any thread. One report of the blocks that can be reused follows, as soon as there is something to tell: what has changed
+    /// since the one before, or all of it anew. So no report waits for one who is slow.
+    void report_blocks(bool is_anew);
+
     /// Any thread.
     Stats stats() const;
 
@@ -139,7 +146,11 @@ private:
     };
     /// An image is encoded: only wakes the engine, which looks each turn.
     struct ImageReady {};
-    using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel, ImageReady>;
+    /// The same for blocks_wanted_.
+    struct BlocksWantedNow {};
+    using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel, ImageReady, BlocksWantedNow>;
+    /// What the next report of blocks is to tell.
+    enum class BlocksWanted { nothing, changes, all };
 
     Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
            std::unique_ptr<DraftModel> draft_model, const EngineOptions& options, const sched::Limits& limits,
@@ -158,6 +169,7 @@ private:
     void receive(EmbeddingRequest&& request);
     void receive(const Cancel& cancel);
     void receive(ImageReady) {}
+    void receive(BlocksWantedNow) {}
     void take_images();
     void embed_some();
     void note_shifts(const sched::Plan& plan);
@@ -185,6 +197,7 @@ private:
     void forget(base::RequestId id);
     void emit();
     void publish();
+    void add_block_report();
     void end_all();
 
     // Constant after construction.
@@ -198,6 +211,7 @@ private:
     std::atomic<base::RequestId> next_id_ = 1;
     std::atomic<int32_t> in_house_ = 0;
     std::atomic<bool> is_stopped_ = false;
+    std::atomic<BlocksWanted> blocks_wanted_ = BlocksWanted::nothing;
 
     // Guarded by stats_mutex_.
     mutable std::mutex stats_mutex_;

@@ -1,4 +1,5 @@
-// The part of the engine that keeps what is computed for the next process: read when it starts, written when it stops.
+// The part of the engine that keeps what is computed for the next process, read when it starts and written when it stops, and that
+// tells which of it can be reused.
 #include "engine/engine.h"
 #include "llama/backend.h"
 
@@ -41,6 +42,23 @@ void Engine::save_state() {
     }
     if (!write_state_file(options_.state_file, pieces))
         llama_rt::log_debug("The state of conversations could not be written to the disk.\n");
+}
+
+void Engine::add_block_report() {
+    sched::KvBlocks* blocks = scheduler_.cells().blocks();
+    if (blocks == nullptr) return;
+    const BlocksWanted wanted = blocks_wanted_.exchange(BlocksWanted::nothing);
+    if (wanted == BlocksWanted::nothing) return;
+    if (wanted == BlocksWanted::all) blocks->restate();
+    if (blocks->has_changes()) {
+        sched::KvReport report = blocks->take_report();
+        if (report.is_restated || !report.removed.empty() || !report.stored.empty()) {
+            events_.emplace_back(KvBlocksEvent{.report = std::move(report)});
+            return;
+        }
+    }
+    auto nothing = BlocksWanted::nothing; // somebody may want all of it by now
+    blocks_wanted_.compare_exchange_strong(nothing, BlocksWanted::changes);
 }
 
 } // namespace engine

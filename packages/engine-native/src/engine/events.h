@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "sched/kv_blocks.h"
 
 #include <string>
 #include <variant>
@@ -67,6 +68,16 @@ struct FailureEvent {
     base::Error error;
 };
 
-using Event = std::variant<TextEvent, FinishEvent, EmbeddingEvent, FailureEvent>;
+/// Of no request: which blocks of tokens can be reused (Engine::report_blocks()).
+struct KvBlocksEvent {
+    sched::KvReport report;
+};
+
+using Event = std::variant<TextEvent, FinishEvent, EmbeddingEvent, FailureEvent, KvBlocksEvent>;
+
+/// Whether it is the last event of a request.
+inline bool ends_request(const Event& event) {
+    return !std::holds_alternative<TextEvent>(event) && !std::holds_alternative<KvBlocksEvent>(event);
+}
 
 } // namespace engine

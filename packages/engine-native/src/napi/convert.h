@@ -54,7 +54,8 @@ Napi::Value from_measure(Napi::Env env, const llama_rt::ModelInfo& info,
                          const std::vector<llama_rt::MemoryUse>& uses);
 Napi::Value from_imatrix(Napi::Env env, const llama_rt::ImatrixResult& result);
 Napi::Value from_stats(Napi::Env env, const engine::Stats& stats);
-/// Null when the environment is going away.
+/// Null when the environment is going away, as the next one.
+napi_value from_blocks(napi_env env, const sched::KvReport& report);
 napi_value from_event(napi_env env, const engine::Event& event);
 
 } // namespace binding

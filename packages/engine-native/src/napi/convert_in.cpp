@@ -3,6 +3,7 @@
 #include "napi/reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -145,6 +146,8 @@ base::Result<engine::EngineOptions> to_engine_options(Napi::Value value) {
         .draft_tokens = reader.integer("draftTokens", 1, 64),
         .cache_ram_bytes = reader.count("cacheRamBytes"),
         .state_file = {.path = reader.string("stateFile"), .key = reader.bytes<32>("stateKey")},
+        .kv_block_tokens = reader.integer("kvBlockTokens", 0, 1 << 20),
+        .kv_block_seed = std::bit_cast<uint64_t>(reader.bytes<8>("kvBlockSeed")),
     });
 }
 

@@ -155,6 +155,10 @@ napi_value write(napi_env env, const engine::FailureEvent& event) {
     return writer.done();
 }
 
+napi_value write(napi_env env, const engine::KvBlocksEvent& event) {
+    return from_blocks(env, event.report);
+}
+
 } // namespace
 
 Napi::Value from_tokens(Napi::Env env, const std::vector<base::Token>& tokens) {

@@ -38,8 +38,9 @@ Napi::Function EngineObject::define(Napi::Env env) {
     return DefineClass(
         env, "NativeEngine",
         {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::embed>("embed"),
-         InstanceMethod<&EngineObject::cancel>("cancel"), InstanceMethod<&EngineObject::stats>("stats"),
-         InstanceMethod<&EngineObject::dispose>("dispose")});
+         InstanceMethod<&EngineObject::cancel>("cancel"),
+         InstanceMethod<&EngineObject::report_blocks>("reportBlocks"),
+         InstanceMethod<&EngineObject::stats>("stats"), InstanceMethod<&EngineObject::dispose>("dispose")});
 }
 
 EngineObject::EngineObject(const Napi::CallbackInfo& info)
@@ -104,6 +105,11 @@ Napi::Value EngineObject::taken_in(const base::Result<base::RequestId>& id) {
 void EngineObject::cancel(const Napi::CallbackInfo& info) {
     if (engine_ == nullptr || !info[0].IsNumber()) return;
     engine_->cancel(static_cast<base::RequestId>(info[0].As<Napi::Number>().Int64Value()));
+}
+
+void EngineObject::report_blocks(const Napi::CallbackInfo& info) {
+    if (engine_ == nullptr || !info[0].IsBoolean()) return;
+    engine_->report_blocks(info[0].As<Napi::Boolean>().Value());
 }
 
 Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {

@@ -5,7 +5,6 @@
 
 #include <iterator>
 #include <utility>
-#include <variant>
 
 namespace binding {
 
@@ -70,7 +69,7 @@ void EventBridge::deliver(napi_env env, napi_value function) {
     napi_value array = nullptr;
     if (napi_create_array_with_length(env, events.size(), &array) != napi_ok) return;
     for (uint32_t i = 0; i < events.size(); ++i) {
-        if (!std::holds_alternative<engine::TextEvent>(events[i])) requests_out_ -= 1;
+        if (engine::ends_request(events[i])) requests_out_ -= 1;
         napi_value event = from_event(env, events[i]);
         if (event == nullptr || napi_set_element(env, array, i, event) != napi_ok) return;
     }

@@ -11,10 +11,27 @@ namespace sched {
 
 using base::Slot;
 
+namespace {
+
+KvBlocks::Keeper keeper_of(Slot slot) {
+    return {.kind = KvBlocks::Kind::sequence, .id = static_cast<uint64_t>(slot)};
+}
+
+KvBlocks::Keeper keeper_of(base::CheckpointId checkpoint) {
+    return {.kind = KvBlocks::Kind::checkpoint, .id = checkpoint};
+}
+
+} // namespace
+
 Cells::Cells(const Limits& limits)
     : limits_(limits),
       tree_(limits.sequences + limits.donors),
-      stashes_(limits.stash_bytes, limits.checkpoint_bytes) {
+      stashes_(limits.stash_bytes, limits.checkpoint_bytes),
+      is_shared_(static_cast<size_t>(limits.sequences + limits.donors)) {
+    if (limits.block_tokens > 0 && are_shared()) {
+        blocks_ = std::make_unique<KvBlocks>(limits.block_tokens, limits.block_seed);
+        stashes_.tell(blocks_.get());
+    }
     for (Slot slot = limits.sequences + limits.donors - 1; slot >= 0; --slot) slots_free_.push_back(slot);
 }
 
@@ -23,7 +40,7 @@ PrefixTree::Match Cells::find(std::span<const base::Token> tokens) const {
     return have_checkpoints() ? tree_.longest_checkpoint(tokens) : tree_.longest(tokens);
 }
 
-std::optional<Slot> Cells::admit(const PrefixTree::Match& match, int32_t reserved) {
+std::optional<Slot> Cells::admit(const PrefixTree::Match& match, int32_t reserved, bool shares) {
     if (!make_slot(match.holder)) return std::nullopt;
     const Slot slot = slots_free_.back();
     slots_free_.pop_back();
@@ -52,6 +69,9 @@ std::optional<Slot> Cells::admit(const PrefixTree::Match& match, int32_t reserve
     }
     ahead_ += wanted;
     tree_.touch(match.checkpoint);
+    is_shared_[static_cast<size_t>(slot)] = shares;
+    // Where a state cannot be cut, what can be reused ends at the last checkpoint.
+    if (blocks_ != nullptr && shares && !have_checkpoints()) blocks_->keep(keeper_of(slot), tree_.text(slot));
     return slot;
 }
 
@@ -64,6 +84,7 @@ int32_t Cells::reserve(int32_t wanted) {
 
 void Cells::append(Slot slot, std::span<const base::Token> tokens) {
     tree_.append(slot, tokens);
+    if (blocks_ != nullptr && !tree_.has_moved(slot)) blocks_->append(keeper_of(slot), tokens);
     ahead_ -= static_cast<int32_t>(tokens.size());
 }
 
@@ -104,6 +125,8 @@ void Cells::save(Slot slot) {
     drop_checkpoints();
     const base::CheckpointId checkpoint = ++checkpoints_made_;
     tree_.mark(slot, checkpoint);
+    if (blocks_ != nullptr && is_shared(slot) && !tree_.has_moved(slot))
+        blocks_->keep(keeper_of(checkpoint), tree_.text(slot));
     ops_.push_back(
         {.kind = CellOp::Kind::save, .slot = slot, .length = tree_.length(slot), .checkpoint = checkpoint});
 }
@@ -128,6 +151,7 @@ bool Cells::shift(Slot slot, const Cut& cut) {
     if (std::ranges::any_of(sharers, [this](Slot sharer) { return tree_.is_pinned(sharer); })) return false;
     for (const Slot donor : sharers) give_up_donor(std::ranges::find(donors_, donor), Hurry::is_lost);
     tree_.shift(slot, cut);
+    if (blocks_ != nullptr) blocks_->truncate(keeper_of(slot), cut.keep);
     ops_.push_back({.kind = CellOp::Kind::shift, .slot = slot, .length = cut.keep, .dropped = cut.drop});
     return true;
 }
@@ -146,6 +170,7 @@ void Cells::leave(Slot slot, int32_t unused, Keep keep) {
     ahead_ -= unused;
     if (keep == Keep::yes) {
         drop_moved_tail(slot);
+        if (blocks_ != nullptr) blocks_->settle(keeper_of(slot));
         // Where it stands now, a chat's next turn goes on.
         save(slot);
     }
@@ -236,6 +261,7 @@ bool Cells::stash_piece(Slot slot, std::span<const base::Token> text, int32_t fi
 
 void Cells::free_slot(Slot slot) {
     tree_.release(slot);
+    if (blocks_ != nullptr) blocks_->release(keeper_of(slot));
     slots_free_.push_back(slot);
     ops_.push_back({.kind = CellOp::Kind::free, .slot = slot});
     drop_checkpoints();
@@ -243,6 +269,7 @@ void Cells::free_slot(Slot slot) {
 
 void Cells::drop_checkpoints() {
     for (const base::CheckpointId checkpoint : tree_.take_dropped()) {
+        if (blocks_ != nullptr) blocks_->release(keeper_of(checkpoint));
         ops_.push_back({.kind = CellOp::Kind::drop, .checkpoint = checkpoint});
     }
 }

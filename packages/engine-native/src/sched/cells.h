@@ -11,10 +11,12 @@
 // Nothing happens to the real cells here: take_ops() says what has to happen before the next turn is computed.
 #pragma once
 
+#include "sched/kv_blocks.h"
 #include "sched/prefix_tree.h"
 #include "sched/request.h"
 #include "sched/stashes.h"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -45,9 +47,10 @@ public:
     }
 
     /// Takes a slot that begins with `match`, and reserves room up to `reserved` cells in all. Nothing when there is no
-    /// room even if every donor goes, or when they cannot all be copied in this turn.
+    /// room even if every donor goes, or when they cannot all be copied in this turn. What does not share leaves nothing to
+    /// others, and is not reported.
     /// REQUIRES: fewer slots running than Limits::sequences.
-    std::optional<base::Slot> admit(const PrefixTree::Match& match, int32_t reserved);
+    std::optional<base::Slot> admit(const PrefixTree::Match& match, int32_t reserved, bool shares);
 
     /// Reserves up to `wanted` more cells for running sequences; how many it became. 0 when there is none to be had.
     int32_t reserve(int32_t wanted);
@@ -108,6 +111,11 @@ public:
     /// Cells that only donors hold.
     int32_t cached() const { return tree_.cells() - tree_.cells_pinned(); }
     const Stashes& stashes() const { return stashes_; }
+    const PrefixTree& tree() const { return tree_; }
+    /// Whether what a slot holds is there for others.
+    bool is_shared(base::Slot slot) const { return is_shared_[static_cast<size_t>(slot)]; }
+    /// What others could reuse, for reports; null where nobody wants any.
+    KvBlocks* blocks() const { return blocks_.get(); }
     /// Tokens that a slot holds.
     int32_t length(base::Slot slot) const { return tree_.length(slot); }
 
@@ -133,8 +141,10 @@ private:
 
     const Limits limits_;
     PrefixTree tree_;
+    std::unique_ptr<KvBlocks> blocks_;
     Stashes stashes_;
     std::vector<base::Slot> slots_free_;
+    std::vector<bool> is_shared_;
     /// Slots of ended sequences, least recently used first.
     std::vector<base::Slot> donors_;
     /// Cells reserved for running sequences and not yet filled.

@@ -91,6 +91,7 @@ public:
 
     /// Tokens that a slot holds before its moved tail, if it has one.
     int32_t unmoved_length(base::Slot slot) const;
+    bool has_moved(base::Slot slot) const { return unmoved_length(slot) < length(slot); }
 
     /// Tokens at the end of what a slot holds that no other slot holds.
     int32_t private_length(base::Slot slot) const;

@@ -38,6 +38,9 @@ struct Limits {
     uint64_t stash_bytes = 0;
     /// Bytes of a checkpoint; 0 where there are none.
     uint64_t checkpoint_bytes = 0;
+    /// Tokens of a block in reports of what can be reused (kv_blocks.h); 0 where nobody wants any.
+    int32_t block_tokens = 0;
+    uint64_t block_seed = 0;
 };
 
 struct Request {

@@ -305,7 +305,7 @@ int32_t Scheduler::will_share(const Sequence& leader, int32_t common) const {
 /// False when there are not enough cells.
 bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
     const int32_t reserved = reservation(sequence);
-    const std::optional<base::Slot> slot = cells_.admit(match, reserved);
+    const std::optional<base::Slot> slot = cells_.admit(match, reserved, sequence.request().uses_cache);
     if (!slot) return false;
     waiting_.leave(sequence);
     sequence.admit(*slot, match.length, reserved);

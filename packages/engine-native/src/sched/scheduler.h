@@ -89,6 +89,7 @@ public:
         return cells_.adopt(text, first, std::move(checkpoints), bytes);
     }
     const Stashes& stashes() const { return cells_.stashes(); }
+    const Cells& cells() const { return cells_; }
 
     Counters counters() const;
 

@@ -76,6 +76,7 @@ StashId Stashes::add(std::span<const Token> text, int32_t first, std::vector<int
     bytes_ += piece.bytes;
     by_id_.emplace(piece.id, pieces_.insert(pieces_.end(), std::move(piece)));
     touch(text);
+    if (blocks_ != nullptr) blocks_->keep({.kind = KvBlocks::Kind::piece, .id = made_}, text, first);
     return made_;
 }
 
@@ -164,6 +165,7 @@ void Stashes::drop(Pieces::iterator piece) {
 }
 
 void Stashes::erase(Pieces::iterator piece) {
+    if (blocks_ != nullptr) blocks_->release({.kind = KvBlocks::Kind::piece, .id = piece->id});
     bytes_ -= piece->bytes;
     texts_.remove(piece->text, piece->id);
     by_id_.erase(piece->id);

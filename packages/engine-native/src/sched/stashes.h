@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "sched/kv_blocks.h"
 #include "sched/text_tree.h"
 
 #include <cstddef>
@@ -43,6 +44,9 @@ public:
     /// Where `checkpoint_bytes` is not 0, a piece is of use only as a whole or up to one of its checkpoints.
     Stashes(uint64_t bytes_max, uint64_t checkpoint_bytes)
         : bytes_max_(bytes_max), checkpoint_bytes_(checkpoint_bytes) {}
+
+    /// Tells `blocks` of each piece that comes and goes from now on.
+    void tell(KvBlocks* blocks) { blocks_ = blocks; }
 
     struct Found {
         base::StashId stash = 0;
@@ -144,6 +148,8 @@ private:
     uint64_t token_bytes_ = 0;
     base::StashId made_ = 0;
     uint64_t hits_ = 0;
+    /// Null: nobody wants to know.
+    KvBlocks* blocks_ = nullptr;
 };
 
 } // namespace sched

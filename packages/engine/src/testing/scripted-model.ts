@@ -113,6 +113,8 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     cacheRamBytes: 0,
     stateFile: "",
     stateKey: new Uint8Array(32),
+    kvBlockTokens: 0,
+    kvBlockSeed: new Uint8Array(8),
   });
   return { model, log };
 }
@@ -202,6 +204,7 @@ function scriptedEngine(
     cancel: (id) => {
       if (log.running.delete(id)) log.cancelled.push(id);
     },
+    reportBlocks: () => {}, // it caches nothing
     stats: () => ({
       running: log.running.size,
       waiting: 0,

@@ -1,0 +1,137 @@
+// Follows the reports of sched::KvBlocks as a router does, and compares what it knows then with what the cache holds: a naive look
+// at every token of every text.
+#pragma once
+
+#include "base/image_tokens.h"
+#include "sched/cells.h"
+#include "sched/kv_blocks.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace test {
+
+using Text = std::vector<base::Token>;
+
+class KvFollower {
+public:
+    explicit KvFollower(int32_t block_tokens) : block_tokens_(static_cast<size_t>(block_tokens)) {}
+
+    /// Empty, or what no router could make sense of.
+    std::string follow(const sched::KvReport& report) {
+        if (report.is_restated) blocks_.clear();
+        for (const auto& [medium, hash] : report.removed) {
+            const auto known = blocks_.find(hash);
+            if (known == blocks_.end() || known->second.medium != medium)
+                return "a block is removed that is not there";
+            blocks_.erase(known);
+        }
+        for (const sched::KvReport::Stored& stored : report.stored) {
+            if (stored.hashes.empty() || stored.tokens.size() != stored.hashes.size() * block_tokens_)
+                return "blocks and their tokens are not as many";
+            Text text;
+            if (stored.parent != 0) {
+                const auto parent = blocks_.find(stored.parent);
+                if (parent == blocks_.end()) return "a block follows one that is not there";
+                text = parent->second.text;
+            }
+            for (size_t i = 0; i < stored.hashes.size(); ++i) {
+                const auto tokens = std::span(stored.tokens).subspan(i * block_tokens_, block_tokens_);
+                text.insert(text.end(), tokens.begin(), tokens.end());
+                const bool is_new =
+                    blocks_.emplace(stored.hashes[i], Block{.medium = stored.medium, .text = text}).second;
+                if (!is_new || stored.hashes[i] == 0) return "a block is stored twice";
+            }
+        }
+        return "";
+    }
+
+    /// Text up to each block's end, and where it is.
+    std::map<Text, sched::KvMedium> known() const {
+        std::map<Text, sched::KvMedium> known;
+        for (const auto& [hash, block] : blocks_) known.emplace(block.text, block.medium);
+        return known;
+    }
+
+    /// Empty, or how this differs from what `cells` has. Of running sequences, tokens that fill no block may not be known.
+    std::string compare(const sched::Cells& cells, int32_t slots) const {
+        const auto known = this->known();
+        if (known.size() != blocks_.size()) return "two blocks have the same text";
+        const auto least = reusable(cells, slots, false);
+        const auto most = reusable(cells, slots, true);
+        for (const auto& [text, medium] : known) {
+            const auto found = most.find(text);
+            if (found == most.end()) return "a block is told of that cannot be reused";
+            const auto sure = least.find(text);
+            if (found->second != medium && (sure == least.end() || sure->second != medium))
+                return "a block is told to be somewhere else";
+        }
+        for (const auto& [text, medium] : least) {
+            if (!known.contains(text)) return "a block can be reused and is not told of";
+        }
+        return "";
+    }
+
+private:
+    struct Block {
+        sched::KvMedium medium;
+        Text text;
+    };
+
+    std::map<Text, sched::KvMedium> reusable(const sched::Cells& cells, int32_t slots,
+                                             bool has_part_blocks) const {
+        std::set<Text> device;
+        std::set<Text> host;
+        std::vector<Text> texts;
+        const sched::PrefixTree& tree = cells.tree();
+        for (base::Slot slot = 0; slot < slots; ++slot) {
+            if (!cells.is_shared(slot)) continue;
+            Text text = tree.text(slot);
+            size_t length = static_cast<size_t>(tree.unmoved_length(slot));
+            if (cells.have_checkpoints()) {
+                const auto checkpoints = tree.checkpoints_of(slot);
+                length = 0;
+                for (const auto& checkpoint : checkpoints) {
+                    if (checkpoint.length <= tree.unmoved_length(slot))
+                        length = static_cast<size_t>(checkpoint.length);
+                }
+            } else if (tree.is_pinned(slot) && !has_part_blocks) {
+                length -= length % block_tokens_;
+            }
+            text.resize(length);
+            add_prefixes(text, 0, device);
+            texts.push_back(std::move(text));
+        }
+        for (const auto& [stash, text, first] : cells.stashes().all()) {
+            add_prefixes(text, static_cast<size_t>(first), host);
+            texts.push_back(text);
+        }
+        std::map<Text, sched::KvMedium> reusable;
+        for (const Text& text : texts) {
+            Text prefix;
+            for (const base::Token token : text) {
+                prefix.push_back(token);
+                const bool is_on_device = device.contains(prefix);
+                if (base::is_image(token) || (!is_on_device && !host.contains(prefix))) break;
+                if (prefix.size() % block_tokens_ > 0) continue;
+                reusable.emplace(prefix, is_on_device ? sched::KvMedium::device : sched::KvMedium::host);
+            }
+        }
+        return reusable;
+    }
+
+    static void add_prefixes(const Text& text, size_t first, std::set<Text>& prefixes) {
+        for (size_t length = first + 1; length <= text.size(); ++length)
+            prefixes.emplace(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length));
+    }
+
+    size_t block_tokens_;
+    std::map<uint64_t, Block> blocks_;
+};
+
+} // namespace test
