@@ -38,6 +38,24 @@ describe("the variants", () => {
   });
 });
 
+describe("KV-cache events", () => {
+  it.each([
+    ["tcp://*:5557", { host: "0.0.0.0", port: 5557 }],
+    ["tcp://127.0.0.1:0", { host: "127.0.0.1", port: 0 }],
+    ["tcp://[::1]:5557", { host: "::1", port: 5557 }],
+    ["tcp://pod-0.servers:5557", { host: "pod-0.servers", port: 5557 }],
+  ])("%s is an address to publish them on", (kvEvents, publish) => {
+    expect(resolve({ kvEvents }).kvEvents).toEqual({ publish });
+  });
+
+  it("go by the address that a cluster gives, which publishes nothing by itself", () => {
+    const env = { POD_IP: "10.0.0.7" };
+    expect(resolve({}, env).kvEvents).toBeUndefined();
+    const flags = { kvEvents: "tcp://*:5557", kvEventsReplay: "tcp://*:5558" };
+    expect(resolve(flags, env).kvEvents).toMatchObject({ pod: "10.0.0.7", replay: { port: 5558 } });
+  });
+});
+
 describe("precedence", () => {
   it("is variant < environment < flag", () => {
     expect(resolve({}, { PORT: "4000" }).port).toBe(4000);
@@ -124,6 +142,12 @@ describe("errors", () => {
     [{ drainTimeout: "soon" }, {}, "--drain-timeout"],
     [{ rateLimit: -1 }, {}, "--rate-limit"],
     [{ metricsCompat: "other" }, {}, "--metrics-compat"],
+    [{ kvEvents: "5557" }, {}, "--kv-events"],
+    [{ kvEvents: "tcp://*:70000" }, {}, "--kv-events"],
+    [{}, { INGLE_KV_EVENTS: "ipc:///tmp/events" }, "INGLE_KV_EVENTS"],
+    [{ kvEvents: "tcp://*:5557" }, { INGLE_KV_EVENTS_REPLAY: "tcp://[::x]:1" }, "INGLE_KV_EVENTS_REPLAY"],
+    [{ kvEvents: "tcp://*:5557", kvEventsPod: "no name" }, {}, "--kv-events-pod"],
+    [{ kvEventsReplay: "tcp://*:5558" }, {}, "--kv-events-replay"],
     [{ tlsCert: "cert.pem" }, {}, "--tls-cert"],
     [{}, { INGLE_TLS_KEY: "key.pem" }, "INGLE_TLS_KEY"],
     [{}, { INGLE_REQUEST_TIMEOUT: "-1" }, "INGLE_REQUEST_TIMEOUT"],

@@ -7,6 +7,7 @@ import { isAddressOrNetwork, isLoopback } from "./access/client-address.ts";
 import { AllowedOrigin } from "./access/origins.ts";
 import { apiKeysMax, digestOfKey, whyNotTaken } from "./api-key.ts";
 import { duration } from "./duration.ts";
+import { ListenEndpoint } from "./kv-events/endpoint.ts";
 import { readSettings, type ServerFlags, type SettingName, type Settings } from "./settings.ts";
 import { TracingSettings, tracingSettings } from "./tracing/settings.ts";
 import { VariantName, variants } from "./variants.ts";
@@ -126,6 +127,17 @@ export const ServerConfig = z
     metricsCompat: z.enum(["vllm"], 'must be "vllm"').optional(),
     /** Answers `/metrics` without a key where keys are configured: the scrapers of gateways send none. */
     metricsPublic: z.boolean("must be true or false").default(false),
+    /** Publishes which blocks of tokens could be reused, for routers; absent is nowhere. */
+    kvEvents: z
+      .object({
+        /** The PUB socket. */
+        publish: ListenEndpoint,
+        /** The ROUTER socket, for those who have missed something; absent is none. */
+        replay: ListenEndpoint.optional(),
+        /** The address by which routers know this server; absent is the one that it listens on. */
+        pod: z.string().refine(isHostName, "must be an address or a host name").optional(),
+      })
+      .optional(),
     /** Where traces go; absent is nowhere. */
     tracing: TracingSettings.optional(),
     models: z.object({
@@ -209,6 +221,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
     rateLimit: values.rateLimit ?? defaultRateLimit(values.host ?? variant.host),
     metricsCompat: values.metricsCompat,
     metricsPublic: values.metricsPublic,
+    kvEvents: kvEventsOf({ values, sources }),
     tracing: tracingSettings(input.env, (variable, why) => {
       throw new ConfigError(variable, `${variable} ${why}.`);
     }),
@@ -270,11 +283,23 @@ const settingOfConfigKey: Readonly<Record<string, SettingName>> = {
   loadedMax: "maxLoaded",
   memoryBudgetMiB: "memoryBudget",
   pinned: "pin",
+  publish: "kvEvents",
+  replay: "kvEventsReplay",
+  pod: "kvEventsPod",
   headersTimeoutMs: "headersTimeout",
   requestTimeoutMs: "requestTimeout",
   stalledReaderTimeoutMs: "stalledReaderTimeout",
   drainDeadlineMs: "drainTimeout",
 };
+
+/** POD_IP alone publishes nothing: it is set by clusters. */
+function kvEventsOf({ values, sources }: Settings): object | undefined {
+  const { kvEvents: publish, kvEventsReplay: replay, kvEventsPod: pod } = values;
+  if (publish !== undefined) return { publish, replay, pod };
+  if (replay === undefined) return undefined;
+  const source = sources.kvEventsReplay ?? "--kv-events-replay";
+  throw new ConfigError(source, `${source} needs --kv-events beside it.`);
+}
 
 /** A certificate is of no use without its key, and the other way round. */
 function tlsFiles({ values, sources }: Settings): { certFile: unknown; keyFile: unknown } | undefined {
@@ -308,7 +333,7 @@ function sourceOf(
   sources: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
   const [first, second] = path;
-  const isGroup = first === "engine" || first === "limits" || first === "models";
+  const isGroup = first === "engine" || first === "limits" || first === "models" || first === "kvEvents";
   const key = String(isGroup ? second : first);
   return sources[settingOfConfigKey[key] ?? key];
 }

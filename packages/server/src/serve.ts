@@ -5,6 +5,7 @@ import type { Machine } from "@ingle/protocol";
 import { openKeys } from "./access/open-keys.ts";
 import type { ServerConfig } from "./config.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
+import { openKvEvents } from "./kv-events/publisher.ts";
 import { openListener, type Listener, type Warn } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
 import { keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
@@ -36,6 +37,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly registry: ModelRegistry;
+  /** The ports on which KV-cache events are published, and published again; absent where they are not. */
+  readonly kvEvents: { readonly port: number; readonly replayPort: number | undefined } | undefined;
   /** A key that manages this server until it ends, for programs of the user who has started it. */
   readonly managementToken: string;
   /**
@@ -103,6 +106,10 @@ async function start(
   for (const [sentence, about] of warnings) warn(sentence, about);
 
   const { url, port } = listener;
+  const kvEvents = await openKvEvents(config, { port, registry, warn }).catch(async (error: unknown) => {
+    await listener?.close({ deadlineMs: 0 });
+    throw error;
+  });
   const close = async (options: { deadlineMs?: number } = {}): Promise<void> => {
     stopping.abort();
     const modelsFreed = registry[Symbol.asyncDispose](); // from here on, new requests are told to go elsewhere
@@ -110,7 +117,8 @@ async function start(
     await listener.close(options);
     await jobsEnded;
     await modelsFreed;
+    await kvEvents?.[Symbol.asyncDispose]();
   };
-  const running = { url, port, registry, managementToken: keys.token, close };
+  const running = { url, port, registry, kvEvents, managementToken: keys.token, close };
   return { ...running, [Symbol.asyncDispose]: () => close() };
 }

@@ -41,6 +41,9 @@ export interface ServerFlags {
   connectionsPerAddress?: number | undefined;
   metricsCompat?: string | undefined;
   metricsPublic?: boolean | undefined;
+  kvEvents?: string | undefined;
+  kvEventsReplay?: string | undefined;
+  kvEventsPod?: string | undefined;
   /** Times are texts such as `30s`: see duration.ts. */
   idleUnload?: string | undefined;
   onLoading?: "wait" | "reject" | undefined;
@@ -115,6 +118,9 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "connectionsPerAddress", variables: ["INGLE_CONNECTIONS_PER_ADDRESS"], read: wholeNumber },
   { name: "metricsCompat", variables: ["INGLE_METRICS_COMPAT"], read: text },
   { name: "metricsPublic", variables: ["INGLE_METRICS_PUBLIC"], read: truth },
+  { name: "kvEvents", variables: ["INGLE_KV_EVENTS"], read: text },
+  { name: "kvEventsReplay", variables: ["INGLE_KV_EVENTS_REPLAY"], read: text },
+  { name: "kvEventsPod", variables: ["INGLE_KV_EVENTS_POD", "POD_IP"], read: text },
   { name: "idleUnload", variables: ["INGLE_IDLE_UNLOAD"], read: text },
   { name: "onLoading", variables: ["INGLE_ON_LOADING"], read: text },
   { name: "maxLoaded", variables: ["INGLE_MAX_LOADED"], read: wholeNumber },

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { load, type LoadOptions, type Model } from "@ingle/engine";
 import { exactArithmetic, tinyModel, tinyVisionModel } from "@ingle/fixtures";
-import { ModelRegistry, resolveConfig, serve, type ServerFlags } from "@ingle/server";
+import { ModelRegistry, resolveConfig, serve, type RunningServer, type ServerFlags } from "@ingle/server";
 
 export const modelId = "tiny";
 
@@ -11,6 +11,8 @@ export interface RealServer extends AsyncDisposable {
   /** Up to and with /v1. */
   baseUrl: string;
   model: Model;
+  /** Where KV-cache events are published, where `flags` say so. */
+  kvEvents: RunningServer["kvEvents"];
   post(body: object, signal?: AbortSignal, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -39,7 +41,8 @@ export async function realServer(
       body: JSON.stringify({ model: modelId, ...body }),
       ...(signal === undefined ? {} : { signal }),
     });
-  return { baseUrl, model, post, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
+  const { kvEvents } = server;
+  return { baseUrl, model, kvEvents, post, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
 }
 
 async function modelFiles({

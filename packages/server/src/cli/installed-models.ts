@@ -5,12 +5,13 @@ import type { ServerConfig } from "../config.ts";
 import type { KnownModel, ModelSource, PrepareOptions } from "../models/known-model.ts";
 import type { CommandContext, Engine } from "./context.ts";
 import { FileTraits } from "./file-traits.ts";
-import { knownModel, type LocatedKnownModel } from "./open-model.ts";
+import { knownModel, type LocatedKnownModel, type OpenOptions } from "./open-model.ts";
 
 /** `engineSettings` tells how they are loaded; it is asked again each time that they are listed. */
 export function installedModels(
   context: CommandContext,
   engineSettings: () => ServerConfig["engine"],
+  { reportsKvBlocks = false }: Pick<OpenOptions, "reportsKvBlocks"> = {},
 ): ModelSource {
   const toKnown = (
     installed: InstalledModel,
@@ -29,7 +30,12 @@ export function installedModels(
     const about = aboutInstalled(installed);
     const located = { kind: "here", id, path, isListed: true } as const;
     const withContext = (contextLength: number | undefined): LocatedKnownModel =>
-      knownModel(located, context, { engine: { ...settings, contextLength }, aliases, about });
+      knownModel(located, context, {
+        engine: { ...settings, contextLength },
+        aliases,
+        about,
+        reportsKvBlocks,
+      });
     const usual = withContext(settings.contextLength);
     // --ctx is meant for the model that the server was started with; another may be made for less.
     const orShorter = async <T>(

@@ -18,6 +18,8 @@ export interface OpenOptions {
   readsImages?: boolean;
   /** Gives up beside the context's shutdown. */
   signal?: AbortSignal;
+  /** Reports what the KV cache could reuse, under the model's id. */
+  reportsKvBlocks?: boolean;
 }
 
 export type LocatedKnownModel = KnownModel & Required<Pick<KnownModel, "forecast">>;
@@ -98,7 +100,10 @@ async function prepareModel(
   if (located.kind !== "here") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
   const { budget, engine: asked } = options;
-  const engine = await withProjector(file, context, options);
+  const engine = {
+    ...(await withProjector(file, context, options)),
+    kvBlockSalt: options.reportsKvBlocks === true ? located.id : undefined,
+  };
   const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, signal });
   if (fitted?.isReduced === true) {
     const { contextLength, cells } = fitted.options;

@@ -177,7 +177,10 @@ function addServerFlags(command: Command): Command {
     .addOption(
       new Option("--metrics-compat <names>", "add the metric names of another server").choices(["vllm"]),
     )
-    .option("--metrics-public", "answer /metrics without a key");
+    .option("--metrics-public", "answer /metrics without a key")
+    .option("--kv-events <endpoint>", 'publish what the KV cache could reuse, on "tcp://*:5557" for example')
+    .option("--kv-events-replay <endpoint>", "publish missed events there again")
+    .option("--kv-events-pod <address>", "the address by which routers know this server");
 }
 
 function addGenerationFlags(command: Command): Command {

@@ -27,7 +27,8 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const budget = await modelBudget(config.models, engine);
   const aliases = config.model === undefined ? [] : [config.model];
   const about = { readsImages: config.engine.mmproj !== undefined };
-  await using model = begun(knownModel(choice, context, { ...config, aliases, about }), {
+  const reportsKvBlocks = config.kvEvents !== undefined;
+  await using model = begun(knownModel(choice, context, { ...config, aliases, about, reportsKvBlocks }), {
     budget,
     signal: shutdown.signal,
   });
@@ -36,7 +37,7 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   await using server = await serve(config, {
     library: modelLibrary({ env, isOffline: config.offline }),
     machine: () => thisMachine(env),
-    source: servesOthers ? installedModels(context, () => config.engine) : undefined,
+    source: servesOthers ? installedModels(context, () => config.engine, { reportsKvBlocks }) : undefined,
     budget,
   });
   server.registry.add(model);
@@ -96,6 +97,8 @@ function servingText(
   ];
   if (kvBytesPerToken > 0)
     rows.push(["  KV cache", `${formatBytes(1000 * kvBytesPerToken)} for 1,000 tokens`]);
+  if (server.kvEvents !== undefined)
+    rows.push(["  KV events", `on port ${server.kvEvents.port} of ${config.kvEvents?.publish.host ?? ""}`]);
   if (!isLoopback(config.host)) rows.push(["  open to", `other machines, on ${config.host}:${server.port}`]);
   return [
     "\nIngle is ready.\n",

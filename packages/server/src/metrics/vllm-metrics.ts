@@ -1,17 +1,12 @@
 // The same under the names that gateways, routers and autoscalers know from vLLM: `--metrics-compat vllm`. Those of today are what
 // the Gateway API Inference Extension and llm-d read (its proposal 003), the older `gpu_…` what the router of vLLM's production
 // stack reads (src/vllm_router/stats/engine_stats.py).
+import { kvBlockTokens } from "@ingle/engine";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { EngineFigures } from "../models/engine-figures.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { kvUsage } from "./engine-metrics.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
-
-/**
- * Our cache is counted in cells of one token. Gateways hash prompts block by block, so a block of one token would cost
- * them much; 16 is what they are used to, and block_size times num_gpu_blocks is the same memory.
- */
-const blockSize = 16;
 
 /** A model at the moment of a scrape. */
 interface Sample {
@@ -89,8 +84,8 @@ export function addVllmMetrics(register: Registry, models: ModelRegistry, reques
         const all = await samples();
         this.reset();
         for (const { model_name, figures } of all) {
-          const blocks = Math.floor(figures.cells / blockSize);
-          this.set({ model_name, block_size: blockSize, num_gpu_blocks: blocks }, 1);
+          const blocks = Math.floor(figures.cells / kvBlockTokens);
+          this.set({ model_name, block_size: kvBlockTokens, num_gpu_blocks: blocks }, 1);
         }
       },
     }),

@@ -32,6 +32,10 @@ export interface SlotOptions {
   bring: (slot: ModelSlot) => Promise<void>;
   /** Something has happened that others may wait for. */
   onChange: () => void;
+  /** It is in memory, and nobody uses it yet. */
+  onLoaded?: (model: Model) => void;
+  /** It is about to be freed. */
+  onFree?: () => void;
 }
 
 export class ModelSlot {
@@ -217,6 +221,7 @@ export class ModelSlot {
     this.#counts.loads += 1;
     this.#proven = this.#ordered;
     this.#move({ kind: "loaded", loadedAt });
+    this.#options.onLoaded?.(model);
     this.#grant(model);
     this.#options.onChange();
   }
@@ -373,6 +378,7 @@ export class ModelSlot {
     if (loaded === undefined) return;
     this.#history.close(loaded.model.stats());
     this.#loaded = undefined;
+    this.#options.onFree?.();
     await loaded[Symbol.asyncDispose]();
   }
 

@@ -41,12 +41,20 @@ export interface OrderOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Who wants to know which models are in memory. */
+export interface ModelWatcher {
+  loaded(id: string, model: Model): void;
+  /** It is about to be freed. Also told of models whose load was given up. */
+  freed(id: string): void;
+}
+
 export class ModelRegistry implements AsyncDisposable {
   readonly #options: RegistryOptions;
   readonly #abort = new AbortController();
   readonly #room: Room;
   readonly #shelf: Shelf;
   #stamp = 0;
+  #watcher: ModelWatcher | undefined;
   #disposal: Promise<void> | undefined;
 
   constructor(options: RegistryOptions) {
@@ -82,6 +90,11 @@ export class ModelRegistry implements AsyncDisposable {
   /** How all engines are now, and what those of this registry's life have done. */
   figures(): EngineFigures {
     return sumOfFigures(this.slots.map((slot) => slot.figures()));
+  }
+
+  /** Tells of the models that are loaded from now on. One at a time. */
+  watch(watcher: ModelWatcher): void {
+    this.#watcher = watcher;
   }
 
   /** Adds a model that requests may name. One of the same id stays. */
@@ -212,6 +225,8 @@ export class ModelRegistry implements AsyncDisposable {
       stamp: () => (this.#stamp += 1),
       bring: (slot) => this.#bring(slot),
       onChange: () => this.#room.changed(),
+      onLoaded: (model) => this.#watcher?.loaded(known.id, model),
+      onFree: () => this.#watcher?.freed(known.id),
     });
   }
 

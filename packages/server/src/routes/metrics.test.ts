@@ -121,7 +121,7 @@ describe("/metrics", () => {
     expect(samples.get(`vllm:num_requests_waiting{${label}}`)).toBe(0);
     expect(samples.get(`vllm:num_requests_running{${label}}`)).toBe(0);
     expect(samples.get(`vllm:kv_cache_usage_perc{${label}}`)).toBe(0);
-    expect(samples.get(`vllm:cache_config_info{${label},block_size="16",num_gpu_blocks="128"}`)).toBe(1);
+    expect(samples.get(`vllm:cache_config_info{${label},block_size="64",num_gpu_blocks="32"}`)).toBe(1);
   });
 
   it("has the older names of them, as the router of vLLM's production stack reads them", async () => {
@@ -145,7 +145,7 @@ describe("/metrics", () => {
     const label = `model_name="${scriptedId}"`;
     for (const name of ["num_requests_waiting", "num_requests_running", "kv_cache_usage_perc"])
       expect(samples.get(`vllm:${name}{${label}}`)).toBe(0);
-    expect(samples.get(`vllm:cache_config_info{${label},block_size="16",num_gpu_blocks="0"}`)).toBe(1);
+    expect(samples.get(`vllm:cache_config_info{${label},block_size="64",num_gpu_blocks="0"}`)).toBe(1);
     expect(samples.get("ingle_kv_usage_ratio")).toBe(0);
   });
 

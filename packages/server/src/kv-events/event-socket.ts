@@ -1,0 +1,88 @@
+// The PUB socket: everybody who subscribes gets what has been published since the stream began, then what follows. Used by
+// publisher.ts.
+import type { TcpEndpoint } from "./endpoint.ts";
+import type { EventLog, LoggedEvents } from "./event-log.ts";
+import { bindSocket, type BoundSocket, type Peer } from "./zmtp.ts";
+
+/** Topics that one subscriber may ask for. */
+const subscriptionsMax = 256;
+/** A subscriber that has more than this to take beside the log is let go: it comes back, and gets the log. */
+const unsentBytesMax = 32 * 1024 * 1024;
+
+interface Subscriber {
+  readonly peer: Peer;
+  /** Beginnings of topics, as often as they were asked for. */
+  readonly prefixes: string[];
+}
+
+export class EventSocket implements AsyncDisposable {
+  readonly #log: EventLog;
+  readonly #unsentMax: number;
+  readonly #subscribers = new Set<Subscriber>();
+  #socket: BoundSocket | undefined;
+
+  private constructor(log: EventLog, unsentMax: number) {
+    this.#log = log;
+    this.#unsentMax = unsentMax;
+  }
+
+  static async bind(
+    endpoint: TcpEndpoint,
+    log: EventLog,
+    { unsentMax = unsentBytesMax }: { unsentMax?: number | undefined } = {},
+  ): Promise<EventSocket> {
+    const events = new EventSocket(log, unsentMax);
+    events.#socket = await bindSocket<Subscriber>("PUB", endpoint, {
+      opened: (peer) => events.#opened(peer),
+      // Until 3.1, a subscription was a message of one frame: 1 or 0, and the topic.
+      message: ([frame], subscriber) =>
+        frame !== undefined && events.#asked(frame[0], frame.subarray(1), subscriber),
+      command: (name, topic, subscriber) => {
+        if (name === "SUBSCRIBE") events.#asked(1, topic, subscriber);
+        if (name === "CANCEL") events.#asked(0, topic, subscriber);
+      },
+      closed: (subscriber) => events.#subscribers.delete(subscriber),
+    });
+    return events;
+  }
+
+  get port(): number {
+    return this.#socket?.port ?? 0;
+  }
+
+  get subscribers(): number {
+    return this.#subscribers.size;
+  }
+
+  send(events: LoggedEvents): void {
+    for (const { peer, prefixes } of this.#subscribers) {
+      if (!prefixes.some((prefix) => events.topic.startsWith(prefix))) continue;
+      peer.send(events.message);
+      if (peer.unsent > this.#unsentMax + this.#log.bytes) peer.close();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#socket?.[Symbol.asyncDispose]();
+  }
+
+  #opened(peer: Peer): Subscriber {
+    const subscriber = { peer, prefixes: [] };
+    this.#subscribers.add(subscriber);
+    return subscriber;
+  }
+
+  #asked(kind: number | undefined, topic: Buffer, { peer, prefixes }: Subscriber): void {
+    const prefix = topic.toString();
+    if (kind === 0) {
+      const index = prefixes.indexOf(prefix);
+      if (index >= 0) prefixes.splice(index, 1);
+    } else if (kind === 1) {
+      if (prefixes.length === subscriptionsMax) return peer.close();
+      const isNews = ({ topic: told }: LoggedEvents): boolean =>
+        told.startsWith(prefix) && !prefixes.some((known) => told.startsWith(known));
+      for (const events of this.#log.from(0).filter(isNews)) peer.send(events.message);
+      prefixes.push(prefix);
+    }
+  }
+}

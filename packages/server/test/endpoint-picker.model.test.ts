@@ -1,0 +1,196 @@
+// Two servers behind what plays a cluster's endpoint picker: it scrapes their metrics without a key, renders prompts, follows their
+// KV-cache events, and sends each request to where most of its prompt is computed.
+import { kvBlockTokens, type LoadOptions } from "@ingle/engine";
+import { RenderedPrompt } from "@ingle/protocol";
+import { until } from "@ingle/fixtures";
+import { afterEach, describe, expect, it } from "vitest";
+import { EndpointPicker, type Pod } from "./endpoint-picker.ts";
+import { modelId, realServer, type RealServer } from "./real-server.ts";
+
+const key = "a-key-of-more-than-16-characters";
+const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+
+const opened: (Disposable | AsyncDisposable)[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) {
+    if (Symbol.asyncDispose in one) await one[Symbol.asyncDispose]();
+    else one[Symbol.dispose]();
+  }
+});
+
+async function server(load: LoadOptions, { replays = true } = {}): Promise<RealServer> {
+  const started = await realServer({
+    load: { kvBlockSalt: modelId, contextLength: 1024, cells: 4096, parallel: 2, ...load },
+    flags: {
+      apiKey: [key],
+      metricsPublic: true,
+      metricsCompat: "vllm",
+      kvEvents: "tcp://127.0.0.1:0",
+      ...(replays ? { kvEventsReplay: "tcp://127.0.0.1:0" } : {}),
+    },
+  });
+  opened.push(started);
+  return started;
+}
+
+async function pickerOf(...servers: RealServer[]): Promise<EndpointPicker> {
+  const endpoints = servers.map(({ baseUrl, kvEvents }) => ({
+    baseUrl,
+    eventsPort: kvEvents?.port ?? 0,
+    replayPort: kvEvents?.replayPort,
+  }));
+  const picker = new EndpointPicker(endpoints);
+  opened.push(picker);
+  await picker.start();
+  return picker;
+}
+
+interface ChatMessage {
+  role: "system" | "user" | "assistant";
+  content: string;
+}
+
+const words = ["river", "lantern", "copper", "harbour", "winter"];
+
+/** A chat that begins with some hundred tokens of its own. */
+function chatAbout(word: string, sentences = 24): ChatMessage[] {
+  const content = `The ${word} is quiet tonight, and nobody asks why. `.repeat(sentences);
+  return [{ role: "system", content }];
+}
+
+/** What the picker renders; any of its servers can do it. */
+async function render({ baseUrl }: { baseUrl: string }, messages: ChatMessage[]): Promise<number[]> {
+  const body = JSON.stringify({ model: modelId, messages });
+  const response = await fetch(`${baseUrl}/chat/completions/render`, { method: "POST", headers, body });
+  return RenderedPrompt.parse(await response.json()).token_ids;
+}
+
+/** The picker's keys of the tokens that fill blocks: four for each. The reply may fill one more. */
+function keysOf(tokens: number[]): number {
+  return 4 * Math.floor(tokens.length / kvBlockTokens);
+}
+
+interface Reply {
+  choices: { message: { content: string } }[];
+  usage: { prompt_tokens: number; prompt_tokens_details: { cached_tokens: number } };
+}
+
+async function complete({ baseUrl }: { baseUrl: string }, messages: ChatMessage[]): Promise<Reply> {
+  const body = JSON.stringify({ model: modelId, messages, max_tokens: 6, temperature: 0 });
+  const response = await fetch(`${baseUrl}/chat/completions`, { method: "POST", headers, body });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Reply;
+}
+
+/** Three turns of each chat, one after the other; how many tokens of their prompts were cached. */
+async function cachedTokens(
+  choose: (messages: ChatMessage[]) => Promise<{ baseUrl: string }>,
+): Promise<number> {
+  const chats = words.slice(0, 3).map((word) => chatAbout(word));
+  let cached = 0;
+  for (let turn = 0; turn < 3; ++turn) {
+    for (const chat of chats) {
+      chat.push({ role: "user", content: `And ${turn} more?` });
+      const { choices, usage } = await complete(await choose(chat), chat);
+      chat.push({ role: "assistant", content: choices[0]?.message.content ?? "" });
+      cached += usage.prompt_tokens_details.cached_tokens;
+    }
+  }
+  return cached;
+}
+
+function endpointOf({ endpoint }: Pod): { baseUrl: string } {
+  return endpoint;
+}
+
+describe("an endpoint picker", () => {
+  it("finds more cached tokens with the events of two servers than by going round", async () => {
+    const taken = [await server({}), await server({})];
+    let turn = 0;
+    const byTurns = await cachedTokens(async () => taken[turn++ % taken.length] ?? expect.fail());
+    const fresh = [await server({}), await server({})];
+    const picker = await pickerOf(...fresh);
+    const [anyPod = expect.fail()] = picker.pods;
+    const byEvents = await cachedTokens(async (messages) => {
+      const tokens = await render(anyPod.endpoint, messages);
+      const best = picker.pick(modelId, tokens);
+      if (messages.length > 2) {
+        // The events of the chat's turn before are here: all whole blocks of its prompt, on one server.
+        const before = keysOf(tokens.slice(0, -40));
+        await until(() => picker.score(modelId, tokens, picker.pick(modelId, tokens)) >= before);
+        return endpointOf(picker.pick(modelId, tokens));
+      }
+      return endpointOf(best);
+    });
+    // Three chats and two servers: going round, the second turn finds nothing, and the third what the first left.
+    expect(byEvents).toBeGreaterThan(1.5 * byTurns);
+    for (const { failures, scrapes } of picker.pods) {
+      expect(failures).toEqual([]);
+      expect(scrapes).toBeGreaterThan(0);
+    }
+  });
+
+  it("is told what moves to host memory, and weighs it less", async () => {
+    const one = await server({ cells: 1024, cacheRamMiB: 64 });
+    const picker = await pickerOf(one);
+    const [pod = expect.fail()] = picker.pods;
+    const first = chatAbout("orbit");
+    const tokens = await render(one, first);
+    await complete(one, first);
+    await until(() => picker.score(modelId, tokens, pod) >= keysOf(tokens));
+    const inContext = picker.score(modelId, tokens, pod);
+    for (const word of words) await complete(one, chatAbout(word));
+    await until(() => {
+      const score = picker.score(modelId, tokens, pod);
+      return score > 0.79 * inContext && score < inContext;
+    });
+    const { usage } = await complete(one, first);
+    expect(usage.prompt_tokens_details.cached_tokens).toBeGreaterThan(kvBlockTokens);
+    await until(() => picker.score(modelId, tokens, pod) === inContext);
+  });
+
+  it("is told what is evicted", async () => {
+    const one = await server({ cells: 1024, cacheRamMiB: 0 });
+    const picker = await pickerOf(one);
+    const [pod = expect.fail()] = picker.pods;
+    const first = chatAbout("orbit");
+    const tokens = await render(one, first);
+    await complete(one, first);
+    await until(() => picker.score(modelId, tokens, pod) > 4);
+    for (const word of words) await complete(one, chatAbout(word));
+    await until(() => picker.score(modelId, tokens, pod) <= 4); // what all chats begin with may be there
+  });
+
+  it.each([true, false])(
+    "that comes late or lost its connection knows everything (replay: %s)",
+    async (replays) => {
+      const one = await server({}, { replays });
+      const chats = words.map((word) => chatAbout(word));
+      const [first = expect.fail(), second = expect.fail(), third = expect.fail()] = chats;
+      await complete(one, first);
+      const picker = await pickerOf(one);
+      const [pod = expect.fail()] = picker.pods;
+      const knows = async (chat: ChatMessage[]): Promise<void> => {
+        const tokens = await render(one, chat);
+        await until(() => picker.score(modelId, tokens, pod) >= keysOf(tokens));
+      };
+      await knows(first);
+      pod.disconnect();
+      await complete(one, second);
+      await pod.subscribe();
+      await complete(one, third);
+      for (const chat of [first, second, third]) await knows(chat);
+      expect(pod.failures).toEqual([]);
+    },
+  );
+
+  it("reads from the metrics blocks of the size that the events have, and no adapters", async () => {
+    const one = await server({});
+    const picker = await pickerOf(one);
+    const [pod = expect.fail()] = picker.pods;
+    expect(pod.metrics).toMatchObject({ blockSize: kvBlockTokens, blocks: 4096 / kvBlockTokens, waiting: 0 });
+    // Where no adapter was loaded there is no such family, with vLLM too; an empty one would be an adapter without a name.
+    const text = await (await fetch(new URL("/metrics", one.baseUrl))).text();
+    expect(text).not.toContain("vllm:lora_requests_info");
+  });
+});
