@@ -150,6 +150,26 @@ const platforms: readonly Combination[] = [
   },
 ];
 
+const kvEvents: readonly Combination[] = [
+  { name: "KV events", values: { kvEvents: { enabled: true } } },
+  {
+    name: "KV events for others",
+    values: {
+      kvEvents: { enabled: true },
+      networkPolicy: { enabled: true, kvEventsFrom: [{ podSelector: { matchLabels: { app: "router" } } }] },
+    },
+  },
+  { name: "KV events of KServe", values: { workload: "llminferenceservice", kvEvents: { enabled: true } } },
+  {
+    name: "precise picker",
+    values: {
+      kvEvents: { enabled: true },
+      auth: { enabled: false },
+      inferencePool: { enabled: true, picker: { prefix: "precise" } },
+    },
+  },
+];
+
 /** What can be switched on together. */
 const everything: Combination = {
   name: "everything",
@@ -159,6 +179,7 @@ const everything: Combination = {
     auth: { adminKeysEntry: "admin-keys" },
     gpu: { enabled: true },
     metrics: { monitor: "service" },
+    kvEvents: { enabled: true },
     autoscaling: { by: "keda", minReplicas: 2, maxReplicas: 16 },
     podDisruptionBudget: { enabled: true },
     networkPolicy: { enabled: true },
@@ -168,4 +189,4 @@ const everything: Combination = {
   },
 };
 
-export const combinations: readonly Combination[] = [...deployment, ...platforms, everything];
+export const combinations: readonly Combination[] = [...deployment, ...platforms, ...kvEvents, everything];

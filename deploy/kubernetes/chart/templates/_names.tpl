@@ -42,6 +42,13 @@ llm-d.ai/engine-type: ingle
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{/* The model's id in requests, where the values say it whole. */}}
+{{- define "ingle.modelId" -}}
+{{- if .Values.model.file }}{{ base .Values.model.file | trimSuffix ".gguf" }}
+{{- else }}{{ .Values.model.name }}
+{{- end }}
+{{- end }}
+
 {{- define "ingle.keysSecret" -}}
 {{ .Values.auth.secretName | default (printf "%s-keys" (include "ingle.name" .)) }}
 {{- end }}

@@ -1,5 +1,6 @@
 {{/* What llm-d's endpoint picker reads, and how it chooses. Where KServe runs the picker, KServe says how to scrape. */}}
 {{- define "ingle.pickerConfig" -}}
+{{- $isPrecise := and .Values.inferencePool.enabled (eq .Values.inferencePool.picker.prefix "precise") -}}
 apiVersion: llm-d.ai/v1alpha1
 kind: EndpointPickerConfig
 plugins:
@@ -17,7 +18,24 @@ plugins:
 {{- end }}
   - type: queue-scorer
   - type: kv-cache-utilization-scorer
+{{- if $isPrecise }}
+  {{- /* Any pod renders a prompt: all have the same model. */}}
+  - type: token-producer
+    parameters:
+      modelName: {{ include "ingle.modelId" . | quote }}
+      vllm:
+        url: http://{{ include "ingle.serviceName" . }}.{{ .Release.Namespace }}.svc:{{ .Values.service.port }}
+  - type: endpoint-notification-source
+  - type: precise-prefix-cache-producer
+    parameters:
+      tokenProcessorConfig:
+        blockSize: 64
   - type: prefix-cache-scorer
+    parameters:
+      prefixMatchInfoProducerName: precise-prefix-cache-producer
+{{- else }}
+  - type: prefix-cache-scorer
+{{- end }}
   - type: session-affinity-scorer
     parameters:
       strategy: session_id
@@ -25,6 +43,16 @@ plugins:
         sources:
           - header: x-session-id
   - type: max-score-picker
+{{- if $isPrecise }}
+dataLayer:
+  sources:
+    - pluginRef: metrics-data-source
+      extractors:
+        - pluginRef: core-metrics-extractor
+    - pluginRef: endpoint-notification-source
+      extractors:
+        - pluginRef: precise-prefix-cache-producer
+{{- end }}
 schedulingProfiles:
   - name: default
     plugins:

@@ -7,7 +7,7 @@
 {{- $args = append $args "--offline" }}
 {{- $args = append $args (printf "--parallel=%v" .Values.server.parallel) }}
 {{- $args = append $args (printf "--waiting-max=%v" .Values.server.waitingMax) }}
-{{- with include "ingle.threads" . }}{{ $args = append $args (printf "--threads=%s" .) }}{{ end }}
+{{- with include "ingle.threads" (dict "threads" .Values.server.threads "resources" .Values.resources) }}{{ $args = append $args (printf "--threads=%s" .) }}{{ end }}
 {{- if gt (int .Values.server.contextTokens) 0 }}{{ $args = append $args (printf "--ctx=%v" .Values.server.contextTokens) }}{{ end }}
 {{- if ne (int .Values.server.kvBits) 16 }}{{ $args = append $args (printf "--kv-bits=%v" .Values.server.kvBits) }}{{ end }}
 {{- $args = append $args (printf "--rate-limit=%v" .Values.server.rateLimit) }}
@@ -20,6 +20,7 @@
 {{- $args = append $args "--no-auth" }}
 {{- end }}
 {{- if .Values.metrics.vllmNames }}{{ $args = append $args "--metrics-compat=vllm" }}{{ end }}
+{{- if .Values.kvEvents.enabled }}{{ $args = append $args (printf "--kv-events=tcp://*:%s" (include "ingle.kvEventsPort" .)) }}{{ end }}
 {{- range include "ingle.hostNames" . | fromJsonArray }}{{ $args = append $args (printf "--allow-host=%s" .) }}{{ end }}
 {{- range .Values.server.trustProxies }}{{ $args = append $args (printf "--trust-proxy=%s" .) }}{{ end }}
 {{- if not .Values.server.ui }}{{ $args = append $args "--no-ui" }}{{ end }}
@@ -30,14 +31,16 @@
 
 {{/* One for each CPU requested: as many as the node has cores would only wait for each other. Empty is the server's choice. */}}
 {{- define "ingle.threads" -}}
-{{- $cpu := (.Values.resources.requests | default dict).cpu | default "" | toString }}
-{{- if gt (int .Values.server.threads) 0 }}{{ .Values.server.threads }}
+{{- $cpu := (.resources.requests | default dict).cpu | default "" | toString }}
+{{- if gt (int .threads) 0 }}{{ .threads }}
 {{- else if hasSuffix "m" $cpu }}{{ divf (trimSuffix "m" $cpu) 1000 | ceil }}
 {{- else if $cpu }}{{ ceil $cpu }}
 {{- end }}
 {{- end }}
 
 {{- define "ingle.keysFolder" -}}/var/run/secrets/ingle{{- end }}
+{{/* The picker dials this one. */}}
+{{- define "ingle.kvEventsPort" -}}5557{{- end }}
 {{- define "ingle.home" -}}/models{{- end }}
 
 {{- define "ingle.scheme" -}}
@@ -67,6 +70,11 @@ ports:
   - name: {{ include "ingle.portName" $root }}
     containerPort: {{ .server.port }}
     protocol: TCP
+{{- if .kvEvents.enabled }}
+  - name: kv-events
+    containerPort: {{ include "ingle.kvEventsPort" $root }}
+    protocol: TCP
+{{- end }}
 env: {{- include "ingle.env" $root | nindent 2 }}
 {{- /* Loading takes minutes: liveness and readiness are asked once this one has succeeded. */}}
 startupProbe: {{- include "ingle.probe" (dict "root" $root "path" "/readyz" "failures" (max 1 (div .probes.startupSeconds .probes.periodSeconds))) | nindent 2 }}
@@ -104,6 +112,13 @@ volumeMounts:
 {{- define "ingle.env" -}}
 - name: INGLE_HOME
   value: {{ include "ingle.home" . }}
+{{- /* The address under which the picker knows this pod's events. */}}
+{{- if .Values.kvEvents.enabled }}
+- name: POD_IP
+  valueFrom:
+    fieldRef:
+      fieldPath: status.podIP
+{{- end }}
 {{- with .Values.server.extraEnv }}
 {{ toYaml . }}
 {{- end }}
