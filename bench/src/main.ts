@@ -16,6 +16,8 @@ import { runQuality, type QualityModel } from "./quality/command.ts";
 import { runScenarios, type RunOptions } from "./runner.ts";
 import { everyone, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
+import { runSimulate } from "./simulation/command.ts";
+import { measureServiceTimes } from "./simulation/measure-service-times.ts";
 import { contextLength, type SubjectName } from "./subject.ts";
 
 const exitInterrupted = 130;
@@ -39,6 +41,18 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
     case "quant": {
       const model = await qualityModel(options.command, options, signal);
       const { report, files } = await runQuality(options.command, { ...options, model }, { say, signal });
+      process.stdout.write(`\n${report}\n\n`);
+      for (const file of files) say(path.relative(process.cwd(), file));
+      return 0;
+    }
+    case "service-times": {
+      const model = options.model ?? (await starterModelPath(signal));
+      const file = await measureServiceTimes({ ...options, model, signal, say });
+      process.stdout.write(`${path.relative(process.cwd(), file)}\n`);
+      return 0;
+    }
+    case "simulate": {
+      const { report, files } = await runSimulate({ ...options, say });
       process.stdout.write(`\n${report}\n\n`);
       for (const file of files) say(path.relative(process.cwd(), file));
       return 0;

@@ -36,6 +36,11 @@ describe("parseOptions", () => {
     expect(parse("kv").headSize).toBeUndefined();
   });
 
+  it("takes a file to simulate", () => {
+    const file = import.meta.filename;
+    expect(parse("simulate", file)).toMatchObject({ command: "simulate", plan: file });
+  });
+
   it("shows the help when nothing is asked for", () => {
     expect(parse().command).toBe("help");
     expect(parse("http", "--help").command).toBe("help");
@@ -53,6 +58,8 @@ describe("parseOptions", () => {
     ["an odd size of heads", ["kv", "--head", "127"]],
     ["a size of heads where none belongs", ["quant", "--head", "128"]],
     ["pieces that are too short", ["quant", "--piece-tokens", "8"]],
+    ["nothing to simulate", ["simulate"]],
+    ["two files to simulate", ["simulate", import.meta.filename, import.meta.filename]],
     ["a model that is not there", ["http", "--model", "nowhere.gguf"]],
   ])("refuses %s", (_, args) => {
     expect(() => parse(...args)).toThrow(BenchError);

@@ -8,7 +8,16 @@ import { BenchError, messageOf } from "./bench-error.ts";
 import { scenarios } from "./scenarios/all.ts";
 import { resultsFolder } from "./workspace.ts";
 
-export type CommandName = "decode" | "http" | "kv" | "quant" | "pictures" | "peers" | "help";
+export type CommandName =
+  | "decode"
+  | "http"
+  | "kv"
+  | "quant"
+  | "pictures"
+  | "peers"
+  | "service-times"
+  | "simulate"
+  | "help";
 
 export interface BenchOptions {
   command: CommandName;
@@ -16,6 +25,8 @@ export interface BenchOptions {
   scenarios: readonly string[];
   /** Kinds of KV cache (kv) or levels (quant), as they are named. */
   kinds: readonly string[];
+  /** What simulate plays; the empty text for the others. */
+  plan: string;
   withPeers: boolean;
   /** Undefined means the starter model. */
   model: string | undefined;
@@ -25,7 +36,7 @@ export interface BenchOptions {
   headSize: number | undefined;
   tinyModel: string | undefined;
   threads: number;
-  /** Requests that everyone computes at the same time (http). */
+  /** Requests that are computed at the same time (http, service-times). */
   slots: number;
   rounds: number;
   seed: number;
@@ -48,6 +59,8 @@ const roundsDefault: Record<CommandName, number> = {
   quant: 1,
   pictures: 0,
   peers: 0,
+  "service-times": 3,
+  simulate: 0,
   help: 0,
 };
 /** Far above what anybody waits for. */
@@ -80,6 +93,8 @@ export const usageText = `pnpm bench <command> [options]
   quant [level …]       the same for each level of quantization; --model is a model that is not quantized
   pictures              whether answers about drawn pictures are those of llama-mtmd-cli
   peers                 only build and install what Ingle is compared with
+  service-times         how long a replica takes for prompts and for crowds of replies, for simulate
+  simulate PLAN         plays days of arrivals against a cluster of replicas; bench/simulations has plans
 
   --peers               compare with llama-server and node-llama-cpp (http)
   --model FILE          a .gguf file; default: the starter model, for pictures tiny ones (quant has none)
@@ -93,8 +108,9 @@ export const usageText = `pnpm bench <command> [options]
   --head N              instead of --model: a model of random weights with heads of this size (kv)
   --tiny-model FILE     a model for the scenario bridge; default: one is made
   --threads N           threads that compute; default: one per core
-  --slots N             requests computed at the same time (http); default: 8; with 64, parallel has 64 clients too
-  --rounds N            default: 3 for http, 5 for decode
+  --slots N             requests computed at the same time (http, service-times); default: 8; with 64, parallel has
+                        64 clients too
+  --rounds N            default: 3 for http and service-times, 5 for decode
   --seed N              draws the same prompts again; default: a random one, which the report shows
   --out DIR             where the results go; default: bench/results
   --force               measure even when the machine is busy; the report says so
@@ -106,7 +122,7 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
   const [command = "help", ...names] = positionals;
   if (!isCommand(command))
     throw new BenchError(`There is no command "${command}"; bench help lists what there is.`);
-  if (!["http", "kv", "quant"].includes(command) && names.length > 0)
+  if (!["http", "kv", "quant", "simulate"].includes(command) && names.length > 0)
     throw new BenchError(`${command} takes no names: ${names.join(" ")}`);
   const file = (given: string | undefined): string | undefined => {
     if (given === undefined) return undefined;
@@ -118,6 +134,7 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
     command: values.help === true ? "help" : command,
     scenarios: command === "http" ? chooseScenarios(names) : [],
     kinds: names,
+    plan: command === "simulate" ? choosePlan(names, file) : "",
     withPeers: values.peers ?? false,
     model: file(values.model),
     mmproj: file(values.mmproj),
@@ -143,6 +160,16 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
 function chooseText(file: string | undefined, isSampled: boolean): BenchOptions["text"] {
   if (file !== undefined && isSampled) throw new BenchError("Give either --text or --sampled.");
   return file === undefined ? (isSampled ? "sampled" : undefined) : { file };
+}
+
+function choosePlan(
+  names: readonly string[],
+  file: (given: string | undefined) => string | undefined,
+): string {
+  const plan = names.length === 1 ? file(names[0]) : undefined;
+  if (plan === undefined)
+    throw new BenchError("simulate takes one file with a plan, such as those in bench/simulations.");
+  return plan;
 }
 
 /** Throws BenchError for a size that no heads have, and where there is a model already. */

@@ -8,6 +8,8 @@ export interface ChatOrder {
   history?: readonly ChatMessage[];
   maxTokens: number;
   isStream: boolean;
+  /** Default: the client's own. */
+  baseUrl?: string;
   /** Sent as x-session-id. Default: none. */
   session?: string;
   apiKey?: string;

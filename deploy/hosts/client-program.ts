@@ -6,12 +6,12 @@ import type { ChatOrder, ChatOutcome, HttpOrder, HttpOutcome, Order, Report } fr
 /** Longer than any reply of a tiny model on a busy machine. */
 const timeoutMs = 60_000;
 
-const [, , baseUrl = "", model = ""] = process.argv;
+const [, , defaultUrl = "", model = ""] = process.argv;
 
 async function chat(order: ChatOrder, begun: () => void): Promise<ChatOutcome> {
-  const { content, history = [], maxTokens, isStream, session, apiKey, maxRetries = 0 } = order;
+  const { content, history = [], maxTokens, isStream, session, apiKey, baseUrl, maxRetries = 0 } = order;
   const headers: Record<string, string> = session === undefined ? {} : { "x-session-id": session };
-  const client = new Ingle({ baseUrl, apiKey, headers, maxRetries, timeoutMs });
+  const client = new Ingle({ baseUrl: baseUrl ?? defaultUrl, apiKey, headers, maxRetries, timeoutMs });
   const body = {
     model,
     messages: [...history, { role: "user" as const, content }],

@@ -2,7 +2,7 @@
 import path from "node:path";
 import type { ChatOrder, ChatOutcome, HttpOrder, HttpOutcome, Order, Report } from "./client-messages.ts";
 import type { HostProcess } from "./host-process.ts";
-import type { Network } from "./namespaces.ts";
+import type { Network, RunOptions } from "./namespaces.ts";
 
 /** A chat under way. */
 export interface RunningChat {
@@ -17,7 +17,7 @@ export interface HostClient {
   http(order: HttpOrder): Promise<HttpOutcome>;
 }
 
-export interface HostClientOptions {
+export interface HostClientOptions extends Pick<RunOptions, "processorShare"> {
   network: Network;
   host: string;
   baseUrl: string;
@@ -28,10 +28,11 @@ export interface HostClientOptions {
 
 /** Starts the client. It ends with its network. */
 export async function startClient(options: HostClientOptions): Promise<HostClient> {
-  const { network, host, baseUrl, model, certificate } = options;
+  const { network, host, baseUrl, model, certificate, processorShare } = options;
   const program = path.join(import.meta.dirname, "client-program.ts");
   const running = await network.run(host, process.execPath, ["--import", "tsx", program, baseUrl, model], {
     hasChannel: true,
+    ...(processorShare === undefined ? {} : { processorShare }),
     env: { ...process.env, ...(certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificate }) },
   });
   return new ChannelClient(running);

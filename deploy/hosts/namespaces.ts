@@ -18,6 +18,8 @@ const etcFolder = "/etc/netns";
 const processorFolders = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"];
 /** How often a limited process gets its share: short beside a step of the engine, so that a share looks like a slower core. */
 const sharePeriodUs = 5_000;
+/** The weight of a limited process beside others: the most that each version knows. */
+const shareWeights = { "cpu.shares": 262_144, "cpu.weight": 10_000 };
 /** One call of `ip`. */
 const commandLimitMs = 10_000;
 
@@ -34,7 +36,10 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   /** Adds a channel for messages (`process.send`) when the program is Node. */
   hasChannel?: boolean;
-  /** The part of one processor core that the program may use, such as 0.4. Default: no limit. */
+  /**
+   * The part of one processor core that the program may use, such as 0.4; it then comes before what else runs on this machine, so
+   * that it also gets it. Default: no limit.
+   */
   processorShare?: number;
 }
 
@@ -154,11 +159,15 @@ class NamespaceNetwork implements Network {
     this.#made.push(group);
     await mkdir(path.join(folder, group));
     const quota = Math.round(share * sharePeriodUs);
-    const isFirstVersion = existsSync(path.join(folder, group, "cpu.cfs_quota_us"));
-    if (isFirstVersion) {
-      await writeFile(path.join(folder, group, "cpu.cfs_period_us"), String(sharePeriodUs));
-      await writeFile(path.join(folder, group, "cpu.cfs_quota_us"), String(quota));
-    } else await writeFile(path.join(folder, group, "cpu.max"), `${quota} ${sharePeriodUs}`);
+    const set = (file: string, value: number | string): Promise<void> =>
+      writeFile(path.join(folder, group, file), String(value));
+    for (const [file, weight] of Object.entries(shareWeights))
+      if (existsSync(path.join(folder, group, file))) await set(file, weight);
+    if (existsSync(path.join(folder, group, "cpu.max"))) await set("cpu.max", `${quota} ${sharePeriodUs}`);
+    else {
+      await set("cpu.cfs_period_us", sharePeriodUs);
+      await set("cpu.cfs_quota_us", quota);
+    }
     return path.join(folder, group);
   }
 }
@@ -213,7 +222,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function processorFolder(): Promise<string | undefined> {
+let foundFolder: Promise<string | undefined> | undefined;
+
+function processorFolder(): Promise<string | undefined> {
+  foundFolder ??= findProcessorFolder();
+  return foundFolder;
+}
+
+async function findProcessorFolder(): Promise<string | undefined> {
   for (const folder of processorFolders) {
     const probe = path.join(folder, `${prefix}-probe-${process.pid}`);
     try {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { HostProcess } from "./host-process.ts";
-import type { Network } from "./namespaces.ts";
+import type { Network, RunOptions } from "./namespaces.ts";
 
 export type ProxyName = "nginx" | "haproxy";
 
@@ -73,7 +73,7 @@ events { worker_connections 2048; }
 http {
   access_log off;
   include /etc/nginx/conf.d/*.conf;
-  upstream round_robin { ${replicaAddresses.map((address) => `server ${address}:1337;`).join(" ")} }
+  upstream round_robin { zone round_robin 64k; ${replicaAddresses.map((address) => `server ${address}:1337;`).join(" ")} }
   server {
     listen ${roundRobinPort};
     location / {
@@ -87,11 +87,14 @@ http {
 `;
 
 /** Resolves when the proxy listens. It ends with its network. */
-export async function startProxy(network: Network, name: ProxyName, host: string): Promise<HostProcess> {
-  const proxy =
-    name === "haproxy"
-      ? await network.run(host, "haproxy", ["-db", "-f", "/etc/haproxy/haproxy.cfg"])
-      : await network.run(host, "nginx", ["-c", "/etc/nginx/nginx.conf"]);
+export async function startProxy(
+  network: Network,
+  name: ProxyName,
+  host: string,
+  options: Pick<RunOptions, "processorShare"> = {},
+): Promise<HostProcess> {
+  const args = { haproxy: ["-db", "-f", "/etc/haproxy/haproxy.cfg"], nginx: ["-c", "/etc/nginx/nginx.conf"] };
+  const proxy = await network.run(host, name, args[name], options);
   const giveUpAt = Date.now() + startLimitMs;
   let hasEnded = false;
   void proxy.ended.then(() => {

@@ -1,0 +1,84 @@
+// `bench service-times`: measures what one replica takes for prompts and for crowds of replies, for the simulation.
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { startHttpSubject } from "../http-subject.ts";
+import { assertIdle, describeMachine, describeModel } from "../machine.ts";
+import type { BenchOptions } from "../options.ts";
+import { makePrompts, seedOf, type Prompts } from "../prompts.ts";
+import { timeToFirstToken, type StreamRequest } from "../stream-record.ts";
+import { contextLength, streamAll, type Subject } from "../subject.ts";
+import { measureTokensPerWord } from "../tokens-per-word.ts";
+import { serviceTimesOf, type PromptSample, type ReplySample, type ServiceTimes } from "./service-times.ts";
+
+/** Lengths of the prompts that are measured alone, in tokens. */
+const promptLengths = [64, 128, 256, 512];
+/** A reply's prompt is short, so that the replies of a crowd begin nearly together, and the reply long. */
+const crowdPromptTokens = 8;
+const replyTokens = 96;
+
+export interface ServiceTimesRun extends BenchOptions {
+  model: string;
+  signal: AbortSignal;
+  say: (line: string) => void;
+}
+
+/** Measures and writes `<date>-service-times.json`. Returns the file. Throws BenchError, or the signal's reason. */
+export async function measureServiceTimes(run: ServiceTimesRun): Promise<string> {
+  const { model, threads, slots, rounds, force, seed, signal, say } = run;
+  const startedAt = new Date();
+  const [machine, modelFile] = [await describeMachine(signal), await describeModel(model, signal)];
+  const tokensPerWord = await measureTokensPerWord(model, { signal });
+  await assertIdle({ force, signal });
+  await using subject = await startHttpSubject("ingle", { model, threads, slots, signal });
+  const prompts: PromptSample[] = [];
+  const replies: ReplySample[] = [];
+  await streamAll(subject, [ask(makePrompts(seedOf(seed, "warm-up"), tokensPerWord), 16, 4)]);
+  for (let round = 0; round < rounds; round += 1) {
+    const texts = makePrompts(seedOf(seed, `round ${round}`), tokensPerWord);
+    prompts.push(...(await measurePrompts(subject, texts)));
+    for (const crowd of crowdsUpTo(slots)) {
+      replies.push(...(await measureCrowd(subject, texts, crowd)));
+      say(`Round ${round + 1} of ${rounds}: ${crowd} ${crowd === 1 ? "reply" : "replies"} at a time.`);
+    }
+  }
+  const size = { parallel: slots, kvTokens: slots * contextLength };
+  const about = { startedAt, machine, model: modelFile, threads, rounds, seed, wasForced: force };
+  const times: ServiceTimes = { ...serviceTimesOf(size, { prompts, replies }), about };
+  const stamp = startedAt.toISOString().slice(0, 19).replaceAll(":", "-");
+  const file = path.join(run.out, `${stamp}-service-times.json`);
+  await mkdir(run.out, { recursive: true });
+  await writeFile(file, `${JSON.stringify(times, null, 2)}\n`);
+  return file;
+}
+
+/** 1, 2, 4 and so on, and `slots` itself. */
+function crowdsUpTo(slots: number): number[] {
+  const powers = Array.from({ length: 10 }, (_, power) => 2 ** power).filter((crowd) => crowd < slots);
+  return [...powers, slots];
+}
+
+function ask(texts: Prompts, promptTokens: number, maxTokens: number): StreamRequest {
+  return { messages: [{ role: "user", content: texts.text(promptTokens) }], maxTokens };
+}
+
+async function measurePrompts(subject: Subject, texts: Prompts): Promise<PromptSample[]> {
+  const samples: PromptSample[] = [];
+  for (const length of promptLengths) {
+    const [record] = await streamAll(subject, [ask(texts, length, 1)]);
+    // What a chat template begins with is in the cache after the first one.
+    if (record !== undefined)
+      samples.push({ promptTokens: record.computedTokens, firstMs: timeToFirstToken(record) });
+  }
+  return samples;
+}
+
+async function measureCrowd(subject: Subject, texts: Prompts, crowd: number): Promise<ReplySample[]> {
+  const requests = Array.from({ length: crowd }, () => ask(texts, crowdPromptTokens, replyTokens));
+  const records = await streamAll(subject, requests);
+  return records.map((record) => ({
+    replies: crowd,
+    tokens: record.completionTokens,
+    firstMs: timeToFirstToken(record),
+    totalMs: record.endedAtMs - record.sentAtMs,
+  }));
+}

@@ -1,0 +1,100 @@
+// How long a replica takes for what it is asked, as `bench service-times` measures it: the simulation's only knowledge of a machine.
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { BenchError, messageOf } from "../bench-error.ts";
+import { median } from "../statistics.ts";
+
+const Positive = z.number().positive();
+
+/** The shape of a measurement file. Times are milliseconds. */
+export const ServiceTimes = z.object({
+  /** What was measured, in words: machine, model, commit and settings. */
+  about: z.record(z.string(), z.unknown()).default({}),
+  /** Requests that are computed at the same time. */
+  parallel: z.int().positive(),
+  /** Tokens that all of them together may hold: cells of the KV cache. */
+  kvTokens: z.int().positive(),
+  /** A step in which so many replies get a token each, by ascending `replies`; between them it is interpolated. */
+  decodeSteps: z.array(z.object({ replies: z.int().positive(), ms: Positive })).min(1),
+  /** One token of a prompt. */
+  promptTokenMs: Positive,
+  /** What a request takes beside its tokens: network, template, tokenizer. Replies wait meanwhile, as on shared cores. */
+  requestMs: z.number().nonnegative(),
+});
+export type ServiceTimes = z.infer<typeof ServiceTimes>;
+
+/** Reads a measurement file. Throws BenchError when there is none or it has another shape. */
+export async function readServiceTimes(file: string): Promise<ServiceTimes> {
+  try {
+    return ServiceTimes.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch (error) {
+    throw new BenchError(`${file} holds no service times: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The milliseconds of a step, by the number of replies that get a token in it; index 0 is unused. */
+export function stepTable({ decodeSteps, parallel }: ServiceTimes): Float64Array {
+  const table = new Float64Array(parallel + 1);
+  for (let replies = 1; replies <= parallel; replies += 1)
+    table[replies] = interpolated(decodeSteps, replies);
+  return table;
+}
+
+function interpolated(steps: ServiceTimes["decodeSteps"], replies: number): number {
+  const above = steps.findIndex((step) => step.replies >= replies);
+  const [low, high] = above === 0 ? [steps[0], steps[1]] : [steps.at(above - 1), steps.at(above)];
+  // Beyond what was measured, the last two go on as a line does; a single one is all there is to know.
+  const [from, to] = above === -1 ? [steps.at(-2), steps.at(-1)] : [low, high];
+  if (to === undefined) return from?.ms ?? Number.NaN;
+  if (from === undefined || from.replies === to.replies) return to.ms;
+  const slope = (to.ms - from.ms) / (to.replies - from.replies);
+  return Math.max(from.ms + slope * (replies - from.replies), steps[0]?.ms ?? 0);
+}
+
+/** One prompt without anything in the cache, alone on a replica. */
+export interface PromptSample {
+  promptTokens: number;
+  firstMs: number;
+}
+
+/** One of several replies that ran at the same time. */
+export interface ReplySample {
+  replies: number;
+  tokens: number;
+  firstMs: number;
+  totalMs: number;
+}
+
+/** What the samples say of a replica: prompts by the line through them, steps by the median of equal crowds. */
+export function serviceTimesOf(
+  size: Pick<ServiceTimes, "parallel" | "kvTokens">,
+  samples: { prompts: readonly PromptSample[]; replies: readonly ReplySample[] },
+): ServiceTimes {
+  const crowds = [...new Set(samples.replies.map(({ replies }) => replies))].toSorted((a, b) => a - b);
+  const decodeSteps = crowds.map((replies) => {
+    const equal = samples.replies.filter((sample) => sample.replies === replies);
+    const steps = equal.map(({ totalMs, firstMs, tokens }) => (totalMs - firstMs) / (tokens - 1));
+    return { replies, ms: median(steps) };
+  });
+  const { slope, atZero } = lineThrough(
+    samples.prompts.map(({ promptTokens, firstMs }) => [promptTokens, firstMs] as const),
+  );
+  if (!(slope > 0))
+    throw new BenchError("Longer prompts took no longer: this machine is too busy to measure.");
+  return ServiceTimes.parse({
+    ...size,
+    decodeSteps,
+    promptTokenMs: slope,
+    requestMs: Math.max(0, atZero),
+  });
+}
+
+/** Least squares. */
+function lineThrough(points: readonly (readonly [number, number])[]): { slope: number; atZero: number } {
+  const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [x, y] = [mean(points.map(([value]) => value)), mean(points.map(([, value]) => value))];
+  const over = points.reduce((sum, [px, py]) => sum + (px - x) * (py - y), 0);
+  const under = points.reduce((sum, [px]) => sum + (px - x) ** 2, 0);
+  const slope = over / under;
+  return { slope, atZero: y - slope * x };
+}

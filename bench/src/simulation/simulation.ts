@@ -1,0 +1,243 @@
+// A cluster in fast motion: requests arrive, a router sends them to replicas, an autoscaler changes how many there are. This is the
+// one loop that moves time.
+import { z } from "zod";
+import { Autoscaler, AutoscalingRules, type ClusterFigures } from "./autoscaler.ts";
+import { Durations } from "./durations.ts";
+import { EventHeap } from "./event-heap.ts";
+import { createRouter, ReadyReplicas, routingNames, type Router } from "./routing.ts";
+import type { ServiceTimes } from "./service-times.ts";
+import { requestOf, SimulatedReplica, type Request } from "./simulated-replica.ts";
+import { TimeLine } from "./time-line.ts";
+import type { Source } from "./workload.ts";
+
+export const ClusterRules = z.strictObject({
+  routing: z.enum(routingNames).default("session"),
+  /** With routing by session: a replica with so many waiting requests is passed over. Default: none ever is. */
+  spillAt: z.int().positive().default(1_000_000),
+  /** Requests that may wait on a replica; one more is refused (429), and its conversation ends. */
+  waitingMax: z.int().nonnegative().default(256),
+  /** Tokens of conversations that the host KV tier of a replica keeps (`--cache-ram`). */
+  hostTokens: z.int().nonnegative().default(0),
+  /** From the decision for one more replica to its first request: a machine, the image, the model. */
+  coldStartSeconds: z.number().nonnegative().default(60),
+  autoscaling: AutoscalingRules,
+});
+export type ClusterRules = z.infer<typeof ClusterRules>;
+
+/** A request that ended. Times are milliseconds, those without `At` since it arrived. */
+export interface EndedRequest {
+  arrivedAt: number;
+  /** In the waiting queue. */
+  waitedMs: number;
+  firstMs: number;
+  totalMs: number;
+  replica: number;
+}
+
+export interface Outcome {
+  /** Requests that ended, and those that were refused because a queue was full. */
+  requests: number;
+  refused: number;
+  waited: Durations;
+  first: Durations;
+  total: Durations;
+  /** Of replicas that are starting, running or finishing their last replies. */
+  replicaHours: number;
+  replicasMost: number;
+  promptTokens: number;
+  cachedTokens: number;
+}
+
+export interface SimulationOptions {
+  service: ServiceTimes;
+  rules: ClusterRules;
+  source: Source;
+  /** First tokens that all prompts share. Default 0. */
+  sharedTokens?: number;
+  onEnd?: (request: EndedRequest) => void;
+}
+
+const hourMs = 3_600_000;
+
+/** Plays all requests to their end. */
+export function simulate(options: SimulationOptions): Outcome {
+  return new Simulation(options).run();
+}
+
+class Simulation {
+  readonly #options: SimulationOptions;
+  readonly #replicas: readonly SimulatedReplica[];
+  readonly #ready: ReadyReplicas;
+  readonly #router: Router;
+  readonly #autoscaler: Autoscaler;
+  /** The next event of each replica. */
+  readonly #events: EventHeap;
+  readonly #starting = new TimeLine<number>();
+  /** Starting replicas that are not wanted any more: so many of the next ones end when they are ready. */
+  #unwanted = 0;
+  readonly #off: number[] = [];
+  readonly #outcome: Outcome;
+  /** The figures that the autoscaler decides by, which are of a moment ago. */
+  #seen: ClusterFigures = { waiting: 0, running: 0, kvUse: 0, ready: 0 };
+  #billed = { until: 0, replicas: 0 };
+
+  constructor(options: SimulationOptions) {
+    this.#options = options;
+    const { service, rules, sharedTokens = 0 } = options;
+    const { maxReplicas, minReplicas } = rules.autoscaling;
+    const ofReplica = { service, hostTokens: rules.hostTokens, sharedTokens };
+    this.#replicas = Array.from({ length: maxReplicas }, (_, id) => new SimulatedReplica(id, ofReplica));
+    this.#ready = new ReadyReplicas(maxReplicas);
+    this.#events = new EventHeap(maxReplicas);
+    const { routing, spillAt } = rules;
+    this.#router = createRouter(routing, { ready: this.#ready, replicas: this.#replicas, spillAt });
+    this.#autoscaler = new Autoscaler(rules.autoscaling);
+    for (let id = maxReplicas - 1; id >= minReplicas; id -= 1) this.#off.push(id);
+    for (let id = 0; id < minReplicas; id += 1) this.#ready.add(id, 0);
+    const none = {
+      requests: 0,
+      refused: 0,
+      replicaHours: 0,
+      replicasMost: 0,
+      promptTokens: 0,
+      cachedTokens: 0,
+    };
+    this.#outcome = { ...none, waited: new Durations(), first: new Durations(), total: new Durations() };
+    this.#bill(0, minReplicas);
+  }
+
+  run(): Outcome {
+    const { source, rules } = this.#options;
+    const { minReplicas, maxReplicas, syncSeconds, metricAgeSeconds } = rules.autoscaling;
+    const doesScale = minReplicas < maxReplicas;
+    const syncMs = syncSeconds * 1000;
+    let decideAt = doesScale ? syncMs : Infinity;
+    let lookAt = doesScale ? syncMs - Math.min(metricAgeSeconds, syncSeconds) * 1000 : Infinity;
+    let now = 0;
+    for (;;) {
+      const busyAt = Math.min(source.time, this.#events.time);
+      if (busyAt === Infinity) break; // nobody asks and nothing runs any more
+      now = Math.min(busyAt, lookAt, decideAt, this.#starting.time);
+      if (now === this.#starting.time) this.#becomeReady(now);
+      else if (now === decideAt) {
+        this.#scale(now, metricAgeSeconds === 0 ? this.#figures() : this.#seen);
+        decideAt += syncMs;
+      } else if (now === lookAt) {
+        this.#seen = this.#figures();
+        lookAt += syncMs;
+      } else if (now === this.#events.time) this.#advance(this.#events.next, now);
+      else this.#ask(now);
+    }
+    this.#bill(now, 0);
+    return this.#outcome;
+  }
+
+  #ask(now: number): void {
+    const { source, rules } = this.#options;
+    const message = source.take();
+    if (message === undefined) return;
+    const id = this.#router(message.session);
+    const replica = this.#replicas[id];
+    if (replica === undefined || replica.waiting >= rules.waitingMax) {
+      this.#outcome.refused += 1;
+      source.refused(message.session);
+      return;
+    }
+    replica.arrive(requestOf(message, now));
+    this.#hasChanged(replica);
+  }
+
+  #advance(id: number, now: number): void {
+    const replica = this.#replicas[id];
+    if (replica === undefined) return;
+    replica.happen(now, (request) => this.#end(request, id, now));
+    this.#hasChanged(replica);
+    if (!this.#ready.has(id) && replica.running + replica.waiting === 0) this.#stop(replica, now);
+  }
+
+  #end(request: Request, replica: number, now: number): void {
+    const { source, onEnd } = this.#options;
+    const { arrivedAt, startedAt, firstAt, promptTokens, cachedTokens } = request;
+    const waitedMs = startedAt - arrivedAt;
+    const firstMs = firstAt - arrivedAt;
+    const totalMs = now - arrivedAt;
+    this.#outcome.requests += 1;
+    this.#outcome.waited.add(waitedMs);
+    this.#outcome.first.add(firstMs);
+    this.#outcome.total.add(totalMs);
+    this.#outcome.promptTokens += promptTokens;
+    this.#outcome.cachedTokens += cachedTokens;
+    onEnd?.({ arrivedAt, waitedMs, firstMs, totalMs, replica });
+    source.answered(request.session, now);
+  }
+
+  #hasChanged(replica: SimulatedReplica): void {
+    this.#events.set(replica.id, replica.nextAt);
+    this.#ready.setLoad(replica.id, replica.running + replica.waiting);
+  }
+
+  /** Of the replicas that take requests. */
+  #figures(): ClusterFigures {
+    const figures = { waiting: 0, running: 0, kvUse: 0, ready: this.#ready.count };
+    for (let index = 0; index < figures.ready; index += 1) {
+      const replica = this.#replicas[this.#ready.at(index)];
+      figures.waiting += replica?.waiting ?? 0;
+      figures.running += replica?.running ?? 0;
+      figures.kvUse += (replica?.kvUse ?? 0) / figures.ready;
+    }
+    return figures;
+  }
+
+  #scale(now: number, figures: ClusterFigures): void {
+    const current = this.#ready.count + this.#starting.length - this.#unwanted;
+    const wanted = this.#autoscaler.decide(now / 1000, current, figures);
+    for (let count = current; count < wanted; count += 1) this.#start(now);
+    for (let count = current; count > wanted; count -= 1) this.#drain(now);
+  }
+
+  #start(now: number): void {
+    if (this.#unwanted > 0) {
+      this.#unwanted -= 1;
+      return;
+    }
+    const id = this.#off.pop();
+    if (id === undefined) return; // all others still finish their last replies
+    this.#bill(now, this.#billed.replicas + 1);
+    this.#starting.add(now + this.#options.rules.coldStartSeconds * 1000, id);
+  }
+
+  #becomeReady(now: number): void {
+    const id = this.#starting.take();
+    const replica = this.#replicas[id ?? -1];
+    if (replica === undefined) return;
+    if (this.#unwanted > 0) {
+      this.#unwanted -= 1;
+      this.#stop(replica, now);
+    } else this.#ready.add(replica.id, 0);
+  }
+
+  /** A replica less: one that is still starting, else the youngest, which finishes its replies. */
+  #drain(now: number): void {
+    if (this.#starting.length > this.#unwanted) {
+      this.#unwanted += 1;
+      return;
+    }
+    const id = this.#ready.at(this.#ready.count - 1);
+    const replica = this.#replicas[id];
+    if (replica === undefined) return;
+    this.#ready.remove(id);
+    if (replica.running + replica.waiting === 0) this.#stop(replica, now);
+  }
+
+  #stop(replica: SimulatedReplica, now: number): void {
+    replica.forget();
+    this.#off.push(replica.id);
+    this.#bill(now, this.#billed.replicas - 1);
+  }
+
+  #bill(now: number, replicas: number): void {
+    this.#outcome.replicaHours += (this.#billed.replicas * (now - this.#billed.until)) / hourMs;
+    this.#outcome.replicasMost = Math.max(this.#outcome.replicasMost, replicas);
+    this.#billed = { until: now, replicas };
+  }
+}

@@ -1,0 +1,64 @@
+// What will happen at which time, for things that come once and are not moved: a binary heap of values. Used for messages that
+// people are still writing, for replies that end, and for replicas that start.
+
+export class TimeLine<Value> {
+  readonly #times: number[] = [];
+  readonly #values: Value[] = [];
+
+  get length(): number {
+    return this.#times.length;
+  }
+
+  /** The earliest time; Infinity when there is nothing. */
+  get time(): number {
+    return this.#times[0] ?? Infinity;
+  }
+
+  add(time: number, value: Value): void {
+    const [times, values] = [this.#times, this.#values];
+    let place = times.length;
+    times.push(time);
+    values.push(value);
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      if ((times[parent] ?? 0) <= time) break;
+      this.#copy(parent, place);
+      place = parent;
+    }
+    times[place] = time;
+    values[place] = value;
+  }
+
+  /** All that is to come, in no order. */
+  *entries(): Generator<readonly [number, Value]> {
+    for (const [place, value] of this.#values.entries()) yield [this.#times[place] ?? Infinity, value];
+  }
+
+  /** Takes what is earliest; undefined when there is nothing. */
+  take(): Value | undefined {
+    const [times, values] = [this.#times, this.#values];
+    const first = values[0];
+    const time = times.pop();
+    const value = values.pop();
+    if (time === undefined || value === undefined || times.length === 0) return first;
+    let place = 0;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= times.length) break;
+      if (child + 1 < times.length && (times[child + 1] ?? 0) < (times[child] ?? 0)) child += 1;
+      if ((times[child] ?? 0) >= time) break;
+      this.#copy(child, place);
+      place = child;
+    }
+    times[place] = time;
+    values[place] = value;
+    return first;
+  }
+
+  #copy(from: number, to: number): void {
+    const [time, value] = [this.#times[from], this.#values[from]];
+    if (time === undefined || value === undefined) return;
+    this.#times[to] = time;
+    this.#values[to] = value;
+  }
+}

@@ -1,0 +1,246 @@
+// The simulation of bench against three real replicas behind nginx, in namespaces: the service times of one of them are measured, and
+// the same requests at the same times go to the cluster and into the simulation.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import {
+  serviceTimesOf,
+  type PromptSample,
+  type ReplySample,
+  type ServiceTimes,
+} from "@ingle/bench/service-times";
+import { ClusterRules, simulate } from "@ingle/bench/simulation";
+import { Script, type ScriptedRequest } from "@ingle/bench/workload";
+import { seededRandom, tinyModel } from "@ingle/fixtures";
+import { expect, it } from "vitest";
+import { startClient, type HostClient } from "./client.ts";
+import { canLimitProcessors, createNetwork, type Network } from "./namespaces.ts";
+import {
+  makeCertificate,
+  proxyFiles,
+  publicName,
+  replicaAddresses,
+  roundRobinPort,
+  startProxy,
+} from "./proxies.ts";
+import { Replica } from "./replica.ts";
+
+const apiKey = "the-only-key-of-this-test";
+const proxyAddress = "10.77.0.2";
+const size = { parallel: 2, kvTokens: 2 * 1024 };
+/** Of a core, for each replica: together they leave enough of two cores for the proxy and the client. */
+const replicaShare = 0.3;
+const proxyShare = 0.3;
+const clientShare = 0.5;
+/** The script's length in time, and the part of the replicas' time that its requests take. */
+const scriptMs = 30_000;
+const load = 0.75;
+/** A simulated mean, median or 90th percentile may be off by this part of the measured one, or by so many milliseconds. */
+const bound = { part: 0.25, ms: 30 };
+/** Whatever else runs on this machine makes the cluster slower than it was when it was measured: then all is done again. */
+const attemptsMax = 3;
+
+const limitsProcessors = await canLimitProcessors();
+
+interface Times {
+  firstMs: number;
+  totalMs: number;
+}
+
+/** A prompt of about so many tokens that begins like no other: each number is a few tokens. */
+function textOf(seed: string, tokens: number): string {
+  const random = seededRandom(23, seed);
+  return Array.from(
+    { length: Math.max(1, Math.round(tokens / 4.2)) },
+    () => 100 + (random.uint32() % 900),
+  ).join(" ");
+}
+
+interface Asked {
+  seed: string;
+  promptTokens: number;
+  replyTokens: number;
+  /** Default: the proxy, and so any replica. */
+  baseUrl?: string;
+}
+
+async function ask(client: HostClient, asked: Asked): Promise<Times & { computedTokens: number }> {
+  const { seed, promptTokens, replyTokens, baseUrl } = asked;
+  const chat = { content: textOf(seed, promptTokens), maxTokens: replyTokens, isStream: true, apiKey };
+  const outcome = await client.chat(baseUrl === undefined ? chat : { ...chat, baseUrl }).outcome;
+  expect(outcome).toMatchObject({ isWhole: true, error: null });
+  return { ...outcome, computedTokens: outcome.promptTokens - outcome.cachedTokens };
+}
+
+interface Samples {
+  prompts: PromptSample[];
+  replies: ReplySample[];
+  /** Tokens that the prompts were to have, and those they have. */
+  wanted: number;
+  real: number;
+}
+
+/** What this replica takes. All are measured at the same time: cores of one machine slow each other down. */
+async function measure(client: HostClient, baseUrl: string, name: string, samples: Samples): Promise<void> {
+  await ask(client, { seed: `${name} warm-up`, promptTokens: 50, replyTokens: 8, baseUrl });
+  for (const promptTokens of [20, 60, 120, 180]) {
+    const seed = `${name} prompt ${samples.prompts.length}`;
+    const { firstMs, computedTokens } = await ask(client, { seed, promptTokens, replyTokens: 1, baseUrl });
+    samples.prompts.push({ promptTokens: computedTokens, firstMs });
+    samples.wanted += promptTokens;
+    samples.real += computedTokens;
+  }
+  for (const crowd of [1, 2]) {
+    const asked = Array.from({ length: crowd }, (_, index) => {
+      const seed = `${name} crowd ${samples.replies.length} ${index}`;
+      return ask(client, { seed, promptTokens: 8, replyTokens: 32, baseUrl });
+    });
+    for (const times of await Promise.all(asked))
+      samples.replies.push({ ...times, replies: crowd, tokens: 32 });
+  }
+}
+
+/** Random arrivals of random sizes, as many as the load wants. */
+function script(
+  service: ServiceTimes,
+  tokensOf: (wanted: number) => number,
+): (ScriptedRequest & { wanted: number })[] {
+  const random = seededRandom(31, "script");
+  const unit = (): number => (random.uint32() + 1) / 2 ** 32;
+  const requests: (ScriptedRequest & { wanted: number })[] = [];
+  const stepMs = service.decodeSteps.at(-1)?.ms ?? Number.NaN;
+  // A reply of 32 tokens and a prompt of 60, two at a time.
+  const workMs = (32 * stepMs) / size.parallel + tokensOf(60) * service.promptTokenMs;
+  const meanGapMs = workMs / (replicaAddresses.length * load);
+  let at = 0;
+  for (let session = 0; ; session += 1) {
+    at -= Math.log(unit()) * meanGapMs;
+    if (at > scriptMs) return requests;
+    const wanted = 20 + Math.floor(unit() * 80);
+    requests.push({
+      at,
+      session,
+      wanted,
+      promptTokens: tokensOf(wanted),
+      replyTokens: 4 + Math.floor(unit() * 56),
+    });
+  }
+}
+
+/** Sends each request at its time, whatever became of those before. */
+async function replay(
+  client: HostClient,
+  requests: readonly (ScriptedRequest & { wanted: number })[],
+  name: string,
+): Promise<Times[]> {
+  const startedAt = performance.now();
+  const running: Promise<Times>[] = [];
+  for (const { at, session, wanted, replyTokens } of requests) {
+    await new Promise((resolve) => setTimeout(resolve, startedAt + at - performance.now()));
+    running.push(ask(client, { seed: `${name} ${session}`, promptTokens: wanted, replyTokens }));
+  }
+  return await Promise.all(running);
+}
+
+function figuresOf(times: readonly Times[], key: keyof Times): Record<string, number> {
+  const sorted = times.map((one) => one[key]).toSorted((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN;
+  return { mean: sorted.reduce((sum, ms) => sum + ms, 0) / sorted.length, p50: at(0.5), p90: at(0.9) };
+}
+
+async function startCluster(network: Network, home: string): Promise<{ client: HostClient; urls: string[] }> {
+  const model = await tinyModel({ embedding: 256, feedForward: 1024, layers: 8, weights: "f16" });
+  const flags = "--parallel 2 --ctx 1024 --cache-ram 0 --allow-host".split(" ");
+  const replicas = replicaAddresses.map(
+    (address, index) =>
+      new Replica({
+        network,
+        host: `replica${index + 1}`,
+        address,
+        home: path.join(home, `${index}`),
+        model,
+        apiKey,
+        flags: [...flags, publicName],
+        processorShare: replicaShare,
+      }),
+  );
+  await Promise.all(replicas.map((replica) => replica.start()));
+  await startProxy(network, "nginx", "proxy", { processorShare: proxyShare });
+  const baseUrl = `http://${proxyAddress}:${roundRobinPort}`;
+  const client = await startClient({
+    network,
+    host: "client",
+    baseUrl,
+    model: "tiny",
+    processorShare: clientShare,
+  });
+  return { client, urls: replicas.map(({ url }) => url) };
+}
+
+interface Compared {
+  what: string;
+  measured: number;
+  simulated: number;
+}
+
+/** Measures the replicas before and after they are asked, and simulates the same with what was measured. */
+async function compare(client: HostClient, urls: readonly string[], name: string): Promise<Compared[]> {
+  const samples: Samples = { prompts: [], replies: [], wanted: 0, real: 0 };
+  const measureAll = (when: string) =>
+    Promise.all(urls.map((url) => measure(client, url, `${name} ${when} ${url}`, samples)));
+  await measureAll("before");
+  const tokensOf = (wanted: number): number => Math.round((wanted * samples.real) / samples.wanted);
+  const requests = script(serviceTimesOf(size, samples), tokensOf);
+  const real = await replay(client, requests, name);
+  await measureAll("after");
+  const service = serviceTimesOf(size, samples);
+  const autoscaling = {
+    minReplicas: urls.length,
+    maxReplicas: urls.length,
+    waitingPerReplica: 1,
+    kvUsagePercent: 0,
+  };
+  const rules = ClusterRules.parse({ routing: "round-robin", autoscaling });
+  const simulated: Times[] = [];
+  simulate({ service, rules, source: new Script(requests), onEnd: (request) => simulated.push(request) });
+  expect(simulated).toHaveLength(real.length);
+  const { decodeSteps, promptTokenMs, requestMs } = service;
+  const measured = JSON.stringify({ requests: requests.length, decodeSteps, promptTokenMs, requestMs });
+  process.stdout.write(`${name}: ${measured}\n`);
+  return (["firstMs", "totalMs"] as const).flatMap((key) => {
+    const [ofCluster, ofSimulation] = [figuresOf(real, key), figuresOf(simulated, key)];
+    return Object.entries(ofCluster).map(([figure, ms]) => ({
+      what: `${key} ${figure}`,
+      measured: Math.round(ms),
+      simulated: Math.round(ofSimulation[figure] ?? Number.NaN),
+    }));
+  });
+}
+
+function isOff({ measured, simulated }: Compared): boolean {
+  return !(Math.abs(simulated - measured) <= Math.max(bound.part * measured, bound.ms));
+}
+
+// Without shares, three replicas on two cores would slow each other down, which replicas on machines of their own do not.
+it.runIf(limitsProcessors)("the simulation has the times that a small real cluster has", async () => {
+  const home = await mkdtemp(path.join(tmpdir(), "ingle-simulation-"));
+  try {
+    const replicas = replicaAddresses.map((address, index) => [`replica${index + 1}`, { address }]);
+    await using network = await createNetwork({
+      ...Object.fromEntries(replicas),
+      proxy: { address: proxyAddress, etc: await proxyFiles("nginx", await makeCertificate()) },
+      client: { address: "10.77.0.22" },
+    });
+    const { client, urls } = await startCluster(network, home);
+    let compared: Compared[] = [];
+    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+      compared = await compare(client, urls, `attempt ${attempt}`);
+      for (const { what, measured, simulated } of compared)
+        process.stdout.write(`${what}: ${measured} ms measured, ${simulated} ms simulated\n`);
+      if (!compared.some(isOff)) break;
+    }
+    expect(compared.filter(isOff)).toEqual([]);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+});
