@@ -1,7 +1,7 @@
 // A model of random weights for sizes of heads that no small model has. It says nothing that makes sense: what `bench kv`
 // finds with it is only how far each kind of cache is from 16 bits.
 import path from "node:path";
-import { makeTinyLlama } from "@ingle/fixtures";
+import { makeTinyModel } from "@ingle/fixtures";
 
 /**
  * Large enough that rounding passes through several layers of attention and into a real vocabulary, small enough to be
@@ -31,6 +31,6 @@ export async function writeRandomModel(
 ): Promise<string> {
   const name = `random-llama-heads-of-${headSize}`;
   const file = path.join(folder, `${name}.gguf`);
-  await makeTinyLlama(file, { ...shape, name, headSize, contextLength }, cancel);
+  await makeTinyModel(file, { ...shape, name, headSize, contextLength }, cancel);
   return file;
 }

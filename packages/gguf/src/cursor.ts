@@ -1,4 +1,4 @@
-// A place in the bytes of a header that only moves forward and never past the end. Used by header.ts and tensors.ts.
+// A position in the bytes of a header. It only moves forward, and never past the end.
 import { isUtf8 } from "node:buffer";
 
 import { GgufError } from "./errors.ts";
@@ -25,7 +25,7 @@ export class Cursor {
     if (length > this.#bytes.length - this.at) {
       throw new GgufError(
         "gguf_truncated",
-        `The file ends within its header: ${length} bytes are missing at ${this.at}.`,
+        `The file ends within its header: ${length} bytes were expected at byte ${this.at}.`,
       );
     }
   }
@@ -44,25 +44,25 @@ export class Cursor {
   count(what: string, max: number): number {
     const value = this.fixed(bigintCodecs.uint64);
     if (value > BigInt(max))
-      throw new GgufError("gguf_limit", `${value} ${what} are more than the ${max} allowed.`);
+      throw new GgufError("gguf_limit", `The header claims ${value} ${what}; at most ${max} are allowed.`);
     return Number(value);
   }
 
-  /** Goes on behind a string of at most `bytesMax` bytes. Lists have half a million of them: its length is read without BigInt. */
-  passString(bytesMax: number): void {
+  /** Skips a string of at most `bytesMax` bytes. Lists hold half a million, so its length is read without BigInt. */
+  skipString(bytesMax: number): void {
     this.need(8);
     const length = this.#view.getUint32(this.at, true) + this.#view.getUint32(this.at + 4, true) * 2 ** 32;
     if (length > bytesMax)
-      throw new GgufError("gguf_limit", `${length} bytes in a string are more than the ${bytesMax} allowed.`);
+      throw new GgufError("gguf_limit", `A string has ${length} bytes; at most ${bytesMax} are allowed.`);
     this.need(8 + length);
     this.at += 8 + length;
   }
 
-  /** A string of at most `bytesMax` bytes. Bytes that are not UTF-8 are refused, or replaced where `isLenient`. */
+  /** A string of at most `bytesMax` bytes. Invalid UTF-8 is an error, or replaced if `isLenient`. */
   string(bytesMax: number, isLenient = false): string {
     const bytes = this.take(this.count("bytes in a string", bytesMax));
     if (!isLenient && !isUtf8(bytes))
-      throw new GgufError("gguf_malformed", `The string that ends at byte ${this.at} is not UTF-8.`);
+      throw new GgufError("gguf_malformed", `The string that ends at byte ${this.at} is not valid UTF-8.`);
     return bytes.toString("utf8");
   }
 }

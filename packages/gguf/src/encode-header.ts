@@ -1,5 +1,5 @@
-// Spells the header of a GGUF file, version 3: metadata of every value type and the list of tensors. Used by writer.ts. The
-// header's size depends on names, values and the number of sizes alone, never on types or places.
+// Encodes the header of a GGUF file, version 3: the metadata and the list of tensors. Its size depends only on names,
+// values and the number of dimensions, not on the tensors' types or offsets.
 import { GgufError } from "./errors.ts";
 import {
   aligned,
@@ -17,7 +17,7 @@ import {
 import type { Codec, GgufMetadata, GgufValue } from "./format.ts";
 import { sizeOf } from "./tensors.ts";
 
-/** A tensor as the list names it; the tensors' data follow each other in the list's order. */
+/** A tensor's entry in the list. The data follows in the order of the list. */
 export interface GgufTensorHead {
   name: string;
   /** ggml's number of the type: 0 is F32, 1 is F16. */
@@ -28,7 +28,7 @@ export interface GgufTensorHead {
 
 /**
  * Everything before the tensor data, padded to the alignment when tensors follow. Throws `GgufError` with code
- * `gguf_unwritable` for what cannot be written as asked.
+ * `gguf_unwritable` for an empty key, a value that does not fit its type, and a bad tensor name or shape.
  */
 export function encodeGgufHeader(metadata: GgufMetadata, tensors: readonly GgufTensorHead[]): Buffer {
   const start = Buffer.alloc(24);
@@ -83,8 +83,8 @@ function encodeFixed<T>(key: string, codec: Codec<T>, value: OneOrMany<T> & { ty
   const view = viewOf(bytes);
   for (const [index, item] of items.entries()) {
     codec.write(view, index * codec.bytes, item);
-    // A view wraps around what does not fit, so look whether the same value comes back.
-    if (codec.rounds !== true && codec.read(view, index * codec.bytes) !== item) {
+    // A DataView wraps values that do not fit: check that the same value comes back.
+    if (!codec.rounds && codec.read(view, index * codec.bytes) !== item) {
       throw new GgufError(
         "gguf_unwritable",
         `GGUF key ${key}: ${String(item)} does not fit into ${value.type}.`,
@@ -135,7 +135,7 @@ function checkTensor(tensor: GgufTensorHead, names: Set<string>): void {
   if (!isShape || !tensor.shape.every((size) => Number.isSafeInteger(size) && size > 0)) {
     throw new GgufError(
       "gguf_unwritable",
-      `Tensor ${tensor.name} must have one to four sizes, each at least 1.`,
+      `Tensor ${tensor.name} must have one to ${TENSOR_DIMENSIONS_MAX} dimensions, each at least 1.`,
     );
   }
 }

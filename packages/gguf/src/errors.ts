@@ -1,9 +1,12 @@
-// The one error class of this package.
+// The error class of this package.
 
 /**
- * What is wrong with a file: `not_gguf` is another kind of file, `gguf_version` another version, `gguf_truncated` ends too
- * early, `gguf_malformed` contradicts the format or itself, `gguf_limit` claims more than any real model has.
- * `gguf_unwritable`: a file cannot be written as asked, as with a value that does not fit its type.
+ * - `not_gguf`: the file has another format.
+ * - `gguf_version`: the file has an unsupported version of the format.
+ * - `gguf_truncated`: the file ends too early.
+ * - `gguf_malformed`: the file contradicts the format or itself.
+ * - `gguf_limit`: the file claims more than any real model has.
+ * - `gguf_unwritable`: the given contents cannot be written, for example a value that does not fit its type.
  */
 export type GgufErrorCode =
   | "not_gguf"
@@ -13,7 +16,7 @@ export type GgufErrorCode =
   | "gguf_limit"
   | "gguf_unwritable";
 
-/** An error of this package; tell them apart by `code`. */
+/** Every error of this package; `code` tells them apart. */
 export class GgufError extends Error {
   override readonly name = "GgufError";
   readonly code: GgufErrorCode;

@@ -1,6 +1,5 @@
-// Reads the header of a GGUF file: metadata and the list of tensors, not their data. Used by the library before a model is
-// fetched or registered. Nothing in the file is trusted: every length is checked against what is left
-// and against a limit before memory is taken for it.
+// Reads the header of a GGUF file: metadata and the list of tensors, not their data. Nothing in the file is trusted: every
+// length is checked against the bytes that are left and against a limit before memory is allocated for it.
 import { open, type FileHandle } from "node:fs/promises";
 
 import { Cursor } from "./cursor.ts";
@@ -14,9 +13,10 @@ import {
   GGUF_MAGIC,
   numberCodecs,
   STRING_CODE,
+  valueOf,
 } from "./format.ts";
-import type { GgufBigintType, GgufMetadata, GgufNumberType, GgufValue } from "./format.ts";
-import { checkPlaces, readTensors, type GgufTensorInfo } from "./tensors.ts";
+import type { Codec, GgufMetadata, GgufValue } from "./format.ts";
+import { checkOffsets, readTensors, type GgufTensorInfo } from "./tensors.ts";
 
 /** The largest tokenizers (a quarter of a million tokens and their merges) take 16 MiB. */
 export const HEADER_BYTES_MAX = 64 * 1024 * 1024;
@@ -31,7 +31,7 @@ const KEY_BYTES_MAX = 1024;
 const STRING_BYTES_MAX = 1024 * 1024;
 /** The longest list of merges has about half a million entries. */
 const ARRAY_ITEMS_MAX = 2 ** 21;
-/** A page of memory is the largest that makes sense; some leave room for larger pages. */
+/** The largest page size of any system. */
 const ALIGNMENT_MAX = 65_536;
 
 export interface GgufHeader {
@@ -41,39 +41,39 @@ export interface GgufHeader {
   bytes: number;
 }
 
-/** What the first bytes of a file tell. */
-export interface GgufBeginning {
+/** The metadata in the first bytes of a file. */
+export interface PartialGguf {
   /** The keys that are there in full. */
   metadata: GgufMetadata;
-  /** False when the bytes ended before the metadata did: more of them may tell more. */
-  isWhole: boolean;
+  /** False if the bytes ended before the metadata did: more bytes may hold more keys. */
+  isComplete: boolean;
 }
 
 export interface ParseOptions {
-  /** Size of the whole file: tensors that end behind it are then `gguf_truncated`. */
+  /** Size of the whole file: tensors that end after it are then `gguf_truncated`. */
   fileBytes?: number;
-  /** Replaces what is not UTF-8 in metadata values instead of refusing it. Tokenizers of some real models hold such. */
+  /** Replaces invalid UTF-8 in metadata values instead of refusing it. Tokenizers of some real models contain it. */
   isLenient?: boolean;
 }
 
-/** Reads the header of a file and checks that its tensors fit in it. Throws what `parseGguf` throws, and the system's errors. */
+/** Reads the header of a file and checks that its tensors fit in it. Throws as `parseGguf`, and file system errors. */
 export async function readGguf(
   path: string,
   options: Pick<ParseOptions, "isLenient"> = {},
 ): Promise<GgufHeader> {
-  return await readAsMuch(path, (bytes, fileBytes) => parseGguf(bytes, { ...options, fileBytes }));
+  return await parseStart(path, (bytes, fileBytes) => parseGguf(bytes, { ...options, fileBytes }));
 }
 
 /**
- * Reads of a file's metadata the keys that are `wanted`, and passes over the others without making anything of them: lists of a
- * tokenizer have some hundred thousand texts. Values that are not UTF-8 are read with replacements. Throws as `readGguf`.
+ * Reads only the metadata keys that are `wanted`, and skips the others without making values of them: lists of a tokenizer
+ * have some hundred thousand texts. Invalid UTF-8 is replaced. Throws as `readGguf`.
  */
 export async function readGgufKeys(path: string, wanted: (key: string) => boolean): Promise<GgufMetadata> {
-  return await readAsMuch(path, (bytes) => parseGgufKeys(bytes, wanted));
+  return await parseStart(path, (bytes) => parseGgufKeys(bytes, wanted));
 }
 
-/** Reads the beginning of a file, and more of it for as long as what parses it finds it cut off. */
-async function readAsMuch<Parsed>(
+/** Reads the first bytes of a file, and more of it as long as `parse` finds them truncated. */
+async function parseStart<Parsed>(
   path: string,
   parse: (bytes: Uint8Array, fileBytes: number) => Parsed,
 ): Promise<Parsed> {
@@ -85,43 +85,9 @@ async function readAsMuch<Parsed>(
     try {
       return parse(bytes, fileBytes);
     } catch (error) {
-      if (size >= bytesMax || !(error instanceof GgufError) || error.code !== "gguf_truncated") throw error;
+      if (size >= bytesMax || !isTruncated(error)) throw error;
     }
   }
-}
-
-/** The same of the first bytes of a file. Throws what `parseGguf` throws. */
-export function parseGgufKeys(bytes: Uint8Array, wanted: (key: string) => boolean): GgufMetadata {
-  const cursor = new Cursor(bytes);
-  const { keyCount } = readCounts(cursor);
-  const metadata = new Map<string, GgufValue>();
-  for (let i = 0; i < keyCount; i++) {
-    const key = cursor.string(KEY_BYTES_MAX);
-    if (wanted(key)) addValue(cursor, metadata, key, true);
-    else passValue(cursor);
-  }
-  return metadata;
-}
-
-/** Goes on behind a value. */
-function passValue(cursor: Cursor): void {
-  const code = cursor.uint32();
-  if (code !== ARRAY_CODE) return passMany(cursor, code, 1);
-  passMany(cursor, cursor.uint32(), cursor.count("items in an array", ARRAY_ITEMS_MAX));
-}
-
-function passMany(cursor: Cursor, code: number, count: number): void {
-  if (code === STRING_CODE) {
-    for (let i = 0; i < count; i++) cursor.passString(STRING_BYTES_MAX);
-    return;
-  }
-  cursor.take(count * bytesOf(code));
-}
-
-function bytesOf(code: number): number {
-  if (code === boolCodec.code) return boolCodec.bytes;
-  const bigintType = bigintTypes.get(code);
-  return bigintType === undefined ? numberCodecs[numberTypeOf(code)].bytes : bigintCodecs[bigintType].bytes;
 }
 
 async function readFirst(file: FileHandle, size: number): Promise<Uint8Array> {
@@ -146,48 +112,61 @@ export function parseGguf(
   const cursor = new Cursor(bytes);
   const { tensorCount, keyCount } = readCounts(cursor);
   const metadata = new Map<string, GgufValue>();
-  for (let i = 0; i < keyCount; i++) readKey(cursor, metadata, isLenient);
+  for (let i = 0; i < keyCount; i++) addValue(cursor, metadata, cursor.string(KEY_BYTES_MAX), isLenient);
   const alignment = alignmentOf(metadata);
   const tensors = readTensors(cursor, tensorCount, alignment);
   const dataBytes =
     fileBytes === undefined ? undefined : Math.max(0, fileBytes - aligned(cursor.at, alignment));
-  checkPlaces(tensors, dataBytes);
+  checkOffsets(tensors, dataBytes);
   return { metadata, tensors, bytes: cursor.at };
 }
 
+/** `readGgufKeys` for the first bytes of a file. Throws as `parseGguf`. */
+export function parseGgufKeys(bytes: Uint8Array, wanted: (key: string) => boolean): GgufMetadata {
+  const cursor = new Cursor(bytes);
+  const { keyCount } = readCounts(cursor);
+  const metadata = new Map<string, GgufValue>();
+  for (let i = 0; i < keyCount; i++) {
+    const key = cursor.string(KEY_BYTES_MAX);
+    if (wanted(key)) addValue(cursor, metadata, key, true);
+    else skipValue(cursor);
+  }
+  return metadata;
+}
+
 /**
- * Reads as many keys as the bytes hold in full; the list of tensors is not looked at. Values that are not UTF-8 are read
- * with replacements. Throws `GgufError` as `parseGguf` does, and `gguf_truncated` only when not even the counts are there.
+ * Reads as many keys as the bytes hold in full, and not the list of tensors. Invalid UTF-8 is replaced. Throws as
+ * `parseGguf`, but `gguf_truncated` only if not even the counts are there.
  */
-export function parseGgufBeginning(bytes: Uint8Array): GgufBeginning {
+export function parsePartialGguf(bytes: Uint8Array): PartialGguf {
   const cursor = new Cursor(bytes);
   const { keyCount } = readCounts(cursor);
   const metadata = new Map<string, GgufValue>();
   for (let i = 0; i < keyCount; i++) {
     try {
-      readKey(cursor, metadata, true);
+      addValue(cursor, metadata, cursor.string(KEY_BYTES_MAX), true);
     } catch (error) {
-      if (error instanceof GgufError && error.code === "gguf_truncated") return { metadata, isWhole: false };
+      if (isTruncated(error)) return { metadata, isComplete: false };
       throw error;
     }
   }
-  return { metadata, isWhole: true };
+  return { metadata, isComplete: true };
+}
+
+function isTruncated(error: unknown): boolean {
+  return error instanceof GgufError && error.code === "gguf_truncated";
 }
 
 function readCounts(cursor: Cursor): { tensorCount: number; keyCount: number } {
   if (cursor.take(4).toString("latin1") !== GGUF_MAGIC) {
-    throw new GgufError("not_gguf", "The file does not begin with the four letters GGUF.");
+    throw new GgufError("not_gguf", "Not a GGUF file: it does not start with the letters GGUF.");
   }
   const version = cursor.uint32();
   if (version !== 2 && version !== 3) {
-    throw new GgufError("gguf_version", `GGUF version ${version} cannot be read; 2 and 3 can.`);
+    throw new GgufError("gguf_version", `GGUF version ${version} is not supported; versions 2 and 3 are.`);
   }
   const tensorCount = cursor.count("tensors", TENSORS_MAX);
   return { tensorCount, keyCount: cursor.count("metadata keys", KEYS_MAX) };
-}
-
-function readKey(cursor: Cursor, metadata: Map<string, GgufValue>, isLenient: boolean): void {
-  addValue(cursor, metadata, cursor.string(KEY_BYTES_MAX), isLenient);
 }
 
 function addValue(cursor: Cursor, metadata: Map<string, GgufValue>, key: string, isLenient: boolean): void {
@@ -196,9 +175,8 @@ function addValue(cursor: Cursor, metadata: Map<string, GgufValue>, key: string,
 }
 
 function alignmentOf(metadata: GgufMetadata): number {
-  const found = metadata.get("general.alignment");
-  if (found === undefined) return GGUF_ALIGNMENT;
-  const alignment = found.type === "uint32" && "value" in found ? found.value : 0;
+  if (!metadata.has("general.alignment")) return GGUF_ALIGNMENT;
+  const alignment = valueOf(metadata, "general.alignment", "uint32") ?? 0;
   if (alignment > 0 && alignment <= ALIGNMENT_MAX && Number.isInteger(Math.log2(alignment))) return alignment;
   throw new GgufError(
     "gguf_malformed",
@@ -206,49 +184,54 @@ function alignmentOf(metadata: GgufMetadata): number {
   );
 }
 
-const numberTypes = typesByCode<GgufNumberType>(numberCodecs);
-const bigintTypes = typesByCode<GgufBigintType>(bigintCodecs);
+interface FixedType {
+  type: GgufValue["type"];
+  codec: Codec<number | bigint | boolean>;
+}
 
-function typesByCode<Name extends string>(codecs: Record<Name, { code: number }>): Map<number, Name> {
-  const map = new Map<number, Name>();
-  for (const name in codecs) map.set(codecs[name].code, name);
-  return map;
+/** Every type but strings and arrays, by its code. */
+const fixedTypes: ReadonlyMap<number, FixedType> = new Map(
+  Object.entries({ ...numberCodecs, ...bigintCodecs, bool: boolCodec }).map(([type, codec]) => [
+    codec.code,
+    { type, codec } as FixedType, // `Object.entries` forgets that the keys are the types' names.
+  ]),
+);
+
+function fixedType(code: number): FixedType {
+  const found = fixedTypes.get(code);
+  if (found === undefined) throw new GgufError("gguf_malformed", `Unknown metadata value type ${code}.`);
+  return found;
 }
 
 function readValue(cursor: Cursor, isLenient: boolean): GgufValue {
   const code = cursor.uint32();
-  if (code !== ARRAY_CODE) return readOne(cursor, code, isLenient);
-  const itemCode = cursor.uint32();
-  return readMany(cursor, itemCode, cursor.count("items in an array", ARRAY_ITEMS_MAX), isLenient);
-}
-
-function readOne(cursor: Cursor, code: number, isLenient: boolean): GgufValue {
+  if (code === ARRAY_CODE) return readArray(cursor, isLenient);
   if (code === STRING_CODE) return { type: "string", value: cursor.string(STRING_BYTES_MAX, isLenient) };
-  if (code === boolCodec.code) return { type: "bool", value: cursor.fixed(boolCodec) };
-  const bigintType = bigintTypes.get(code);
-  if (bigintType !== undefined) return { type: bigintType, value: cursor.fixed(bigintCodecs[bigintType]) };
-  const type = numberTypeOf(code);
-  return { type, value: cursor.fixed(numberCodecs[type]) };
+  const { type, codec } = fixedType(code);
+  // A type's codec reads values of that type; the compiler cannot follow that through the map. So below.
+  return { type, value: cursor.fixed(codec) } as GgufValue;
 }
 
-function readMany(cursor: Cursor, code: number, count: number, isLenient: boolean): GgufValue {
-  const many = <T>(bytesMin: number, read: () => T): T[] => {
-    // Before the array is made: a lie about its length must not cost memory.
-    cursor.need(count * bytesMin);
-    return Array.from({ length: count }, read);
-  };
-  if (code === STRING_CODE)
-    return { type: "string", values: many(8, () => cursor.string(STRING_BYTES_MAX, isLenient)) };
-  if (code === boolCodec.code) return { type: "bool", values: many(1, () => cursor.fixed(boolCodec)) };
-  const bigintType = bigintTypes.get(code);
-  if (bigintType !== undefined)
-    return { type: bigintType, values: many(8, () => cursor.fixed(bigintCodecs[bigintType])) };
-  const type = numberTypeOf(code);
-  return { type, values: many(numberCodecs[type].bytes, () => cursor.fixed(numberCodecs[type])) };
+function readArray(cursor: Cursor, isLenient: boolean): GgufValue {
+  const code = cursor.uint32();
+  const length = cursor.count("items in an array", ARRAY_ITEMS_MAX);
+  // The bytes are checked before the array is made: a false length must not cost memory.
+  if (code === STRING_CODE) {
+    cursor.need(length * 8);
+    return {
+      type: "string",
+      values: Array.from({ length }, () => cursor.string(STRING_BYTES_MAX, isLenient)),
+    };
+  }
+  const { type, codec } = fixedType(code);
+  cursor.need(length * codec.bytes);
+  return { type, values: Array.from({ length }, () => cursor.fixed(codec)) } as GgufValue;
 }
 
-function numberTypeOf(code: number): GgufNumberType {
-  const type = numberTypes.get(code);
-  if (type === undefined) throw new GgufError("gguf_malformed", `${code} is no type of a metadata value.`);
-  return type;
+function skipValue(cursor: Cursor): void {
+  const code = cursor.uint32();
+  const [itemCode, count] =
+    code === ARRAY_CODE ? [cursor.uint32(), cursor.count("items in an array", ARRAY_ITEMS_MAX)] : [code, 1];
+  if (itemCode !== STRING_CODE) cursor.take(count * fixedType(itemCode).codec.bytes);
+  else for (let i = 0; i < count; i++) cursor.skipString(STRING_BYTES_MAX);
 }

@@ -1,5 +1,4 @@
-// Writes GGUF files, version 3, tensor by tensor, so that a file may be larger than memory. Used by the conversion of other
-// formats and by the fixtures.
+// Writes GGUF files, version 3, tensor by tensor, so that a file may be larger than memory.
 import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
@@ -12,15 +11,14 @@ import { sizeOf } from "./tensors.ts";
 /** A tensor's data in order, in pieces of any length. */
 export type GgufPieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** A tensor to write; `pieces` is called once, when the tensor's turn comes. */
+/** A tensor to write; `pieces` is called once, when the tensor is written. */
 export interface GgufTensorData extends GgufTensorHead {
   pieces: () => GgufPieces;
 }
 
 /**
- * Writes a GGUF file. It grows under a name of its own ending in `.part` and takes its real name when it is whole.
- * Throws `GgufError` with code `gguf_unwritable` when the contents cannot be written as asked, the system's errors or the
- * signal's reason; nothing is left behind then.
+ * Writes a GGUF file. It is written under a unique name that ends in `.part` and renamed once it is complete.
+ * Throws `GgufError` with code `gguf_unwritable`, file system errors and the signal's reason; nothing is left behind then.
  */
 export async function writeGguf(
   path: string,
@@ -34,9 +32,9 @@ export async function writeGguf(
 }
 
 /**
- * A GGUF file that grows tensor by tensor, in the order of `tensors`. Types may turn out differently from what was planned,
- * and values of metadata too as long as they take the same room: the header is written last, into the place kept for it.
- * Disposing before `finish()` leaves nothing behind.
+ * A GGUF file that is written tensor by tensor, in the order of `tensors`. The header is written last, into the space kept
+ * for it: types may differ from what was planned, and metadata values too as long as their size stays the same.
+ * Disposing before `finish()` removes the file.
  */
 export class GgufWriter implements AsyncDisposable {
   readonly #path: string;
@@ -45,7 +43,7 @@ export class GgufWriter implements AsyncDisposable {
   readonly #planned: readonly GgufTensorHead[];
   readonly #written: GgufTensorHead[] = [];
   readonly #headerBytes: number;
-  /** Where the next tensor begins, in bytes from the start of the file. */
+  /** Where the next tensor starts, in bytes from the start of the file. */
   #end: number;
   #isFinished = false;
 
@@ -64,7 +62,7 @@ export class GgufWriter implements AsyncDisposable {
     this.#end = headerBytes;
   }
 
-  /** Throws `GgufError` with code `gguf_unwritable` and the system's errors. */
+  /** Throws `GgufError` with code `gguf_unwritable`, and file system errors. */
   static async open(
     path: string,
     { metadata, tensors }: { metadata: GgufMetadata; tensors: readonly GgufTensorHead[] },
@@ -74,44 +72,43 @@ export class GgufWriter implements AsyncDisposable {
     return new GgufWriter(path, part, await open(part, "wx"), tensors, length);
   }
 
-  /** Writes the next tensor's data, of this type. Throws `gguf_unwritable` when the pieces are not as long as it is. */
+  /** Writes the next tensor's data in this type. Throws `gguf_unwritable` if the pieces do not add up to its size. */
   async add(
     typeCode: number,
     pieces: GgufPieces,
     { signal }: { signal?: AbortSignal | undefined } = {},
   ): Promise<void> {
     const planned = this.#planned[this.#written.length];
-    if (planned === undefined) throw unwritable("More tensors were added than were announced.");
+    if (planned === undefined) throw unwritable("More tensors were added than were planned.");
     const head = { ...planned, typeCode };
-    const wanted = sizeOf(head.name, typeCode, head.shape);
+    const expected = sizeOf(head.name, typeCode, head.shape);
     let bytes = 0;
     for await (const piece of pieces) {
       signal?.throwIfAborted();
-      if (bytes + piece.length > wanted) throw wrongLength(head, bytes + piece.length, wanted);
+      if (bytes + piece.length > expected) throw wrongLength(head, bytes + piece.length, expected);
       await this.#writeAt(piece, this.#end + bytes);
       bytes += piece.length;
     }
-    if (bytes !== wanted) throw wrongLength(head, bytes, wanted);
+    if (bytes !== expected) throw wrongLength(head, bytes, expected);
     const padded = aligned(bytes);
     await this.#writeAt(new Uint8Array(padded - bytes), this.#end + bytes);
     this.#end += padded;
     this.#written.push(head);
   }
 
-  /** Takes the last tensor back, to be added anew in another type. */
+  /** Removes the last tensor, so that it can be added again in another type. */
   dropLast(): void {
     const last = this.#written.pop();
-    if (last === undefined) throw unwritable("There is no tensor to take back.");
+    if (last === undefined) throw unwritable("There is no tensor to remove.");
     this.#end -= aligned(sizeOf(last.name, last.typeCode, last.shape));
   }
 
-  /** Writes the header, and gives the file its name once all of it is on the disk. */
+  /** Writes the header, syncs the file to disk and gives it its name. */
   async finish(metadata: GgufMetadata): Promise<void> {
     if (this.#written.length !== this.#planned.length)
-      throw unwritable(`${this.#written.length} of ${this.#planned.length} tensors were added.`);
+      throw unwritable(`Only ${this.#written.length} of ${this.#planned.length} tensors were added.`);
     const header = encodeGgufHeader(metadata, this.#written);
-    if (header.length !== this.#headerBytes)
-      throw unwritable("The metadata takes other room than announced.");
+    if (header.length !== this.#headerBytes) throw unwritable("The metadata has another size than planned.");
     await this.#writeAt(header, 0);
     await this.#file.truncate(this.#end);
     await this.#file.sync();
@@ -146,8 +143,8 @@ export class GgufWriter implements AsyncDisposable {
   }
 }
 
-function wrongLength({ name }: GgufTensorHead, bytes: number, wanted: number): GgufError {
-  return unwritable(`Tensor ${name} gave ${bytes} bytes where ${wanted} were due.`);
+function wrongLength({ name }: GgufTensorHead, bytes: number, expected: number): GgufError {
+  return unwritable(`Tensor ${name} gave ${bytes} bytes; ${expected} were expected.`);
 }
 
 function unwritable(message: string): GgufError {

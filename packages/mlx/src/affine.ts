@@ -1,19 +1,19 @@
-// Weights of MLX's mode `affine`: value = code * scale + bias, with one scale and one bias for each group along the row
-// (mlx/ops.cpp, quantize and dequantize). Reads them; ggml-blocks.ts writes them.
+// Reads weights of MLX's mode `affine`: value = code * scale + bias, with one scale and one bias per group along the row
+// (mlx/ops.cpp, quantize and dequantize).
 
-/** Some rows, unpacked. */
+/** Unpacked rows. */
 export interface AffineRows {
-  /** One for each weight. */
+  /** One per weight. */
   readonly codes: Uint8Array;
-  /** One for each group. A scale may be negative. */
+  /** One per group. A scale may be negative. */
   readonly scales: Float32Array;
   readonly biases: Float32Array;
   readonly groupSize: number;
 }
 
 /**
- * One code a byte. Codes lie in the row as a stream of bits, the lowest first; rows are whole bytes, so many of them are one
- * stream.
+ * Unpacks to one code per byte. A row is a stream of bits, lowest first; rows are whole bytes, so several rows are one stream
+ * too.
  */
 export function unpackCodes(packed: Uint8Array, bits: number): Uint8Array {
   const codes = new Uint8Array((packed.length * 8) / bits);
@@ -24,7 +24,7 @@ export function unpackCodes(packed: Uint8Array, bits: number): Uint8Array {
   return codes;
 }
 
-/** Bits that divide a byte. */
+/** For bits that divide a byte. */
 function unpackBytes(packed: Uint8Array, bits: number, codes: Uint8Array): void {
   const mask = (1 << bits) - 1;
   let at = 0;
@@ -34,7 +34,7 @@ function unpackBytes(packed: Uint8Array, bits: number, codes: Uint8Array): void 
   }
 }
 
-/** Bits that divide three bytes, of which rows of 32 codes are a multiple. */
+/** For bits that divide three bytes; rows of 32 codes are a multiple of that. */
 function unpackThrees(packed: Uint8Array, bits: number, codes: Uint8Array): void {
   const mask = (1 << bits) - 1;
   let at = 0;
@@ -46,7 +46,7 @@ function unpackThrees(packed: Uint8Array, bits: number, codes: Uint8Array): void
 
 function unpackAny(packed: Uint8Array, bits: number, codes: Uint8Array): void {
   const mask = (1 << bits) - 1;
-  // Fewer bits than one code has are left when a byte comes in.
+  // Holds fewer bits than one code when a byte is added.
   let held = 0;
   let heldBits = 0;
   let at = 0;
@@ -62,7 +62,7 @@ function unpackAny(packed: Uint8Array, bits: number, codes: Uint8Array): void {
   }
 }
 
-/** The weights, in single precision: the product is rounded, then the sum. */
+/** The weights in single precision: first the product is rounded, then the sum. */
 export function affineValues({ codes, scales, biases, groupSize }: AffineRows): Float32Array {
   const values = new Float32Array(codes.length);
   for (let group = 0; group < scales.length; group += 1) {

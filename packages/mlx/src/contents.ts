@@ -1,5 +1,5 @@
-// What a folder's model is made of, and whether it is still the same: by a digest of all bytes, and at a glance by what the
-// file system says of the files. Who keeps conversions asks for both.
+// The files of a folder's model, and whether they changed: exactly, by a digest of all bytes, and quickly, by what the file
+// system says about them.
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
@@ -8,32 +8,32 @@ import path from "node:path";
 import { MlxError } from "./errors.ts";
 
 export interface FolderContents {
-  /** Names of the files that the model is made of, sorted. */
+  /** Names of the model's files, sorted. */
   files: readonly string[];
   sizeBytes: number;
-  /** Changes when a file is written anew or replaced. Costs no reading. */
+  /** Changes when a file is written or replaced. Computed without reading the files. */
   look: string;
 }
 
-/** Changes when the same folder would be converted to other bytes. */
+/** Incremented when the same folder would be converted to other bytes. */
 const CONVERTER_VERSION = 1;
-/** A folder of a model has a few dozen files, or as many shards. */
+/** A folder has a few dozen files, or up to some hundred shards. */
 const FILES_MAX = 4096;
-/** Large reads: the files are gigabytes and are read from end to end. */
+/** Reads are large because the files are gigabytes and read from end to end. */
 const readBytes = 1024 * 1024;
 
-/** The files that say something of the model: weights, settings, tokenizer and templates. */
+/** Whether a file belongs to the model: weights, settings, tokenizer and templates. */
 export function isModelFile(name: string): boolean {
   return /^[^.].*\.(?:safetensors|json|jinja|model|txt)$/.test(name);
 }
 
-/** Whether the folder looks as MLX's tools write it: settings, and weights beside them. */
+/** Whether the folder has the files that MLX's tools write: settings and weights. */
 export async function isMlxFolder(folder: string): Promise<boolean> {
   const names = await readdir(folder);
   return names.includes("config.json") && names.some((name) => /^model.*\.safetensors$/.test(name));
 }
 
-/** Throws `mlx_limit`, `mlx_malformed` for what is no file, and the system's errors. */
+/** Throws `mlx_limit`, `mlx_malformed` for an entry that is not a file, and file system errors. */
 export async function lookAtContents(folder: string): Promise<FolderContents> {
   const files = (await readdir(folder)).filter(isModelFile).toSorted();
   if (files.length > FILES_MAX) throw new MlxError("mlx_limit", `${folder} holds ${files.length} files.`);
@@ -41,8 +41,8 @@ export async function lookAtContents(folder: string): Promise<FolderContents> {
   let sizeBytes = 0;
   for (const name of files) {
     const stats = await stat(path.join(folder, name));
-    // A pipe would never end.
-    if (!stats.isFile()) throw new MlxError("mlx_malformed", `${name} in ${folder} is no file.`);
+    // Reading a pipe would never end.
+    if (!stats.isFile()) throw new MlxError("mlx_malformed", `${name} in ${folder} is not a regular file.`);
     const { size, mtimeMs, ctimeMs, ino, dev } = stats;
     sizeBytes += size;
     addPart(hash, name, size, mtimeMs, ctimeMs, ino, dev);
@@ -52,7 +52,7 @@ export async function lookAtContents(folder: string): Promise<FolderContents> {
 
 /**
  * The sha256 of all bytes of the files, their names and the converter's version: equal digests mean equal conversions. Throws
- * the system's errors or the signal's reason.
+ * as `lookAtContents`, and the signal's reason.
  */
 export async function digestContents(
   folder: string,
@@ -83,7 +83,7 @@ export async function digestContents(
   return whole.digest("hex");
 }
 
-/** Parts are told apart by their lengths, whatever is in them. */
+/** Prefixes each part with its length, so that different parts never add up to the same bytes. */
 function addPart(hash: Hash, ...parts: (string | number)[]): void {
   for (const part of parts.map(String)) hash.update(`${part.length}:${part};`);
 }

@@ -1,12 +1,11 @@
-// How far stored weights are from those of the source, measured while they are written. Used by ggml-blocks.ts; storage.ts
-// decides by it, and the command line prints it.
+// The errors of stored weights against those of the source, added up while they are written.
 
 export interface ErrorTally {
-  /** Weights that were compared. */
+  /** Number of weights. */
   weights: number;
   /** Sum of the squared errors. */
   squares: number;
-  /** Sum of the squares of the source's steps: of each weight's group, what two codes beside each other differ by. */
+  /** Sum, over the weights, of the squared step of their group: the difference of two neighbouring codes. */
   stepSquares: number;
   /** The largest error of a single weight. */
   largest: number;
@@ -23,7 +22,7 @@ export function addTally(total: ErrorTally, part: ErrorTally): void {
   total.largest = Math.max(total.largest, part.largest);
 }
 
-/** The root mean square of the errors, in steps of the source; 0 when nothing was lost. */
+/** The root mean square of the errors, in steps of the source; 0 if nothing was lost. */
 export function errorInSteps({ squares, stepSquares }: ErrorTally): number {
   return squares === 0 ? 0 : Math.sqrt(squares / stepSquares);
 }

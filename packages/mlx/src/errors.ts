@@ -1,4 +1,4 @@
-// The one error class of this package.
+// The error class of this package.
 
 export const mlxErrorCodes = [
   "mlx_missing",
@@ -9,13 +9,15 @@ export const mlxErrorCodes = [
 ] as const;
 
 /**
- * What is wrong with a folder: `mlx_missing` lacks a file or a tensor, `mlx_truncated` has a file that ends too early,
- * `mlx_malformed` contradicts the format or itself, `mlx_limit` claims more than any real model has, `mlx_unsupported` is a
- * model or a way of storing it that cannot be converted.
+ * - `mlx_missing`: the folder lacks a file or a tensor.
+ * - `mlx_truncated`: a file ends too early.
+ * - `mlx_malformed`: the folder contradicts the format or itself.
+ * - `mlx_limit`: the folder claims more than any real model has.
+ * - `mlx_unsupported`: the model, or the way it is stored, cannot be converted.
  */
 export type MlxErrorCode = (typeof mlxErrorCodes)[number];
 
-/** An error of this package; tell them apart by `code`. */
+/** Every error of this package; `code` tells them apart. */
 export class MlxError extends Error {
   override readonly name = "MlxError";
   readonly code: MlxErrorCode;

@@ -1,8 +1,8 @@
-// The short floating-point formats as tables and loops over arrays: IEEE half, bfloat16, and those of quantized weights (OCP
-// Microscaling Formats: e2m1, e4m3, e8m0). Used wherever weights or scales are read or written.
+// The short floating-point formats: IEEE half, bfloat16, and those of quantized weights (OCP Microscaling Formats: e2m1,
+// e4m3, e8m0).
 import { halfBits } from "@ingle/gguf";
 
-/** The value of each half, by its 16 bits. */
+/** The value of every half, by its 16 bits. */
 export const halfValues: Float32Array = Float32Array.from({ length: 0x1_0000 }, (_, bits) => {
   const sign = bits < 0x8000 ? 1 : -1;
   const exponent = (bits >>> 10) & 0x1f;
@@ -11,27 +11,12 @@ export const halfValues: Float32Array = Float32Array.from({ length: 0x1_0000 }, 
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
 });
 
-/** The value of each float of 4 bits (sign, 2 of exponent, 1 of fraction). */
-export const e2m1Values: Float32Array = Float32Array.of(
-  0,
-  0.5,
-  1,
-  1.5,
-  2,
-  3,
-  4,
-  6,
-  -0,
-  -0.5,
-  -1,
-  -1.5,
-  -2,
-  -3,
-  -4,
-  -6,
-);
+/** The value of every float of 4 bits (sign, 2 of exponent, 1 of fraction). */
+export const e2m1Values: Float32Array = Float32Array.from([
+  0, 0.5, 1, 1.5, 2, 3, 4, 6, -0, -0.5, -1, -1.5, -2, -3, -4, -6,
+]);
 
-/** The value of each float of 8 bits (sign, 4 of exponent, 3 of fraction), without infinities; 0x7F and 0xFF are NaN. */
+/** The value of every float of 8 bits (sign, 4 of exponent, 3 of fraction), without infinities; 0x7F and 0xFF are NaN. */
 export const e4m3Values: Float32Array = Float32Array.from({ length: 256 }, (_, bits) => {
   const sign = bits < 0x80 ? 1 : -1;
   const exponent = (bits >>> 3) & 0xf;
@@ -40,19 +25,19 @@ export const e4m3Values: Float32Array = Float32Array.from({ length: 256 }, (_, b
   return sign * (exponent === 0 ? fraction * 2 ** -9 : (8 + fraction) * 2 ** (exponent - 10));
 });
 
-/** The power of two of each exponent of 8 bits. */
+/** The power of two of every exponent of 8 bits. */
 export const e8m0Values: Float32Array = Float32Array.from({ length: 256 }, (_, bits) => 2 ** (bits - 127));
 
-/** The floats that tensors which are not quantized are stored in, and scales. */
+/** The types of scales, and of tensors that are not quantized. */
 export type FloatType = "F16" | "BF16" | "F32";
 
 export function isFloatType(dtype: string): dtype is FloatType {
   return dtype === "F16" || dtype === "BF16" || dtype === "F32";
 }
 
-/** The numbers that the bytes (little-endian) stand for. */
+/** The numbers in little-endian bytes. */
 export function readFloats(dtype: FloatType, bytes: Uint8Array): Float32Array {
-  // A view needs an aligned start; a copy has one.
+  // A view needs an aligned start, which a copy has.
   const own = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   if (dtype === "F32") return new Float32Array(own.buffer, own.byteOffset, own.length / 4);
   const words = new Uint16Array(own.buffer, own.byteOffset, own.length / 2);
@@ -66,7 +51,7 @@ export function readFloats(dtype: FloatType, bytes: Uint8Array): Float32Array {
   return values;
 }
 
-/** The bytes of the numbers as this type, each rounded to the nearest, ties to even. */
+/** The bytes of the numbers in this type, each rounded to the nearest, ties to even. */
 export function writeFloats(dtype: FloatType, values: Float32Array): Uint8Array {
   if (dtype === "F32") return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   const words = new Uint16Array(values.length);

@@ -1,23 +1,22 @@
-// Writes affine weights as ggml's types (ggml-common.h: block_q4_1, block_q5_1, block_q8_0), and measures what that costs.
-// Used by storage.ts.
+// Writes affine weights in ggml's types (ggml-common.h: block_q4_1, block_q5_1, block_q8_0) and measures the errors.
 import { halfBits } from "@ingle/gguf";
 
 import { affineValues, type AffineRows } from "./affine.ts";
 import type { ErrorTally } from "./error-tally.ts";
 import { halfValues, readFloats, writeFloats, type FloatType } from "./floats.ts";
 
-/** Weights in a block of each of the three types. */
+/** Weights per block of all three types. */
 const blockWeights = 32;
 const q41Bytes = 20;
 const q51Bytes = 24;
 const q80Bytes = 34;
-/** Codes of Q8_0 that every kernel multiplies rightly. */
+/** The largest code of Q8_0 that every kernel multiplies correctly. */
 const q80CodeMax = 127;
 
-/** Writes the rows and adds what was lost to the tally. */
+/** Writes the rows and adds the errors to the tally. */
 export type AffineEncoder = (rows: AffineRows, tally: ErrorTally) => Uint8Array;
 
-/** Codes of up to 4 bits, as they are; a block has a scale and a bias in half precision. */
+/** Keeps codes of up to 4 bits; a block has a scale and a bias in half precision. */
 export const encodeQ41: AffineEncoder = (rows, tally) => {
   const { codes } = rows;
   const out = new Uint8Array((codes.length / blockWeights) * q41Bytes);
@@ -30,7 +29,7 @@ export const encodeQ41: AffineEncoder = (rows, tally) => {
   return out;
 };
 
-/** Codes of 5 bits, as they are: four as in Q4_1, the fifth in a word of 32. */
+/** Keeps codes of 5 bits: four bits as in Q4_1, the fifth bits in a 32-bit word. */
 export const encodeQ51: AffineEncoder = (rows, tally) => {
   const { codes } = rows;
   const out = new Uint8Array((codes.length / blockWeights) * q51Bytes);
@@ -60,7 +59,7 @@ function writeScaleAndBias(out: Uint8Array, at: number, rows: AffineRows, weight
   out[at + 3] = bias >>> 8;
 }
 
-/** What is lost where a scale or a bias is no half. */
+/** Adds the errors of rounding scales and biases to halves. */
 function tallyHalves({ codes, scales, biases, groupSize }: AffineRows, tally: ErrorTally): void {
   for (let group = 0; group < scales.length; group += 1) {
     const scale = scales[group] ?? 0;
@@ -73,7 +72,7 @@ function tallyHalves({ codes, scales, biases, groupSize }: AffineRows, tally: Er
   tally.weights += codes.length;
 }
 
-/** The errors of a block that are a straight line over the codes. */
+/** Adds the errors of a block, which are a linear function of the codes. */
 function tallyLine(
   codes: Uint8Array,
   block: number,
@@ -95,8 +94,9 @@ function tallyLine(
 }
 
 /**
- * Q8_0 has no bias: value = code * scale, code from -127 to 127. MLX's quantizer makes a bias that is a whole multiple of the
- * scale, but for rounding; where the moved codes fit, they are kept as they are. Else the block gets a scale of its own.
+ * Q8_0 has no bias: value = code * scale, with codes from -127 to 127. MLX's quantizer makes the bias a whole multiple of the
+ * scale, except for rounding; if the codes fit after shifting them by that multiple, they are kept. Otherwise the block is
+ * quantized again with its own scale.
  */
 export const encodeQ80: AffineEncoder = (rows, tally) => {
   const { codes, scales, biases, groupSize } = rows;
@@ -124,7 +124,7 @@ export const encodeQ80: AffineEncoder = (rows, tally) => {
   return out;
 };
 
-/** The block's own scale for Q8_0; undefined where the source's scale and its moved codes lose less. */
+/** The block's own scale for Q8_0; undefined if the source's scale and shifted codes lose less. */
 function ownScale(codes: Uint8Array, block: number, scale: number, bias: number): number | undefined {
   let least = 255;
   let most = 0;
@@ -138,12 +138,12 @@ function ownScale(codes: Uint8Array, block: number, scale: number, bias: number)
   const isKept =
     Math.abs(least + offset) <= q80CodeMax &&
     Math.abs(most + offset) <= q80CodeMax &&
-    // The error of the moved codes against the largest that new ones can have.
+    // The error of shifted codes against the largest possible error of new ones.
     Math.abs(offset * scale - bias) <= largest / (2 * q80CodeMax);
   return isKept ? undefined : largest / q80CodeMax;
 }
 
-/** The nearest codes with the scale that is written. */
+/** Writes the codes nearest to the weights for the written scale. */
 function quantize(
   codes: Uint8Array,
   block: number,
@@ -157,7 +157,7 @@ function quantize(
   let largest = 0;
   for (let j = 0; j < blockWeights; j += 1) {
     const value = scale * (codes[block + j] ?? 0) + bias;
-    // The scale was rounded, so the largest value may lie a little beyond the last code.
+    // The scale was rounded, so the largest value may lie slightly beyond the last code.
     const code = Math.max(-q80CodeMax, Math.min(q80CodeMax, Math.round(value * perStep)));
     quants[at + j] = code;
     const error = Math.abs(code * written - value);
@@ -167,7 +167,7 @@ function quantize(
   addErrors(tally, squares, largest);
 }
 
-/** Every weight as a number of its own. */
+/** Writes every weight as a float. */
 export function encodeFloats(dtype: FloatType): AffineEncoder {
   return (rows, tally) => {
     const values = affineValues(rows);
@@ -189,7 +189,7 @@ export function encodeFloats(dtype: FloatType): AffineEncoder {
   };
 }
 
-/** NaN, of an infinity beside an infinity, stays NaN in both sums: no comparison takes it for little. */
+/** NaN (infinity minus infinity) stays NaN in both sums, so that no comparison takes it for a small error. */
 function addErrors(tally: ErrorTally, squares: number, largest: number): void {
   tally.squares += squares;
   tally.largest = Math.max(tally.largest, largest);

@@ -1,5 +1,4 @@
-// Digests and conversions in a thread of their own: both compute for seconds, and the program that asks for them, a server
-// perhaps, goes on answering meanwhile.
+// Runs digests and conversions in a worker thread, because both compute for seconds and the caller may be a server.
 import { Worker } from "node:worker_threads";
 
 import { MlxError, mlxErrorCodes } from "./errors.ts";
@@ -9,7 +8,6 @@ export type Task =
   | { kind: "digest"; folder: string }
   | { kind: "convert"; folder: string; target: string; exact: boolean };
 
-/** What the worker says. */
 export type WorkerMessage =
   | { kind: "progress"; bytes: number; totalBytes: number }
   | { kind: "done"; value: string | ConversionReport }
@@ -21,15 +19,15 @@ export interface WorkerOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** As `digestContents`. */
+/** `digestContents` in a worker thread. */
 export async function digestFolder(folder: string, options: WorkerOptions = {}): Promise<string> {
   const digest = await run({ kind: "digest", folder }, options);
-  if (typeof digest !== "string") throw new TypeError("The worker did another task.");
+  if (typeof digest !== "string") throw new TypeError("The worker ran another task.");
   return digest;
 }
 
 /**
- * Writes the folder's model as a GGUF file; nothing is left behind when it fails. Throws `MlxError`, the system's errors or
+ * Converts the folder's model to a GGUF file; if it fails, nothing is left behind. Throws `MlxError`, file system errors and
  * the signal's reason.
  */
 export async function convertMlxFolder(
@@ -38,7 +36,7 @@ export async function convertMlxFolder(
   { exact = false, ...options }: WorkerOptions & { exact?: boolean | undefined } = {},
 ): Promise<ConversionReport> {
   const report = await run({ kind: "convert", folder, target, exact }, options);
-  if (typeof report === "string") throw new TypeError("The worker did another task.");
+  if (typeof report === "string") throw new TypeError("The worker ran another task.");
   return report;
 }
 
@@ -56,7 +54,7 @@ async function run(task: Task, { onProgress, signal }: WorkerOptions): Promise<s
         else reject(errorOf(message));
       });
       worker.once("error", reject);
-      worker.once("exit", (code) => reject(new Error(`The conversion's thread ended with code ${code}.`)));
+      worker.once("exit", (code) => reject(new Error(`The conversion thread exited with code ${code}.`)));
     });
   } catch (error) {
     signal?.throwIfAborted();

@@ -1,14 +1,13 @@
-// The small JSON files of a folder (config.json, tokenizer.json, …), read whole and of a bounded size. What is in them is for
-// their readers to check.
+// Reads the JSON files of a folder (config.json, tokenizer.json, …) up to a size limit. Callers check the contents.
 import { open } from "node:fs/promises";
 import path from "node:path";
 
 import { MlxError } from "./errors.ts";
 
-/** The largest tokenizers of today, with merges written out, have about 40 MB. */
+/** The largest tokenizers, with merges written out, have about 40 MB. */
 export const JSON_BYTES_MAX = 128 * 1024 * 1024;
 
-/** The file's text, or undefined where there is none. Throws `mlx_limit` and the system's errors. */
+/** The file's text, or undefined if there is no file. Throws `mlx_limit` and file system errors. */
 export async function readText(
   folder: string,
   name: string,
@@ -18,7 +17,7 @@ export async function readText(
     await using file = await open(path.join(folder, name), "r");
     const { size } = await file.stat();
     if (size > bytesMax)
-      throw new MlxError("mlx_limit", `${name} has ${size} bytes; ${bytesMax} are the most that are read.`);
+      throw new MlxError("mlx_limit", `${name} has ${size} bytes; at most ${bytesMax} are allowed.`);
     return await file.readFile("utf8");
   } catch (error) {
     if (error instanceof Error && Reflect.get(error, "code") === "ENOENT") return undefined;
@@ -26,18 +25,18 @@ export async function readText(
   }
 }
 
-/** The file's value, or undefined where there is no file. Throws `mlx_malformed` for what is no JSON, and as `readText`. */
+/** The file's value, or undefined if there is no file. Throws `mlx_malformed` for invalid JSON, and as `readText`. */
 export async function readJson(folder: string, name: string, bytesMax?: number): Promise<unknown> {
   const text = await readText(folder, name, bytesMax);
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new MlxError("mlx_malformed", `${name} is no JSON.`, { cause });
+    throw new MlxError("mlx_malformed", `${name} is not valid JSON.`, { cause });
   }
 }
 
-/** An object of JSON; a list is none. */
+/** Whether a JSON value is an object; an array is not. */
 export function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }

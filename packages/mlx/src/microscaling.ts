@@ -1,14 +1,14 @@
-// Weights of MLX's modes mxfp4, mxfp8 and nvfp4: floats of 4 or 8 bits with a scale of 8 bits for each group (OCP Microscaling
-// Formats; NVIDIA's NVFP4). ggml has the first and the last with another order of the bytes (block_mxfp4, block_nvfp4), so
-// nothing is lost. Used by storage.ts.
+// Weights of MLX's modes mxfp4, mxfp8 and nvfp4: floats of 4 or 8 bits with a scale of 8 bits per group (OCP Microscaling
+// Formats; NVIDIA's NVFP4). ggml's block_mxfp4 and block_nvfp4 differ from MLX only in the order of bytes, so these two
+// convert without loss.
 import { e2m1Values, e4m3Values, e8m0Values, writeFloats, type FloatType } from "./floats.ts";
 import type { QuantizationMode } from "./quantization.ts";
 
 type FloatMode = Exclude<QuantizationMode, "affine">;
 
-/** Some rows, as they lie in the folder. */
+/** Rows in the folder's layout. */
 export interface ScaledRows {
-  /** In mxfp4 and nvfp4 two codes a byte, the first in the low half; in mxfp8 one. */
+  /** Two codes per byte in mxfp4 and nvfp4, the first in the low half; one per byte in mxfp8. */
   readonly codes: Uint8Array;
   readonly scales: Uint8Array;
   readonly mode: FloatMode;
@@ -39,7 +39,7 @@ export function encodeNvfp4({ codes, scales }: ScaledRows): Uint8Array {
   return out;
 }
 
-/** From codes in sequence to codes j and j + `count` in one byte. */
+/** Reorders consecutive codes, so that codes j and j + `count` share a byte. */
 function splitHalves(codes: Uint8Array, from: number, out: Uint8Array, at: number, count: number): void {
   for (let j = 0; j < count; j += 2) {
     const low = codes[from + j / 2] ?? 0;
@@ -49,12 +49,12 @@ function splitHalves(codes: Uint8Array, from: number, out: Uint8Array, at: numbe
   }
 }
 
-/** Whether ggml reads every scale as MLX does: it takes them as positive, and NaN as 0. */
+/** Whether ggml reads every scale as MLX does: ggml ignores the sign and reads NaN as 0. */
 export function areNvfp4Scales({ scales }: ScaledRows): boolean {
   return scales.every((scale) => scale < 0x7f);
 }
 
-/** Whether every scale and, where it is a float of 8 bits, every code is a number. */
+/** Whether no scale, and no code of 8 bits, is NaN. */
 export function areNumbers({ codes, scales, mode }: ScaledRows): boolean {
   const areE4m3 = (bytes: Uint8Array): boolean => !bytes.includes(0x7f) && !bytes.includes(0xff);
   if (mode === "nvfp4") return areE4m3(scales);

@@ -1,11 +1,12 @@
-// What config.json says of quantization against what the tensors are.
+// The quantization in config.json against the tensors.
 import { describe, expect, it } from "vitest";
 
+import { parseConfig } from "./config.ts";
 import { MlxError } from "./errors.ts";
 import { quantizedTensor, readQuantization } from "./quantization.ts";
 import type { Dtype } from "./safetensors.ts";
 
-/** The tensors of the module `m`, with 128 weights in each of 8 rows unless said otherwise. */
+/** The tensors of the module `m`, by default with 8 rows of 128 weights. */
 interface Made {
   bits?: number;
   groupSize?: number;
@@ -30,7 +31,7 @@ function outcome(fields: Record<string, unknown>, made: Made = {}): unknown {
     return found && { name, dtype: found[0], shape: found[1], offset: 0, sizeBytes: 0, file: "f" };
   };
   try {
-    const settings = readQuantization({ modelType: "llama", fields });
+    const settings = readQuantization(parseConfig({ model_type: "llama", ...fields }));
     const found = quantizedTensor("m.weight", settings, find);
     return found && `${found.mode} ${found.bits} ${found.groupSize} ${found.columns}`;
   } catch (error) {
@@ -42,7 +43,7 @@ function outcome(fields: Record<string, unknown>, made: Made = {}): unknown {
 const usual = { group_size: 64, bits: 4 };
 
 describe("a module with scales", () => {
-  it("is stored as the defaults say", () => {
+  it("has the quantization of the defaults", () => {
     expect(outcome({ quantization: usual })).toBe("affine 4 64 128");
     expect(outcome({ quantization_config: { ...usual, mode: "affine" } })).toBe("affine 4 64 128");
     expect(outcome({ text_config: { quantization: usual } })).toBe("affine 4 64 128");
@@ -55,13 +56,13 @@ describe("a module with scales", () => {
     }
   });
 
-  it("is stored as its override says", () => {
+  it("has the quantization of its override", () => {
     const quantization = { ...usual, m: { group_size: 32, bits: 6 } };
     expect(outcome({ quantization }, { bits: 6, groupSize: 32 })).toBe("affine 6 32 128");
     expect(outcome({ quantization: { ...usual, m: true } })).toBe("affine 4 64 128");
   });
 
-  it("tells its bits itself where nothing names it, as in mixed builds", () => {
+  it("has the bits that its shapes give if it has no override, as in mixed builds", () => {
     expect(outcome({ quantization: usual }, { bits: 8 })).toBe("affine 8 64 128");
     expect(outcome({ quantization: { group_size: 32 } }, { bits: 3, groupSize: 32 })).toBe("affine 3 32 128");
   });
@@ -80,34 +81,34 @@ describe("a module with scales", () => {
     expect(outcome({ quantization: { mode } }, { ...made, scales: "BF16" })).toBe("mlx_malformed");
   });
 
-  it("of mxfp4 by the name of the method is read", () => {
+  it("is mxfp4 if quant_method says so", () => {
     const made = { groupSize: 32, scales: "U8" as const };
     expect(outcome({ quantization_config: { quant_method: "mxfp4" } }, made)).toBe("mxfp4 4 32 128");
   });
 
-  it("without a word about quantization is malformed", () => {
+  it("is malformed if config.json has no quantization", () => {
     expect(outcome({})).toBe("mlx_malformed");
     expect(outcome({ quantization: {} })).toBe("mlx_malformed");
   });
 
-  it("that is said to be none is malformed", () => {
+  it("is malformed if its override is false", () => {
     expect(outcome({ quantization: { ...usual, m: false } })).toBe("mlx_malformed");
   });
 
-  it("whose shapes contradict its override, or any sizes there are, is malformed", () => {
+  it("is malformed if its shapes contradict its override, or all possible sizes", () => {
     expect(outcome({ quantization: { ...usual, m: { bits: 8, group_size: 64 } } })).toBe("mlx_malformed");
     expect(outcome({ quantization: { group_size: 16, bits: 4 } }, { groupSize: 16 })).toBe("mlx_malformed");
     expect(outcome({ quantization: { group_size: 64, bits: 7 } }, { bits: 7 })).toBe("mlx_malformed");
   });
 
-  it("with codes or scales of another type, or without biases, is refused", () => {
+  it("is refused with codes or scales of another type, or without biases", () => {
     expect(outcome({ quantization: usual }, { weight: "I32" })).toBe("mlx_malformed");
     expect(outcome({ quantization: usual }, { scales: "F64" })).toBe("mlx_malformed");
     expect(outcome({ quantization: usual }, { lacks: "m.biases" })).toBe("mlx_missing");
     expect(outcome({ quantization: usual }, { lacks: "m.weight" })).toBe("mlx_missing");
   });
 
-  it("with what cannot be converted is said to be that", () => {
+  it("is unsupported in another mode, with a global scale, or by another method", () => {
     expect(outcome({ quantization: { ...usual, mode: "nf4" } })).toBe("mlx_unsupported");
     expect(outcome({ quantization: usual }, { more: "m.global_scale" })).toBe("mlx_unsupported");
     for (const method of ["awq", "gptq", "bitnet", "compressed-tensors", 7])
@@ -115,11 +116,11 @@ describe("a module with scales", () => {
   });
 });
 
-it("a module without scales is not quantized, whatever is said", () => {
+it("a module without scales is not quantized, whatever config.json says", () => {
   expect(outcome({ quantization: usual }, { lacks: "m.scales" })).toBeUndefined();
 });
 
-it("a block that is none is malformed", () => {
+it("a quantization block that is not an object is malformed", () => {
   for (const quantization of [4, "4bit", [], { bits: "4" }, { bits: -4 }, { group_size: 0.5 }])
     expect(outcome({ quantization })).toBe("mlx_malformed");
 });

@@ -1,17 +1,17 @@
-// How each of a folder's tensors is quantized: what config.json says, and what the tensors themselves tell. The rules are
-// those of mlx-lm (utils.py, load_model): a module is quantized if it has `.scales`; overrides by module path, else the
-// defaults of the block. Used by sources.ts.
+// How each tensor of a folder is quantized, from config.json and the tensors' shapes. The rules are those of mlx-lm (utils.py,
+// load_model): a module is quantized if it has `.scales`; an override for its path takes precedence over the defaults.
 import { z } from "zod";
 
 import type { MlxConfig } from "./config.ts";
 import { MlxError } from "./errors.ts";
+import { isObject } from "./json-file.ts";
 import type { FolderTensor } from "./weights.ts";
 
-/** `affine`: value = code * scale + bias. The others are floats of 4 or 8 bits with a scale of 8 bits for each group. */
+/** `affine`: value = code * scale + bias. The others are floats of 4 or 8 bits with a scale of 8 bits per group. */
 const modes = ["affine", "mxfp4", "mxfp8", "nvfp4"] as const;
 export type QuantizationMode = (typeof modes)[number];
 
-/** How one tensor is stored. */
+/** The quantization of one tensor. */
 export interface Quantization {
   readonly mode: QuantizationMode;
   readonly bits: number;
@@ -24,7 +24,7 @@ export interface QuantizedTensor extends Quantization {
   /** Codes, packed into uint32. */
   readonly weight: FolderTensor;
   readonly scales: FolderTensor;
-  /** Of the mode `affine` alone. */
+  /** In mode `affine` only. */
   readonly biases: FolderTensor | undefined;
   /** Weights in a row. */
   readonly columns: number;
@@ -37,10 +37,11 @@ const Settings = z.object({
 });
 type Settings = z.infer<typeof Settings>;
 
-/** What config.json says, by module path. */
+/** The quantization in config.json. */
 export interface QuantizationSettings {
-  /** Undefined where the configuration speaks of no quantization at all. */
+  /** Undefined if config.json has no quantization. */
   readonly defaults: Settings | undefined;
+  /** By module path. */
   readonly modules: ReadonlyMap<string, Settings | boolean>;
 }
 
@@ -53,47 +54,41 @@ const floatSizes: Readonly<Record<Exclude<QuantizationMode, "affine">, { bits: n
     nvfp4: { bits: 4, groupSize: 16 },
   };
 
-/** Throws `MlxError`: `mlx_malformed` for a block that is none, `mlx_unsupported` for a way of storing that is not MLX's. */
+/** Throws `MlxError`: `mlx_malformed` for an invalid block, `mlx_unsupported` for another method than MLX's. */
 export function readQuantization({ fields }: MlxConfig): QuantizationSettings {
-  // Models with vision keep what belongs to the text in a part of their own.
-  const text = asObject(fields["text_config"]) ?? {};
-  const block = fields["quantization"] ?? text["quantization"];
+  const block = fields["quantization"];
   if (block !== undefined && block !== null) return parseBlock(block);
-  const other = asObject(fields["quantization_config"] ?? text["quantization_config"]);
-  if (other === undefined) return { defaults: undefined, modules: new Map() };
+  const other = fields["quantization_config"];
+  if (!isObject(other)) return { defaults: undefined, modules: new Map() };
   const method = other["quant_method"];
   if (method === undefined) return parseBlock(other);
   if (method === "mxfp4") return { defaults: { mode: "mxfp4" }, modules: new Map() };
   throw new MlxError(
     "mlx_unsupported",
-    `The weights are stored by the method ${JSON.stringify(method)}, which is not MLX's own.`,
+    `The weights are quantized by the method ${JSON.stringify(method)}; only MLX's own methods can be converted.`,
   );
 }
 
 function parseBlock(block: unknown): QuantizationSettings {
-  const fields = asObject(block);
-  const defaults = Settings.safeParse(fields);
-  if (fields === undefined || !defaults.success)
-    throw new MlxError("mlx_malformed", "The quantization in config.json is not what it should be.");
+  const defaults = Settings.safeParse(block);
+  if (!isObject(block) || !defaults.success)
+    throw new MlxError(
+      "mlx_malformed",
+      "The quantization in config.json is not an object of the expected fields.",
+    );
   const modules = new Map<string, Settings | boolean>();
-  for (const [module, value] of Object.entries(fields)) {
+  for (const [module, value] of Object.entries(block)) {
     if (["group_size", "bits", "mode"].includes(module)) continue;
     const override = typeof value === "boolean" ? value : Settings.safeParse(value).data;
-    // Keys that are no module's, as `quantize_activations`, hold other things; they change no weight.
+    // Keys that are not module paths, such as `quantize_activations`, do not affect weights.
     if (override !== undefined) modules.set(module, override);
   }
   return { defaults: defaults.data, modules };
 }
 
-function asObject(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : undefined;
-}
-
 /**
- * How the tensor `<module>.weight` is quantized; undefined when it is stored as plain numbers. `find` gives a tensor of the
- * folder by its name. Throws `MlxError`: `mlx_malformed`, `mlx_missing` or `mlx_unsupported`.
+ * The quantization of the tensor `<module>.weight`, or undefined if it is not quantized. `find` returns a tensor of the folder
+ * by its name. Throws `MlxError`: `mlx_malformed`, `mlx_missing` or `mlx_unsupported`.
  */
 export function quantizedTensor(
   name: string,
@@ -117,7 +112,7 @@ export function quantizedTensor(
   return found;
 }
 
-/** The override of the module, else the defaults; what is left open follows from the shapes. */
+/** From the module's override or the defaults; missing sizes follow from the shapes. */
 function sizesOf(
   module: string,
   { defaults, modules }: QuantizationSettings,
@@ -126,32 +121,32 @@ function sizesOf(
 ): Quantization {
   const override = modules.get(module);
   if (override === false)
-    throw malformed(module, "has scales, and config.json says that it is not quantized");
-  const said = override === undefined || override === true ? defaults : override;
-  const mode = modeOf(module, said?.mode ?? "affine");
+    throw malformed(module, "has scales, but config.json says that it is not quantized");
+  const given = override === undefined || override === true ? defaults : override;
+  const mode = modeOf(module, given?.mode ?? "affine");
   if (mode !== "affine") {
     const sizes = floatSizes[mode];
     const isUsual =
-      (said?.bits ?? sizes.bits) === sizes.bits && (said?.group_size ?? sizes.groupSize) === sizes.groupSize;
-    if (!isUsual) throw malformed(module, `says ${mode} with sizes that ${mode} does not have`);
+      (given?.bits ?? sizes.bits) === sizes.bits &&
+      (given?.group_size ?? sizes.groupSize) === sizes.groupSize;
+    if (!isUsual) throw malformed(module, `has bits or a group_size that ${mode} does not allow`);
     return { mode, ...sizes };
   }
-  // bits * groupSize, whatever each of them is.
+  // The shapes give only bits * groupSize.
   const product = (32 * lastOf(weight)) / lastOf(scales);
-  const groupSize = said?.group_size ?? (said?.bits === undefined ? undefined : product / said.bits);
-  if (groupSize === undefined)
-    throw malformed(module, "has scales, and config.json says nothing of quantization");
-  // Builds of mixed sizes that name no overrides exist: without one, the shapes know better than the defaults.
+  const groupSize = given?.group_size ?? (given?.bits === undefined ? undefined : product / given.bits);
+  if (groupSize === undefined) throw malformed(module, "has scales, but config.json has no quantization");
+  // Some builds of mixed sizes list no overrides: without one, the shapes take precedence over the defaults.
   const bits = (typeof override === "object" ? override.bits : undefined) ?? product / groupSize;
   if (!affineBits.has(bits) || !affineGroups.has(groupSize))
-    throw malformed(module, `would have ${bits} bits in groups of ${groupSize}`);
+    throw malformed(module, `has ${bits} bits in groups of ${groupSize}, which MLX does not have`);
   return { mode, bits, groupSize };
 }
 
 function modeOf(module: string, text: string): QuantizationMode {
   const mode = modes.find((candidate) => candidate === text);
   if (mode !== undefined) return mode;
-  const message = `${module} is quantized in the mode "${text}"; ${modes.join(", ")} can be converted.`;
+  const message = `${module} is quantized in the mode "${text}"; supported modes: ${modes.join(", ")}.`;
   throw new MlxError("mlx_unsupported", message);
 }
 
@@ -162,7 +157,7 @@ function checkTensors(
   if (weight.dtype !== "U32") throw malformed(module, `has codes of the type ${weight.dtype} instead of U32`);
   const floats = ["F16", "BF16", "F32"];
   const isScale = mode === "affine" ? floats.includes(scales.dtype) : scales.dtype === "U8";
-  if (!isScale) throw malformed(module, `has scales of the type ${scales.dtype}`);
+  if (!isScale) throw malformed(module, `has scales of the wrong type ${scales.dtype}`);
   if (columns !== lastOf(scales) * groupSize || columns === 0)
     throw malformed(module, `has ${columns} weights in a row and scales for ${lastOf(scales) * groupSize}`);
   const rows = (tensor: FolderTensor): string => tensor.shape.slice(0, -1).join(" x ");

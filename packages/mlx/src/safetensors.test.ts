@@ -1,4 +1,4 @@
-// The reader against damaged headers: each is read or refused with an error of ours, at once.
+// The reader against damaged headers: each is read or refused with an MlxError, at once.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -25,7 +25,7 @@ const whole = safetensorsBytes({
 });
 const headerBytes = Number(whole.readBigUInt64LE());
 
-/** "read", or the code of our error; anything else that is thrown fails the test. */
+/** "read", or the code of the MlxError; any other error fails the test. */
 function outcome(bytes: Buffer): string {
   try {
     const length = Number(bytes.readBigUInt64LE());
@@ -55,7 +55,7 @@ function one(entry: unknown, name = "a"): string {
 }
 
 describe("a whole file", () => {
-  it("tells each tensor's place", async () => {
+  it("gives each tensor's offset", async () => {
     const file = path.join(folder, "whole.safetensors");
     await writeFile(file, whole);
     const { tensors, metadata } = await readSafetensors(file);
@@ -68,7 +68,7 @@ describe("a whole file", () => {
     expect(metadata.get("format")).toBe("mlx");
   });
 
-  it("may be padded with spaces behind its header, as the format's own writers do", () => {
+  it("may have spaces after its header, as the format's own writers add them", () => {
     const header = `${JSON.stringify({ a: { dtype: "U8", shape: [1], data_offsets: [0, 1] } })}     `;
     expect(outcome(fileOf(header, Buffer.alloc(1)))).toBe("read");
   });
@@ -104,7 +104,7 @@ describe("a damaged file", () => {
     );
   });
 
-  it("that claims a huge header is refused before memory is taken for it", async () => {
+  it("that claims a huge header is refused before memory is allocated for it", async () => {
     for (const length of [2n ** 63n, 2n ** 40n, 100_000_000n]) {
       const start = Buffer.alloc(8);
       start.writeBigUInt64LE(length);
@@ -112,7 +112,7 @@ describe("a damaged file", () => {
     }
   });
 
-  it("with JSON that is no object, or is nested without end, is malformed", () => {
+  it("with JSON that is not an object, or is nested without end, is malformed", () => {
     const headers = ["", "[]", "null", "1", '"x"', "{", "[".repeat(100_000), '{"a":{"a":'.repeat(10_000)];
     for (const header of headers)
       expect(outcome(fileOf(header, Buffer.alloc(0))), header).toBe("mlx_malformed");
@@ -157,23 +157,23 @@ describe("an entry", () => {
     expect(one(entry)).toBe("mlx_malformed");
   });
 
-  it("whose bytes are not there is truncated", () => {
+  it("whose bytes are missing is truncated", () => {
     expect(one({ dtype: "F32", shape: [5], data_offsets: [0, 20] })).toBe("mlx_truncated");
   });
 
-  it("with a name that is empty, endless or moves the cursor is malformed", () => {
+  it("with a name that is empty, too long or has control characters is malformed", () => {
     const entry = { dtype: "F32", shape: [4], data_offsets: [0, 16] };
     for (const name of ["", "x".repeat(2000), "a\u001b[2J"]) expect(one(entry, name)).toBe("mlx_malformed");
   });
 
-  it("called like a part of every object is a tensor like others", () => {
+  it("named like a property of every object is an ordinary tensor", () => {
     const header = '{"__proto__":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}';
     const bytes = fileOf(header, Buffer.alloc(16));
     const { tensors } = parseSafetensorsHeader("model.safetensors", Buffer.from(header), bytes.length);
     expect([...tensors.keys()]).toEqual(["__proto__"]);
   });
 
-  it("that is there twice, or that shares bytes with another, is malformed", () => {
+  it("that is listed twice, or that overlaps another, is malformed", () => {
     const entry = '{"dtype":"F32","shape":[4],"data_offsets":[0,16]}';
     for (const second of ["a", "\\u0061", "b"]) {
       const header = `{"a":${entry},"${second}":${entry}}`;
@@ -181,7 +181,7 @@ describe("an entry", () => {
     }
   });
 
-  it("of metadata that is no text is malformed", () => {
+  it("of metadata that is not a string is malformed", () => {
     expect(one({ format: 1 }, "__metadata__")).toBe("mlx_malformed");
     expect(one("mlx", "__metadata__")).toBe("mlx_malformed");
   });

@@ -1,6 +1,6 @@
 // Reads the headers of safetensors files and trusts nothing in them. The format: the header's length (uint64, little-endian),
 // the header (a JSON object: name -> { dtype, shape, data_offsets }, and __metadata__ with strings), then the tensors'
-// bytes without holes. Specification: the README of huggingface/safetensors. Used by weights.ts.
+// bytes without gaps. Specification: the README of huggingface/safetensors.
 import { open } from "node:fs/promises";
 import path from "node:path";
 
@@ -8,7 +8,7 @@ import { z } from "zod";
 
 import { MlxError } from "./errors.ts";
 
-/** The format allows 100 MB; the largest real headers, of mixtures with every expert apart, have about 15. */
+/** The format allows 100 MB; the largest real headers, of mixtures with unstacked experts, have about 15. */
 export const SAFETENSORS_HEADER_BYTES_MAX = 32 * 1024 * 1024;
 /** Mixtures of experts that are not stacked have some ten thousand, with three tensors for each. */
 const TENSORS_MAX = 262_144;
@@ -41,7 +41,7 @@ export interface SafetensorsTensor {
   readonly dtype: Dtype;
   /** The row length last. */
   readonly shape: readonly number[];
-  /** Where the data begins, in bytes from the start of the file. */
+  /** Where the data starts, in bytes from the start of the file. */
   readonly offset: number;
   readonly sizeBytes: number;
 }
@@ -49,11 +49,11 @@ export interface SafetensorsTensor {
 export interface SafetensorsHeader {
   /** By name. */
   readonly tensors: ReadonlyMap<string, SafetensorsTensor>;
-  /** What `__metadata__` says, such as `format`: `mlx`. */
+  /** The contents of `__metadata__`, such as `format`: `mlx`. */
   readonly metadata: ReadonlyMap<string, string>;
 }
 
-/** Sizes in JSON are numbers; one that a double cannot hold exactly is a lie about some file. */
+/** No real file needs a size that a double cannot hold exactly. */
 const count = z.int().nonnegative();
 const Entry = z.strictObject({
   dtype: z.custom<Dtype>((value) => typeof value === "string" && Object.hasOwn(dtypeBytes, value)),
@@ -62,7 +62,7 @@ const Entry = z.strictObject({
 });
 const Metadata = z.record(z.string(), z.string());
 
-/** Throws `MlxError`: `mlx_malformed`, `mlx_truncated` or `mlx_limit`, and the system's errors. */
+/** Throws `MlxError`: `mlx_malformed`, `mlx_truncated` or `mlx_limit`, and file system errors. */
 export async function readSafetensors(file: string): Promise<SafetensorsHeader> {
   await using handle = await open(file, "r");
   const { size } = await handle.stat();
@@ -80,14 +80,14 @@ function headerLength(file: string, start: Buffer, fileBytes: number): number {
   if (start.length < 8) throw new MlxError("mlx_truncated", `${file} ends before its header.`);
   const length = start.readBigUInt64LE();
   if (length > BigInt(SAFETENSORS_HEADER_BYTES_MAX)) {
-    const message = `${file} claims a header of ${length} bytes; ${SAFETENSORS_HEADER_BYTES_MAX} are the most allowed. Is it a safetensors file?`;
+    const message = `${file} claims a header of ${length} bytes; at most ${SAFETENSORS_HEADER_BYTES_MAX} are allowed. Is it a safetensors file?`;
     throw new MlxError("mlx_limit", message);
   }
   if (8 + Number(length) > fileBytes) throw new MlxError("mlx_truncated", `${file} ends within its header.`);
   return Number(length);
 }
 
-/** Reads the JSON of a header. `file` is the name for sentences, `fileBytes` the size of the whole file. */
+/** Reads the JSON of a header. `file` is the name for messages, `fileBytes` the size of the whole file. */
 export function parseSafetensorsHeader(
   file: string,
   header: Uint8Array,
@@ -101,7 +101,7 @@ export function parseSafetensorsHeader(
     if (name === "__metadata__") metadata = readMetadata(file, value);
     else tensors.set(name, readTensor(file, name, value, dataStart));
   }
-  checkPlaces(file, [...tensors.values()], dataStart, fileBytes);
+  checkOffsets(file, [...tensors.values()], dataStart, fileBytes);
   return { tensors, metadata };
 }
 
@@ -112,18 +112,18 @@ function parseObject(file: string, header: Uint8Array): object {
     text = new TextDecoder("utf-8", { fatal: true }).decode(header);
     json = JSON.parse(text);
   } catch (cause) {
-    throw new MlxError("mlx_malformed", `The header of ${file} is no JSON.`, { cause });
+    throw new MlxError("mlx_malformed", `The header of ${file} is not valid JSON.`, { cause });
   }
   if (typeof json !== "object" || json === null || Array.isArray(json))
     throw malformed(file, "its header is not an object");
   const names = countKeys(text);
   if (names > TENSORS_MAX) throw new MlxError("mlx_limit", `${file} lists more than ${TENSORS_MAX} tensors.`);
-  // JSON.parse keeps the last of two entries of one name; readers would disagree about which is meant.
+  // JSON.parse keeps the last of two entries with one name; other readers may keep the first.
   if (names !== Object.keys(json).length) throw malformed(file, "a tensor is listed twice");
   return json;
 }
 
-/** How many keys the outermost object has, as they are written. The text is known to be JSON. */
+/** The number of keys in the text of the outermost object, repeated ones included. The text is valid JSON. */
 function countKeys(text: string): number {
   let depth = 0;
   let keys = 0;
@@ -151,22 +151,22 @@ function readMetadata(file: string, value: unknown): ReadonlyMap<string, string>
 
 function readTensor(file: string, name: string, value: unknown, dataStart: number): SafetensorsTensor {
   if (name === "" || name.length > NAME_LENGTH_MAX || /\p{Cc}/u.test(name))
-    throw malformed(file, `a tensor's name is empty, too long, or not to be shown`);
+    throw malformed(file, `a tensor's name is empty, too long, or has control characters`);
   const entry = Entry.safeParse(value);
-  if (!entry.success) throw malformed(file, `the entry of ${name} is not what it should be`);
+  if (!entry.success) throw malformed(file, `the entry of ${name} is invalid`);
   const { dtype, shape, data_offsets: offsets } = entry.data;
   const [start, end] = offsets;
-  // In floating point a product that is not exact is at least as large as the largest exact integer.
+  // A floating-point product that is not exact is at least as large as the largest safe integer.
   const sizeBytes = shape.reduce((product, size) => product * size, dtypeBytes[dtype]);
   if (start > end || end - start !== sizeBytes) {
-    const due = `${shape.join(" x ")} of ${dtype}`;
-    throw malformed(file, `${name} takes ${end - start} bytes where ${due} needs ${sizeBytes}`);
+    const type = `${shape.join(" x ")} of ${dtype}`;
+    throw malformed(file, `${name} has ${end - start} bytes, but ${type} needs ${sizeBytes}`);
   }
   return { name, dtype, shape, offset: dataStart + start, sizeBytes };
 }
 
-/** The format allows no overlaps, no holes and nothing behind the last tensor. */
-function checkPlaces(
+/** The format allows no overlaps, no gaps and nothing after the last tensor. */
+function checkOffsets(
   file: string,
   tensors: readonly SafetensorsTensor[],
   dataStart: number,
@@ -174,12 +174,12 @@ function checkPlaces(
 ): void {
   let end = dataStart;
   let before = "the header";
-  // Of those that begin at one place, all but the last must be empty.
+  // Of several tensors with the same offset, all but the last must be empty.
   const bySize = tensors.toSorted((a, b) => a.sizeBytes - b.sizeBytes);
   const inOrder = bySize.toSorted((a, b) => a.offset - b.offset);
   for (const { name, offset, sizeBytes } of inOrder) {
     if (offset < end) throw malformed(file, `${before} and ${name} overlap`);
-    if (offset > end) throw malformed(file, `there is a hole between ${before} and ${name}`);
+    if (offset > end) throw malformed(file, `there is a gap between ${before} and ${name}`);
     end = offset + sizeBytes;
     before = name;
   }

@@ -1,4 +1,4 @@
-// From a planned tensor to the folder's tensors that it is made of, and their rows in pieces. Used by convert.ts.
+// Finds the folder's tensors that a planned tensor is made of, and reads their rows in pieces.
 import type { TensorPlan } from "./architectures/architecture.ts";
 import { MlxError } from "./errors.ts";
 import { isFloatType, type FloatType } from "./floats.ts";
@@ -9,7 +9,7 @@ import type { FolderTensor, Weights } from "./weights.ts";
 export type Source = PlainSource | (QuantizedTensor & SourceSize & { kind: "quantized" });
 
 interface SourceSize {
-  /** All rows, of all matrices of a stack. */
+  /** The rows of all matrices of a stack. */
   readonly rows: number;
   /** Weights in a row. */
   readonly columns: number;
@@ -24,7 +24,7 @@ interface PlainSource extends SourceSize {
 /** The bytes of some rows. */
 export interface RawRows {
   readonly weight: Uint8Array;
-  /** Empty where there are none. */
+  /** Empty if the tensor has none, like the biases. */
   readonly scales: Uint8Array;
   readonly biases: Uint8Array;
 }
@@ -32,17 +32,17 @@ export interface RawRows {
 /** A planned tensor with everything that is needed to write it. */
 export interface ReadyTensor {
   readonly plan: TensorPlan;
-  /** At least one, all stored alike. */
+  /** At least one. All are stored in the same way. */
   readonly sources: readonly Source[];
   /** Sizes in ggml's order. */
   readonly shape: readonly number[];
-  /** Names of all tensors of the folder that this one takes. */
+  /** Names of all tensors of the folder that are read for it. */
   readonly takes: readonly string[];
 }
 
-/** Weights of a piece: some MiB of each of the arrays that it passes through. */
+/** Weights per piece: a few MiB in each array that a piece passes through. */
 const pieceWeights = 1024 * 1024;
-/** The widest rows of today have some hundred thousand weights. */
+/** The widest real rows have some hundred thousand weights. */
 const columnsMax = 2 ** 24;
 
 /** Throws `MlxError`: `mlx_missing`, `mlx_malformed`, `mlx_unsupported` or `mlx_limit`. */
@@ -77,12 +77,12 @@ function sourceOf(
   }
   const weight = weights.get(name);
   if (!isFloatType(weight.dtype)) {
-    const message = `The tensor ${name} has the type ${weight.dtype}; F16, BF16 and F32 can be converted.`;
+    const message = `The tensor ${name} has the type ${weight.dtype}; supported types: F16, BF16, F32.`;
     throw new MlxError("mlx_unsupported", message);
   }
   const elements = weight.shape.reduce((product, size) => product * size, 1);
   if (elements === 0) throw new MlxError("mlx_malformed", `The tensor ${name} is empty.`);
-  // Of a vector that is put in another order each value is a row.
+  // In a reordered vector each value is a row.
   const columns = rowOrder !== undefined && weight.shape.length === 1 ? 1 : (weight.shape.at(-1) ?? 1);
   checkColumns(name, columns);
   return { kind: "plain", weight, dtype: weight.dtype, columns, rows: elements / columns };
@@ -90,7 +90,10 @@ function sourceOf(
 
 function checkColumns(name: string, columns: number): void {
   if (columns > columnsMax)
-    throw new MlxError("mlx_limit", `The tensor ${name} has rows of ${columns} weights.`);
+    throw new MlxError(
+      "mlx_limit",
+      `The tensor ${name} has rows of ${columns} weights; at most ${columnsMax} are allowed.`,
+    );
 }
 
 function checkAlike(name: string, first: Source, other: Source): void {
@@ -99,7 +102,7 @@ function checkAlike(name: string, first: Source, other: Source): void {
       ? `${source.dtype} ${source.weight.shape.join("x")}`
       : `${source.mode} ${source.bits} ${source.groupSize} ${source.weight.shape.join("x")} ${source.scales.dtype}`;
   if (key(first) === key(other)) return;
-  const message = `${first.weight.name} and ${other.weight.name} are stored differently; ${name} needs them alike.`;
+  const message = `${first.weight.name} and ${other.weight.name} must have the same type and shape to form ${name}.`;
   throw new MlxError("mlx_unsupported", message);
 }
 
@@ -117,7 +120,7 @@ function shapeOf(plan: TensorPlan, sources: readonly Source[], first: Source): r
   const own = [row, ...first.weight.shape.slice(0, -1).toReversed(), ...stack];
   const withoutOnes = (sizes: readonly number[]): string => sizes.filter((size) => size !== 1).join(" x ");
   if (withoutOnes(shape) === withoutOnes(own)) return shape;
-  const message = `${first.weight.name} has the sizes ${own.join(" x ")}; the settings ask for ${shape.join(" x ")}.`;
+  const message = `${first.weight.name} is ${own.join(" x ")}; by config.json it must be ${shape.join(" x ")}.`;
   throw new MlxError("mlx_malformed", message);
 }
 
@@ -152,7 +155,7 @@ async function readRows(
   { first, end, order }: { first: number; end: number; order: Uint32Array | undefined },
 ): Promise<Uint8Array> {
   if (order === undefined) return await weights.read(tensor, first * rowBytes, (end - first) * rowBytes);
-  // Orders move rows within a head, so what lies between the first and the last row is little more than the rows.
+  // Orders move rows within a head, so the span from the first to the last row is little more than the rows themselves.
   const least = order.reduce((a, b) => Math.min(a, b), Infinity);
   const most = order.reduce((a, b) => Math.max(a, b), 0);
   const span = await weights.read(tensor, least * rowBytes, (most + 1 - least) * rowBytes);

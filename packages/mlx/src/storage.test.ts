@@ -1,4 +1,4 @@
-// Every way of storing weights, one by one against the formulas of both formats.
+// Every storage of weights, checked against the formulas of both formats one weight at a time.
 import { halfBits } from "@ingle/gguf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ import { packCodes, quantizeGroup, roundToBrain, type Group } from "./testing/qu
 const rows = 2;
 const groupsOfRow = 4;
 
-/** A number from a list, for tests that want the same ones each time. */
+/** Repeatable pseudo-random numbers. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -69,7 +69,7 @@ function valuesOf(groups: readonly Group[]): number[] {
   );
 }
 
-/** The first storage that is good enough, as writing takes it, with what was written. */
+/** The first storage that is good enough, chosen as write-model.ts does, with the written bytes. */
 function store(tensor: ReadyTensor, raw: RawRows, exact = false) {
   const storages = storagesOf(tensor);
   for (const storage of storages) {
@@ -85,7 +85,7 @@ function read(type: StoredType, bytes: Uint8Array, count: number): number[] {
   return Array.from({ length: count }, (_, index) => ggmlValue(type, bytes, index));
 }
 
-/** The tally that the values themselves give. */
+/** The tally computed from the values themselves. */
 function trueError(
   wanted: readonly number[],
   found: readonly number[],
@@ -117,7 +117,7 @@ describe("affine weights of up to 5 bits", () => {
   it.each(small)(
     "keep every value where halves hold the scales: $bits bits, groups of $groupSize",
     ({ bits, groupSize }) => {
-      // Any codes with any scales, negative ones too, not only what a quantizer would make.
+      // Any codes with any scales, negative ones too, not only those that a quantizer would make.
       const random = seeded(7);
       const groups = Array.from({ length: rows * groupsOfRow }, () => ({
         scale: toHalf(random() - 0.5),
@@ -139,7 +139,7 @@ describe("affine weights of up to 5 bits", () => {
     expect(read(type, bytes, 512)).toEqual(valuesOf(groups));
   });
 
-  it("are rounded a little, and it is said, where halves do not hold the scales", () => {
+  it("are rounded slightly, and the tally shows it, if halves do not hold the scales", () => {
     const groups = madeGroups(4, 64, Math.fround);
     const tensor = tensorOf("affine", { bits: 4, groupSize: 64, dtype: "F32" });
     const raw = affineRows(groups, 4, "F32");
@@ -153,7 +153,7 @@ describe("affine weights of up to 5 bits", () => {
     expect(store(tensor, raw, true).type).toBe("F16");
   });
 
-  it("become numbers of 32 bits where their scales are beyond any half", () => {
+  it("become F32 if their scales exceed any half", () => {
     const groups = madeGroups(4, 64, Math.fround).map((group) => ({ ...group, scale: 1e6, bias: -3e6 }));
     const tensor = tensorOf("affine", { bits: 4, groupSize: 64, dtype: "F32" });
     const { type, bytes } = store(tensor, affineRows(groups, 4, "F32"));
@@ -185,7 +185,7 @@ describe("affine weights of 6 and 8 bits", () => {
     },
   );
 
-  it("keep their codes where the bias is a whole multiple of the scale and they fit", () => {
+  it("keep their codes if the bias is a whole multiple of the scale and they fit", () => {
     const random = seeded(3);
     const groups = Array.from({ length: rows * groupsOfRow }, () => ({
       scale: 2 ** -8,
@@ -199,7 +199,7 @@ describe("affine weights of 6 and 8 bits", () => {
     expect(read(type, bytes, 512)).toEqual(valuesOf(groups));
   });
 
-  it("become halves where Q8_0 would lose more than they did, and where it is asked for", () => {
+  it("become halves if Q8_0 would lose more than their own quantization did, and with `exact`", () => {
     // Far from zero: most of Q8_0's range would be wasted.
     const shifted = madeGroups(8, 64, toHalf).map(({ scale, codes }) => ({
       scale,
@@ -215,7 +215,7 @@ describe("affine weights of 6 and 8 bits", () => {
     expect(store(tensor, affineRows(madeGroups(8, 64, toHalf), 8, "F16"), true).type).toBe("F16");
   });
 
-  it("of a group without any scale are what the bias is", () => {
+  it("of a group whose scale is 0 are equal to the bias", () => {
     const groups = madeGroups(8, 32, toHalf).map((group, index) => ({ ...group, scale: 0, bias: index / 8 }));
     const tensor = tensorOf("affine", { bits: 8, groupSize: 32, dtype: "F16" });
     const { type, bytes } = store(tensor, affineRows(groups, 8, "F16"));
@@ -254,7 +254,7 @@ describe("floats of 4 and 8 bits", () => {
     );
   });
 
-  it("of nvfp4 keep every value, and become halves where ggml would read a scale otherwise", () => {
+  it("of nvfp4 keep every value, and become halves if ggml would read a scale differently", () => {
     fc.assert(
       fc.property(anyCodes(64), anyCodes(8), (weight, any) => {
         const scales = any.map((scale) => scale % 0x7f);
@@ -328,7 +328,7 @@ describe("plain numbers", () => {
   const none = new Uint8Array(0);
   const values = [1, -2, 0.5, 3, 0, 8, -0.25, 7];
 
-  it.each(["F16", "BF16", "F32"] as const)("of %s go through as they are", (dtype) => {
+  it.each(["F16", "BF16", "F32"] as const)("of %s are copied", (dtype) => {
     const weight = bytesOf(dtype, values);
     const { type, bytes } = store(plain(dtype, {}), { weight, scales: none, biases: none });
     expect(type).toBe(dtype);

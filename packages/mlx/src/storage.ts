@@ -1,5 +1,5 @@
-// Which of ggml's types a tensor gets: candidates for each way of storing in the folder, the smallest first; the first that
-// loses little enough is taken. Used by convert.ts.
+// Chooses ggml's type for a tensor: the candidates depend on the folder's quantization, smallest first, and the first one with
+// a small enough error is used.
 import { addTally, noErrors, type ErrorTally } from "./error-tally.ts";
 import { unpackCodes } from "./affine.ts";
 import { isFloatType, readFloats, writeFloats, type FloatType } from "./floats.ts";
@@ -14,7 +14,7 @@ import {
 } from "./microscaling.ts";
 import type { RawRows, ReadyTensor, Source } from "./sources.ts";
 
-/** ggml's types that are written, with their numbers and llama.cpp's numbers of files made of them (`general.file_type`). */
+/** The types that are written: ggml's number, and llama.cpp's number for files of mostly this type (`general.file_type`). */
 export const storedTypes = {
   F32: { code: 0, fileType: 0 },
   F16: { code: 1, fileType: 1 },
@@ -30,20 +30,20 @@ export type StoredType = keyof typeof storedTypes;
 /** A way to write a tensor. */
 export interface Storage {
   readonly type: StoredType;
-  /** Writes the rows and adds what is lost to the tally. */
+  /** Writes the rows and adds the errors to the tally. */
   encode(rows: RawRows, tally: ErrorTally): Uint8Array;
 }
 
 export interface StorageOptions {
-  /** Blocks only where they hold every weight as it is, numbers of 16 bits elsewhere. Default false. */
+  /** Uses block types only if they hold every weight exactly, and 16-bit floats otherwise. Default false. */
   readonly exact?: boolean | undefined;
 }
 
-/** The smallest first; the last one holds everything. */
+/** Smallest first; the last one holds any values. */
 export function storagesOf({ plan, sources, shape }: ReadyTensor): readonly Storage[] {
   const [source] = sources;
   if (source === undefined) throw new TypeError(`${plan.name} has no source.`);
-  // llama.cpp adds and multiplies by vectors in F32 only.
+  // llama.cpp needs vectors in F32.
   const mustBeF32 = plan.type === "f32" || shape.length === 1;
   if (source.kind === "plain")
     return [plainStorage(source.dtype, mustBeF32 ? "F32" : source.dtype, plan.add)];
@@ -52,8 +52,8 @@ export function storagesOf({ plan, sources, shape }: ReadyTensor): readonly Stor
 }
 
 /**
- * Whether the tensor may be stored so: the error's root mean square is at most half a step of the source, which is what its
- * own quantization was allowed to lose; `exact` allows blocks no error at all.
+ * Whether the error is small enough: a root mean square of at most half a step of the source, as large as the error of its
+ * own quantization; with `exact`, no error at all in block types.
  */
 export function isGoodEnough(
   type: StoredType,
@@ -64,7 +64,7 @@ export function isGoodEnough(
   return tally.squares <= tally.stepSquares / 4;
 }
 
-/** A number for every weight already: the bytes go through where the type stays. */
+/** For sources that are not quantized: if type and values stay the same, the bytes are copied. */
 function plainStorage(from: FloatType, to: FloatType, add: number | undefined): Storage {
   const encode = ({ weight }: RawRows): Uint8Array => {
     if (from === to && add === undefined) return weight;
@@ -79,7 +79,7 @@ type QuantizedSource = Extract<Source, { kind: "quantized" }>;
 
 function affineStorages({ bits, groupSize, scales }: QuantizedSource, mustBeF32: boolean): Storage[] {
   const { dtype } = scales;
-  if (!isFloatType(dtype)) throw new TypeError(`Scales of the type ${dtype} were let through.`);
+  if (!isFloatType(dtype)) throw new TypeError(`Scales of the type ${dtype} were not refused.`);
   const storage = (type: StoredType, encoder: AffineEncoder): Storage => ({
     type,
     encode: (rows, tally) => {
@@ -119,7 +119,7 @@ function scaledStorages(
   const f32 = storage("F32", encodeScaledFloats("F32"));
   if (mustBeF32) return [f32];
   if (mode === "mxfp4") return [storage("MXFP4", encodeMxfp4)];
-  // Both hold all of their products: few digits, and exponents that fit.
+  // BF16 and F16 hold all products of codes and scales exactly: few digits, and exponents that fit.
   if (mode === "mxfp8") return [storage("BF16", encodeScaledFloats("BF16"))];
   const f16 = storage("F16", encodeScaledFloats("F16"));
   if (columns % nvfp4BlockWeights !== 0) return [f16];

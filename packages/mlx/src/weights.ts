@@ -1,40 +1,42 @@
-// The tensors of a folder: one model.safetensors or several shards, seen as one list. Used by convert.ts.
+// The tensors of a folder, from one model.safetensors or several shards.
 import { open, readdir, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
 import { MlxError } from "./errors.ts";
 import { readSafetensors, type SafetensorsTensor } from "./safetensors.ts";
 
-/** Shards have up to 5 GB; the largest models of today have less than two hundred. */
+/** Shards have up to 5 GB; the largest models have less than two hundred. */
 const SHARDS_MAX = 1000;
 
-/** A tensor, and which of the folder's files holds it. */
+/** A tensor, and the name of its file. */
 export interface FolderTensor extends SafetensorsTensor {
   readonly file: string;
 }
 
 /**
- * The names of the files that hold the weights, sorted. As mlx-lm, all `model*.safetensors` are taken; what the index says
- * of them is not needed for reading.
+ * The names of the weight files, sorted: all `model*.safetensors`, as in mlx-lm. The index is not needed for reading.
  */
 export async function weightFiles(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => /^model.*\.safetensors$/.test(name)).toSorted();
-  if (names.length === 0) throw new MlxError("mlx_missing", `${folder} holds no model*.safetensors.`);
+  if (names.length === 0) throw new MlxError("mlx_missing", `${folder} has no model*.safetensors.`);
   if (names.length > SHARDS_MAX)
-    throw new MlxError("mlx_limit", `${folder} holds ${names.length} files of weights.`);
+    throw new MlxError(
+      "mlx_limit",
+      `${folder} has ${names.length} weight files; at most ${SHARDS_MAX} are allowed.`,
+    );
   checkShards(names);
   return names;
 }
 
-/** A shard that is missing would otherwise show only as a missing tensor. */
+/** Names the missing shard; otherwise only a missing tensor would be reported. */
 function checkShards(names: readonly string[]): void {
   for (const name of names) {
     const match = /^(.*-)(\d{5})-of-(\d{5})\.safetensors$/.exec(name);
     if (match === null) continue;
     const [, stem = "", , count = ""] = match;
     for (let number = 1; number <= Math.min(Number(count), SHARDS_MAX); number += 1) {
-      const wanted = `${stem}${String(number).padStart(5, "0")}-of-${count}.safetensors`;
-      if (!names.includes(wanted)) throw new MlxError("mlx_missing", `${wanted} is missing beside ${name}.`);
+      const shard = `${stem}${String(number).padStart(5, "0")}-of-${count}.safetensors`;
+      if (!names.includes(shard)) throw new MlxError("mlx_missing", `${shard} is missing next to ${name}.`);
     }
   }
 }
@@ -50,7 +52,7 @@ export class Weights implements AsyncDisposable {
     this.#handles = handles;
   }
 
-  /** Throws `MlxError`: `mlx_missing`, `mlx_malformed`, `mlx_truncated` or `mlx_limit`, and the system's errors. */
+  /** Throws `MlxError`: `mlx_missing`, `mlx_malformed`, `mlx_truncated` or `mlx_limit`, and file system errors. */
   static async open(folder: string): Promise<Weights> {
     const tensors = new Map<string, FolderTensor>();
     const handles = new Map<string, FileHandle>();
@@ -79,7 +81,7 @@ export class Weights implements AsyncDisposable {
     return tensor;
   }
 
-  /** Bytes of a tensor from `start`, into a buffer of its own. Throws `mlx_truncated` when the file has become shorter. */
+  /** Reads bytes of a tensor from `start` into a new buffer. Throws `mlx_truncated` if the file became shorter. */
   async read(tensor: FolderTensor, start: number, length: number): Promise<Uint8Array> {
     const handle = this.#handles.get(tensor.file);
     if (handle === undefined) throw new TypeError(`${tensor.file} is not open.`);

@@ -1,4 +1,4 @@
-// The other end of in-worker.ts: does one task and says how it went.
+// The worker thread of in-worker.ts: runs one task and reports its progress and its result.
 import { parentPort, workerData } from "node:worker_threads";
 
 import { digestContents } from "./contents.ts";
@@ -13,7 +13,7 @@ const stop = new AbortController();
 port.once("message", () => stop.abort());
 const send = (message: WorkerMessage): void => port.postMessage(message);
 
-/** A terminal takes ten pictures a second; a message for each megabyte would only cost time. */
+/** Progress is drawn about ten times a second; a message per megabyte would only cost time. */
 const intervalMs = 50;
 let lastAt = 0;
 const { signal } = stop;
@@ -27,7 +27,7 @@ const options = {
   },
 };
 
-const task: Task = workerData; // what in-worker.ts handed in
+const task: Task = workerData; // from in-worker.ts
 try {
   const value =
     task.kind === "digest"

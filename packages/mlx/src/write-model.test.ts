@@ -1,4 +1,4 @@
-// Whole files: what is planned, from shards, in its order, with its types, against the folder's weights one by one.
+// Whole files: planned tensors from shards, in order and in their types, against the folder's weights one by one.
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -30,7 +30,7 @@ const scaleOf = (row: number): number => half(halfBits(0.01 * (row + 1)));
 const weightOf = (row: number, column: number): number =>
   Math.fround(Math.fround(scaleOf(row) * codeOf(row, column)) - 1);
 
-/** A module of these rows, 4 bits in groups of 64, a scale for each row and a bias of -1. */
+/** A module of these rows, 4 bits in groups of 64, with one scale per row and a bias of -1. */
 function quantized(module: string, rows: readonly number[], bits = 4): Record<string, TensorBytes> {
   const all = Array.from({ length: columns }, (_, column) => column);
   const packed = rows.map((row) =>
@@ -96,7 +96,7 @@ async function failure(writing: Promise<unknown>): Promise<MlxErrorCode> {
     () => expect.fail("it should have failed"),
     (reason: unknown) => reason,
   );
-  // What failed leaves nothing behind.
+  // Nothing is left behind.
   expect((await readdir(folder)).filter((name) => name.includes("gguf"))).toEqual([]);
   return Reflect.get(error as Error, "code") as MlxErrorCode;
 }
@@ -137,7 +137,7 @@ describe("a planned model", () => {
     ]);
   });
 
-  it("puts rows in their order, of vectors each value", async () => {
+  it("has reordered rows, and reordered values in vectors", async () => {
     const shards = {
       "model.safetensors": { ...quantized("a", [0, 1, 2, 3]), "a.bias": f32([4], [0, 1, 2, 3]) },
     };
@@ -150,7 +150,7 @@ describe("a planned model", () => {
     expect(values("bias", "F32")).toEqual([2, 0, 3, 1]);
   });
 
-  it("stacks several tensors, and takes views of one", async () => {
+  it("may have stacks of several tensors, and tensors without their dimensions of 1", async () => {
     const shards = {
       "model.safetensors": {
         ...quantized("e0", [0, 1]),
@@ -188,8 +188,8 @@ describe("a planned model", () => {
     }
   });
 
-  it("takes a tensor back that lost too much, and says what became of it", async () => {
-    // Codes far from zero, in 8 bits: Q8_0 would waste most of its range.
+  it("stores a tensor again if it lost too much, and reports how it was stored", async () => {
+    // 8-bit codes far from zero: Q8_0 would waste most of its range.
     const eight = quantized("a", [0, 1], 8);
     const biases = new Uint8Array(Uint16Array.of(halfBits(10), halfBits(10)).buffer);
     const scales = new Uint8Array(Uint16Array.of(halfBits(0.02), halfBits(0.02)).buffer);
@@ -214,7 +214,7 @@ describe("a planned model", () => {
     expect(report.steps[0]!.error.inSteps).toBeLessThan(0.5);
   });
 
-  it("tells how far it is, and leaves nothing behind when it is stopped", async () => {
+  it("reports progress, and leaves nothing behind when it is aborted", async () => {
     const shards = { "model.safetensors": { ...quantized("a", [0, 1]), ...quantized("b", [2]) } };
     const tensors = [matrix("t", "a.weight", 2), matrix("u", "b.weight", 1)];
     const seen: number[][] = [];
@@ -230,7 +230,7 @@ describe("a planned model", () => {
   });
 });
 
-describe("a folder that does not hold the plan is refused:", () => {
+describe("a folder that does not match the plan is refused:", () => {
   const shards = { "model.safetensors": { ...quantized("a", [0, 1]), n: f32([2, 3], [1, 2, 3, 4, 5, 6]) } };
 
   it.each([
@@ -245,7 +245,7 @@ describe("a folder that does not hold the plan is refused:", () => {
     expect(await failure(write(shards, [tensor]))).toBe(code);
   });
 
-  it("a shard is missing, or two shards hold one tensor", async () => {
+  it("a shard is missing, or two shards have the same tensor", async () => {
     const lonely = { "model-00001-of-00002.safetensors": quantized("a", [0]) };
     expect(await failure(write(lonely, []))).toBe("mlx_missing");
     const twice = { ...lonely, "model-00002-of-00002.safetensors": quantized("a", [0]) };
@@ -259,7 +259,7 @@ describe("a folder that does not hold the plan is refused:", () => {
     expect(await failure(write(broken, [matrix("t", "a.weight", 2)]))).toBe("mlx_malformed");
   });
 
-  it("weights of a type that none of ours is", async () => {
+  it("weights have an unsupported type", async () => {
     const integers = {
       "model.safetensors": { i: { dtype: "I32" as const, shape: [1], bytes: new Uint8Array(4) } },
     };

@@ -1,5 +1,4 @@
-// Writes a planned model as a GGUF file, tensor by tensor. Memory is that of a few pieces, however large the model is. Used
-// by convert-folder.ts.
+// Writes a planned model as a GGUF file, tensor by tensor. It needs the memory of a few pieces, however large the model is.
 import { stat } from "node:fs/promises";
 
 import { GgufWriter, tensorTypes, type GgufMetadata, type GgufValue } from "@ingle/gguf";
@@ -14,16 +13,16 @@ import { isGoodEnough, storagesOf, storedTypes, type Storage, type StoredType } 
 import type { Weights } from "./weights.ts";
 
 export interface ConvertOptions {
-  /** Stores weights that no block type holds exactly as F16 instead of the smallest that comes near. Default false. */
+  /** Stores weights that no block type holds exactly as F16, instead of the smallest type that comes near. Default false. */
   exact?: boolean | undefined;
-  /** Told after each tensor, in bytes of the folder's weights. */
+  /** Called after each tensor, with bytes of the folder's weights. */
   onProgress?: ((bytes: number, totalBytes: number) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What became of all tensors that were stored alike. */
+/** All tensors that were converted from one format to one type. */
 export interface ConversionStep {
-  /** As the folder has them, such as `affine 4-bit, groups of 64` or `BF16`. */
+  /** The format in the folder, such as `affine 4-bit, groups of 64` or `BF16`. */
   from: string;
   /** ggml's type. */
   to: StoredType;
@@ -31,32 +30,29 @@ export interface ConversionStep {
   /** In the GGUF file. */
   bytes: number;
   /**
-   * Against the folder's weights; 0 where nothing was lost. `inSteps`: the root mean square, in steps of the source's own
-   * quantization. `largest`: of a single weight, as a number.
+   * The error against the folder's weights; 0 if nothing was lost. `inSteps`: the root mean square, in steps of the source's
+   * own quantization. `largest`: the largest error of a single weight.
    */
   error: { inSteps: number; largest: number };
 }
 
 export interface ConversionReport {
-  /** The most bytes first. */
+  /** Sorted by bytes, largest first. */
   steps: ConversionStep[];
-  /** Tensors of the folder that the model does not need, as those of a part for images. */
+  /** Tensors of the folder that were not converted, such as those of a vision tower. */
   unused: string[];
   bytes: number;
 }
 
-/** A model that is planned to the last tensor. */
 export interface ConvertibleModel {
   plan: ModelPlan;
-  /** Keys that begin with `tokenizer.`. */
+  /** The keys that start with `tokenizer.`. */
   tokenizer: GgufMetadata;
   settings: QuantizationSettings;
   weights: Weights;
 }
 
-/**
- * Writes the file; nothing is left behind when it fails. Throws `MlxError`, the system's errors or the signal's reason.
- */
+/** Writes the file; if it fails, nothing is left behind. Throws `MlxError`, file system errors and the signal's reason. */
 export async function writeModel(
   target: string,
   { plan, tokenizer, settings, weights }: ConvertibleModel,
@@ -86,7 +82,7 @@ async function writeFile(
   options: ConvertOptions,
 ): Promise<ConversionStep[]> {
   const { metadata, constants, tensors, weights } = contents;
-  // Types are put in when they are known; the header has the same size with any.
+  // The actual types are set as they are chosen; they do not change the size of the header.
   const typeCode = storedTypes.F32.code;
   const heads = [
     ...constants.map(({ name, values }) => ({ name, typeCode, shape: [values.length] })),
@@ -99,7 +95,7 @@ async function writeFile(
   let doneBytes = 0;
   for (const tensor of tensors) {
     const { type, tally } = await writeTensor(writer, tensor, weights, options);
-    note(steps, tensor, type, tally);
+    addToSteps(steps, tensor, type, tally);
     doneBytes += sourceBytes(tensor);
     options.onProgress?.(doneBytes, totalBytes);
   }
@@ -128,13 +124,13 @@ async function writeTensor(
     }
     writer.dropLast();
   }
-  throw new TypeError(`There is no way to store ${tensor.plan.name}.`);
+  throw new TypeError(`No storage for ${tensor.plan.name}.`);
 }
 
-/** The last way to store holds every number: an error without bounds is that of weights that are none. */
+/** The last storage holds any number: its error is only infinite if weights are infinite or NaN. */
 function checkNumbers({ sources: [source] }: ReadyTensor, { squares }: ErrorTally): void {
   if (Number.isFinite(squares)) return;
-  const message = `The tensor ${source?.weight.name} has weights that are infinite or no numbers.`;
+  const message = `The tensor ${source?.weight.name} has weights that are infinite or NaN.`;
   throw new MlxError("mlx_malformed", message);
 }
 
@@ -150,17 +146,22 @@ async function* pieces(
 function metadataOf(plan: ModelPlan, tokenizer: GgufMetadata): Map<string, GgufValue> {
   return new Map<string, GgufValue>([
     ...plan.metadata,
-    // Before the tokenizer, whose lists are long: who looks at a file's beginning finds it there.
+    // Before the tokenizer, whose lists are long, so that the first bytes of the file contain it.
     ["general.file_type", { type: "uint32", value: 0 }],
     ["general.quantization_version", { type: "uint32", value: 2 }],
     ...tokenizer,
   ]);
 }
 
-/** What is written, while it is written. */
+/** A step while its tensors are written. */
 type GrowingStep = Omit<ConversionStep, "error"> & { tally: ErrorTally };
 
-function note(steps: Map<string, GrowingStep>, tensor: ReadyTensor, to: StoredType, tally: ErrorTally): void {
+function addToSteps(
+  steps: Map<string, GrowingStep>,
+  tensor: ReadyTensor,
+  to: StoredType,
+  tally: ErrorTally,
+): void {
   const from = describe(tensor);
   const step = steps.get(`${from} ${to}`) ?? { from, to, tensors: 0, bytes: 0, tally: noErrors() };
   step.tensors += 1;
@@ -181,7 +182,7 @@ function storedBytes({ shape }: ReadyTensor, type: StoredType): number {
   return found === undefined ? 0 : (elements / found.blockElements) * found.blockBytes;
 }
 
-/** Named by the type that takes the most bytes. */
+/** The file's type is the one with the most bytes. */
 function fileTypeOf(steps: readonly GrowingStep[]): number {
   const most = steps.toSorted((a, b) => b.bytes - a.bytes)[0];
   return most === undefined ? 0 : storedTypes[most.to].fileType;

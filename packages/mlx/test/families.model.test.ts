@@ -1,5 +1,5 @@
-// Each family as a whole: a tiny folder is converted, and llama.cpp computes with it as with a GGUF file of the same weights
-// that was written without it.
+// Each family as a whole: a tiny folder is converted, and llama.cpp computes the same as with a GGUF file of the same weights
+// that was written directly.
 import { mkdtemp, open, readdir, rename, rm, truncate, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -58,7 +58,7 @@ async function loadExact(file: string): Promise<LoadedModel> {
   return load(file, { threads: 1, contextLength: 256, flashAttention: "off" });
 }
 
-/** The likeliest tokens and their logarithms, step by step. */
+/** The likeliest tokens and their log probabilities, step by step. */
 async function answers({ model }: LoadedModel, prompt: string) {
   const result = await model.generate({ prompt, temperature: 0, maxTokens: 4, logprobs: 5 });
   return result.logprobs ?? [];
@@ -86,7 +86,7 @@ describe.each(families)("$model.architecture", (options) => {
     pair = await makePair(name, { ...options, model }, true);
   });
 
-  it("has the same tensors as the file of the same weights, bit by bit where its types are the same", async () => {
+  it("has the same tensors as the file of the same weights, and the same bits if the types are equal", async () => {
     const [imported, reference] = [await tensorsOf(pair.imported), await tensorsOf(pair.reference)];
     expect([...imported.keys()].toSorted()).toEqual([...reference.keys()].toSorted());
     let equal = 0;
@@ -99,7 +99,7 @@ describe.each(families)("$model.architecture", (options) => {
     expect(equal).toBeGreaterThan(2);
   });
 
-  it("computes what that file computes, and splits texts alike", async () => {
+  it("computes the same as that file, and splits texts alike", async () => {
     await using imported = await loadExact(pair.imported);
     await using reference = await loadExact(pair.reference);
     const tokens = await imported.model.tokenizer.encode(HARD_TEXT);
@@ -112,7 +112,7 @@ describe.each(families)("$model.architecture", (options) => {
     expect(ours).toHaveLength(4);
     // Blocks of 4 and 5 bits are multiplied by vectors rounded to 8 bits, each rounding by at most 1/254 of the largest of 32;
     // over two layers that is some hundredths of the logits' deviation of 3. F16 has no such difference.
-    // Where two tokens are nearly as likely, the texts may part; what comes after is no comparison.
+    // If two tokens are nearly equally likely, the texts may diverge; nothing after that can be compared.
     const parted = theirs.findIndex(
       ({ bytes }, step) => !Buffer.from(bytes).equals(ours[step]?.bytes ?? Buffer.alloc(0)),
     );
@@ -131,7 +131,7 @@ describe("a folder that is damaged", () => {
     await makeMlxFolder(folder, path.join(home, "whole.gguf"), options);
   });
 
-  it("by a missing shard, a cut one or a missing config.json is refused, and nothing is left", async () => {
+  it("by a missing shard, a truncated one or a missing config.json is refused, and nothing is left behind", async () => {
     const shard = path.join(folder, "model-00002-of-00002.safetensors");
     await rename(shard, `${shard}.away`);
     await expect(convertFolder(folder, target())).rejects.toMatchObject({ code: "mlx_missing" });
@@ -146,7 +146,7 @@ describe("a folder that is damaged", () => {
     expect((await readdir(home)).filter((file) => file.startsWith("damaged."))).toEqual([]);
   });
 
-  it("by sizes that are not its settings' is refused", async () => {
+  it("by sizes that contradict its settings is refused", async () => {
     const other = path.join(home, "other");
     const options: MlxFolderOptions = { model: { layers: 1 }, config: { intermediate_size: 256 } };
     await makeMlxFolder(other, path.join(home, "other-reference.gguf"), options);

@@ -1,7 +1,7 @@
 // What a model's header tells before its weights are read or fetched, and the memory it will need. Used by the hub's peek,
 // by import and by the list.
 import { open } from "node:fs/promises";
-import { GgufError, HEADER_BYTES_MAX, parseGgufBeginning, type GgufMetadata } from "@ingle/gguf";
+import { GgufError, HEADER_BYTES_MAX, parsePartialGguf, type GgufMetadata } from "@ingle/gguf";
 import { contextSize, parallelDefault } from "../context-size.ts";
 import { EngineError } from "../errors.ts";
 import { quantizationInHeader } from "./quantization.ts";
@@ -93,9 +93,9 @@ export function damagedModel(what: string, error: unknown): unknown {
 /** The metadata, when these bytes hold enough of it. `isAll`: more will not come. */
 function beginningOf(what: string, bytes: Uint8Array, isAll: boolean): GgufMetadata | undefined {
   try {
-    const { metadata, isWhole } = parseGgufBeginning(bytes);
+    const { metadata, isComplete } = parsePartialGguf(bytes);
     // The facts stand before the tokenizer, whose lists are long; in a file of another order all of it is read.
-    if (isWhole || [...metadata.keys()].some((key) => key.startsWith("tokenizer."))) return metadata;
+    if (isComplete || [...metadata.keys()].some((key) => key.startsWith("tokenizer."))) return metadata;
   } catch (error) {
     if (isAll || !(error instanceof GgufError) || error.code !== "gguf_truncated")
       throw damagedModel(what, error);

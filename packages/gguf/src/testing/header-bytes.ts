@@ -1,5 +1,5 @@
-// Spells a GGUF header field by field and remembers where each one lies, so that tests can damage any of them. For tests
-// only; it writes what it is told, right or wrong.
+// Writes a GGUF header field by field and records where each one is, so that tests can damage any of them. It writes what it
+// is told, right or wrong.
 
 /** A number in the header: a count, a length, a type, an offset. */
 export interface Field {
@@ -55,7 +55,7 @@ export class HeaderBytes {
   }
 }
 
-/** A header with a key of every kind and two tensors, 64 and 72 bytes of data: what most tests damage. */
+/** A header with a key of every kind and two tensors of 64 and 68 bytes of data: most tests damage it. */
 export function wholeHeader(): HeaderBytes {
   const header = new HeaderBytes().start(2, 7);
   header.text("key", "general.architecture").uint32("string type", 8).text("value", "lfm2");

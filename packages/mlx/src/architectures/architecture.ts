@@ -1,29 +1,27 @@
-// What convert.ts must know of a family of models: how its tensors and settings are called in GGUF. One file of this folder
-// for each family.
+// The interface of a family of models: the names of its tensors and settings in GGUF. Each family is one file of this
+// folder.
 import type { GgufMetadata } from "@ingle/gguf";
 
 import type { MlxConfig } from "../config.ts";
 
-/** One family of models. */
 export interface Architecture {
   /** Values of config.json's `model_type`. */
   readonly modelTypes: readonly string[];
   /**
-   * What the GGUF file has to hold. `tensorNames`: every tensor of the folder, those of quantization (`.scales`, `.biases`)
-   * included. Throws `MlxError`: `mlx_unsupported` for settings that cannot be converted, `mlx_malformed` for values that
-   * make no model.
+   * Plans the GGUF file. `tensorNames` are all tensors of the folder, those of quantization (`.scales`, `.biases`) included.
+   * Throws `MlxError`: `mlx_unsupported` for settings that cannot be converted, `mlx_malformed` for impossible values.
    */
   plan(config: MlxConfig, tensorNames: ReadonlySet<string>): ModelPlan;
 }
 
 export interface ModelPlan {
-  /** Without the tokenizer's keys, and without those that say how the weights are stored. */
+  /** Without the keys of the tokenizer and of the weights' storage. */
   readonly metadata: GgufMetadata;
-  /** How many tokens the embeddings have rows for; the tokenizer is filled up to as many. */
+  /** Rows of the token embeddings; the tokenizer is padded to as many tokens. */
   readonly vocabulary: number;
   /** In the order of the file. */
   readonly tensors: readonly TensorPlan[];
-  /** Tensors that follow from the settings, as the factors of rotary positions do. They come first in the file. */
+  /** Tensors computed from the settings, such as factors of rotary positions. They come first in the file. */
   readonly constants?: readonly ConstantTensor[];
 }
 
@@ -38,26 +36,25 @@ export interface TensorPlan {
   /** Name in the GGUF file, such as `blk.0.attn_q.weight`. */
   readonly name: string;
   /**
-   * Names of tensors in the folder, such as `model.layers.0.self_attn.q_proj.weight`. Where `.scales` lie beside a `.weight`
-   * it is quantized. Several of one shape become one with a dimension more, as the experts of a mixture.
+   * Names of tensors in the folder, such as `model.layers.0.self_attn.q_proj.weight`. A `.weight` that has `.scales` is
+   * quantized. Several sources of one shape are stacked in an additional dimension, such as the experts of a mixture.
    */
   readonly sources: readonly string[];
   /**
-   * The rows (outputs) in the order of the file: row `i` is the source's row `rowOrder[i]`; as long as the source has rows.
-   * For llama's rotary embedding. Rows are whole, so it holds for quantized tensors too. Of a tensor of one dimension each
-   * value is a row.
+   * Row `i` of the file is the source's row `rowOrder[i]`; one entry per row. For llama's rotary embedding. It moves whole rows,
+   * so it works for quantized tensors too. In a tensor of one dimension each value is a row.
    */
   readonly rowOrder?: Uint32Array;
-  /** Added to every value, as 1 to gemma's norms. Only where the source is not quantized. */
+  /** Added to every value, for example 1 to gemma's norms. Only for sources that are not quantized. */
   readonly add?: number;
   /**
-   * Sizes in ggml's order (the row length first), as the settings have them. The source has the same but for dimensions of 1;
-   * anything else is a folder that contradicts itself.
+   * Sizes in ggml's order (the row length first), as the settings give them. The source must have the same, except for
+   * dimensions of 1.
    */
   readonly shape: readonly number[];
   /**
-   * `f32`: llama.cpp computes with this tensor in F32 only, as with convolutions and routers. Tensors of one dimension are F32
-   * anyhow. Default: what the source's storage suggests.
+   * `f32`: llama.cpp computes with this tensor only in F32, for example with convolutions and routers. Tensors of one dimension
+   * are always F32. Default: the type closest to the source's storage.
    */
   readonly type?: "f32";
 }

@@ -1,5 +1,5 @@
-// The families against what llama.cpp's own converter writes for real models' settings, and against damaged settings.
-import type { GgufMetadata } from "@ingle/gguf";
+// The families against the output of llama.cpp's own converter for real models' settings, and against damaged settings.
+import { valueOf, type GgufMetadata } from "@ingle/gguf";
 import { describe, expect, it } from "vitest";
 
 import { parseConfig } from "../config.ts";
@@ -12,7 +12,7 @@ const ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"].map((name) => `self_a
 const QUERY_NORMS = ["q_norm", "k_norm"].map((name) => `self_attn.${name}`);
 const GATED = ["gate_proj", "up_proj", "down_proj"].map((name) => `mlp.${name}`);
 
-/** The weights of these modules in each layer, quantized as MLX writes them, and of these ends. */
+/** The tensor names of these modules in each layer, quantized as MLX writes them, and of these modules outside the layers. */
 function names(layers: number, modules: readonly string[], ends: readonly string[]): Set<string> {
   const inLayers = Array.from({ length: layers }, (_, index) =>
     modules.map((module) => `model.layers.${index}.${module}`),
@@ -34,10 +34,9 @@ function plan(config: object, tensors: ReadonlySet<string>): ModelPlan {
   return architectureOf(parsed).plan(parsed, tensors);
 }
 
-/** Metadata as plain values, without the architecture before the key. */
+/** Metadata as plain values, without the architecture's prefix. */
 function plain(metadata: GgufMetadata): Record<string, unknown> {
-  const architecture = metadata.get("general.architecture");
-  const prefix = architecture?.type === "string" && "value" in architecture ? architecture.value : "";
+  const prefix = valueOf(metadata, "general.architecture", "string") ?? "";
   return Object.fromEntries(
     Array.from(metadata, ([key, value]) => [
       key.replace(`${prefix}.`, ""),
@@ -50,7 +49,7 @@ function shapesOf(made: ModelPlan): Record<string, readonly number[]> {
   return Object.fromEntries(made.tensors.map(({ name, shape }) => [name, shape]));
 }
 
-/** Of our error; anything else that is thrown fails the test. */
+/** The code of the MlxError; any other error fails the test. */
 function codeOf(act: () => unknown): string {
   try {
     act();
@@ -114,7 +113,7 @@ describe("llama", () => {
     expect(shapes["output.weight"]).toBeUndefined();
   });
 
-  it("turns neighbouring values together: the first half of a head goes to even rows, the second to odd ones", () => {
+  it("interleaves rows: the first half of a head goes to even rows, the second half to odd ones", () => {
     const order = made.tensors.find(({ name }) => name === "blk.0.attn_k.weight")?.rowOrder ?? [];
     expect(Array.from(order.slice(0, 4))).toEqual([0, 32, 1, 33]);
     expect(Array.from(order.slice(64, 68))).toEqual([64, 96, 65, 97]);
@@ -122,7 +121,7 @@ describe("llama", () => {
     expect(made.tensors.find(({ name }) => name === "blk.0.attn_v.weight")?.rowOrder).toBeUndefined();
   });
 
-  it("has factors for long texts: none for fast turns, the whole for slow ones, and rising between", () => {
+  it("has factors for long texts: 1 for fast frequencies, the whole for slow ones, and rising in between", () => {
     const [factors] = made.constants ?? [];
     expect(factors?.name).toBe("rope_freqs.weight");
     const values = Array.from(factors?.values ?? []);
@@ -130,19 +129,19 @@ describe("llama", () => {
     expect(values.slice(0, 14)).toEqual(Array(14).fill(1));
     expect(values.slice(19)).toEqual(Array(13).fill(32));
     expect(values).toEqual(values.toSorted((a, b) => a - b));
-    // The turn of pair 16 has a wavelength of 2π·500000^(1/2) tokens: half of what it was trained with is 1.84 times as long.
+    // Pair 16 has a wavelength of 2π·500000^(1/2) tokens; half of the training context is 1.84 times as long.
     const smooth = (8192 / (2 * Math.PI * Math.sqrt(500_000)) - 1) / 3;
     expect(values[16]).toBeCloseTo(1 / ((1 - smooth) / 32 + smooth), 4);
   });
 
-  it("has an output of its own where the folder has one", () => {
+  it("has its own output matrix if the folder has one", () => {
     const shapes = shapesOf(
       plan({ ...llama32, tie_word_embeddings: false }, names(2, LLAMA, [...TIED, "lm_head"])),
     );
     expect(shapes["output.weight"]).toEqual([2048, 128_256]);
   });
 
-  it("is what mistral is, whose window nobody computes", () => {
+  it("covers mistral too, whose sliding window is ignored", () => {
     const { rope_scaling: _, ...rest } = llama32;
     const mistral = { ...rest, model_type: "mistral", sliding_window: 4096, head_dim: null };
     const keys = plain(plan(mistral, names(2, LLAMA, TIED)).metadata);
@@ -151,7 +150,7 @@ describe("llama", () => {
     expect(keys["rope.dimension_count"]).toBe(64);
   });
 
-  it("may be stretched by one factor or by yarn", () => {
+  it("may have linear or yarn rope scaling", () => {
     const keysOf = (rope: object) =>
       plain(plan({ ...llama32, rope_scaling: rope }, names(2, LLAMA, TIED)).metadata);
     expect(keysOf({ type: "linear", factor: 4 })).toMatchObject({
@@ -171,7 +170,7 @@ describe("llama", () => {
 describe("qwen", () => {
   const config = { ...llama32, model_type: "qwen2", rope_scaling: null, head_dim: undefined };
 
-  it("of the second generation has biases", () => {
+  it("2 has biases", () => {
     const biases = ATTENTION.slice(0, 3).map((module) => `model.layers.0.${module}.bias`);
     const all = new Set([...names(1, LLAMA, TIED), ...biases]);
     const made = plan({ ...config, num_hidden_layers: 1 }, all);
@@ -181,7 +180,7 @@ describe("qwen", () => {
     expect(plain(made.metadata)["vocab_size"]).toBeUndefined();
   });
 
-  it("of the third norms queries and keys", () => {
+  it("3 norms queries and keys", () => {
     const made = plan(
       { ...config, model_type: "qwen3", head_dim: 128 },
       names(2, [...LLAMA, ...QUERY_NORMS], TIED),
@@ -192,7 +191,7 @@ describe("qwen", () => {
     });
   });
 
-  it("with experts has them stacked, and its router in F32", () => {
+  it("3 with experts has stacked experts and a router in F32", () => {
     const experts = ["gate_proj", "up_proj", "down_proj"].map((name) => `mlp.switch_mlp.${name}`);
     const modules = [...NORMS, ...ATTENTION, ...QUERY_NORMS, "mlp.gate", ...experts];
     const moe = {
@@ -241,7 +240,7 @@ describe("gemma", () => {
   };
   const modules3 = [...LLAMA, ...QUERY_NORMS, ...POST_NORMS];
 
-  it("of the third generation has the keys of the one with a thousand million weights", () => {
+  it("3 has the keys of the 1B model", () => {
     const made = plan(gemma3, names(2, modules3, TIED));
     expect(plain(made.metadata)).toMatchObject({
       "general.architecture": "gemma3",
@@ -260,7 +259,7 @@ describe("gemma", () => {
     ]);
   });
 
-  it("in a build that also sees is its language model, with the family's defaults", () => {
+  it("3 in a build with vision is its language model, with the family's defaults", () => {
     const text = [...names(2, modules3, TIED)].map((name) => `language_model.${name}`);
     const {
       vocab_size: _,
@@ -284,7 +283,7 @@ describe("gemma", () => {
     expect(made.tensors.some(({ sources }) => sources[0]?.includes("vision"))).toBe(false);
   });
 
-  it("may list its layers' types, and be told apart from irregular ones", () => {
+  it("3 may list its layers' types, and irregular ones are refused", () => {
     const types = ["sliding_attention", "full_attention"];
     const rope = {
       full_attention: { rope_type: "default", rope_theta: 500_000 },
@@ -302,7 +301,7 @@ describe("gemma", () => {
     expect(codeOf(() => plan(irregular, names(3, modules3, TIED)))).toBe("mlx_unsupported");
   });
 
-  it("of the second generation has caps and a window", () => {
+  it("2 has softcaps and a sliding window", () => {
     const gemma2 = {
       ...gemma3,
       model_type: "gemma2",
@@ -320,7 +319,7 @@ describe("gemma", () => {
     expect(codeOf(() => plan(other, names(2, [...LLAMA, ...POST_NORMS], TIED)))).toBe("mlx_unsupported");
   });
 
-  it("of the first has its second norm before the feed-forward", () => {
+  it("1 has its second norm before the feed-forward", () => {
     const made = plan({ ...gemma3, model_type: "gemma" }, names(2, LLAMA, TIED));
     expect(made.tensors.find(({ name }) => name === "blk.0.ffn_norm.weight")?.sources).toEqual([
       "model.layers.0.post_attention_layernorm.weight",
@@ -402,7 +401,7 @@ describe("lfm2", () => {
     full_attn_idxs: [1],
   };
 
-  it("has the keys of the smallest one, in the older form and in the newer", () => {
+  it("has the keys of the smallest model, in the older and in the newer form of config.json", () => {
     const newer = { ...config, full_attn_idxs: undefined, layer_types: ["conv", "full_attention"] };
     for (const one of [config, newer]) {
       expect(plain(plan(one, tensors(dense)).metadata)).toEqual({
@@ -422,7 +421,7 @@ describe("lfm2", () => {
     }
   });
 
-  it("has its convolution without the dimension of 1, in F32", () => {
+  it("has its convolution in F32, without the dimension of 1", () => {
     const made = plan(config, tensors(dense));
     expect(made.tensors.find(({ name }) => name === "blk.0.shortconv.conv.weight")).toMatchObject({
       shape: [3, 1024],
@@ -431,7 +430,7 @@ describe("lfm2", () => {
     expect(shapesOf(made)["token_embd_norm.weight"]).toEqual([1024]);
   });
 
-  it("with experts has them behind the dense layers", () => {
+  it("with experts has them after the dense layers", () => {
     const experts = ["gate_proj", "up_proj", "down_proj"].map((name) => `feed_forward.switch_mlp.${name}`);
     const asked = [...tensors(["feed_forward.gate", ...experts])].filter(
       (name) => !name.includes(".0.feed_forward"),
@@ -468,14 +467,14 @@ describe("lfm2", () => {
   });
 });
 
-describe("a folder that is none of these", () => {
-  it("of a family nobody knows is refused, with those that are known", () => {
+describe("a folder that cannot be converted", () => {
+  it("because its family is unknown is refused, and the supported types are named", () => {
     expect(() => plan({ ...llama32, model_type: "mamba" }, new Set())).toThrow(
       /mamba.*llama, mistral, qwen2/,
     );
   });
 
-  it("that brings code of its own is refused", () => {
+  it("because it brings its own code is refused", () => {
     expect(codeOf(() => parseConfig({ ...llama32, model_file: "model.py" }))).toBe("mlx_unsupported");
   });
 
@@ -495,17 +494,17 @@ describe("a folder that is none of these", () => {
     expect(codeOf(() => plan({ ...llama32, ...change }, names(2, LLAMA, TIED)))).toBe("mlx_malformed");
   });
 
-  it("with positions that llama.cpp does not scale so is refused", () => {
+  it("because llama.cpp does not support its rope scaling is refused", () => {
     const dynamic = { ...llama32, rope_scaling: { type: "dynamic", factor: 2 } };
     expect(codeOf(() => plan(dynamic, names(2, LLAMA, TIED)))).toBe("mlx_unsupported");
   });
 
-  it("with layers that see a window where llama.cpp has none is refused", () => {
+  it("because llama.cpp does not support its sliding window is refused", () => {
     const windowed = { ...llama32, layer_types: ["full_attention", "sliding_attention"] };
     expect(codeOf(() => plan(windowed, names(2, LLAMA, TIED)))).toBe("mlx_unsupported");
   });
 
-  it("without any one of its tensors is refused", () => {
+  it("because any of its tensors is missing is refused", () => {
     const all = names(2, LLAMA, TIED);
     for (const name of [...all].filter((one) => one.endsWith(".weight"))) {
       const without = new Set([...all].filter((one) => one !== name));
@@ -517,7 +516,7 @@ describe("a folder that is none of these", () => {
     expect(codeOf(() => plan({ ...llama32, tie_word_embeddings: false }, all))).toBe("mlx_missing");
   });
 
-  it("with a tensor that belongs to no layer is refused, stored frequencies apart", () => {
+  it("because of an unknown tensor is refused, except for stored frequencies", () => {
     const all = names(2, LLAMA, TIED);
     const frequencies = "model.layers.0.self_attn.rotary_emb.inv_freq";
     expect(plan(llama32, new Set([...all, frequencies])).tensors).toHaveLength(20);

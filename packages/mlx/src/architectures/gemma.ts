@@ -1,11 +1,11 @@
-// Gemma, Gemma 2 and Gemma 3. Their norms multiply by 1 + weight; GGUF has the sum. The keys follow the classes of these names
-// in llama.cpp's conversion/gemma.py.
+// Gemma, Gemma 2 and Gemma 3. Their norms multiply by 1 + weight; GGUF stores the sum. The keys follow the classes of these
+// names in llama.cpp's conversion/gemma.py.
 import { z } from "zod";
 
 import { readFields } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import type { Architecture, TensorPlan } from "./architecture.ts";
-import { count, float, modelMetadata } from "./metadata.ts";
+import { uint32, float32, modelMetadata } from "./metadata.ts";
 import type { Entry } from "./metadata.ts";
 import { ropeKeys, ropeOf } from "./rope.ts";
 import {
@@ -57,9 +57,9 @@ export const gemma2: Architecture = {
     return {
       metadata: modelMetadata("gemma2", [
         ...transformerKeys(shape, settings),
-        ["attn_logit_softcapping", float(settings.attn_logit_softcapping)],
-        ["final_logit_softcapping", float(settings.final_logit_softcapping)],
-        ["attention.sliding_window", count(settings.sliding_window)],
+        ["attn_logit_softcapping", float32(settings.attn_logit_softcapping)],
+        ["final_logit_softcapping", float32(settings.final_logit_softcapping)],
+        ["attention.sliding_window", uint32(settings.sliding_window)],
       ]),
       vocabulary: shape.vocabulary,
       tensors: tensorsOf(tensorNames, shape, { hasPostNorms: true, hasQueryNorms: false }),
@@ -67,7 +67,7 @@ export const gemma2: Architecture = {
   },
 };
 
-// Files of models that also see leave out what is the family's default.
+// Files of vision models omit the family's defaults.
 const Gemma3 = Transformer.extend({
   vocab_size: vocabularySize.default(262_208),
   num_attention_heads: heads.default(8),
@@ -83,7 +83,7 @@ const Gemma3 = Transformer.extend({
 });
 type Gemma3 = z.infer<typeof Gemma3>;
 
-/** From one layer that sees everything to the next, where the file does not say; llama.cpp has the same. */
+/** Default number of layers per layer that sees everything, in llama.cpp too. */
 const WINDOW_PATTERN = 6;
 const ROPE_BASE = 1_000_000;
 
@@ -101,7 +101,7 @@ export const gemma3: Architecture = {
         ...ropeKeys(rope),
         ...(settings.final_logit_softcapping === undefined
           ? []
-          : [["final_logit_softcapping", float(settings.final_logit_softcapping)] as const]),
+          : [["final_logit_softcapping", float32(settings.final_logit_softcapping)] as const]),
         ...windowKeys(settings),
       ]),
       vocabulary: shape.vocabulary,
@@ -114,41 +114,44 @@ function windowKeys(settings: Gemma3): Entry[] {
   const pattern = patternOf(settings);
   if (pattern === 1) return [];
   if (settings.sliding_window === undefined)
-    throw new MlxError("mlx_malformed", "config.json has layers with a window, but no sliding_window.");
-  const window: Entry = ["attention.sliding_window", count(settings.sliding_window)];
+    throw new MlxError(
+      "mlx_malformed",
+      "config.json has layers with a sliding window, but no sliding_window.",
+    );
+  const window: Entry = ["attention.sliding_window", uint32(settings.sliding_window)];
   if (pattern === WINDOW_PATTERN) return [window];
-  return [window, ["attention.sliding_window_pattern", count(pattern)]];
+  return [window, ["attention.sliding_window_pattern", uint32(pattern)]];
 }
 
-/** From one layer that sees everything to the next. Newer files list the layers' types instead. */
-function patternOf({ sliding_window_pattern: said, layer_types: types }: Gemma3): number {
-  if (types === undefined) return said ?? WINDOW_PATTERN;
+/** One layer in so many sees everything. Newer files list the layers' types instead. */
+function patternOf({ sliding_window_pattern: given, layer_types: types }: Gemma3): number {
+  if (types === undefined) return given ?? WINDOW_PATTERN;
   const first = types.indexOf("full_attention");
-  const pattern = first === -1 ? (said ?? WINDOW_PATTERN) : first + 1;
+  const pattern = first === -1 ? (given ?? WINDOW_PATTERN) : first + 1;
   if (types.some((type, index) => (type === "full_attention") !== ((index + 1) % pattern === 0))) {
     throw new MlxError(
       "mlx_unsupported",
-      "The layers that see only a window come in no regular order, which llama.cpp does not do for this kind of model.",
+      "The layers with a sliding window follow no regular pattern, which llama.cpp does not support for this type of model.",
     );
   }
   return pattern;
 }
 
-// llama.cpp knows the largest models by their number of layers, and divides their scores otherwise.
+// llama.cpp recognizes the largest models by their number of layers, and scales their attention scores differently.
 const GEMMA2_27B_LAYERS = 46;
 const GEMMA3_27B_LAYERS = 62;
 
-function checkScale(shape: Shape, said: number | undefined, largest: number): void {
+function checkScale(shape: Shape, given: number | undefined, largest: number): void {
   const computed = shape.layers === largest ? Math.floor(shape.embedding / shape.heads) : shape.headSize;
-  if (said === undefined || said === computed) return;
+  if (given === undefined || given === computed) return;
   throw new MlxError(
     "mlx_unsupported",
-    `The scores of attention are divided by the root of ${said}; llama.cpp divides by that of ${computed} here.`,
+    `config.json divides attention scores by the root of ${given} (query_pre_attn_scalar); llama.cpp uses ${computed} for this model.`,
   );
 }
 
 interface Norms {
-  /** Whether what the halves of a layer add is normed once more. */
+  /** Whether the outputs of a layer's halves are normed once more. */
   hasPostNorms: boolean;
   /** Whether queries and keys are normed. */
   hasQueryNorms: boolean;
@@ -159,7 +162,7 @@ function tensorsOf(names: ReadonlySet<string>, shape: Shape, norms: Norms): read
   list.embeddings(shape);
   for (let index = 0; index < shape.layers; index++) layer(list, index, shape, norms);
   list.norm("output_norm", "model.norm", shape.embedding, NORM);
-  // Older builds of Gemma 3 hold the embeddings once more as the output matrix.
+  // Older builds of Gemma 3 contain the embeddings a second time, as the output matrix.
   if (norms.hasQueryNorms) list.output(shape, undefined);
   return list.end();
 }
@@ -173,7 +176,7 @@ function layer(list: TensorList, index: number, shape: Shape, norms: Norms): voi
     list.norm(`${block}.attn_q_norm`, `${module}.self_attn.q_norm`, headSize, NORM);
     list.norm(`${block}.attn_k_norm`, `${module}.self_attn.k_norm`, headSize, NORM);
   }
-  // "post_attention_layernorm" is the norm after attention in newer ones, and the norm before the feed-forward in the first.
+  // "post_attention_layernorm" is the norm before the feed-forward in the first generation, and the norm after attention later.
   const [afterAttention, beforeFeedForward] = norms.hasPostNorms
     ? ["post_attention_layernorm", "pre_feedforward_layernorm"]
     : [undefined, "post_attention_layernorm"];

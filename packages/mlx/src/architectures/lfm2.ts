@@ -1,11 +1,11 @@
-// LFM2, with and without experts: some layers convolve, the others attend. The keys follow LFM2Model and LFM2MoeModel in
-// llama.cpp's conversion/lfm2.py; the names of the folder are those of mlx-lm's lfm2.py and lfm2_moe.py.
+// LFM2, with and without experts: some layers are convolutions, the others attention. The keys follow LFM2Model and
+// LFM2MoeModel in llama.cpp's conversion/lfm2.py; the folder's names are those of mlx-lm's lfm2.py and lfm2_moe.py.
 import { z } from "zod";
 
 import { readFields } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import type { Architecture, ModelPlan } from "./architecture.ts";
-import { count, float, modelMetadata } from "./metadata.ts";
+import { uint32, float32, modelMetadata } from "./metadata.ts";
 import type { Entry } from "./metadata.ts";
 import { ropeKeys, ropeOf } from "./rope.ts";
 import { epsilon, expertCount, heads, optional, shapeOf, Transformer, width } from "./settings.ts";
@@ -21,7 +21,7 @@ const Lfm2 = Transformer.omit({ rms_norm_eps: true }).extend({
   theta: optional(z.number().positive().max(1e12)),
   conv_L_cache: z.int().min(2).max(1024),
   layer_types: optional(z.array(z.string()).max(512)),
-  /** The older way to say which layers attend. */
+  /** The older list of attention layers. */
   full_attn_idxs: optional(z.array(z.int()).max(512)),
   block_ff_dim: optional(width),
   block_auto_adjust_ff_dim: optional(z.boolean()),
@@ -43,7 +43,7 @@ type Lfm2Moe = z.infer<typeof Lfm2Moe>;
 
 const ROPE_BASE = 1_000_000;
 const BLOCK_MULTIPLE = 256;
-/** llama.cpp's number for "the sigmoid of its score weighs an expert". */
+/** llama.cpp's number for experts weighted by the sigmoid of their scores. */
 const SIGMOID_GATING = 2;
 
 export const lfm2: Architecture = {
@@ -61,19 +61,19 @@ export const lfm2Moe: Architecture = {
     if (settings.norm_topk_prob === false || (settings.routed_scaling_factor ?? 1) !== 1) {
       throw new MlxError(
         "mlx_unsupported",
-        "llama.cpp computes this kind of model only with experts whose weights add up to 1; those of this one do not.",
+        "llama.cpp supports this type of model only with experts whose weights add up to 1 (norm_topk_prob).",
       );
     }
     return plan("lfm2moe", settings, settings.intermediate_size, tensorNames, settings);
   },
 };
 
-/** The inner width of a feed-forward, which the file gives before an adjustment. */
+/** The inner width of a feed-forward; config.json gives it before an adjustment. */
 function feedForwardOf(settings: Lfm2): number {
-  const said = settings.block_ff_dim ?? settings.intermediate_size;
-  if (said === undefined) throw new MlxError("mlx_malformed", "config.json has no block_ff_dim.");
-  if (settings.block_auto_adjust_ff_dim === false) return said;
-  const reduced = Math.floor((2 * said) / 3);
+  const given = settings.block_ff_dim ?? settings.intermediate_size;
+  if (given === undefined) throw new MlxError("mlx_malformed", "config.json has no block_ff_dim.");
+  if (settings.block_auto_adjust_ff_dim === false) return given;
+  const reduced = Math.floor((2 * given) / 3);
   const scaled = Math.floor((settings.block_ffn_dim_multiplier ?? 1) * reduced);
   const multiple = settings.block_multiple_of ?? BLOCK_MULTIPLE;
   return multiple * Math.ceil(scaled / multiple);
@@ -87,22 +87,25 @@ function plan(
   experts: Lfm2Moe | undefined,
 ): ModelPlan {
   const shape = shapeOf({ ...settings, rms_norm_eps: settings.norm_eps, intermediate_size: inner });
-  const attends = attendingLayers(settings);
+  const hasAttention = attentionLayers(settings);
   const base = settings.theta ?? ROPE_BASE;
   const list = new TensorList(tensorNames);
   list.embeddings(shape);
-  for (const [index, isAttention] of attends.entries())
+  for (const [index, isAttention] of hasAttention.entries())
     layer(list, index, isAttention, shape, settings, experts);
   list.norm("token_embd_norm", "model.embedding_norm", shape.embedding);
   list.output(shape, undefined);
   const keys: Entry[] = [
     ...sizeKeys(shape, settings),
-    // llama.cpp knows the layers that convolve by their having no heads for keys and values.
-    ["attention.head_count_kv", { type: "int32", values: attends.map((does) => (does ? shape.kvHeads : 0)) }],
-    ["attention.layer_norm_rms_epsilon", float(settings.norm_eps)],
+    // llama.cpp recognizes convolution layers by their having no KV heads.
+    [
+      "attention.head_count_kv",
+      { type: "int32", values: hasAttention.map((has) => (has ? shape.kvHeads : 0)) },
+    ],
+    ["attention.layer_norm_rms_epsilon", float32(settings.norm_eps)],
     ...ropeKeys(ropeOf(settings, ["default"], base)),
-    ["vocab_size", count(shape.vocabulary)],
-    ["shortconv.l_cache", count(settings.conv_L_cache)],
+    ["vocab_size", uint32(shape.vocabulary)],
+    ["shortconv.l_cache", uint32(settings.conv_L_cache)],
     ...expertKeys(experts),
   ];
   return {
@@ -112,14 +115,16 @@ function plan(
   };
 }
 
-/** For each layer whether it attends; the others convolve. */
-function attendingLayers(settings: Lfm2): boolean[] {
+/** For each layer whether it is attention; the others are convolutions. */
+function attentionLayers(settings: Lfm2): boolean[] {
   const { num_hidden_layers: length, layer_types: types, full_attn_idxs: indices } = settings;
   if (types === undefined && indices === undefined)
-    throw new MlxError("mlx_malformed", "config.json does not say which layers attend (layer_types).");
-  const isSound = types === undefined || (types.length === length && types.every(isLayerType));
-  if (!isSound)
-    throw new MlxError("mlx_malformed", "config.json has layer_types that are not those of its layers.");
+    throw new MlxError("mlx_malformed", "config.json does not list its attention layers (layer_types).");
+  if (types !== undefined && !(types.length === length && types.every(isLayerType)))
+    throw new MlxError(
+      "mlx_malformed",
+      `layer_types in config.json must list "conv" or "full_attention" for each of the ${length} layers.`,
+    );
   return Array.from({ length }, (_, index) =>
     types === undefined ? indices?.includes(index) === true : types[index] === "full_attention",
   );
@@ -139,15 +144,15 @@ function layer(
 ): void {
   const [block, module] = [`blk.${index}`, `model.layers.${index}`];
   list.norm(`${block}.attn_norm`, `${module}.operator_norm`, shape.embedding);
-  if (isAttention) attend(list, block, `${module}.self_attn`, shape);
-  else convolve(list, block, `${module}.conv`, shape, settings.conv_L_cache);
+  if (isAttention) attention(list, block, `${module}.self_attn`, shape);
+  else convolution(list, block, `${module}.conv`, shape, settings.conv_L_cache);
   list.norm(`${block}.ffn_norm`, `${module}.ffn_norm`, shape.embedding);
   if (experts === undefined || index < experts.num_dense_layers)
     dense(list, block, `${module}.feed_forward`, shape);
-  else ask(list, block, `${module}.feed_forward`, shape, experts);
+  else mixture(list, block, `${module}.feed_forward`, shape, experts);
 }
 
-function attend(list: TensorList, block: string, module: string, shape: Shape): void {
+function attention(list: TensorList, block: string, module: string, shape: Shape): void {
   const { embedding, heads: queryHeads, kvHeads, headSize } = shape;
   list.linear(`${block}.attn_q`, `${module}.q_proj`, [embedding, queryHeads * headSize]);
   list.linear(`${block}.attn_k`, `${module}.k_proj`, [embedding, kvHeads * headSize]);
@@ -157,8 +162,8 @@ function attend(list: TensorList, block: string, module: string, shape: Shape): 
   list.norm(`${block}.attn_k_norm`, `${module}.k_layernorm`, headSize);
 }
 
-/** The folder has the convolution as channels, length, 1; a bias has no place in llama.cpp's. */
-function convolve(
+/** The folder stores the convolution as channels, length, 1. llama.cpp's has no bias. */
+function convolution(
   list: TensorList,
   block: string,
   module: string,
@@ -172,7 +177,7 @@ function convolve(
   list.linear(`${block}.shortconv.out_proj`, `${module}.out_proj`, [embedding, embedding]);
 }
 
-/** A feed-forward without experts, under the names of the dense family or, in the other, of its experts. */
+/** A feed-forward without experts: named w1, w3, w2 in the dense family, and like an expert in the other. */
 function dense(
   list: TensorList,
   block: string,
@@ -187,7 +192,13 @@ function dense(
   list.linear(`${block}.ffn_down`, `${module}.${down}`, [inner, embedding]);
 }
 
-function ask(list: TensorList, block: string, module: string, { embedding }: Shape, experts: Lfm2Moe): void {
+function mixture(
+  list: TensorList,
+  block: string,
+  module: string,
+  { embedding }: Shape,
+  experts: Lfm2Moe,
+): void {
   const { num_experts: number, moe_intermediate_size: inner } = experts;
   expertFeedForward(list, block, module, { embedding, experts: number, inner });
   list.tensor(`${block}.exp_probs_b.bias`, `${module}.expert_bias`, [number]);
@@ -196,10 +207,10 @@ function ask(list: TensorList, block: string, module: string, { embedding }: Sha
 function expertKeys(experts: Lfm2Moe | undefined): Entry[] {
   if (experts === undefined) return [];
   return [
-    ["expert_count", count(experts.num_experts)],
-    ["expert_used_count", count(experts.num_experts_per_tok)],
-    ["expert_feed_forward_length", count(experts.moe_intermediate_size)],
-    ["leading_dense_block_count", count(experts.num_dense_layers)],
-    ["expert_gating_func", count(SIGMOID_GATING)],
+    ["expert_count", uint32(experts.num_experts)],
+    ["expert_used_count", uint32(experts.num_experts_per_tok)],
+    ["expert_feed_forward_length", uint32(experts.moe_intermediate_size)],
+    ["leading_dense_block_count", uint32(experts.num_dense_layers)],
+    ["expert_gating_func", uint32(SIGMOID_GATING)],
   ];
 }

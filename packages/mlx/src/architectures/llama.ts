@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readFields } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import type { Architecture } from "./architecture.ts";
-import { count, modelMetadata } from "./metadata.ts";
+import { uint32, modelMetadata } from "./metadata.ts";
 import { interleavedRows, llama3Factors, ropeKeys, ropeOf } from "./rope.ts";
 import { optional, shapeOf, Transformer } from "./settings.ts";
 import type { Shape } from "./settings.ts";
@@ -19,11 +19,11 @@ export const llama: Architecture = {
   modelTypes: ["llama", "mistral"],
   plan(config, tensorNames) {
     const settings = readFields(config, Llama);
-    // A `sliding_window` without `layer_types` is read neither by MLX nor by llama.cpp: early Mistral models have one.
+    // MLX and llama.cpp ignore a `sliding_window` without `layer_types`, which early Mistral models have.
     if (settings.layer_types?.some((type) => type !== "full_attention") === true) {
       throw new MlxError(
         "mlx_unsupported",
-        "Some layers of this model see only a window of the text, which llama.cpp does not do for a llama model.",
+        "Some layers of this model have a sliding window, which llama.cpp does not support for llama models.",
       );
     }
     const shape = shapeOf(settings);
@@ -36,8 +36,8 @@ export const llama: Architecture = {
       metadata: modelMetadata("llama", [
         ...transformerKeys(shape, settings),
         ...ropeKeys(rope),
-        ["vocab_size", count(shape.vocabulary)],
-        ["rope.dimension_count", count(shape.headSize)],
+        ["vocab_size", uint32(shape.vocabulary)],
+        ["rope.dimension_count", uint32(shape.headSize)],
       ]),
       vocabulary: shape.vocabulary,
       constants: factors,

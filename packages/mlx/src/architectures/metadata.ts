@@ -1,15 +1,14 @@
-// Values of metadata in GGUF's types, and a model's metadata as a whole.
+// Makes metadata values, and a model's metadata of them.
 import type { GgufMetadata, GgufValue } from "@ingle/gguf";
 
-/** A key without the architecture's name before it. */
+/** A key without the architecture's prefix. */
 export type Entry = readonly [key: string, value: GgufValue];
 
-/** A whole number as GGUF keeps sizes and counts. */
-export function count(value: number): GgufValue {
+export function uint32(value: number): GgufValue {
   return { type: "uint32", value };
 }
 
-export function float(value: number): GgufValue {
+export function float32(value: number): GgufValue {
   return { type: "float32", value: Math.fround(value) };
 }
 
@@ -17,7 +16,7 @@ export function text(value: string): GgufValue {
   return { type: "string", value };
 }
 
-/** `architecture` as llama.cpp names it. Of two entries with one key the later holds. */
+/** `architecture` is llama.cpp's name. If two entries have the same key, the later one counts. */
 export function modelMetadata(architecture: string, entries: readonly Entry[]): GgufMetadata {
   return new Map<string, GgufValue>([
     ["general.architecture", text(architecture)],

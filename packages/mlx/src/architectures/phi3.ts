@@ -1,11 +1,11 @@
-// Phi 3 and what is built like it. The keys and the factors of long texts follow Phi3MiniModel in llama.cpp's
-// conversion/phi.py; queries, keys and values are one matrix there too, and so are the gate and the up of the feed-forward.
+// Phi 3 and models built like it. The keys and the factors for long texts follow Phi3MiniModel in llama.cpp's
+// conversion/phi.py. In both formats queries, keys and values are one matrix, and so are gate and up of the feed-forward.
 import { z } from "zod";
 
 import { readFields } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import type { Architecture, ConstantTensor, TensorPlan } from "./architecture.ts";
-import { count, float, modelMetadata } from "./metadata.ts";
+import { uint32, float32, modelMetadata } from "./metadata.ts";
 import type { Entry } from "./metadata.ts";
 import { ropeKeys, ropeOf } from "./rope.ts";
 import type { Rope } from "./rope.ts";
@@ -22,7 +22,7 @@ const Phi3 = Transformer.extend({
 });
 type Phi3 = z.infer<typeof Phi3>;
 
-/** What Phi 3 was trained for, where the file does not say. */
+/** Phi 3's training context, for files that do not give it. */
 const CONTEXT = 4096;
 
 export const phi3: Architecture = {
@@ -32,18 +32,18 @@ export const phi3: Architecture = {
     const shape = shapeOf(settings);
     const rope = ropeOf(settings, ["default", "longrope"]);
     const part = rope.parameters.partial_rotary_factor ?? settings.partial_rotary_factor ?? 1;
-    const turned = Math.floor(Math.floor(part * shape.embedding) / shape.heads);
-    const long = longTexts(rope, settings, turned);
+    const rotated = Math.floor(Math.floor(part * shape.embedding) / shape.heads);
+    const long = longTexts(rope, settings, rotated);
     return {
       metadata: modelMetadata("phi3", [
         ...sizeKeys(shape, settings),
-        ["attention.head_count_kv", count(shape.kvHeads)],
-        ["attention.layer_norm_rms_epsilon", float(settings.rms_norm_eps)],
-        ["rope.scaling.original_context_length", count(originalContext(rope, settings))],
-        ["rope.dimension_count", count(turned)],
+        ["attention.head_count_kv", uint32(shape.kvHeads)],
+        ["attention.layer_norm_rms_epsilon", float32(settings.rms_norm_eps)],
+        ["rope.scaling.original_context_length", uint32(originalContext(rope, settings))],
+        ["rope.dimension_count", uint32(rotated)],
         ...ropeKeys(rope),
-        // llama.cpp takes 0 for "none".
-        ["attention.sliding_window", count(settings.sliding_window ?? 0)],
+        // 0 means none to llama.cpp.
+        ["attention.sliding_window", uint32(settings.sliding_window ?? 0)],
         ...long.keys,
       ]),
       vocabulary: shape.vocabulary,
@@ -57,21 +57,25 @@ function originalContext({ parameters }: Rope, settings: Phi3): number {
   return parameters.original_max_position_embeddings ?? settings.original_max_position_embeddings ?? CONTEXT;
 }
 
-/** The factors for long texts and for short ones, and how much attention is raised for them. */
-function longTexts(rope: Rope, settings: Phi3, turned: number): { keys: Entry[]; factors: ConstantTensor[] } {
+/** The factors for long texts and for short ones, and the scale of attention that goes with them. */
+function longTexts(
+  rope: Rope,
+  settings: Phi3,
+  rotated: number,
+): { keys: Entry[]; factors: ConstantTensor[] } {
   if (rope.kind !== "longrope") return { keys: [], factors: [] };
   const { long_factor: long, short_factor: short } = rope.parameters;
-  if (long?.length !== turned / 2 || short?.length !== turned / 2) {
+  if (long?.length !== rotated / 2 || short?.length !== rotated / 2) {
     throw new MlxError(
       "mlx_malformed",
-      `config.json must have ${turned / 2} factors for long texts and as many for short ones.`,
+      `config.json must have ${rotated / 2} numbers in long_factor and in short_factor.`,
     );
   }
   const original = originalContext(rope, settings);
   const scale = settings.max_position_embeddings / original;
-  const raised = scale > 1 ? Math.sqrt(1 + Math.log(scale) / Math.log(original)) : 1;
+  const attentionScale = scale > 1 ? Math.sqrt(1 + Math.log(scale) / Math.log(original)) : 1;
   return {
-    keys: [["rope.scaling.attn_factor", float(raised)]],
+    keys: [["rope.scaling.attn_factor", float32(attentionScale)]],
     factors: [
       { name: "rope_factors_long.weight", values: Float32Array.from(long) },
       { name: "rope_factors_short.weight", values: Float32Array.from(short) },

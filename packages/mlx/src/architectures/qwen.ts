@@ -1,11 +1,11 @@
-// Qwen2, Qwen3 and Qwen3 with experts. The names follow Qwen2Model and its heirs in llama.cpp's conversion/qwen.py.
+// Qwen2, Qwen3 and Qwen3 with experts. The names follow Qwen2Model and its subclasses in llama.cpp's conversion/qwen.py.
 import { z } from "zod";
 
 import { readFields } from "../config.ts";
 import type { MlxConfig } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import type { Architecture, ModelPlan } from "./architecture.ts";
-import { count, modelMetadata } from "./metadata.ts";
+import { uint32, modelMetadata } from "./metadata.ts";
 import type { Entry } from "./metadata.ts";
 import { ropeKeys, ropeOf } from "./rope.ts";
 import { expertCount, optional, shapeOf, Transformer, width } from "./settings.ts";
@@ -54,7 +54,7 @@ function readExperts(config: MlxConfig): Qwen3Moe {
   if (!isEverywhere || settings.norm_topk_prob === false) {
     throw new MlxError(
       "mlx_unsupported",
-      "llama.cpp computes this kind of model only with experts in every layer, whose weights add up to 1; this one is another.",
+      "llama.cpp supports this type of model only with experts in every layer, whose weights add up to 1 (norm_topk_prob).",
     );
   }
   return settings;
@@ -113,8 +113,8 @@ function layer(list: TensorList, index: number, shape: Shape, { hasNorms, expert
 function expertKeys(experts: Qwen3Moe | undefined): Entry[] {
   if (experts === undefined) return [];
   return [
-    ["expert_count", count(experts.num_experts)],
-    ["expert_used_count", count(experts.num_experts_per_tok)],
-    ["expert_feed_forward_length", count(experts.moe_intermediate_size)],
+    ["expert_count", uint32(experts.num_experts)],
+    ["expert_used_count", uint32(experts.num_experts_per_tok)],
+    ["expert_feed_forward_length", uint32(experts.moe_intermediate_size)],
   ];
 }

@@ -1,4 +1,4 @@
-// Every family of models that can be converted.
+// The list of all families.
 import type { MlxConfig } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import type { Architecture } from "./architecture.ts";
@@ -21,13 +21,13 @@ const architectures: readonly Architecture[] = [
   lfm2Moe,
 ];
 
-/** The family that the configuration belongs to. Throws `mlx_unsupported`, with the families that there are. */
+/** The family of a configuration. Throws `mlx_unsupported`. */
 export function architectureOf({ modelType }: MlxConfig): Architecture {
   const found = architectures.find(({ modelTypes }) => modelTypes.includes(modelType));
   if (found !== undefined) return found;
   const known = architectures.flatMap(({ modelTypes }) => modelTypes).join(", ");
   throw new MlxError(
     "mlx_unsupported",
-    `Models of the type ${modelType} cannot be converted. Types that can: ${known}.`,
+    `Models of the type ${modelType} cannot be converted. Supported types: ${known}.`,
   );
 }

@@ -1,13 +1,13 @@
-// Rotary positions: what config.json says of them, in the three ways that it is written there, and what GGUF has for it. The
-// reading follows TextModel in llama.cpp's conversion/base.py.
+// Rotary positions: reads them from config.json, which has three forms for them, and writes GGUF's keys. Reading follows
+// TextModel in llama.cpp's conversion/base.py.
 import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
-import { count, float, text } from "./metadata.ts";
+import { uint32, float32, text } from "./metadata.ts";
 import type { Entry } from "./metadata.ts";
 
 const number = z.number().positive().max(1e12).nullish();
-/** One factor for each pair of a head's values; more than any head has. */
+/** One factor per pair of a head's values. No head has as many as allowed here. */
 const factors = z.array(z.number().positive().max(1e6)).max(65_536).nullish();
 
 const RopeParameters = z.object({
@@ -31,7 +31,7 @@ const RopeParameters = z.object({
 type RopeParameters = z.infer<typeof RopeParameters>;
 
 const RopeSettings = RopeParameters.extend({
-  /** Newer files tell layers that see everything from those with a window. */
+  /** Newer files distinguish layers that see everything from those with a sliding window. */
   full_attention: RopeParameters.nullish(),
   sliding_attention: RopeParameters.nullish(),
 });
@@ -53,27 +53,27 @@ export interface Rope {
   readonly kind: RopeKind;
   /** The base of the frequencies. */
   readonly base: number;
-  /** The base in layers with a window, where it is another. */
+  /** The base in layers with a sliding window, if it differs. */
   readonly slidingBase: number | undefined;
   readonly parameters: RopeParameters;
 }
 
-/** The base of most families, where the file does not say. */
+/** The default base of most families. */
 const BASE = 10_000;
 
-/** `usualBase`: the family's, where the file does not say. Throws `mlx_unsupported` for a scaling that is not among `known`. */
+/** `usualBase` is the family's default. Throws `mlx_unsupported` for a scaling that is not among `known`. */
 export function ropeOf(settings: RopeFields, known: readonly RopeKind[], usualBase: number = BASE): Rope {
   const all = settings.rope_parameters ?? settings.rope_scaling ?? {};
   const isSplit =
     (all.full_attention ?? undefined) !== undefined || (all.sliding_attention ?? undefined) !== undefined;
   const parameters = isSplit ? (all.full_attention ?? {}) : all;
   const slidingBase = isSplit ? all.sliding_attention?.rope_theta : settings.rope_local_base_freq;
-  const said = parameters.rope_type ?? parameters.type ?? "default";
-  const kind = known.find((one) => one === (said === "su" ? "longrope" : said.toLowerCase()));
+  const type = parameters.rope_type ?? parameters.type ?? "default";
+  const kind = known.find((one) => one === (type === "su" ? "longrope" : type.toLowerCase()));
   if (kind === undefined) {
     throw new MlxError(
       "mlx_unsupported",
-      `Positions are scaled by "${said}", which llama.cpp does not do for this kind of model; it knows ${known.join(", ")}.`,
+      `llama.cpp does not support rope scaling "${type}" for this type of model; it supports ${known.join(", ")}.`,
     );
   }
   return {
@@ -84,17 +84,17 @@ export function ropeOf(settings: RopeFields, known: readonly RopeKind[], usualBa
   };
 }
 
-/** The keys of the bases and of a scaling by one factor; the other scalings are the families' own. */
+/** The keys of the bases and of the scalings `linear` and `yarn`; families handle the other scalings themselves. */
 export function ropeKeys(rope: Rope): Entry[] {
   const { kind, base, slidingBase, parameters } = rope;
-  const keys: Entry[] = [["rope.freq_base", float(base)]];
-  if (slidingBase !== undefined) keys.push(["rope.freq_base_swa", float(slidingBase)]);
+  const keys: Entry[] = [["rope.freq_base", float32(base)]];
+  if (slidingBase !== undefined) keys.push(["rope.freq_base_swa", float32(slidingBase)]);
   if (kind !== "linear" && kind !== "yarn") return keys;
-  keys.push(["rope.scaling.type", text(kind)], ["rope.scaling.factor", float(wanted(rope, "factor"))]);
+  keys.push(["rope.scaling.type", text(kind)], ["rope.scaling.factor", float32(required(rope, "factor"))]);
   if (kind === "linear") return keys;
   keys.push([
     "rope.scaling.original_context_length",
-    count(wanted(rope, "original_max_position_embeddings")),
+    uint32(required(rope, "original_max_position_embeddings")),
   ]);
   const more = {
     yarn_ext_factor: parameters.extrapolation_factor,
@@ -103,21 +103,21 @@ export function ropeKeys(rope: Rope): Entry[] {
     yarn_beta_slow: parameters.beta_slow,
   };
   for (const [key, value] of Object.entries(more)) {
-    if (value !== undefined && value !== null) keys.push([`rope.scaling.${key}`, float(value)]);
+    if (value !== undefined && value !== null) keys.push([`rope.scaling.${key}`, float32(value)]);
   }
   return keys;
 }
 
-function wanted({ kind, parameters }: Rope, field: "factor" | "original_max_position_embeddings"): number {
+function required({ kind, parameters }: Rope, field: "factor" | "original_max_position_embeddings"): number {
   const value = parameters[field] ?? undefined;
   if (value === undefined)
-    throw new MlxError("mlx_malformed", `config.json scales positions by ${kind}, but lacks the ${field}.`);
+    throw new MlxError("mlx_malformed", `config.json has rope scaling ${kind}, but no ${field}.`);
   return value;
 }
 
 /**
- * What Llama 3.1 divides each frequency by: nothing for fast ones, the whole factor for slow ones, and in between a mixture.
- * As LlamaModel.generate_extra_tensors does it in llama.cpp's conversion/llama.py, in single precision as there.
+ * The divisors of Llama 3.1's frequencies: 1 for fast ones, the whole factor for slow ones, and a mixture in between. Computed
+ * like LlamaModel.generate_extra_tensors in llama.cpp's conversion/llama.py, in single precision too.
  */
 export function llama3Factors({ base, parameters }: Rope, headSize: number): Float32Array {
   const factor = parameters.factor ?? 8;
@@ -135,8 +135,8 @@ export function llama3Factors({ base, parameters }: Rope, headSize: number): Flo
 }
 
 /**
- * The row order of queries and keys for llama.cpp's llama, which turns neighbouring values together where these builds turn
- * value i with value i + half: row `h·d + 2j + k` was row `h·d + k·d/2 + j`.
+ * The row order of queries and keys for llama.cpp's llama, which rotates neighbouring values as pairs, while these builds
+ * pair value i with value i + half: row `h·d + 2j + k` was row `h·d + k·d/2 + j`.
  */
 export function interleavedRows(heads: number, headSize: number): Uint32Array {
   const half = headSize / 2;

@@ -1,17 +1,17 @@
-// The fields of config.json that most families share, and what they say about a model's sizes. Every number is bounded: files
-// and buffers are measured by them.
+// The fields of config.json that most families share, and the model's sizes. Every number is bounded, because files and
+// buffers are sized by them.
 import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
 import { ropeFields } from "./rope.ts";
 
-/** llama.cpp has room for so many layers. */
+/** llama.cpp's limit. */
 const LAYERS_MAX = 512;
 /** The widest models have some ten thousand. */
 const WIDTH_MAX = 2 ** 20;
 /** The largest vocabularies have about a quarter of a million tokens; arrays of a GGUF header may have as many as this. */
 const VOCABULARY_MAX = 2 ** 21;
-/** llama.cpp has room for so many experts. */
+/** llama.cpp's limit. */
 const EXPERTS_MAX = 1024;
 
 export const width = z.int().min(1).max(WIDTH_MAX);
@@ -25,7 +25,7 @@ export const tokenCount = z
   .max(2 ** 31 - 1);
 export const epsilon = z.number().positive().max(1);
 
-/** A field that may be left out; null says the same. */
+/** A field that may be missing; null means the same. */
 export function optional<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
@@ -46,7 +46,6 @@ export const Transformer = z.object({
 });
 export type Transformer = z.infer<typeof Transformer>;
 
-/** A model's sizes. */
 export interface Shape {
   readonly vocabulary: number;
   readonly embedding: number;
@@ -57,7 +56,7 @@ export interface Shape {
   readonly headSize: number;
 }
 
-/** Throws `mlx_malformed` for heads that no attention can have. */
+/** Throws `mlx_malformed` for impossible heads. */
 export function shapeOf(settings: Transformer): Shape {
   const { hidden_size: embedding, num_attention_heads: queryHeads } = settings;
   const kvHeads = settings.num_key_value_heads ?? queryHeads;
@@ -66,7 +65,7 @@ export function shapeOf(settings: Transformer): Shape {
   if (!isPossible || queryHeads * headSize > WIDTH_MAX) {
     throw new MlxError(
       "mlx_malformed",
-      `config.json has ${queryHeads} heads of ${headSize} and ${kvHeads} for keys: no attention can have these.`,
+      `config.json has impossible attention heads: ${queryHeads} of size ${headSize}, and ${kvHeads} KV heads.`,
     );
   }
   return {

@@ -1,20 +1,16 @@
-// Collects what becomes of a folder's tensors. Every one that belongs to the language model must have been asked for in the
-// end: the model would not be the same without it.
+// Collects the plans of a folder's tensors. Every tensor of the language model must be used in the end: without it the model
+// would be another one.
 import { MlxError } from "../errors.ts";
 import type { TensorPlan } from "./architecture.ts";
 import type { Shape } from "./settings.ts";
 
-/** What a tensor's plan may have beside its names and sizes. */
 type Treatment = Pick<TensorPlan, "rowOrder" | "add" | "type">;
 
-/** Builds that can also see keep the language model in a part of its own. */
-const LANGUAGE_PART = "language_model.";
-/**
- * What may be left: the parts by which such a build sees, which a GGUF file keeps apart, and frequencies that some old builds
- * have stored though they follow from the settings.
- */
-const LEFT = /^(vision_tower|multi_modal_projector)\.|\.rotary_emb\.inv_freq$/;
-/** How many names an error may give. */
+/** The prefix of the language model in builds of vision models. */
+const LANGUAGE_PREFIX = "language_model.";
+/** Tensors that may be unused: vision, which GGUF keeps in another file, and frequencies that follow from the settings. */
+const UNUSED = /^(vision_tower|multi_modal_projector)\.|\.rotary_emb\.inv_freq$/;
+/** An error names at most so many tensors. */
 const NAMED_MAX = 3;
 
 export class TensorList {
@@ -25,14 +21,14 @@ export class TensorList {
 
   constructor(tensorNames: ReadonlySet<string>) {
     this.#names = tensorNames;
-    this.#prefix = tensorNames.has(`${LANGUAGE_PART}model.embed_tokens.weight`) ? LANGUAGE_PART : "";
+    this.#prefix = tensorNames.has(`${LANGUAGE_PREFIX}model.embed_tokens.weight`) ? LANGUAGE_PREFIX : "";
   }
 
   has(source: string): boolean {
     return this.#names.has(this.#prefix + source);
   }
 
-  /** A tensor by its whole names. Throws `mlx_missing`. */
+  /** Adds a tensor by its full names. Throws `mlx_missing`. */
   tensor(name: string, source: string, shape: readonly number[], treatment: Treatment = {}): void {
     const found = this.#prefix + source;
     if (!this.#names.has(found)) throw new MlxError("mlx_missing", `The folder has no tensor ${found}.`);
@@ -42,7 +38,7 @@ export class TensorList {
     this.#plans.push({ name, sources: [found], shape, ...treatment });
   }
 
-  /** The weight of a module, and its bias where it has one. The sizes are columns, rows and, where it is a stack, their number. */
+  /** Adds the weight of a module, and its bias if it has one. The shape is columns, rows and the size of a stack. */
   linear(
     name: string,
     module: string,
@@ -58,26 +54,25 @@ export class TensorList {
     this.tensor(`${name}.weight`, `${module}.weight`, [length], treatment);
   }
 
-  /** The embeddings of the tokens. */
   embeddings({ embedding, vocabulary }: Shape): void {
     this.linear("token_embd", "model.embed_tokens", [embedding, vocabulary]);
   }
 
-  /** The output matrix, unless it is the embeddings': then there is none. Throws `mlx_missing` when the settings say it is not. */
+  /** Adds the output matrix, if the folder has one apart from the embeddings. Throws `mlx_missing` if it must (`isTied` false). */
   output({ embedding, vocabulary }: Shape, isTied: boolean | undefined): void {
     if (isTied === false || this.has("lm_head.weight"))
       this.linear("output", "lm_head", [embedding, vocabulary]);
   }
 
-  /** All plans. Throws `mlx_unsupported` when the folder has tensors that were not asked for. */
+  /** All plans. Throws `mlx_unsupported` if tensors of the folder were not used. */
   end(): readonly TensorPlan[] {
-    const left = [...this.#names].filter((name) => !this.#used.has(name) && !LEFT.test(name));
-    if (left.length === 0) return this.#plans;
-    const named = left.slice(0, NAMED_MAX).join(", ");
+    const unknown = [...this.#names].filter((name) => !this.#used.has(name) && !UNUSED.test(name));
+    if (unknown.length === 0) return this.#plans;
+    const named = unknown.slice(0, NAMED_MAX).join(", ");
     throw new MlxError(
       "mlx_unsupported",
-      `The folder has ${left.length} tensors that have no place in a language model of its type, such as ${named}. ` +
-        "It would not be the same model without them.",
+      `The folder has ${unknown.length} tensors that do not belong to a language model of its type, such as ${named}. ` +
+        "Without them it would be another model.",
     );
   }
 }

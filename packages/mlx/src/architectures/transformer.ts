@@ -1,41 +1,41 @@
-// What plain transformers have in common: the keys that llama.cpp's converter writes for them (TextModel in its
-// conversion/base.py), and the tensors of their layers.
-import { count, float } from "./metadata.ts";
+// What plain transformers share: the keys that llama.cpp's converter writes for them (TextModel in its conversion/base.py),
+// and the tensors of their layers.
+import { uint32, float32 } from "./metadata.ts";
 import type { Entry } from "./metadata.ts";
 import type { Shape, Transformer } from "./settings.ts";
 import type { TensorList } from "./tensor-list.ts";
 
-/** What is written for every family; the heads for keys, the norms and the positions are left to it. */
+/** The keys of every family. It adds those of KV heads, norms and positions itself. */
 export function sizeKeys(shape: Shape, settings: Pick<Transformer, "max_position_embeddings">): Entry[] {
   const context = settings.max_position_embeddings;
   return [
-    ["block_count", count(shape.layers)],
-    ...(context === undefined ? [] : [["context_length", count(context)] as const]),
-    ["embedding_length", count(shape.embedding)],
-    ["feed_forward_length", count(shape.feedForward)],
-    ["attention.head_count", count(shape.heads)],
+    ["block_count", uint32(shape.layers)],
+    ...(context === undefined ? [] : [["context_length", uint32(context)] as const]),
+    ["embedding_length", uint32(shape.embedding)],
+    ["feed_forward_length", uint32(shape.feedForward)],
+    ["attention.head_count", uint32(shape.heads)],
   ];
 }
 
-/** The keys of a family that is a plain transformer, the positions apart. */
+/** The keys of a plain transformer, except the positions. */
 export function transformerKeys(shape: Shape, settings: Transformer): Entry[] {
   return [
     ...sizeKeys(shape, settings),
-    ["attention.head_count_kv", count(shape.kvHeads)],
-    ["attention.layer_norm_rms_epsilon", float(settings.rms_norm_eps)],
-    // Only where the file says it, as llama.cpp's converter has it; else llama.cpp divides as we do.
+    ["attention.head_count_kv", uint32(shape.kvHeads)],
+    ["attention.layer_norm_rms_epsilon", float32(settings.rms_norm_eps)],
+    // Like llama.cpp's converter, only if the file gives it; otherwise llama.cpp computes the same size.
     ...(settings.head_dim === undefined ? [] : headSizeKeys(settings.head_dim)),
   ];
 }
 
 export function headSizeKeys(headSize: number): Entry[] {
   return [
-    ["attention.key_length", count(headSize)],
-    ["attention.value_length", count(headSize)],
+    ["attention.key_length", uint32(headSize)],
+    ["attention.value_length", uint32(headSize)],
   ];
 }
 
-/** The four matrices of attention. `rowsOf` gives the row order of queries and keys where it is not the folder's. */
+/** The four matrices of attention. `rowsOf` gives the row order of queries and keys if it differs from the folder's. */
 export function attention(
   list: TensorList,
   block: string,
@@ -63,7 +63,7 @@ export function feedForward(
   list.linear(`${block}.ffn_down`, `${module}.down_proj`, [inner, embedding]);
 }
 
-/** A feed-forward by experts: the router, which llama.cpp wants in F32, and the experts' matrices as stacks. */
+/** A feed-forward with experts: the router, which llama.cpp needs in F32, and the experts' matrices as stacks. */
 export function expertFeedForward(
   list: TensorList,
   block: string,

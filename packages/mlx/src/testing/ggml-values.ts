@@ -1,5 +1,5 @@
-// What ggml reads from its blocks, written from the layouts in ggml-common.h one weight at a time, for tests that compare it
-// with what the folder said. Slow and plain on purpose; it shares no code with the encoders.
+// Reads ggml's blocks one weight at a time, by the layouts in ggml-common.h, for comparison with the folder's weights. Slow and
+// plain on purpose: it shares no code with the encoders.
 import type { StoredType } from "../storage.ts";
 
 /** The value of weight `index` in rows of whole blocks. */
@@ -59,7 +59,7 @@ function nvfp4(view: DataView, at: number, j: number): number {
   return (doubled[code] ?? 0) * 0.5 * e4m3(view.getUint8(at + group));
 }
 
-/** A positive float of 8 bits as ggml reads it: NaN counts as 0. */
+/** A positive float of 8 bits as ggml reads it: NaN is 0. */
 export function e4m3(bits: number): number {
   if (bits === 0x7f) return 0;
   const exponent = Math.floor(bits / 8);

@@ -1,7 +1,7 @@
-// Quantized rows as MLX writes them, from codes, scales and biases or from weights, for tests. Plain on purpose: one big number
-// a row, from which the bits are cut.
+// Makes quantized rows as MLX writes them, from codes, scales and biases or from weights. Plain on purpose: a row is one big
+// number, from which the bits are cut.
 
-/** The codes of one row as a stream of bits, the lowest first. */
+/** The codes of one row as a stream of bits, lowest first. */
 export function packCodes(codes: readonly number[], bits: number): Uint8Array {
   let stream = 0n;
   for (const [index, code] of codes.entries()) stream |= BigInt(code) << BigInt(index * bits);
@@ -16,7 +16,7 @@ export interface Group {
   codes: number[];
 }
 
-/** One group as MLX's own quantizer makes it (mlx/ops.cpp, affine_quantize); `round` is the type that scales are kept in. */
+/** Quantizes one group as MLX does (mlx/ops.cpp, affine_quantize); `round` rounds to the type of the scales. */
 export function quantizeGroup(
   weights: readonly number[],
   bits: number,

@@ -1,4 +1,4 @@
-// Spells safetensors files, right or wrong, for tests.
+// Writes safetensors files, right or wrong.
 import type { Dtype } from "../safetensors.ts";
 
 export interface TensorBytes {
@@ -18,7 +18,7 @@ export function safetensorsBytes(tensors: Readonly<Record<string, TensorBytes>>)
   return fileOf(JSON.stringify(header), Buffer.concat(Object.values(tensors).map(({ bytes }) => bytes)));
 }
 
-/** A file of this header and data, whatever they say. */
+/** A file of this header and data, valid or not. */
 export function fileOf(header: string, data: Uint8Array): Buffer {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(Buffer.byteLength(header)));

@@ -1,10 +1,9 @@
-// Which of llama.cpp's ways to split a text before merging is a tokenizer's own. llama.cpp's converter tells them apart by the
-// tokens of a test text; here the rules themselves are compared, which needs no tokenizer to run. Names that llama.cpp treats
-// alike are one here.
+// Which of llama.cpp's pre-tokenizers a tokenizer uses. llama.cpp's converter recognizes them by the tokens of a test text;
+// this compares the rules themselves, which needs no tokenizer to run. Names that llama.cpp treats alike are one here.
 import { MlxError } from "../errors.ts";
 import type { Step, TokenizerJson } from "./tokenizer-json.ts";
 
-/** The endings of English words that are split off. */
+/** The endings that are split off English words. */
 const ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
 const UPPER = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`;
 const LOWER = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`;
@@ -19,12 +18,12 @@ const casedWords = (ending: string, digits: string): string =>
 
 const THREE_DIGITS = String.raw`\p{N}{1,3}`;
 const ONE_DIGIT = String.raw`\p{N}`;
-/** The last step: letters for bytes, after splitting by GPT-2's rule or not. */
+/** The last step: bytes become letters, with or without splitting by GPT-2's rule first. */
 const BYTES = "bytes";
 const GPT2_BYTES = "bytes, split as GPT-2 does";
 const DIGITS = "single digits";
 
-/** By the steps. */
+/** llama.cpp's name, by the steps. */
 const known: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "llama-bpe": [words(THREE_DIGITS), BYTES],
@@ -44,26 +43,26 @@ const known: ReadonlyMap<string, string> = new Map(
   }).map(([id, steps]) => [steps.join("\n"), id]),
 );
 
-/** Longer rules are cut in the error. */
-const SEEN_LENGTH_MAX = 300;
+/** Longer rules are cut in the error message. */
+const SHOWN_LENGTH_MAX = 300;
 
-/** The value of `tokenizer.ggml.pre`. Throws `mlx_unsupported` for rules that llama.cpp has no name for. */
+/** The value of `tokenizer.ggml.pre`. Throws `mlx_unsupported` for rules that llama.cpp does not have. */
 export function preTokenizerOf(tokenizer: TokenizerJson, modelType: string): string {
-  // Composed and decomposed letters: llama.cpp leaves texts as they are, and so does its converter.
+  // NFC composes letters. llama.cpp does not, and its converter ignores that too.
   const isPlain = tokenizer.normalizer.every(({ type }) => type === "NFC");
   const steps = tokenizer.pre_tokenizer.map(ruleOf);
   const id = isPlain ? known.get(steps.join("\n")) : undefined;
   if (id === undefined) {
     const changes = tokenizer.normalizer.map(({ type }) => type);
-    const seen = [...changes, ...steps].join(", then ").slice(0, SEEN_LENGTH_MAX);
+    const found = [...changes, ...steps].join(", then ").slice(0, SHOWN_LENGTH_MAX);
     throw new MlxError(
       "mlx_unsupported",
-      `llama.cpp cannot split texts as this tokenizer does: ${seen === "" ? "it does not split them at all" : seen}.`,
+      `llama.cpp does not support this tokenizer's way of splitting texts: ${found === "" ? "none at all" : found}.`,
     );
   }
   if (id !== "llama-bpe") return id;
   if (modelType.startsWith("lfm2")) return "lfm2";
-  // The same rule, but words that are tokens as a whole are merged like others.
+  // dbrx has the same rule, but also merges words that are tokens as a whole.
   return tokenizer.model.ignore_merges === true ? id : "dbrx";
 }
 
@@ -71,7 +70,7 @@ function ruleOf(step: Step): string {
   if (step.type === "ByteLevel" && step.add_prefix_space !== true)
     return step.use_regex === false ? BYTES : GPT2_BYTES;
   if (step.type === "Digits" && step.individual_digits === true) return DIGITS;
-  // Every character belongs to a match of these rules, so that removing what does not match removes nothing.
+  // Every character matches one of these rules, so removing what does not match removes nothing.
   const isSplit =
     (step.behavior === "Isolated" && step.invert !== true) ||
     (step.behavior === "Removed" && step.invert === true);

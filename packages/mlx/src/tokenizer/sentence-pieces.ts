@@ -1,24 +1,24 @@
-// What happens to spaces before sentence pieces see a text. llama.cpp's tokenizer of this kind writes each as U+2581 and, unless
-// it is told not to, puts one before the text; nothing else is done to the text there.
+// The normalization of SentencePiece tokenizers. llama.cpp's writes each space as U+2581 and, unless it is told not to, adds one
+// before the text; it does nothing else.
 import { MlxError } from "../errors.ts";
 import type { Step, TokenizerJson } from "./tokenizer-json.ts";
 
 export const SPACE = "\u2581";
 
-/** Whether a space is put before the text. Throws `mlx_unsupported` where more is done to it than that. */
+/** Whether a space is added before the text. Throws `mlx_unsupported` for any other normalization. */
 export function addsSpacePrefix({ normalizer, pre_tokenizer: splits }: TokenizerJson): boolean {
   const all = [...normalizer, ...splits];
   const unknown = all.find((step) => !isPrepend(step) && !isSpaceRule(step));
   if (unknown !== undefined) {
     throw new MlxError(
       "mlx_unsupported",
-      `tokenizer.json changes texts by a step "${unknown.type}" that llama.cpp does not take with sentence pieces.`,
+      `tokenizer.json has the step "${unknown.type}", which llama.cpp does not support for SentencePiece tokenizers.`,
     );
   }
   if (!all.some(writesSpaces)) {
     throw new MlxError(
       "mlx_unsupported",
-      "tokenizer.json does not write spaces as sentence pieces do, so llama.cpp would split its texts otherwise.",
+      "tokenizer.json does not replace spaces by U+2581, which llama.cpp does for SentencePiece tokenizers.",
     );
   }
   return all.some(isPrepend);
@@ -33,7 +33,7 @@ function isPrepend(step: Step): boolean {
 }
 
 function isSpaceRule(step: Step): boolean {
-  // Once every space is another letter, splitting at spaces does nothing.
+  // Once every space is replaced, splitting at spaces does nothing.
   return writesSpaces(step) || (step.type === "Split" && step.pattern?.String === " ");
 }
 

@@ -1,5 +1,4 @@
-// The tokens that begin, end, fill up and so on, and which of them are put around a text. Follows SpecialVocab in llama.cpp's
-// gguf-py/gguf/vocab.py.
+// The special tokens, and which of them are added around a text. Follows SpecialVocab in llama.cpp's gguf-py/gguf/vocab.py.
 import type { GgufValue } from "@ingle/gguf";
 import { z } from "zod";
 
@@ -7,10 +6,10 @@ import { readFields } from "../config.ts";
 import type { MlxConfig } from "../config.ts";
 import type { Processor, TokenizerConfig, TokenizerJson } from "./tokenizer-json.ts";
 
-/** As tokenizer_config.json calls them. */
+/** The names in tokenizer_config.json. */
 const roleNames = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"] as const;
 type Role = (typeof roleNames)[number];
-/** GGUF's names for them, some of which are older. */
+/** The names in GGUF. */
 const roles: Record<Role, string> = {
   bos: "bos",
   eos: "eos",
@@ -22,7 +21,7 @@ const roles: Record<Role, string> = {
 };
 
 const id = z.int().min(0).nullish().catch(undefined);
-/** Lists of ids, as some have for eos, say nothing here: tokenizer_config.json names the one. */
+/** Lists of ids, which some files have for eos, are ignored: tokenizer_config.json names the main one. */
 const Ids = z.object({
   bos_token_id: id,
   eos_token_id: id,
@@ -33,7 +32,7 @@ const Ids = z.object({
   mask_token_id: id,
 });
 
-/** `tokens` is how many there are: ids beyond are not written. */
+/** `tokens` is the number of tokens: larger ids are not written. */
 export function specialTokenKeys(
   tokenizer: TokenizerJson,
   settings: TokenizerConfig,
@@ -63,7 +62,7 @@ interface Around {
   adds: { bos?: boolean; eos?: boolean; sep?: boolean };
 }
 
-/** What the template of tokenizer.json puts around a text; it also tells names that tokenizer_config.json leaves out. */
+/** The tokens that the template of tokenizer.json adds around a text. It also gives names that tokenizer_config.json omits. */
 function aroundText({ post_processor: processor }: TokenizerJson, settings: TokenizerConfig): Around {
   const names: Around["names"] = {};
   for (const role of roleNames) {
@@ -90,7 +89,7 @@ function aroundText({ post_processor: processor }: TokenizerJson, settings: Toke
   return { names, adds: separated === undefined ? adds : { ...adds, sep: separated } };
 }
 
-/** Whether a pair of texts has the separator between them; undefined where nothing stands there. */
+/** Whether a pair of texts has the separator between them; undefined if it has nothing between them. */
 function separates(
   { pair }: Processor,
   first: string | undefined,

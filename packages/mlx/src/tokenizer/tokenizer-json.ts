@@ -1,17 +1,17 @@
-// The parts of tokenizer.json and tokenizer_config.json that are read. The vocabulary and its merges, up to half a million
-// entries, are checked one by one where they are read (tokens.ts).
+// Schemas of the parts of tokenizer.json and tokenizer_config.json that are read. tokens.ts checks the vocabulary and its
+// merges, up to half a million entries.
 import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
 
-/** Longer than any token: the longest are runs of some hundred spaces. */
+/** The longest tokens are runs of some hundred spaces. */
 export const TOKEN_LENGTH_MAX = 4096;
 /** Gemma has some six thousand. */
 const ADDED_MAX = 65_536;
-/** A chat template; long ones take about 100 KiB, and GGUF readers stop at this. */
+/** Long chat templates take about 100 KiB; our GGUF reader has the same limit. */
 export const TEMPLATE_LENGTH_MAX = 1024 * 1024;
 const TEMPLATES_MAX = 64;
-/** Steps of a sequence of normalizers, of splits or of templates. */
+/** Steps of a sequence of normalizers, pre-tokenizers or templates. */
 const STEPS_MAX = 64;
 
 const tokenText = z.string().max(TOKEN_LENGTH_MAX);
@@ -26,7 +26,7 @@ const AddedToken = z.object({
 });
 export type AddedToken = z.infer<typeof AddedToken>;
 
-/** How text is split or changed before the vocabulary sees it: one step, or a sequence of them. */
+/** One step of changing or splitting a text before the vocabulary is applied. */
 export const Step = z.object({
   type: z.string().max(64),
   pattern: z
@@ -45,7 +45,7 @@ export const Step = z.object({
 export type Step = z.infer<typeof Step>;
 
 const Steps = z.array(Step).max(STEPS_MAX);
-/** One step by itself, or what a sequence of them was read to. */
+/** A single step, or a sequence of steps. */
 const stepsOr = (sequence: z.ZodType<readonly Step[]>) =>
   z
     .union([sequence, Step.transform((step): readonly Step[] => [step])])
@@ -88,7 +88,7 @@ const TokenizerJson = z.object({
 });
 export type TokenizerJson = z.infer<typeof TokenizerJson>;
 
-/** The name of a token, or an object with it. */
+/** The text of a token, or an object with it. */
 const tokenName = z
   .union([tokenText, z.object({ content: tokenText }).transform(({ content }) => content)])
   .nullish()
@@ -119,7 +119,7 @@ export function parseTokenizer(json: unknown): TokenizerJson {
   return parse("tokenizer.json", TokenizerJson, json);
 }
 
-/** A folder without tokenizer_config.json says nothing there. */
+/** A folder may have no tokenizer_config.json. */
 export function parseTokenizerConfig(json: unknown): TokenizerConfig {
   return parse("tokenizer_config.json", TokenizerConfig, json ?? {});
 }
@@ -132,5 +132,5 @@ function parse<T>(file: string, schema: z.ZodType<T>, json: unknown): T {
     issue === undefined
       ? ""
       : ` ${[issue.path.join("."), issue.message].filter((part) => part !== "").join(": ")}.`;
-  throw new MlxError("mlx_malformed", `${file} is not as it should be.${field}`);
+  throw new MlxError("mlx_malformed", `${file} is invalid.${field}`);
 }

@@ -1,11 +1,11 @@
-// Tokenizers written as the hub has them and read back: the vocabularies of llama.cpp's own tests come out as they were.
+// Tokenizers in the hub's form are converted back: the vocabularies of llama.cpp's own tests stay the same.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { hubTokenizer, readVocabulary } from "@ingle/fixtures";
 import type { Vocabulary } from "@ingle/fixtures";
-import type { GgufMetadata, GgufValue } from "@ingle/gguf";
+import { valueOf, valuesOf, type GgufMetadata, type GgufValue } from "@ingle/gguf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { parseConfig } from "../config.ts";
@@ -47,28 +47,25 @@ function numbers(value: GgufValue | undefined): readonly number[] {
 }
 
 async function readBack(vocabulary: Vocabulary, modelType = "llama"): Promise<GgufMetadata> {
-  const idOf = (role: string): unknown => {
-    const id = vocabulary.metadata.get(`tokenizer.ggml.${role}_token_id`);
-    return id !== undefined && "value" in id ? id.value : undefined;
-  };
+  const idOf = (role: string): unknown =>
+    valueOf(vocabulary.metadata, `tokenizer.ggml.${role}_token_id`, "uint32");
   const ids = { bos_token_id: idOf("bos"), eos_token_id: idOf("eos") };
   return read({ ...hubTokenizer(vocabulary), modelType, ids, size: vocabulary.tokens.length });
 }
 
-function isFilling({ metadata }: Vocabulary, id: number): boolean {
-  const texts = metadata.get("tokenizer.ggml.tokens");
-  return texts?.type === "string" && "values" in texts && texts.values[id] === `[PAD${id}]`;
+function isPadding({ metadata }: Vocabulary, id: number): boolean {
+  return valuesOf(metadata, "tokenizer.ggml.tokens", "string")?.[id] === `[PAD${id}]`;
 }
 
-describe("a vocabulary of bytes", () => {
-  it.each(["gpt-2", "qwen2", "llama-bpe"])("%s is as it was", async (name) => {
+describe("a byte-level vocabulary", () => {
+  it.each(["gpt-2", "qwen2", "llama-bpe"])("%s stays the same", async (name) => {
     const vocabulary = await readVocabulary(name);
     const before = new Map(vocabulary.metadata);
     before.delete("tokenizer.chat_template");
-    // Fillings were the user's own tokens to the converter that made the file; today's calls them unused, as it should.
+    // An older converter made the file and marked padding as user-defined; today it is marked as unused.
     const [userDefined, unused] = [4, 5];
     const kinds = numbers(before.get("tokenizer.ggml.token_type")).map((kind, id) =>
-      kind === userDefined && isFilling(vocabulary, id) ? unused : kind,
+      kind === userDefined && isPadding(vocabulary, id) ? unused : kind,
     );
     before.set("tokenizer.ggml.token_type", { type: "int32", values: kinds });
     const after = await readBack(vocabulary);
@@ -76,14 +73,14 @@ describe("a vocabulary of bytes", () => {
     for (const [key, value] of before) expect(after.get(key), key).toEqual(value);
   });
 
-  it("of LFM2 is called by its own name, which llama.cpp treats as Llama's", async () => {
+  it("of LFM2 has its own name, which llama.cpp treats like Llama's", async () => {
     const after = await readBack(await readVocabulary("llama-bpe"), "lfm2");
     expect(after.get("tokenizer.ggml.pre")).toEqual({ type: "string", value: "lfm2" });
   });
 });
 
-describe("a vocabulary of sentence pieces", () => {
-  it("has the scores that its merges were made from, and its added tokens as today's converter has them", async () => {
+describe("a SentencePiece vocabulary", () => {
+  it("has the scores that its merges were made from, and added tokens like those of llama.cpp's converter", async () => {
     const vocabulary = await readVocabulary("llama-spm");
     const after = await readBack(vocabulary);
     const special = 3;
@@ -101,7 +98,7 @@ describe("a vocabulary of sentence pieces", () => {
   });
 });
 
-// A small tokenizer of bytes, and one of pieces, to change.
+// A small byte-level tokenizer and a small SentencePiece tokenizer, which the tests change.
 const bytes = {
   added_tokens: [
     { id: 4, content: "<|end|>", special: true },
@@ -128,7 +125,7 @@ const pieces = {
 };
 
 describe("tokens", () => {
-  it("have their kinds, and ids without one are filled up", async () => {
+  it("have their kinds, and ids without a token are padded", async () => {
     const keys = await read({ tokenizer: bytes });
     expect(keys.get("tokenizer.ggml.tokens")).toEqual({
       type: "string",
@@ -140,7 +137,7 @@ describe("tokens", () => {
     });
   });
 
-  it("may have merges as pairs, with spaces within", async () => {
+  it("may have merges as pairs that contain spaces", async () => {
     const merges = [
       ["a", "b"],
       ["a ", "b"],
@@ -149,7 +146,7 @@ describe("tokens", () => {
     expect(keys.get("tokenizer.ggml.merges")).toEqual({ type: "string", values: ["a b", "a\u0120 b"] });
   });
 
-  it("called like a part of every object are tokens like others", async () => {
+  it("named like a property of every object are ordinary tokens", async () => {
     const tokenizer = JSON.parse(JSON.stringify(bytes).replace('"ab":2', '"__proto__":2')) as typeof bytes; // with a key of its own, as JSON has it
     const keys = await read({ tokenizer });
     expect(keys.get("tokenizer.ggml.tokens")).toMatchObject({
@@ -157,14 +154,14 @@ describe("tokens", () => {
     });
   });
 
-  it("that are pieces out of the order of their ids are scored by their merges", async () => {
+  it("of SentencePiece that are not in the order of their ids are scored by their merges", async () => {
     const vocab = { ...pieces.model.vocab, ab: 5, aba: 4 };
     const keys = await read({ tokenizer: { ...pieces, model: { ...pieces.model, vocab } } });
     const scores = numbers(keys.get("tokenizer.ggml.scores"));
     expect(scores[5]).toBeGreaterThan(scores[4] ?? 0);
   });
 
-  it("that are pieces without a space before them say so", async () => {
+  it("of SentencePiece without a space before the text have a key for that", async () => {
     const keys = await read({ tokenizer: pieces });
     expect(keys.get("tokenizer.ggml.add_space_prefix")).toEqual({ type: "bool", value: false });
     expect(numbers(keys.get("tokenizer.ggml.token_type"))).toEqual([3, 6, 1, 1, 1, 1, 1, 5]);
@@ -174,8 +171,8 @@ describe("tokens", () => {
   });
 });
 
-describe("what stands around a text", () => {
-  it("is what the template of tokenizer.json puts there, unless tokenizer_config.json says otherwise", async () => {
+describe("the tokens around a text", () => {
+  it("come from the template of tokenizer.json, unless tokenizer_config.json says otherwise", async () => {
     const single = [{ SpecialToken: { id: "<|end|>" } }, { Sequence: { id: "A" } }];
     const post_processor = {
       type: "Sequence",
@@ -190,7 +187,7 @@ describe("what stands around a text", () => {
     expect(silent.get("tokenizer.ggml.add_bos_token")).toEqual({ type: "bool", value: false });
   });
 
-  it("is known from config.json where nothing else tells, but for ids that no token has", async () => {
+  it("come from config.json if nothing else names them, except for ids without a token", async () => {
     const keys = await read({
       tokenizer: bytes,
       ids: { bos_token_id: 99, eos_token_id: [4, 5], pad_token_id: 5 },
@@ -202,7 +199,7 @@ describe("what stands around a text", () => {
 });
 
 describe("the chat template", () => {
-  it("is found wherever it lies, and may be several", async () => {
+  it("is found in any of its files, and there may be several", async () => {
     const config = { chat_template: "{{ 1 }}" };
     const inConfig = await read({ tokenizer: bytes, config, template: "{{ 2 }}" });
     expect(inConfig.get("tokenizer.chat_template")).toEqual({ type: "string", value: "{{ 1 }}" });
@@ -229,8 +226,8 @@ async function codeOf(tokenizer: unknown): Promise<string> {
   }
 }
 
-describe("a tokenizer that llama.cpp cannot follow", () => {
-  it("is refused, with what was seen", async () => {
+describe("a tokenizer that llama.cpp does not support", () => {
+  it("is refused, and the message has its rule", async () => {
     const split = { type: "Split", pattern: { Regex: "[aeiou]+" }, behavior: "Isolated", invert: false };
     await expect(read({ tokenizer: { ...bytes, pre_tokenizer: split } })).rejects.toThrow(/\[aeiou\]\+/);
   });
@@ -274,7 +271,7 @@ describe("a damaged tokenizer.json", () => {
     expect(await codeOf(tokenizer)).toBe("mlx_malformed");
   });
 
-  it("that is not there is missing", async () => {
+  it("is reported as missing if there is none", async () => {
     await rm(path.join(folder, "tokenizer.json"), { force: true });
     const config = parseConfig({ model_type: "llama" });
     await expect(tokenizerMetadata(folder, config, 8)).rejects.toMatchObject({ code: "mlx_missing" });

@@ -1,5 +1,5 @@
-// The tokenizer's keys of the GGUF file, from tokenizer.json and what lies beside it. What is written follows llama.cpp's own
-// converter (conversion/base.py, gguf-py/gguf/vocab.py).
+// The tokenizer's keys of the GGUF file, from tokenizer.json and the files beside it. They follow llama.cpp's own converter
+// (conversion/base.py, gguf-py/gguf/vocab.py).
 import type { GgufMetadata, GgufValue } from "@ingle/gguf";
 
 import type { MlxConfig } from "../config.ts";
@@ -14,12 +14,12 @@ import type { TokenizerJson } from "./tokenizer-json.ts";
 import { byteLevelTokens, sentencePieceTokens } from "./tokens.ts";
 import type { TokenList } from "./tokens.ts";
 
-/** tokenizer_config.json is small, but templates may be in it. */
+/** tokenizer_config.json may contain chat templates. */
 const TOKENIZER_CONFIG_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * All `tokenizer.*` keys, for a model whose embeddings have rows for `size` tokens. Throws `mlx_missing` for a folder without tokenizer.json, `mlx_malformed` for one that contradicts
- * itself, `mlx_unsupported` for a tokenizer that llama.cpp cannot follow, and the system's errors.
+ * All `tokenizer.*` keys, for a model with embeddings for `size` tokens. Throws `mlx_missing` for a folder without
+ * tokenizer.json, `mlx_malformed`, `mlx_unsupported` for a tokenizer that llama.cpp does not support, and file system errors.
  */
 export async function tokenizerMetadata(
   folder: string,
@@ -37,8 +37,8 @@ export async function tokenizerMetadata(
       ? sentencePieceKeys(tokenizer, size)
       : byteLevelKeys(tokenizer, size, config.modelType),
   );
-  const said = settings.add_prefix_space ?? undefined;
-  if (said !== undefined && !keys.has(SPACE_PREFIX)) keys.set(SPACE_PREFIX, { type: "bool", value: said });
+  const value = settings.add_prefix_space ?? undefined;
+  if (value !== undefined && !keys.has(SPACE_PREFIX)) keys.set(SPACE_PREFIX, { type: "bool", value });
   return new Map([
     ...keys,
     ...specialTokenKeys(tokenizer, settings, config, size),
@@ -48,12 +48,12 @@ export async function tokenizerMetadata(
 
 const SPACE_PREFIX = "tokenizer.ggml.add_space_prefix";
 
-/** Sentence pieces spell what they do not know by tokens of single bytes; byte-level tokenizers know every byte. */
+/** SentencePiece tokenizers fall back to single bytes for unknown text; byte-level tokenizers have a token for every byte. */
 function isSentencePieces({ model }: TokenizerJson): boolean {
   if (model.type !== undefined && model.type !== "BPE") {
     throw new MlxError(
       "mlx_unsupported",
-      `tokenizer.json is of the type ${model.type}; Ingle converts BPE, which the models it knows have.`,
+      `tokenizer.json has a model of the type ${model.type}; only BPE is supported.`,
     );
   }
   return model.byte_fallback === true;
@@ -77,7 +77,7 @@ function sentencePieceKeys(tokenizer: TokenizerJson, size: number): [string, Ggu
     ...tokenKeys(tokens),
     ["tokenizer.ggml.scores", { type: "float32", values: scores }],
   ];
-  // With a space before the text is what llama.cpp does unasked.
+  // llama.cpp adds a space before the text by default.
   if (!addsSpacePrefix(tokenizer)) keys.push([SPACE_PREFIX, { type: "bool", value: false }]);
   return keys;
 }

@@ -1,4 +1,4 @@
-// The tokens of a vocabulary by their numbers: texts, kinds, merges and scores. The kinds follow get_vocab_base() and
+// The tokens of a vocabulary by id: texts, kinds, merges and scores. The kinds follow get_vocab_base() and
 // _create_vocab_sentencepiece() in llama.cpp's conversion/base.py.
 import { MlxError } from "../errors.ts";
 import { isObject } from "../json-file.ts";
@@ -12,38 +12,38 @@ const kinds = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, by
 export interface TokenList {
   /** By id. */
   texts: string[];
-  /** By id, as `kinds` has them. */
+  /** By id, a number of `kinds`. */
   types: number[];
 }
 
 /** The longest lists have about half a million; a GGUF header holds as many as this. */
 const ENTRIES_MAX = 2 ** 21;
-/** What llama.cpp's converter gives tokens that are never merged to. */
+/** The score that llama.cpp's converter gives to tokens that are never a merge's result. */
 const ADDED_SCORE = -1000;
-/** Llama's runs of spaces have this: they are merged last, from the left. */
+/** The score of Llama's runs of spaces: they are merged last, from the left. */
 const LAST_SCORE = -1e9;
 const UNUSED_SCORE = -10_000;
 
-/** A vocabulary whose tokens spell bytes by letters. `size` is the model's; ids without a token are filled up. */
+/** A byte-level vocabulary. It is padded to `size` tokens, the model's number. */
 export function byteLevelTokens(
   tokenizer: TokenizerJson,
   size: number,
 ): { tokens: TokenList; merges: string[] } {
   const vocabulary = readVocabulary(tokenizer);
   const needed = tokenizer.added_tokens.reduce((most, { id }) => Math.max(most, id + 1), vocabulary.length);
-  if (needed > size) throw malformed(`has a token ${needed - 1}, but the model has rows for ${size} only`);
+  if (needed > size) throw malformed(`has a token ${needed - 1}, but the model has only ${size}`);
   const tokens = listTokens(vocabulary, tokenizer.added_tokens, size);
   const merges = readMerges(tokenizer).map(([left, right]) => `${escaped(left)} ${escaped(right)}`);
   if (merges.length === 0) throw malformed("has no merges");
   return { tokens, merges };
 }
 
-/** A space stands between the two; one within them is written as bytes are. */
+/** A space separates the two parts of a merge; a space within a part is written like other bytes. */
 function escaped(part: string): string {
   return part.replaceAll(" ", "\u0120");
 }
 
-/** A vocabulary of sentence pieces. Tokens beyond `size`, which the model has no row for, are left out. */
+/** A SentencePiece vocabulary. Tokens beyond `size`, for which the model has no embedding, are dropped. */
 export function sentencePieceTokens(
   tokenizer: TokenizerJson,
   size: number,
@@ -65,12 +65,12 @@ function readVocabulary({ model }: TokenizerJson): (string | undefined)[] {
   if (!isObject(vocab)) throw malformed("has no vocabulary");
   const entries = Object.entries(vocab); // ids are checked below
   if (entries.length === 0 || entries.length > ENTRIES_MAX)
-    throw malformed(`has ${entries.length} tokens; 1 to ${ENTRIES_MAX} are possible`);
+    throw malformed(`has ${entries.length} tokens; 1 to ${ENTRIES_MAX} are allowed`);
   const texts: (string | undefined)[] = [];
   for (const [text, id] of entries) {
     if (typeof id !== "number" || !Number.isInteger(id) || id < 0 || id >= ENTRIES_MAX)
-      throw malformed(`gives the token "${text.slice(0, 64)}" no id`);
-    if (text.length > TOKEN_LENGTH_MAX) throw malformed(`has a token of ${text.length} letters`);
+      throw malformed(`has no valid id for the token "${text.slice(0, 64)}"`);
+    if (text.length > TOKEN_LENGTH_MAX) throw malformed(`has a token of ${text.length} characters`);
     if (texts[id] !== undefined) throw malformed(`gives the id ${id} to two tokens`);
     texts[id] = text;
   }
@@ -83,14 +83,14 @@ function readMerges({ model }: TokenizerJson): (readonly [string, string])[] {
   return merges.map((merge: unknown) => {
     const pair: unknown = typeof merge === "string" ? pairOf(merge) : merge;
     if (Array.isArray(pair) && pair.length === 2) {
-      const [left, right] = pair as unknown[]; // looked at just below
+      const [left, right] = pair as unknown[]; // checked in the next line
       if (isPart(left) && isPart(right)) return [left, right] as const;
     }
-    throw malformed("has a merge that is no pair of texts");
+    throw malformed("has a merge that is not a pair of texts");
   });
 }
 
-/** The older form: both texts with a space between them. */
+/** Splits the older form: both texts with a space between them. */
 function pairOf(merge: string): string[] {
   const space = merge.indexOf(" ", 1);
   return space === -1 ? [merge] : [merge.slice(0, space), merge.slice(space + 1)];
@@ -114,13 +114,13 @@ function listTokens(
     texts[id] = isControl ? content : content.replaceAll(SPACE, " ");
     types[id] = isControl ? kinds.control : kinds.userDefined;
   }
-  // Two ids for one text: llama.cpp would never give the first of them.
-  const twice = texts.length - new Set(texts).size;
-  if (twice > 0) throw malformed(`has ${twice} tokens twice`);
+  // If two ids had the same text, llama.cpp would never produce the first.
+  const repeated = texts.length - new Set(texts).size;
+  if (repeated > 0) throw malformed(`has ${repeated} tokens twice`);
   return { texts, types };
 }
 
-/** Some models mark control tokens as plain ones; these are the ones that llama.cpp's converter knows. */
+/** Control tokens that some models mark as plain ones, as llama.cpp's converter recognizes them. */
 function looksSpecial(text: string): boolean {
   return (
     ["<pad>", "<mask>", "<2mass>", "[@BOS@]"].includes(text) ||
@@ -131,9 +131,9 @@ function looksSpecial(text: string): boolean {
 }
 
 /**
- * A score for each sentence piece: llama.cpp merges the pair first whose piece has the highest. tokenizer.json has an order of
- * merges instead, made from the scores of the original file, where the n-th piece has the score −n. Where the merges come in
- * the order of the pieces' ids, these very scores are given; else they follow the merges.
+ * The scores of SentencePiece tokens: llama.cpp first merges the pair whose piece has the highest score. tokenizer.json has an
+ * order of merges instead, made from the scores of the original file, where the n-th piece has the score −n. If the merges are
+ * in the order of ids, these original scores are restored; otherwise the scores follow the merges.
  */
 function scoresOf({ texts, types }: TokenList, merges: readonly (readonly [string, string])[]): number[] {
   const ids = new Map(texts.map((text, id) => [text, id]));
@@ -146,18 +146,18 @@ function scoresOf({ texts, types }: TokenList, merges: readonly (readonly [strin
   if (spaces.size > 0 && space !== undefined) spaces.add(space);
   const first = types.indexOf(kinds.normal);
   const isById = ordered.every((id, index) => index === 0 || id > (ordered[index - 1] ?? 0));
-  const places = isById ? undefined : new Map(ordered.map((id, index) => [id, index]));
+  const ranks = isById ? undefined : new Map(ordered.map((id, index) => [id, index]));
   return types.map((type, id) => {
     if (type === kinds.unused) return UNUSED_SCORE;
     if (type === kinds.byte || type === kinds.unknown) return 0;
     if (type !== kinds.normal) return ADDED_SCORE;
     if (spaces.has(id)) return LAST_SCORE;
-    const place = places === undefined ? id - first : (places.get(id) ?? texts.length);
-    return place === 0 ? 0 : -place;
+    const rank = ranks === undefined ? id - first : (ranks.get(id) ?? texts.length);
+    return rank === 0 ? 0 : -rank;
   });
 }
 
-/** The runs of spaces at the end of the merges, and with them the single one. */
+/** The runs of spaces at the end of the merges. */
 function lastSpaces(merged: readonly number[], texts: readonly string[]): Set<number> {
   const spaces = new Set<number>();
   for (const id of merged.toReversed()) {

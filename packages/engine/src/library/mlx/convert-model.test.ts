@@ -176,7 +176,7 @@ describe("a folder in MLX's format that", () => {
   });
 
   test.each([
-    ["holds a folder where a file should be", "model.safetensors in .* is no file", mkdir],
+    ["holds a folder where a file should be", "model.safetensors in .* is not a regular file", mkdir],
     [
       "lacks what a link points to",
       "cannot be read: ENOENT",
