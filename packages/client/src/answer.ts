@@ -1,17 +1,17 @@
-// Reads what a server answered without trusting its shape: JSON bodies and error bodies. Used by transport.ts and
-// chat-stream.ts. There is no schema library here, so that the client stays small in a browser.
+// Reads JSON bodies and error bodies without trusting their shape. It does without a schema library to keep the client small
+// in a browser.
 import { ApiError } from "./errors.ts";
 import { parseRetryAfter } from "./retry.ts";
 
-/** How much of an answer that is not ours is quoted in a message. */
+/** An error message quotes at most so many characters of an unknown body. */
 const quoteLength = 200;
 
-/** Whether `value` is an object whose fields can be looked at. */
+/** Whether `value` is an object, and not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether `value` is an object with a list in this field. */
+/** Whether `value` is an object with an array in this field. */
 export function hasList<Field extends string>(
   value: unknown,
   field: Field,
@@ -24,7 +24,7 @@ export function hasText(value: unknown, field: string): value is Record<string, 
   return isRecord(value) && typeof value[field] === "string";
 }
 
-/** Parses JSON; `undefined`, which JSON cannot say, means that the text is none. */
+/** Parses JSON; returns `undefined`, which JSON cannot express, for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -33,7 +33,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The fields of an error body, each `null` when it is absent or of another type. */
+/** The fields of an error body; `null` if a field is missing or has another type. */
 export interface WireError {
   message: string | null;
   code: string | null;
@@ -43,7 +43,7 @@ export interface WireError {
   contextLength: number | undefined;
 }
 
-/** Reads `{ error: { … } }`; `undefined` when `body` has no such field. */
+/** Reads `{ error: { … } }`; returns `undefined` if `body` has no such field. */
 export function readWireError(body: unknown): WireError | undefined {
   if (!isRecord(body) || body["error"] === undefined || body["error"] === null) return undefined;
   const error = isRecord(body["error"]) ? body["error"] : { message: body["error"] };
@@ -59,20 +59,20 @@ export function readWireError(body: unknown): WireError | undefined {
   };
 }
 
-/** The error for an answer whose status says that the request failed. */
+/** The error for a response with an error status. */
 export function errorOfAnswer(response: Response, text: string, nowMs: number): ApiError {
   const wire = readWireError(parseJson(text));
   const quote = text.trim().slice(0, quoteLength);
   const message =
-    wire?.message ?? `the server answered ${response.status}${quote === "" ? "" : `: ${quote}`}`;
+    wire?.message ?? `the server responded with ${response.status}${quote === "" ? "" : `: ${quote}`}`;
   return apiError(response, message, nowMs, wire);
 }
 
-/** The error for an answer that claims success and is not what was asked for. */
+/** The error for a successful response of another shape than this API's. */
 export function unexpectedAnswer(response: Response, nowMs: number): ApiError {
   return apiError(
     response,
-    `${response.url} did not give the answer that this API gives: is baseUrl right?`,
+    `${response.url} did not respond as this API does: is baseUrl correct?`,
     nowMs,
     undefined,
   );

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Streams and collects the texts; `failure` is what the loop threw. */
+/** Streams and collects the texts; `failure` is the error that the loop threw. */
 async function collect(script: Script, options = {}): Promise<{ texts: string[]; failure: unknown }> {
   server.answer(script);
   const texts: string[] = [];
@@ -44,7 +44,7 @@ async function collect(script: Script, options = {}): Promise<{ texts: string[];
   }
 }
 
-/** A reply that never ends; resolves with the server's side of it once its first chunk is out. */
+/** A reply that never ends; resolves with the server's side of it once its first chunk was sent. */
 function endless(): { script: Script; response: Promise<ServerResponse> } {
   let give: (response: ServerResponse) => void = () => {};
   const response = new Promise<ServerResponse>((resolve) => (give = resolve));
@@ -56,7 +56,7 @@ function endless(): { script: Script; response: Promise<ServerResponse> } {
   return { script, response };
 }
 
-test("gives the same chunks wherever the connection cuts the bytes", async () => {
+test("yields the same chunks wherever the connection cuts the bytes", async () => {
   const bytes = new TextEncoder().encode(
     `:\r\n\r\n${chunkEvent("é漢😀")}${chunkEvent(null).replaceAll("\n", "\r\n")}${done}`,
   );
@@ -66,7 +66,7 @@ test("gives the same chunks wherever the connection cuts the bytes", async () =>
   }
 });
 
-test("gives the whole text and the request's id", async () => {
+test("returns the complete text and the request's id", async () => {
   server.answer(events(chunkEvent(null), chunkEvent("Hello"), chunkEvent(", world"), done));
   const stream = await client.chat.completions.create(body);
   expect(stream.requestId).toBe("req-1");
@@ -85,20 +85,20 @@ test("an error event ends the loop with the server's code", async () => {
   });
 });
 
-test("an end without [DONE] is an error: a cut reply never looks whole", async () => {
+test("an end without [DONE] is an error: a cut reply never looks complete", async () => {
   const { texts, failure } = await collect(events(chunkEvent("Hel")));
   expect(texts).toEqual(["Hel"]);
   expect(failure).toMatchObject({ name: "StreamError", code: "stream_incomplete" });
 });
 
-test("data that is no chunk is an error", async () => {
+test("data that are not a chunk are an error", async () => {
   for (const data of ["{oops", "7", "{}", '{"choices":[7]}', '{"choices":[{"index":0}]}']) {
     const { failure } = await collect(events(`data: ${data}\n\n`, done));
     expect(failure).toMatchObject({ name: "StreamError", code: "stream_invalid" });
   }
 });
 
-test("a connection that breaks in the middle is an error and is not tried again", async () => {
+test("a connection that breaks in the middle is an error and is not retried", async () => {
   const { texts, failure } = await collect(async (response) => {
     beginEvents(response);
     response.write(chunkEvent("Hel"));
@@ -133,7 +133,7 @@ test("abort() ends a loop that is waiting, without an error, and closes the conn
   stream.abort();
 });
 
-test("the end of an await using block closes a stream that nobody read", async () => {
+test("the end of an await using block closes an unread stream", async () => {
   const { script, response } = endless();
   server.answer(script);
   let closed: Promise<void> | undefined;
@@ -155,7 +155,7 @@ test("an abort while streaming rejects with the signal's reason and closes the c
   await closedByClient(await response);
 });
 
-test("chunks that came in before an abort are not given out after it", async () => {
+test("chunks that arrived before an abort are not yielded after it", async () => {
   const caller = new AbortController();
   server.answer((response) => {
     beginEvents(response);
@@ -172,7 +172,7 @@ test("chunks that came in before an abort are not given out after it", async () 
   expect(texts).toEqual(["one"]);
 });
 
-test("silence in the middle of a stream is a timeout, and keep-alive comments are not silence", async () => {
+test("silence in the middle of a stream is a timeout, but keep-alive comments are not silence", async () => {
   const impatient = new Ingle({ baseUrl: server.url, timeoutMs: 150, maxRetries: 0 });
   server.answer(async (response) => {
     beginEvents(response);
@@ -191,7 +191,7 @@ test("silence in the middle of a stream is a timeout, and keep-alive comments ar
   expect(texts).toEqual(["late"]);
 });
 
-test("a slow reader is not taken for a silent server", async () => {
+test("a slow reader does not cause a timeout", async () => {
   const impatient = new Ingle({ baseUrl: server.url, timeoutMs: 100, maxRetries: 0 });
   server.answer(events(chunkEvent("a"), chunkEvent("b"), done));
   let text = "";
@@ -211,7 +211,7 @@ test("a stream can be read once", async () => {
   await expect(stream.texts().next()).rejects.toSatisfy(IngleError.is);
 });
 
-test("texts() gives the pieces of the first choice's text and nothing else", async () => {
+test("texts() yields only the pieces of the first choice's text", async () => {
   const second = chunkEvent("other").replace('"index":0', '"index":1');
   server.answer(events(chunkEvent(null), chunkEvent("Hel"), second, chunkEvent(""), chunkEvent("lo"), done));
   const texts: string[] = [];
@@ -219,7 +219,7 @@ test("texts() gives the pieces of the first choice's text and nothing else", asy
   expect(texts).toEqual(["Hel", "lo"]);
 });
 
-test("the whole text is there beside a loop and after it, as often as it is asked for", async () => {
+test("the complete text is available beside a loop and after it, any number of times", async () => {
   server.answer(events(chunkEvent("Hel"), chunkEvent("lo"), done));
   const stream = await client.chat.completions.create(body);
   const chunks = stream[Symbol.asyncIterator]();
@@ -230,7 +230,7 @@ test("the whole text is there beside a loop and after it, as often as it is aske
   expect(await stream.finalText()).toBe("Hello");
 });
 
-test("what waits for the whole reply rejects when it was left, and with the error that ended it", async () => {
+test("finalText() rejects if the stream is left, and with the error that ended it", async () => {
   const { script, response } = endless();
   server.answer(script);
   const left = await client.chat.completions.create(body);
@@ -246,7 +246,7 @@ test("what waits for the whole reply rejects when it was left, and with the erro
   await expect(cut.finalText()).rejects.toMatchObject({ code: "stream_incomplete" });
 });
 
-test("stream() asks for a stream with usage, and gives the whole completion", async () => {
+test("stream() requests usage, and returns the complete completion", async () => {
   const end = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}\n\n`;
   const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
   const last = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
@@ -264,7 +264,7 @@ test("stream() asks for a stream with usage, and gives the whole completion", as
   });
 });
 
-test("a connection whose stream ended well is used for the next request", async () => {
+test("a connection whose stream ended normally is reused for the next request", async () => {
   await using fresh = await startServer();
   const sockets = new Set<unknown>();
   const script = events(chunkEvent("a"), done);
@@ -280,7 +280,7 @@ test("a connection whose stream ended well is used for the next request", async 
   expect(sockets.size).toBe(1);
 });
 
-test("an answer that is no event stream is an error, even with status 200", async () => {
+test("a response that is not an event stream is an error, even with status 200", async () => {
   const { failure } = await collect((response) =>
     response.writeHead(200, { "content-type": "text/html" }).end("<html>"),
   );

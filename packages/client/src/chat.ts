@@ -1,4 +1,4 @@
-// `client.chat.completions`: a reply in one piece, as a stream, or as a value of a schema.
+// `client.chat.completions`: a reply, complete, as a stream, or as a value of a schema.
 import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 
 import { isRecord } from "./answer.ts";
@@ -10,10 +10,10 @@ import { jsonFormat, parseReply } from "./structured.ts";
 import type { FormatOptions } from "./structured.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** A message as a request may have it: with `null` for what is absent, and a reply's message as it came. */
+/** A message of a request. The message of a reply is one, too. */
 export type ChatMessage = ChatCompletionBody["messages"][number];
 
-/** A request for a value: its schema decides what stands in these fields. */
+/** A request for a value; the schema sets these fields. */
 export type ParseBody = ChatCompletionBody & {
   stream?: false | null | undefined;
   n?: 1 | null | undefined;
@@ -21,25 +21,23 @@ export type ParseBody = ChatCompletionBody & {
   grammar?: undefined;
 };
 
-/** A reply that was read as a value. */
 export interface ParsedReply<Value> {
   value: Value;
-  /** The reply that held it, with usage and timings. */
+  /** The reply that contained it, with usage and timings. */
   completion: ChatCompletion;
 }
 
-/** The chat completions of a server. */
 export interface ChatCompletions {
-  /** A reply, whole or as a stream. */
+  /** A reply, complete or as a stream. */
   create: CreateReply<ChatCompletionBody, ChatCompletion, ChatStream>;
-  /** The same as `create` with `stream: true`, and the usage comes with it unless `stream_options` say otherwise. */
+  /** `create` with `stream: true`, and with usage unless `stream_options` says otherwise. */
   stream(
     body: ChatCompletionBody & { stream?: true | null | undefined },
     options?: CallOptions,
   ): Promise<ChatStream>;
   /**
-   * Resolves with a value that the schema has checked; the server holds the reply to it token by token. Rejects with a
-   * `ParseError`, which has the text, when the reply was cut by its limit of tokens or is no such value.
+   * Resolves with a value that matches the schema; the server constrains the reply to it token by token. Rejects with a
+   * `ParseError`, which has the text, if the reply was cut by its token limit or does not match the schema.
    */
   parse<Value>(
     body: ParseBody,
@@ -52,7 +50,6 @@ function isChatCompletion(value: unknown): value is ChatCompletion {
   return isRecord(value) && Array.isArray(value["choices"]);
 }
 
-/** Makes `client.chat.completions`. */
 export function createChatCompletions(transport: Transport): ChatCompletions {
   const create: ChatCompletions["create"] = createReplyOf(
     transport,

@@ -1,44 +1,63 @@
-// A streamed text completion: its chunks, its text, and the whole reply at the end. Made by completions.ts.
-import type { CompletionChunk } from "@ingle/protocol";
+// A streamed text completion: its chunks, its text, and the complete reply at the end.
+import type { Completion, CompletionChunk, CompletionLogprobs } from "@ingle/protocol";
 
 import { isRecord } from "./answer.ts";
-import { createTextReplySoFar } from "./completion-reply.ts";
-import type { StreamedTextCompletion } from "./completion-reply.ts";
-import { ReplyStream } from "./reply-stream.ts";
+import { ChoiceStream, collectChoices, invalidReply } from "./choice-stream.ts";
+import type { CompletionSoFar, Totals } from "./choice-stream.ts";
 
-/** The chunks of a text completion; read, left and passed on as a `ChatStream` is. */
-export class CompletionStream extends ReplyStream<CompletionChunk> {
-  readonly #reply = createTextReplySoFar();
+type Choice = Completion["choices"][number];
+type ChoicePart = CompletionChunk["choices"][number];
 
-  /**
-   * Only the text of the first choice, piece by piece.
-   * @throws IngleError when the stream is being read already.
-   */
-  async *texts(): AsyncGenerator<string, void, void> {
-    for await (const { choices } of this) {
-      for (const { index, text } of choices) if (index === 0 && text !== "") yield text;
-    }
-  }
+/** A streamed text completion in the form of one that was not streamed. */
+export interface StreamedTextCompletion extends Omit<Completion, "choices" | keyof Totals>, Totals {
+  choices: [Choice, ...Choice[]];
+}
 
-  /** The text of the first choice, whole. */
-  async finalText(): Promise<string> {
-    await this.untilWhole();
-    return this.#reply.text();
-  }
+interface ChoiceSoFar {
+  text: string;
+  logprobs: CompletionLogprobs | null;
+  finishReason: Choice["finish_reason"] | undefined;
+}
 
-  /** Everything: all choices with their finish reasons and probabilities, usage and timings. */
-  async finalCompletion(): Promise<StreamedTextCompletion> {
-    await this.untilWhole();
-    return this.#reply.completion();
+/** The chunks of a text completion. */
+export class CompletionStream extends ChoiceStream<CompletionChunk, StreamedTextCompletion> {
+  protected override readonly soFar = createTextSoFar();
+
+  protected override textsOf({ choices }: CompletionChunk): readonly string[] {
+    return choices.filter(({ index }) => index === 0).map(({ text }) => text);
   }
 
   protected override toEvent(data: unknown): CompletionChunk | undefined {
     return isChunk(data) ? data : undefined;
   }
+}
 
-  protected override keep(chunk: CompletionChunk): void {
-    this.#reply.add(chunk);
-  }
+function createTextSoFar(): CompletionSoFar<CompletionChunk, StreamedTextCompletion> {
+  const collected = collectChoices({ start: emptyChoice, add: addPart, finish: toChoice });
+  return {
+    ...collected,
+    completion: () => ({ ...collected.completion(), object: "text_completion" }),
+  };
+}
+
+function emptyChoice(): ChoiceSoFar {
+  return { text: "", logprobs: null, finishReason: undefined };
+}
+
+function addPart(choice: ChoiceSoFar, { text, logprobs, finish_reason }: ChoicePart): void {
+  choice.text += text;
+  choice.finishReason = finish_reason ?? choice.finishReason;
+  if (logprobs === null) return;
+  choice.logprobs ??= { tokens: [], token_logprobs: [], top_logprobs: [], text_offset: [] };
+  choice.logprobs.tokens.push(...logprobs.tokens);
+  choice.logprobs.token_logprobs.push(...logprobs.token_logprobs);
+  choice.logprobs.top_logprobs.push(...logprobs.top_logprobs);
+  choice.logprobs.text_offset.push(...logprobs.text_offset);
+}
+
+function toChoice(index: number, { text, logprobs, finishReason }: ChoiceSoFar): Choice {
+  if (finishReason === undefined) throw invalidReply(`choice ${index} ended without a finish_reason`);
+  return { index, text, logprobs, finish_reason: finishReason };
 }
 
 function isChunk(value: unknown): value is CompletionChunk {

@@ -26,7 +26,7 @@ function chunk(text: string, rest: Partial<Choice> = {}, more: object = {}): str
   return `data: ${JSON.stringify({ ...head, choices: [choice], ...more })}\n\n`;
 }
 
-test("gives a reply in one piece or as a stream, by the body's stream field", async () => {
+test("returns a complete completion or a stream, by the body's stream field", async () => {
   const whole = { ...head, choices: [{ index: 0, text: " a time", finish_reason: "length" }] };
   server.answer(json(whole));
   expect(await client.completions.create(body)).toEqual(whole);
@@ -36,7 +36,7 @@ test("gives a reply in one piece or as a stream, by the body's stream field", as
   expectTypeOf(() => create({ ...body, stream: true })).returns.resolves.toEqualTypeOf<CompletionStream>();
 });
 
-test("a stream's texts are those of the first choice, and its whole is a completion", async () => {
+test("a stream's texts are those of the first choice, and it ends as a completion", async () => {
   const usage = { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 };
   const logprobs = (token: string, offset: number) => ({
     tokens: [token],
@@ -78,7 +78,7 @@ test("a stream's texts are those of the first choice, and its whole is a complet
   });
 });
 
-test("a stream is passed on and read back", async () => {
+test("a stream can be forwarded and read back", async () => {
   server.answer(events(chunk(" a"), chunk(" time"), chunk("", { finish_reason: "length" }), done));
   const bytes = (await client.completions.stream(body)).toReadableStream();
   const again = CompletionStream.fromReadableStream(bytes);
@@ -86,7 +86,7 @@ test("a stream is passed on and read back", async () => {
   expect(await again.finalText()).toBe(" a time");
 });
 
-test("a stream that holds something else, or lacks an end, is an error", async () => {
+test("a stream with other data, or without an end, is an error", async () => {
   server.answer(events('data: {"choices":[{"index":0,"delta":{}}]}\n\n', done));
   const chat = await client.completions.stream(body);
   await expect(chat.finalText()).rejects.toMatchObject({ code: "stream_invalid" });

@@ -1,4 +1,4 @@
-// `client.completions`: how a prompt goes on, in one piece or as a stream.
+// `client.completions`: the completion of a prompt, complete or as a stream.
 import type { Completion, CompletionBody } from "@ingle/protocol";
 
 import { isRecord } from "./answer.ts";
@@ -7,11 +7,10 @@ import { createReplyOf } from "./create-reply.ts";
 import type { CreateReply } from "./create-reply.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The text completions of a server. */
 export interface Completions {
-  /** A reply, whole or as a stream. */
+  /** A completion, complete or as a stream. */
   create: CreateReply<CompletionBody, Completion, CompletionStream>;
-  /** The same as `create` with `stream: true`, and the usage comes with it unless `stream_options` say otherwise. */
+  /** `create` with `stream: true`, and with usage unless `stream_options` says otherwise. */
   stream(
     body: CompletionBody & { stream?: true | null | undefined },
     options?: CallOptions,
@@ -22,7 +21,6 @@ function isCompletion(value: unknown): value is Completion {
   return isRecord(value) && Array.isArray(value["choices"]);
 }
 
-/** Makes `client.completions`. */
 export function createCompletions(transport: Transport): Completions {
   const create: Completions["create"] = createReplyOf(
     transport,

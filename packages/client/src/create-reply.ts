@@ -1,13 +1,12 @@
-// One call for both forms of a reply: the body's `stream` decides. Used by the endpoints that generate.
+// The `create` call of the generating endpoints: the body's `stream` decides whether it returns a stream.
 import type { CallOptions, OpenStream, Transport } from "./transport.ts";
 
-/** Asks for a reply. */
 export interface CreateReply<Body extends Streamable, Whole, Stream> {
-  /** Resolves when the reply begins; the stream gives it as it grows. */
+  /** Resolves when the reply starts. */
   (body: Body & { stream: true }, options?: CallOptions): Promise<Stream>;
-  /** Resolves with the whole reply. */
+  /** Resolves with the complete reply. */
   (body: Body & { stream?: false | null | undefined }, options?: CallOptions): Promise<Whole>;
-  /** For a body whose form is not known beforehand. */
+  /** For a body whose `stream` is not known to the compiler. */
   (body: Body, options?: CallOptions): Promise<Whole | Stream>;
 }
 
@@ -15,7 +14,6 @@ interface Streamable {
   stream?: boolean | null | undefined;
 }
 
-/** Makes the call for one endpoint. */
 export function createReplyOf<Body extends Streamable, Whole, Stream>(
   transport: Transport,
   path: string,

@@ -22,14 +22,14 @@ function answer(...vectors: unknown[]): void {
   server.answer(json({ object: "list", model: "tiny", data, usage: { prompt_tokens: 2, total_tokens: 2 } }));
 }
 
-/** As a server writes it: little-endian, whatever this machine is. */
+/** As a server encodes it: little-endian, on any machine. */
 function base64Of(numbers: readonly number[]): string {
   const bytes = Buffer.alloc(numbers.length * 4);
   for (const [index, value] of numbers.entries()) bytes.writeFloatLE(value, index * 4);
   return bytes.toString("base64");
 }
 
-test("asks for base64 and gives 32-bit floats, with everything else of the answer", async () => {
+test("requests base64 and returns 32-bit floats, with the rest of the response unchanged", async () => {
   answer(base64Of([0.5, -2, 1e-20]), base64Of([1, 0, 3]));
   const list = await client.embeddings.create(body);
   expectTypeOf(list.data[0]!.embedding).toEqualTypeOf<Float32Array>();
@@ -42,14 +42,14 @@ test("asks for base64 and gives 32-bit floats, with everything else of the answe
   expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({ ...body, encoding_format: "base64" });
 });
 
-test("gives numbers where the request says float", async () => {
+test("returns numbers if the request says float", async () => {
   answer([0.1, 0.2]);
   const { data } = await client.embeddings.create({ ...body, encoding_format: "float" });
   expectTypeOf(data[0]!.embedding).toEqualTypeOf<number[]>();
   expect(data[0]?.embedding).toEqual([0.1, 0.2]);
 });
 
-test("gives the form that was asked for, whichever a server answers in", async () => {
+test("returns the requested form, whichever form the server sends", async () => {
   answer([0.5, 2]);
   expect((await client.embeddings.create(body)).data[0]?.embedding).toEqual(Float32Array.of(0.5, 2));
   answer(base64Of([0.5, 2]));
@@ -57,14 +57,14 @@ test("gives the form that was asked for, whichever a server answers in", async (
   expect(numbers.data[0]?.embedding).toEqual([0.5, 2]);
 });
 
-test("a vector that is none is an error", async () => {
+test("an invalid vector is an error", async () => {
   for (const wrong of ["not base64!", "AAAA", 7, null]) {
     answer(wrong);
     await expect(client.embeddings.create(body)).rejects.toSatisfy(IngleError.is);
   }
 });
 
-test("every float comes as it was sent", async () => {
+test("every float arrives unchanged", async () => {
   const floats = fc.array(fc.float({ noNaN: true }), { maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(floats, async (numbers) => {

@@ -1,7 +1,5 @@
-// Every error the client throws of its own. An aborted call rejects with the signal's own reason instead.
+// The client's errors. An aborted call rejects with the signal's reason instead.
 import type { ChatCompletionBody, WireErrorCode } from "@ingle/protocol";
-
-import type { SchemaIssue } from "./schema.ts";
 
 const marker = Symbol.for("ingle.client.error");
 
@@ -9,11 +7,11 @@ function kindOf(value: unknown): unknown {
   return typeof value === "object" && value !== null && marker in value ? value[marker] : undefined;
 }
 
-/** The base of the client's errors. `IngleError.is(error)` also knows errors from another copy of this package. */
+/** The base of the client's errors. `IngleError.is(error)` also recognizes errors from another copy of this package. */
 export class IngleError extends Error {
   override readonly name: string = "IngleError";
 
-  /** The class's name, by which copies of this package recognise each other's errors. */
+  /** The class's name, by which copies of this package recognize each other's errors. */
   get [marker](): string {
     return this.name;
   }
@@ -24,7 +22,6 @@ export class IngleError extends Error {
   }
 }
 
-/** What an `ApiError` knows beside its message. */
 export interface ApiErrorDetails {
   status: number;
   code: string | null;
@@ -36,24 +33,24 @@ export interface ApiErrorDetails {
   contextLength: number | undefined;
 }
 
-/** The server answered with an error, or with something that is no answer of this API. */
+/** The server responded with an error, or with something that is not a response of this API. */
 export class ApiError extends IngleError {
   override readonly name = "ApiError";
   /** The HTTP status. */
   readonly status: number;
-  /** What went wrong, for programs; `null` when the answer named none. */
+  /** The error code, for programs; `null` if the response has none. */
   readonly code: WireErrorCode | (string & {}) | null;
   /** The family of the code. */
   readonly type: string | null;
-  /** The request's field that was wrong, when one was. */
+  /** The wrong field of the request, if there is one. */
   readonly param: string | null;
-  /** The answer's `x-request-id`, to be found again in the server's log. */
+  /** The response's `x-request-id`, which the server's log contains too. */
   readonly requestId: string | null;
-  /** How long the server asks to wait before the next try, in milliseconds. */
+  /** The time to wait before the next attempt, in milliseconds, if the server gave one. */
   readonly retryAfterMs: number | undefined;
   /** With `context_length_exceeded`: tokens of the prompt. */
   readonly promptTokens: number | undefined;
-  /** With `context_length_exceeded`: tokens that one request may hold. */
+  /** With `context_length_exceeded`: the most tokens of one request. */
   readonly contextLength: number | undefined;
 
   constructor(message: string, details: ApiErrorDetails) {
@@ -73,7 +70,7 @@ export class ApiError extends IngleError {
   }
 }
 
-/** The server could not be reached, or the connection broke. `cause` is what `fetch` said. */
+/** The server could not be reached, or the connection broke. `cause` is the error of `fetch`. */
 export class ConnectionError extends IngleError {
   override readonly name = "ConnectionError";
 
@@ -85,11 +82,11 @@ export class ConnectionError extends IngleError {
 /** The server was silent for longer than `timeoutMs`. */
 export class TimeoutError extends IngleError {
   override readonly name = "TimeoutError";
-  /** The limit that was passed, in milliseconds. */
+  /** The limit that was exceeded, in milliseconds. */
   readonly timeoutMs: number;
 
   constructor(timeoutMs: number) {
-    super(`the server sent nothing for ${timeoutMs} ms; raise timeoutMs if it needs longer to think`);
+    super(`the server sent nothing for ${timeoutMs} ms; raise timeoutMs if it needs longer`);
     this.timeoutMs = timeoutMs;
   }
 
@@ -98,12 +95,12 @@ export class TimeoutError extends IngleError {
   }
 }
 
-/** A stream that began and did not end well: what was received of the reply is not the whole reply. */
+/** A stream started and failed: the received part of the reply is incomplete. */
 export class StreamError extends IngleError {
   override readonly name = "StreamError";
   /**
-   * The server's error code; `stream_incomplete` for an end without `[DONE]`, `stream_invalid` for data that make no reply,
-   * `stream_aborted` for the end of a stream that `abort()` or leaving its loop ended before.
+   * The server's error code; `stream_incomplete` for an end without `[DONE]`, `stream_invalid` for data that are not a reply,
+   * `stream_aborted` after `abort()` or leaving the loop.
    */
   readonly code: WireErrorCode | "stream_incomplete" | "stream_invalid" | "stream_aborted" | (string & {});
   /** The `type` of the server's error event. */
@@ -120,17 +117,22 @@ export class StreamError extends IngleError {
   }
 }
 
-/** Why a reply is not the value that was asked for. */
+/** One mismatch between a value and a schema. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
 export type ParseErrorCode = "reply_cut" | "reply_not_json" | "reply_mismatch";
 
-/** A reply that came well and is not the value that was asked for. */
+/** A reply is not a value of the requested schema. */
 export class ParseError extends IngleError {
   override readonly name = "ParseError";
-  /** `reply_cut` by its limit of tokens, `reply_not_json`, or `reply_mismatch` with the schema. */
+  /** `reply_cut` by its token limit, `reply_not_json`, or `reply_mismatch` with the schema. */
   readonly code: ParseErrorCode;
-  /** The reply's text, as far as it came. */
+  /** The received text of the reply. */
   readonly text: string;
-  /** With `reply_mismatch`: what is wrong, and where. */
+  /** With `reply_mismatch`: the mismatches. */
   readonly issues: readonly SchemaIssue[];
 
   constructor(
@@ -148,12 +150,12 @@ export class ParseError extends IngleError {
   }
 }
 
-/** `runTools` came to its limit, and the model still called tools. */
+/** `runTools` reached its limit, and the model still called tools. */
 export class ToolRoundsError extends IngleError {
   override readonly name = "ToolRoundsError";
-  /** The limit that was reached. */
+  /** The limit. */
   readonly roundsMax: number;
-  /** The conversation so far, to go on with: the last messages are what the tools gave. */
+  /** The conversation so far, which ends with the results of the tools. */
   readonly messages: ChatCompletionBody["messages"];
 
   constructor(roundsMax: number, messages: ChatCompletionBody["messages"]) {

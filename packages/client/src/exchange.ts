@@ -1,22 +1,20 @@
-// One HTTP request from its sending to the end of its answer: the one place where abort, silence and a broken
-// connection are told apart. Used by transport.ts, reply-stream.ts and chat-stream.ts.
+// One HTTP request and its response. Only this file distinguishes an abort, a timeout and a broken connection.
 import { ConnectionError, IngleError, TimeoutError } from "./errors.ts";
 
-/** Longest wait for the end of an answer that has already said everything; after it the connection is given up. */
+/** The longest wait for the end of a response whose content is complete; then the connection is closed. */
 const drainMs = 1_000;
 
-/** Longest delay that timers can count; beyond it they would fire at once. */
+/** The longest delay that timers support; longer ones would fire at once. */
 const timerMaxMs = 2_147_483_647;
 
-/** How an exchange is limited. */
 export interface ExchangeOptions {
-  /** Longest silence of the server in milliseconds. */
+  /** The longest silence of the server, in milliseconds. */
   timeoutMs: number;
-  /** Ends the exchange; what waits for it rejects with the signal's reason. */
+  /** Ends the exchange; pending calls reject with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** A request under way. Whoever holds one reads it to its end or closes it. */
+/** A request in flight. Its owner must read it to the end or close it. */
 export class Exchange {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
@@ -28,15 +26,15 @@ export class Exchange {
     this.#signal = signal === undefined ? this.#stop.signal : AbortSignal.any([this.#stop.signal, signal]);
   }
 
-  /** An answer whose bytes somebody else fetched; their silence is that one's to judge. */
+  /** A response that was fetched elsewhere, without a timeout. */
   static over(bytes: ReadableStream<Uint8Array>, { signal }: Pick<ExchangeOptions, "signal">): Exchange {
     const exchange = new Exchange({ timeoutMs: Number.POSITIVE_INFINITY, signal });
-    // The pipe ends its source, and a read that waits for it, when the signal does: as fetch does with its own.
+    // On abort, the pipe ends its source and a pending read, as fetch does with its own body.
     exchange.#body = bytes.pipeThrough(new TransformStream(), { signal: exchange.#signal }).getReader();
     return exchange;
   }
 
-  /** Sends the request and resolves with the answer's head. */
+  /** Sends the request and resolves with the response's head. */
   async send(request: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
     this.throwIfEnded();
     const response = await this.#wait(() => request(this.#signal));
@@ -44,12 +42,12 @@ export class Exchange {
     return response;
   }
 
-  /** Throws why the exchange was ended before its time, if it was. */
+  /** Throws the reason if the exchange was aborted, timed out or was closed. */
   throwIfEnded(): void {
     this.#signal.throwIfAborted();
   }
 
-  /** The next bytes of the answer; `undefined` at its end. */
+  /** The next bytes of the response; `undefined` at its end. */
   async read(): Promise<Uint8Array | undefined> {
     const body = this.#body;
     if (body === undefined) return undefined;
@@ -57,7 +55,7 @@ export class Exchange {
     return value;
   }
 
-  /** The rest of the answer as text. */
+  /** The rest of the response as text. */
   async text(): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -67,26 +65,26 @@ export class Exchange {
     return text + decoder.decode();
   }
 
-  /** Reads over what is left, so that the connection can be used again, but does not wait long for it. */
+  /** Reads the rest so that the connection can be reused, but waits at most `drainMs` for it. */
   async drain(): Promise<void> {
     const timer = setTimeout(() => this.close(), drainMs);
     try {
       while ((await this.read()) !== undefined);
     } catch {
-      // Everything that mattered has been read: how the connection ends changes nothing.
+      // The content was complete: it does not matter how the connection ends.
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Gives the request up and closes its connection. Does nothing after the end. */
+  /** Closes the connection. Does nothing after the end. */
   close(): void {
     this.#stop.abort(new IngleError("the request was closed"));
   }
 
   async #wait<Value>(work: () => Promise<Value>): Promise<Value> {
-    const giveUp = () => this.#stop.abort(new TimeoutError(this.#timeoutMs));
-    const timer = this.#timeoutMs <= timerMaxMs ? setTimeout(giveUp, this.#timeoutMs) : undefined;
+    const timeOut = () => this.#stop.abort(new TimeoutError(this.#timeoutMs));
+    const timer = this.#timeoutMs <= timerMaxMs ? setTimeout(timeOut, this.#timeoutMs) : undefined;
     try {
       return await work();
     } catch (cause) {

@@ -1,12 +1,12 @@
 // The public names of @ingle/client.
-export type { ReplyMessage, StreamedCompletion } from "./chat-reply.ts";
 export { ChatStream } from "./chat-stream.ts";
+export type { ReplyMessage, StreamedCompletion } from "./chat-stream.ts";
 export { createChatCompletions } from "./chat.ts";
 export type { ChatCompletions, ChatMessage, ParseBody, ParsedReply } from "./chat.ts";
 export { connect, Ingle } from "./client.ts";
 export type { IngleOptions } from "./client.ts";
-export type { StreamedTextCompletion } from "./completion-reply.ts";
 export { CompletionStream } from "./completion-stream.ts";
+export type { StreamedTextCompletion } from "./completion-stream.ts";
 export { createCompletions } from "./completions.ts";
 export type { Completions } from "./completions.ts";
 export type { CreateReply } from "./create-reply.ts";
@@ -21,31 +21,29 @@ export {
   TimeoutError,
   ToolRoundsError,
 } from "./errors.ts";
-export type { ParseErrorCode } from "./errors.ts";
+export type { ParseErrorCode, SchemaIssue } from "./errors.ts";
 export { createEvents, LiveEventStream } from "./events.ts";
 export type { Events } from "./events.ts";
 export { imageUrl } from "./image-url.ts";
 export type { ImageSource } from "./image-url.ts";
 export { createJobs } from "./jobs.ts";
 export type { Jobs } from "./jobs.ts";
-export { createLibrary } from "./library.ts";
-export type { EstimateOptions, Library, LoadOrderOptions, OrderOptions } from "./library.ts";
+export { createLibrary, PullStream } from "./library.ts";
+export type { EstimateOptions, Library, LoadOrderOptions, WaitOptions } from "./library.ts";
 export { createMachine } from "./machine.ts";
 export type { MachineState } from "./machine.ts";
 export { createModels } from "./models.ts";
 export type { Models } from "./models.ts";
-export { PullStream } from "./pull-stream.ts";
 export type { ReplyStream } from "./reply-stream.ts";
 export { createRequests } from "./requests.ts";
 export type { Requests } from "./requests.ts";
-export { outputText, ResponseStream } from "./response-stream.ts";
-export { createResponses } from "./responses.ts";
+export { createResponses, outputText, ResponseStream } from "./responses.ts";
 export type { Responses } from "./responses.ts";
 export type { Clock } from "./retry.ts";
 export { runTools, tool } from "./run-tools.ts";
 export type { RunnableTool, RunToolsOptions, ToolContext, ToolOptions, ToolRun } from "./run-tools.ts";
 export { withJsonSchema } from "./schema.ts";
-export type { JsonSchema, SchemaIssue, StandardSchema, ValueSchema } from "./schema.ts";
+export type { JsonSchema, StandardSchema, ValueSchema } from "./schema.ts";
 export { createServerControl } from "./server-control.ts";
 export type { ServerControls } from "./server-control.ts";
 export { createServerState } from "./server-state.ts";

@@ -17,7 +17,7 @@ const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const half = { status: "download", model: "acme/tiny:Q4_0", bytes: 5, total_bytes: 10 };
 const done = { ...half, status: "done", bytes: 10 };
 
-test("questions carry what was asked for, whatever characters it has", async () => {
+test("queries are encoded, whatever characters they contain", async () => {
   server.answer(json({ object: "list", data: [] }), json({ object: "list", data: [] }), json({ models: [] }));
   expect((await client.library.search("tiny & small", { limit: 3 })).data).toEqual([]);
   await client.library.search("tiny");
@@ -29,14 +29,14 @@ test("questions carry what was asked for, whatever characters it has", async () 
   ]);
 });
 
-test("the model to begin with is asked for", async () => {
+test("the recommended model is requested", async () => {
   const model = { model: "acme/tiny:Q4_K_M", reason: "largest_that_fits" };
   server.answer(json(model));
   expect(await client.library.recommended()).toEqual(model);
   expect(server.seen[0]?.url).toBe("/proxy/api/v1/models/recommended");
 });
 
-test("orders name the model, and say only what they were told", async () => {
+test("management requests name the model, and contain only the given options", async () => {
   const model = { id: "a", status: "loaded" };
   const named = { id: "a", aliases: ["daily"] };
   server.answer(json(model), json(model), json({ id: "a", removed: true }), json(named), json(named));
@@ -54,7 +54,7 @@ test("orders name the model, and say only what they were told", async () => {
   ]);
 });
 
-test("an order to load says how", async () => {
+test("a load request contains its settings", async () => {
   server.answer(json({ id: "a", status: "loaded" }));
   await client.library.load("a", { context_length: 4096, kv_bits: 8, kv_bits_v: 4 });
   expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({
@@ -65,7 +65,7 @@ test("an order to load says how", async () => {
   });
 });
 
-test("a pull tells how far it is, and at the end what is there", async () => {
+test("a pull reports progress, and at the end the model", async () => {
   server.answer(events(data(half), ": still there\n\n", data(done), "data: [DONE]\n\n"));
   const pull = await client.library.pull("acme/tiny");
   const seen: unknown[] = [];
@@ -78,7 +78,7 @@ test("a pull tells how far it is, and at the end what is there", async () => {
   expect(await (await client.library.pull("acme/tiny")).finalEvent()).toEqual(done);
 });
 
-test("a pull that is not whole never looks so", async () => {
+test("an incomplete pull never looks complete", async () => {
   const error = { message: "The disk is full.", type: "server_error", param: null, code: "engine_failed" };
   server.answer(
     events(data(half), data({ error })),
@@ -92,7 +92,7 @@ test("a pull that is not whole never looks so", async () => {
   }
 });
 
-test("an answer of something else is an error", async () => {
+test("a response of another shape is an error", async () => {
   server.answer(json({ ok: true }));
   const { library } = client;
   for (const asked of [

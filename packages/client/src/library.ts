@@ -1,4 +1,4 @@
-// `client.library`: the models of the server's machine and of the hub, and the orders to change what is there.
+// `client.library`: lists and manages the models on the server's machine, and finds models on the hub.
 import type {
   FoundRepositories,
   LoadOrder,
@@ -7,62 +7,89 @@ import type {
   MemoryEstimate,
   ModelAliases,
   OfferedRepository,
+  PullEvent,
   RecommendedModel,
   RemovedModel,
 } from "@ingle/protocol";
 
 import { hasList, hasText, isRecord } from "./answer.ts";
 import { callsBelow } from "./api-calls.ts";
-import { PullStream } from "./pull-stream.ts";
+import { StreamError } from "./errors.ts";
+import { ReplyStream } from "./reply-stream.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** What an order to load or unload takes. */
-export interface OrderOptions extends CallOptions {
-  /** False: resolves before it is done; `list()` tells how far it is. Default true. */
+export interface WaitOptions extends CallOptions {
+  /** False resolves before the work is done; the state then shows its progress. Default true. */
   wait?: boolean | undefined;
 }
 
 /**
- * What an order to load may say of this model beside that: its context and the bits of its KV cache. It holds until the
- * order to unload it, also when the model was freed for others and comes back; what is absent is as the server was told.
+ * The settings for loading this model: its context and the bits of its KV cache. They last until a request unloads the model,
+ * even if it was evicted and loaded again; missing ones default to the server's settings.
  */
-export interface LoadOrderOptions extends OrderOptions, LoadSettings {}
+export interface LoadOrderOptions extends WaitOptions, LoadSettings {}
 
 type LoadSettings = Pick<LoadOrder, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v">;
 
-/** The settings that a load would have; what is absent is as the server was told. */
+/** The settings to estimate; missing ones default to the server's settings. */
 export interface EstimateOptions extends CallOptions, LoadSettings {}
 
-/** The model library of a server. A server that other machines reach without a key takes no orders: code `forbidden`. */
+/** A server that other machines can reach without a key refuses changes with the code `forbidden`. */
 export interface Library {
-  /** Repositories of the hub that match the words, the most downloaded first; at most `limit` (20). */
+  /** Repositories of the hub that match the words, most downloaded first. `limit` defaults to 20. */
   search(words: string, options?: CallOptions & { limit?: number | undefined }): Promise<FoundRepositories>;
-  /** The models of `org/repo`, the smallest first, with the memory that each will need. */
+  /** The models of `org/repo`, smallest first, with the memory that each will need. */
   describe(repo: string, options?: CallOptions): Promise<OfferedRepository>;
-  /** The model to begin with: the one that the server's command line takes where none is named. Nothing is fetched. */
+  /** The model that the server's command line chooses if none is given. Nothing is downloaded. */
   recommended(options?: CallOptions): Promise<RecommendedModel>;
-  /** Every model that the server could serve, where it is, and what all of them take. */
+  /** Every model that the server can serve, its location, and their total size. */
   list(options?: CallOptions): Promise<ManagedModelList>;
-  /** Fetches what is not there: resolves when it begins. Aborting ends it and keeps what has come for the next pull. */
+  /** Downloads a model; resolves when the download starts. Aborting ends it and keeps the downloaded part. */
   pull(model: string, options?: CallOptions): Promise<PullStream>;
   /**
-   * Loads a model and resolves when it is in memory, or rejects with why it is not; with `invalid_request` also where it is
-   * in memory with other settings than these.
+   * Loads a model and resolves once it is in memory, or rejects with the reason it is not; with `invalid_request` also if it
+   * is in memory with other settings.
    */
   load(model: string, options?: LoadOrderOptions): Promise<ManagedModel>;
-  /** What loading an installed model with these settings would take, and whether there is room. Nothing is loaded. */
+  /** The memory that an installed model would need with these settings, and whether it fits. Nothing is loaded. */
   estimate(model: string, options?: EstimateOptions): Promise<MemoryEstimate>;
-  /** Pins a model, or takes that back: a pinned one is not freed for others, nor because nobody uses it. */
+  /** Pins or unpins a model: a pinned model is neither evicted nor unloaded when idle. */
   pin(model: string, pinned: boolean, options?: CallOptions): Promise<ManagedModel>;
-  /** Frees a model's memory, once the requests that use it are done. */
-  unload(model: string, options?: OrderOptions): Promise<ManagedModel>;
-  /** Removes a model that is not in memory from the disk; one that was imported where it lies is only forgotten. */
+  /** Unloads a model once the requests that use it are done. */
+  unload(model: string, options?: WaitOptions): Promise<ManagedModel>;
+  /** Deletes a model that is not in memory from the disk. If it was imported in place, its files stay. */
   remove(model: string, options?: CallOptions): Promise<RemovedModel>;
-  /** Lets `alias` stand for the model from now on. */
+  /** Makes `alias` a name of the model. */
   setAlias(alias: string, model: string, options?: CallOptions): Promise<ModelAliases>;
-  /** Forgets the alias; its model stays. */
+  /** Removes the alias; its model stays. */
   removeAlias(alias: string, options?: CallOptions): Promise<ModelAliases>;
 }
+
+/**
+ * The events of a download; see `ReplyStream` for reading and leaving it. Leaving it stops the download; the next pull
+ * continues it.
+ */
+export class PullStream extends ReplyStream<PullEvent> {
+  #last: PullEvent | undefined;
+
+  /** The last event, `done`, with the id of the model. Reads the stream to its end unless another reader does. */
+  async finalEvent(): Promise<PullEvent> {
+    await this.untilWhole();
+    if (this.#last?.status === "done") return this.#last;
+    throw new StreamError("the download ended without its model", "stream_incomplete", null);
+  }
+
+  protected override toEvent(data: unknown): PullEvent | undefined {
+    return isPullEvent(data) ? data : undefined;
+  }
+
+  protected override keep(event: PullEvent): void {
+    this.#last = event;
+  }
+}
+
+const isPullEvent = (value: unknown): value is PullEvent =>
+  hasText(value, "status") && hasText(value, "model");
 
 const isFound = (value: unknown): value is FoundRepositories => hasList(value, "data");
 const isModelList = (value: unknown): value is ManagedModelList =>
@@ -75,18 +102,17 @@ const isRecommended = (value: unknown): value is RecommendedModel =>
   hasText(value, "model") && hasText(value, "reason");
 const isRemoved = (value: unknown): value is RemovedModel => isRecord(value) && value["removed"] === true;
 
-/** Makes `client.library`. */
 export function createLibrary(transport: Transport): Library {
   const root = "/api/v1/models";
-  const { ask, order } = callsBelow(transport, root);
+  const { get, post } = callsBelow(transport, root);
   return {
     search: (words, { limit, ...options } = {}) => {
-      const most = limit === undefined ? "" : `&limit=${limit}`;
-      return ask(`/search?q=${encodeURIComponent(words)}${most}`, options, isFound);
+      const limited = limit === undefined ? "" : `&limit=${limit}`;
+      return get(`/search?q=${encodeURIComponent(words)}${limited}`, options, isFound);
     },
-    describe: (repo, options = {}) => ask(`/describe?repo=${encodeURIComponent(repo)}`, options, isOffered),
-    recommended: (options = {}) => ask("/recommended", options, isRecommended),
-    list: (options = {}) => ask("", options, isModelList),
+    describe: (repo, options = {}) => get(`/describe?repo=${encodeURIComponent(repo)}`, options, isOffered),
+    recommended: (options = {}) => get("/recommended", options, isRecommended),
+    list: (options = {}) => get("", options, isModelList),
     pull: async (model, { signal } = {}) =>
       new PullStream(
         await transport.stream({
@@ -96,13 +122,13 @@ export function createLibrary(transport: Transport): Library {
           signal,
         }),
       ),
-    load: (model, { signal, ...said } = {}) => order("/load", { ...said, model }, { signal }, isModel),
-    estimate: (model, { signal, ...said } = {}) =>
-      order("/estimate", { ...said, model }, { signal }, isEstimate),
-    pin: (model, pinned, options = {}) => order("/pin", { model, pinned }, options, isModel),
-    unload: (model, { wait, ...options } = {}) => order("/unload", { model, wait }, options, isModel),
-    remove: (model, options = {}) => order("/remove", { model }, options, isRemoved),
-    setAlias: (alias, model, options = {}) => order("/alias", { alias, model }, options, isNamed),
-    removeAlias: (alias, options = {}) => order("/unalias", { alias }, options, isNamed),
+    load: (model, { signal, ...settings } = {}) => post("/load", { ...settings, model }, { signal }, isModel),
+    estimate: (model, { signal, ...settings } = {}) =>
+      post("/estimate", { ...settings, model }, { signal }, isEstimate),
+    pin: (model, pinned, options = {}) => post("/pin", { model, pinned }, options, isModel),
+    unload: (model, { wait, ...options } = {}) => post("/unload", { model, wait }, options, isModel),
+    remove: (model, options = {}) => post("/remove", { model }, options, isRemoved),
+    setAlias: (alias, model, options = {}) => post("/alias", { alias, model }, options, isNamed),
+    removeAlias: (alias, options = {}) => post("/unalias", { alias }, options, isNamed),
   };
 }

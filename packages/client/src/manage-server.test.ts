@@ -1,4 +1,4 @@
-// The parts of the client that a page of the server is made of: what each asks, and what it takes for an answer.
+// The management API: what each call sends, and which responses it accepts.
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { events, json, startServer } from "../test/misbehaving-server.ts";
@@ -94,7 +94,7 @@ const calls: Call[] = [
   ],
 ];
 
-test.each(calls)("%s asks its route", async (_name, call, [method, path, body], answer) => {
+test.each(calls)("%s requests its route", async (_name, call, [method, path, body], answer) => {
   server.answer(json(answer));
   expect(await call()).toEqual(answer);
   const [seen] = server.seen;
@@ -102,12 +102,12 @@ test.each(calls)("%s asks its route", async (_name, call, [method, path, body], 
   expect(seen?.body === "" ? undefined : JSON.parse(seen?.body ?? "")).toEqual(body);
 });
 
-test.each(calls)("%s takes nothing else for an answer", async (_name, call) => {
+test.each(calls)("%s rejects a response of another shape", async (_name, call) => {
   server.answer(json({ ok: true }));
   await expect(call()).rejects.toMatchObject({ name: "ApiError", status: 200 });
 });
 
-test.each(calls)("%s tells why the server refuses", async (_name, call) => {
+test.each(calls)("%s rejects with the server's reason", async (_name, call) => {
   server.answer(json({ error: { message: "No.", type: "permission_error", code: "forbidden" } }, 403));
   await expect(call()).rejects.toMatchObject({ name: "ApiError", status: 403, code: "forbidden" });
 });
@@ -116,7 +116,7 @@ const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const state = { type: "state", jobs: [] };
 const log = { type: "log", lines: [] };
 
-test("events are told as they come, and a server that goes away is no quiet end", async () => {
+test("events are yielded as they arrive, and a server that goes away is an error", async () => {
   server.answer(events(data(state), ":\n\n", data(log)));
   const seen: unknown[] = [];
   const read = async () => {
@@ -140,7 +140,7 @@ test("leaving the loop closes the stream", async () => {
   await expect.poll(() => isClosed).toBe(true);
 });
 
-test("a stream of something else, and an answer that is no stream, are errors", async () => {
+test("a stream of other data, and a response that is not a stream, are errors", async () => {
   server.answer(events(data({ choices: [] })), json({ ok: true }));
   const stream = await client.events();
   await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "stream_invalid" });

@@ -1,14 +1,13 @@
-// `client.models`: what the server can serve.
+// `client.models`: the models that the server can serve.
 import type { ModelEntry, ModelList } from "@ingle/protocol";
 
 import { isRecord } from "./answer.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The models of a server. */
 export interface Models {
-  /** All that can be served; an entry's `id` is what a request's `model` names. */
+  /** All models; use an entry's `id` as the `model` of a request. */
   list(options?: CallOptions): Promise<ModelList>;
-  /** One by its id; rejects with an `ApiError` of code `model_not_found` when there is none. */
+  /** One model by its id; rejects with an `ApiError` of code `model_not_found` if there is none. */
   retrieve(id: string, options?: CallOptions): Promise<ModelEntry>;
 }
 
@@ -20,12 +19,11 @@ function isModelList(value: unknown): value is ModelList {
   return isRecord(value) && Array.isArray(value["data"]) && value["data"].every(isModelEntry);
 }
 
-/** Makes `client.models`. */
 export function createModels(transport: Transport): Models {
   return {
     list: ({ signal } = {}) => transport.json({ method: "GET", path: "/v1/models", signal }, isModelList),
     retrieve: (id, { signal } = {}) =>
-      // An id may hold slashes and is one segment of the path all the same.
+      // An id may contain slashes, but it is one segment of the path.
       transport.json({ method: "GET", path: `/v1/models/${encodeURIComponent(id)}`, signal }, isModelEntry),
   };
 }

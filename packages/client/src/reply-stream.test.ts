@@ -1,4 +1,5 @@
-// Streams that are passed on: as bytes, and read back from them.
+// Streams: their events, and forwarding them as bytes that are read back.
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import {
@@ -13,6 +14,7 @@ import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { Ingle } from "./client.ts";
 import { ConnectionError } from "./errors.ts";
+import { readEvents } from "./reply-stream.ts";
 
 const body = { model: "tiny", messages: [{ role: "user" as const, content: "Hello" }] };
 const done = "data: [DONE]\n\n";
@@ -36,7 +38,7 @@ async function textOf(bytes: ReadableStream<Uint8Array>): Promise<string> {
   return await new Response(bytes).text();
 }
 
-test("goes on as the same bytes that the server sent", async () => {
+test("is forwarded as the same bytes that the server sent", async () => {
   expect(await textOf((await streamOf(events(...hello))).toReadableStream())).toBe(hello.join(""));
 });
 
@@ -51,14 +53,14 @@ test("is read back from its bytes, over a web backend too", async () => {
   expect(await ChatStream.fromReadableStream(again).finalText()).toBe("Hello");
 });
 
-test("gives its whole reply to who passed it on", async () => {
+test("the forwarding side can wait for the complete reply", async () => {
   const stream = await streamOf(events(...hello));
   const passedOn = textOf(stream.toReadableStream());
   expect(await stream.finalText()).toBe("Hello");
   expect(await passedOn).toBe(hello.join(""));
 });
 
-test("an error of the server goes on as one, and a cut reply never looks whole", async () => {
+test("a server error is forwarded as an error, and a cut reply never looks complete", async () => {
   const error = { message: "the engine stopped", type: "server_error", param: null, code: "engine_failed" };
   const failing = `data: ${JSON.stringify({ error })}\n\n`;
   const passed = (await streamOf(events(chunkEvent("Hel"), failing))).toReadableStream();
@@ -75,7 +77,7 @@ test("an error of the server goes on as one, and a cut reply never looks whole",
   expect(await textOf(bytes)).toBe("");
 });
 
-test("a connection that breaks breaks what it is passed on to", async () => {
+test("a broken connection breaks the forwarded stream", async () => {
   const broken: Script = async (response) => {
     beginEvents(response);
     response.write(chunkEvent("Hel"));
@@ -87,7 +89,7 @@ test("a connection that breaks breaks what it is passed on to", async () => {
   await expect(behind.finalText()).rejects.toSatisfy(ConnectionError.is);
 });
 
-test("cancelling the bytes, and leaving a stream that is read from bytes, close the connection", async () => {
+test("cancelling the bytes closes the connection, and so does leaving a stream that is read from bytes", async () => {
   let closed: Promise<void> | undefined;
   const endless: Script = (response) => {
     closed = closedByClient(response);
@@ -131,4 +133,36 @@ test("a reader that stops slows the server down instead of filling memory", asyn
   await isStalled;
   expect(written).toBeLessThan(limit);
   await reader.cancel();
+});
+
+async function eventsOf(pieces: Uint8Array[]): Promise<string[]> {
+  const queue = [...pieces];
+  const events: string[] = [];
+  for await (const data of readEvents(async () => queue.shift())) events.push(data);
+  return events;
+}
+
+const lineEnd = fc.constantFrom("\n", "\r\n");
+const text = fc.string({ unit: "grapheme", maxLength: 12 }).map((value) => JSON.stringify({ value }));
+
+test("yields the same events however the bytes are cut, with either line ending and comments in between", async () => {
+  const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(text, { maxLength: 6 }), lineEnd, cuts, async (texts, end, at) => {
+      const written = texts.map((data) => `: alive${end}${end}data: ${data}${end}${end}`).join("");
+      const bytes = new TextEncoder().encode(written);
+      const places = [
+        0,
+        ...at.map((part) => Math.round(part * bytes.length)).toSorted((a, b) => a - b),
+        bytes.length,
+      ];
+      const pieces = places.slice(1).map((place, index) => bytes.slice(places[index], place));
+      expect(await eventsOf(pieces)).toEqual(texts);
+    }),
+  );
+});
+
+test("does not yield an event that is cut off by the end", async () => {
+  expect(await eventsOf([new TextEncoder().encode("data: whole\n\ndata: ha")])).toEqual(["whole"]);
+  expect(await eventsOf([new TextEncoder().encode("data: no empty line\n")])).toEqual([]);
 });

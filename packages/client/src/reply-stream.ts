@@ -1,40 +1,58 @@
-// A streamed answer of any endpoint as an async iterable of its events: read once, left at any time, handed on as bytes.
-// chat-stream.ts and the streams of the other endpoints say what their events are and what they make together.
+// The event stream of any endpoint as an async iterable of its events. It is read once, can be left at any time, and can be
+// forwarded as bytes.
+import { createParser } from "eventsource-parser";
+
 import { isRecord, parseJson, readWireError } from "./answer.ts";
 import { IngleError, StreamError } from "./errors.ts";
-import { readEvents } from "./event-stream.ts";
 import { Exchange } from "./exchange.ts";
 import type { CallOptions, OpenStream } from "./transport.ts";
 
-/** How a stream stands: nobody has come to its end yet, somebody has, or it was ended before. */
+/** Whether the stream is still open, was read to its end, or was cut before. */
 type Outcome = { kind: "open" } | { kind: "whole" } | { kind: "cut"; reason: unknown };
 
 /** The data of the event that ends a stream of the chat-completions convention. */
 const endMarker = "[DONE]";
 
 /**
- * The events of a reply, to be read once: by `for await`, by a method that waits for the end, or by `toReadableStream()`.
- * Leaving the loop early, `abort()` and the end of an `await using` block close the connection, which makes the server
- * stop. Events are taken from the connection as they are asked for, so a slow reader slows the sender down. A reply that
- * was cut short ends in a `StreamError` or `ConnectionError`: a loop that ends by itself has seen the whole reply.
+ * Yields the data of each complete event. Comments (keep-alives) are skipped, and an event that is cut off by the end of the
+ * bytes is not yielded.
+ */
+export async function* readEvents(
+  read: () => Promise<Uint8Array | undefined>,
+): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder();
+  const complete: string[] = [];
+  const parser = createParser({ onEvent: (event) => complete.push(event.data) });
+  for (let bytes = await read(); bytes !== undefined; bytes = await read()) {
+    // The decoder keeps an incomplete character for the next bytes.
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    yield* complete.splice(0);
+  }
+}
+
+/**
+ * The events of a reply. Read them once: by `for await`, by a method that waits for the end, or by `toReadableStream()`.
+ * Leaving the loop early, `abort()` and the end of an `await using` block close the connection, which cancels the work on the
+ * server. Events are read from the connection on demand, so a slow reader slows the sender down. A reply that was cut short
+ * throws a `StreamError` or `ConnectionError`: a loop that ends normally has seen the complete reply.
  */
 export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncDisposable {
-  /** The answer's `x-request-id`, when the server sent one. */
+  /** The response's `x-request-id`, if the server sent one. */
   readonly requestId: string | null;
   readonly #exchange: Exchange;
   #isTaken = false;
   #outcome: Outcome = { kind: "open" };
   #waiting: (() => void)[] = [];
 
-  /** Takes over the exchange: from here on nobody else reads or closes it. */
+  /** Takes ownership of the exchange. */
   constructor({ exchange, requestId }: OpenStream) {
     this.#exchange = exchange;
     this.requestId = requestId;
   }
 
   /**
-   * Reads what `toReadableStream()` gave, or the body of any stream of the same endpoint: in a browser, the answer of a
-   * backend that passes a stream on. A signal ends it as it ends a request.
+   * Reads the bytes of `toReadableStream()`, or the body of any stream of the same endpoint, such as the response of a web
+   * backend that forwards a stream. The signal works as for a request.
    */
   static fromReadableStream<Stream>(
     this: new (open: OpenStream) => Stream,
@@ -44,18 +62,18 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     return new this({ exchange: Exchange.over(bytes, { signal }), requestId: null });
   }
 
-  /** The event that an event's data hold, or `undefined` when they hold none; the data are JSON and no error. */
+  /** The event in an event's data, or `undefined` if the data are invalid. The data are JSON and not an error. */
   protected abstract toEvent(data: unknown): Event | undefined;
 
-  /** Keeps what the whole reply is made of. Called for each event before it is given out. */
+  /** Collects the complete reply. Called for each event before it is yielded. */
   protected abstract keep(event: Event): void;
 
-  /** Whether the reply is whole with this event, of a stream that has an event for that instead of `[DONE]`. */
+  /** Whether this event completes the reply, for streams that have no `[DONE]`. */
   protected isLast(_event: Event): boolean {
     return false;
   }
 
-  /** @throws IngleError on a second reading: the events are not kept. */
+  /** @throws IngleError if it is already being read: events are not stored. */
   [Symbol.asyncIterator](): AsyncIterator<Event, void, void> {
     if (this.#isTaken) throw new IngleError("this stream is already being read; it can be read once");
     this.#isTaken = true;
@@ -63,7 +81,7 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     return {
       next: () => events.next(),
       return: async () => {
-        // A generator would only learn of it when its pending read settles, so the read is ended first.
+        // The generator returns only after its pending read settles, so the read is aborted first.
         this.abort();
         return events.return();
       },
@@ -71,10 +89,10 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
   }
 
   /**
-   * The rest of the reply as the bytes of an event stream in the server's own form, for a web backend that passes it on:
-   * `new Response(stream.toReadableStream(), { headers: { "content-type": "text/event-stream" } })`. An error of the
-   * server goes on as an error event; a connection that breaks breaks this stream too. Cancelling it is `abort()`.
-   * @throws IngleError when the stream is being read already.
+   * The rest of the reply as the bytes of an event stream in the server's own format, for a web backend that forwards it:
+   * `new Response(stream.toReadableStream(), { headers: { "content-type": "text/event-stream" } })`. A server error is
+   * forwarded as an error event; a broken connection breaks this stream too. Cancelling it calls `abort()`.
+   * @throws IngleError if the stream is already being read.
    */
   toReadableStream(): ReadableStream<Uint8Array> {
     const events = this[Symbol.asyncIterator]();
@@ -99,11 +117,11 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     return new ReadableStream({ pull, cancel: () => this.abort() }, { highWaterMark: 0 });
   }
 
-  /** Ends the reply here. A loop over it ends without an error; what waits for the whole reply rejects. Once is enough. */
+  /** Cancels the reply. A loop over it ends without an error; pending `final…` calls reject. May be called repeatedly. */
   abort(): void {
     this.#end({
       kind: "cut",
-      reason: new StreamError("the stream was left before the reply was complete", "stream_aborted", null),
+      reason: new StreamError("the stream was aborted before the reply was complete", "stream_aborted", null),
     });
   }
 
@@ -111,7 +129,7 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     this.abort();
   }
 
-  /** Resolves when the reply is whole, reading it when nobody else does; rejects with what kept it from that. */
+  /** Resolves when the reply is complete, and reads it unless another reader does. Rejects with the reason if it was cut. */
   protected async untilWhole(): Promise<void> {
     if (!this.#isTaken) for await (const _event of this);
     if (this.#outcome.kind === "open") await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -121,21 +139,21 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
   async *#read(): AsyncGenerator<Event, void, void> {
     try {
       for await (const data of readEvents(() => this.#exchange.read())) {
-        // Events that came in before an abort are not given out after it.
+        // After an abort, events that had already arrived are not yielded.
         this.#exchange.throwIfEnded();
         if (data === endMarker) return await this.#finish();
         const event = this.#take(data);
         const isLast = this.isLast(event);
-        // Whole before its last event is given out: who leaves the loop with that one leaves nothing behind.
+        // The reply counts as complete before its last event is yielded, so that leaving the loop at that event is no abort.
         if (isLast) await this.#finish();
         yield event;
         if (isLast) return;
       }
       throw new StreamError("the stream ended before the reply was complete", "stream_incomplete", null);
     } catch (error) {
-      const isLeft = this.#outcome.kind !== "open";
+      const wasAborted = this.#outcome.kind !== "open";
       this.#end({ kind: "cut", reason: error });
-      if (!isLeft) throw error;
+      if (!wasAborted) throw error;
     } finally {
       this.abort();
     }
@@ -155,12 +173,12 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     }
     const event = this.toEvent(value);
     if (event === undefined)
-      throw new StreamError("the stream holds data that is no part of a reply", "stream_invalid", null);
+      throw new StreamError("the stream has data that are not part of a reply", "stream_invalid", null);
     this.keep(event);
     return event;
   }
 
-  /** The one place that moves the outcome: the first end counts. */
+  /** Only this method sets the outcome: the first call counts. */
   #end(outcome: Exclude<Outcome, { kind: "open" }>): void {
     if (this.#outcome.kind !== "open") return;
     this.#outcome = outcome;
@@ -173,7 +191,7 @@ function writeData(data: string): string {
   return `data: ${data}\n\n`;
 }
 
-/** An event as the servers of its endpoint write it: one that has a type has it as its name, too. */
+/** Writes an event like the server: an event with a type has it as its name too. */
 function writeEvent(event: unknown): string {
   const name = isRecord(event) && typeof event["type"] === "string" ? `event: ${event["type"]}\n` : "";
   return name + writeData(JSON.stringify(event));

@@ -1,15 +1,15 @@
-// `client.requests`: orders about the requests that a server is working on.
+// `client.requests`: manages the requests in flight on a server.
 import type { KeptBodies, LiveRequest } from "@ingle/protocol";
 
 import { hasText, isRecord } from "./answer.ts";
 import { callsBelow } from "./api-calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The requests of a server; `client.events()` tells which there are. */
+/** `client.events()` lists the requests. */
 export interface Requests {
-  /** Ends a request: its client gets an error. Resolves with the request as it is then. */
+  /** Cancels a request: its client gets an error. Resolves with the request's new state. */
   cancel(id: string, options?: CallOptions): Promise<LiveRequest>;
-  /** Whether the bodies of requests and answers are kept, in the server's memory alone. False forgets those that are there. */
+  /** Sets whether the server keeps the bodies of requests and responses, in memory only. False deletes the kept ones. */
   keepBodies(keep: boolean, options?: CallOptions): Promise<KeptBodies>;
 }
 
@@ -17,11 +17,10 @@ const isRequest = (value: unknown): value is LiveRequest => hasText(value, "id")
 const isKept = (value: unknown): value is KeptBodies =>
   isRecord(value) && typeof value["keeps_bodies"] === "boolean";
 
-/** Makes `client.requests`. */
 export function createRequests(transport: Transport): Requests {
-  const { order } = callsBelow(transport, "/api/v1/requests");
+  const { post } = callsBelow(transport, "/api/v1/requests");
   return {
-    cancel: (id, options = {}) => order("/cancel", { id }, options, isRequest),
-    keepBodies: (keep, options = {}) => order("/bodies", { keep }, options, isKept),
+    cancel: (id, options = {}) => post("/cancel", { id }, options, isRequest),
+    keepBodies: (keep, options = {}) => post("/bodies", { keep }, options, isKept),
   };
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 import { events, json, startServer } from "../test/misbehaving-server.ts";
 import type { MisbehavingServer } from "../test/misbehaving-server.ts";
 import { Ingle } from "./client.ts";
-import { outputText, ResponseStream } from "./response-stream.ts";
+import { outputText, ResponseStream } from "./responses.ts";
 
 const body = { model: "tiny", input: "Hello" };
 const text = (value: string) => ({ type: "output_text", text: value, annotations: [], logprobs: [] });
@@ -40,7 +40,7 @@ async function streamOf(...parts: string[]): Promise<ResponseStream> {
   return await client.responses.stream(body);
 }
 
-test("gives a response in one piece or as a stream, by the body's stream field", async () => {
+test("returns a complete response or a stream, by the body's stream field", async () => {
   server.answer(json(answer));
   const response = await client.responses.create(body);
   expect(response).toEqual(answer);
@@ -67,25 +67,25 @@ test("the events of a stream have their types, and the last one has the response
   expect(await (await streamOf(...whole)).finalText()).toBe("Hello");
 });
 
-test("texts() gives the pieces of the text and nothing else", async () => {
+test("texts() yields only the pieces of the text", async () => {
   const texts: string[] = [];
   for await (const piece of (await streamOf(...whole)).texts()) texts.push(piece);
   expect(texts).toEqual(["Hel", "lo"]);
 });
 
-test("a response that its limit cut is whole as far as it goes", async () => {
+test("a response that was cut by its limit is returned", async () => {
   const cut = { ...answer, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
   const stream = await streamOf(created, event("response.incomplete", { response: cut }));
   expect(await stream.finalResponse()).toEqual(cut);
 });
 
-test("who leaves the loop with the last event has the whole response", async () => {
+test("leaving the loop at the last event keeps the complete response", async () => {
   const stream = await streamOf(...whole);
   for await (const each of stream) if (each.type === "response.completed") break;
   expect(await stream.finalResponse()).toEqual(answer);
 });
 
-test("an end without the last event is an error, and so is a [DONE] in its place without a response", async () => {
+test("an end without the last event is an error, and so is a [DONE] without a response", async () => {
   const cut = await streamOf(created, delta("Hel"));
   await expect(cut.finalText()).rejects.toMatchObject({ code: "stream_incomplete" });
   const empty = await streamOf(delta("Hel"), "data: [DONE]\n\n");
@@ -99,14 +99,14 @@ test("an error within the stream is the server's error", async () => {
   await expect(stream.finalText()).rejects.toMatchObject({ name: "StreamError", code: "engine_failed" });
 });
 
-test("data that is no event is an error", async () => {
+test("data that are not an event are an error", async () => {
   for (const data of ["7", "{}", '{"type":"response.created","response":7}']) {
     const stream = await streamOf(`data: ${data}\n\n`, completed);
     await expect(stream.finalText()).rejects.toMatchObject({ code: "stream_invalid" });
   }
 });
 
-test("goes on as the same bytes that the server sent, and is read back from them", async () => {
+test("is forwarded as the same bytes that the server sent, and read back from them", async () => {
   expect(await new Response((await streamOf(...whole)).toReadableStream()).text()).toBe(whole.join(""));
   const again = ResponseStream.fromReadableStream((await streamOf(...whole)).toReadableStream());
   expect(await again.finalResponse()).toEqual(answer);

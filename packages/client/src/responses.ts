@@ -1,17 +1,73 @@
-// `client.responses`: a reply to a text or to the items of a conversation, in one piece or as a stream of typed events.
-import type { ResponsesAnswer, ResponsesBody } from "@ingle/protocol";
+// `client.responses`: a response, complete or as a stream of typed events.
+import type { ResponsesAnswer, ResponsesBody, ResponsesEvent } from "@ingle/protocol";
 
 import { isRecord } from "./answer.ts";
 import { createReplyOf } from "./create-reply.ts";
 import type { CreateReply } from "./create-reply.ts";
-import { ResponseStream } from "./response-stream.ts";
+import { StreamError } from "./errors.ts";
+import { ReplyStream } from "./reply-stream.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The responses of a server, which keeps none of them: the whole conversation is sent each time. */
+/**
+ * The events of a response; read, left and forwarded like a `ChatStream`. The last event is `response.completed` or
+ * `response.incomplete`; an error within the stream is thrown as a `StreamError`.
+ */
+export class ResponseStream extends ReplyStream<ResponsesEvent> {
+  #response: ResponsesAnswer | undefined;
+
+  /**
+   * The text of the messages, piece by piece.
+   * @throws IngleError if the stream is already being read.
+   */
+  async *texts(): AsyncGenerator<string, void, void> {
+    for await (const event of this) if (event.type === "response.output_text.delta") yield event.delta;
+  }
+
+  /** The complete text of all messages. */
+  async finalText(): Promise<string> {
+    return outputText(await this.finalResponse());
+  }
+
+  /** The response, in the form that the request has without a stream. */
+  async finalResponse(): Promise<ResponsesAnswer> {
+    await this.untilWhole();
+    if (this.#response === undefined)
+      throw new StreamError("the stream has no response", "stream_invalid", null);
+    return this.#response;
+  }
+
+  protected override toEvent(data: unknown): ResponsesEvent | undefined {
+    return isEvent(data) ? data : undefined;
+  }
+
+  protected override keep(event: ResponsesEvent): void {
+    if ("response" in event) this.#response = event.response;
+  }
+
+  /** These streams have no `[DONE]`. */
+  protected override isLast({ type }: ResponsesEvent): boolean {
+    return type === "response.completed" || type === "response.incomplete";
+  }
+}
+
+/** The text of all messages of a response, without the reasoning. */
+export function outputText({ output }: Pick<ResponsesAnswer, "output">): string {
+  return output
+    .flatMap((item) => (item.type === "message" ? item.content : []))
+    .map((part) => (part.type === "output_text" ? part.text : ""))
+    .join("");
+}
+
+function isEvent(value: unknown): value is ResponsesEvent {
+  if (!isRecord(value) || typeof value["type"] !== "string") return false;
+  return value["response"] === undefined || isRecord(value["response"]);
+}
+
+/** The server stores no responses: the whole conversation is sent each time. */
 export interface Responses {
-  /** A reply, whole or as a stream; `outputText()` gives the text of a whole one. */
+  /** A response, complete or as a stream; `outputText()` returns the text of a complete one. */
   create: CreateReply<ResponsesBody, ResponsesAnswer, ResponseStream>;
-  /** The same as `create` with `stream: true`. */
+  /** `create` with `stream: true`. */
   stream(
     body: ResponsesBody & { stream?: true | null | undefined },
     options?: CallOptions,
@@ -22,7 +78,6 @@ function isResponse(value: unknown): value is ResponsesAnswer {
   return isRecord(value) && Array.isArray(value["output"]);
 }
 
-/** Makes `client.responses`. */
 export function createResponses(transport: Transport): Responses {
   const create: Responses["create"] = createReplyOf(
     transport,

@@ -14,7 +14,7 @@ test("reads Retry-After as seconds or as a date, and nothing else", () => {
     expect(parseRetryAfter(nothing, now)).toBeUndefined();
 });
 
-test("the wait never leaves its bounds, whatever chance says", () => {
+test("the delay stays within its bounds, whatever the random number", () => {
   fc.assert(
     fc.property(
       fc.nat(50),
@@ -29,7 +29,7 @@ test("the wait never leaves its bounds, whatever chance says", () => {
   );
 });
 
-test("the system's delay ends early with the signal's reason", async () => {
+test("the system clock's delay ends early with the signal's reason", async () => {
   await systemClock.delay(1, {});
   const caller = new AbortController();
   const waiting = systemClock.delay(60_000, { signal: caller.signal });

@@ -1,7 +1,7 @@
-// When a failed request is tried again, and after how long. Used by transport.ts.
+// Which failed requests are retried, and after how long.
 import { ApiError, ConnectionError } from "./errors.ts";
 
-/** Time and chance, handed in so that tests own them. */
+/** Time and random numbers, which tests replace. */
 export interface Clock {
   /** Unix time in milliseconds. */
   now(): number;
@@ -11,7 +11,6 @@ export interface Clock {
   delay(ms: number, options: { signal?: AbortSignal | undefined }): Promise<void>;
 }
 
-/** The clock on the wall. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   random: () => Math.random(),
@@ -20,7 +19,7 @@ export const systemClock: Clock = {
       signal?.throwIfAborted();
       const stop = (): void => {
         clearTimeout(timer);
-        // The reason is the caller's own value and goes back as it is.
+        // The reason is the caller's own value and is passed through unchanged.
         // oxlint-disable-next-line typescript/prefer-promise-reject-errors
         reject(signal?.reason);
       };
@@ -32,16 +31,15 @@ export const systemClock: Clock = {
     }),
 };
 
-/** The wait before the first retry; it doubles from try to try. */
+/** The delay before the first retry; it doubles with each retry. */
 const firstDelayMs = 500;
 
-/** The longest wait that doubling may reach. */
 const longestDelayMs = 8_000;
 
-/** A server that asks for more patience than this is not waited for: the caller decides, by `error.retryAfterMs`. */
+/** If the server asks for a longer delay, the request is not retried; the caller may, by `error.retryAfterMs`. */
 export const longestRetryAfterMs = 60_000;
 
-/** Whether the same request may succeed later: a broken connection, 408, 409, 429 and 5xx. */
+/** Whether the same request may succeed later: after a broken connection, 408, 409, 429 and 5xx. */
 export function isWorthRetrying(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   if (!(error instanceof ApiError)) return false;
@@ -49,14 +47,14 @@ export function isWorthRetrying(error: unknown): boolean {
   return [408, 409, 429].includes(error.status) || error.status >= 500;
 }
 
-/** The wait before retry number `retry` (from 0): what the server asked for, else doubling with half of it by chance. */
+/** The delay before retry number `retry` (from 0): the server's if it gave one, otherwise doubling, with up to half of it random. */
 export function retryDelayMs(retry: number, error: unknown, clock: Pick<Clock, "random">): number {
   if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;
   const delay = Math.min(firstDelayMs * 2 ** retry, longestDelayMs);
   return delay * (0.5 + clock.random() / 2);
 }
 
-/** Reads a `Retry-After` header, seconds or an HTTP date, as milliseconds from `nowMs`; `undefined` when it says nothing. */
+/** Reads a `Retry-After` header, seconds or an HTTP date, as milliseconds from `nowMs`; `undefined` if missing or invalid. */
 export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
   const value = header?.trim();
   if (value === undefined || value === "") return undefined;

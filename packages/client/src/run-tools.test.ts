@@ -22,7 +22,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const run = (tools: RunnableTool[], options?: RunToolsOptions) =>
   runTools(client.chat.completions, body, tools, options);
 
-/** A streamed reply that calls functions, or says something. */
+/** A streamed reply with tool calls or text. */
 function reply(delta: object, finish_reason: string): Script {
   const chunks = [
     { choices: [{ index: 0, delta, finish_reason: null }] },
@@ -53,7 +53,7 @@ const weather = tool({
   run: ({ city }) => ({ city, sky: "clear" }),
 });
 
-test("runs what the model calls and asks again until it answers", async () => {
+test("runs the called tools and sends their results until the model calls none", async () => {
   server.answer(calls(["weather", '{"city":"Rome"}']), says("Clear."));
   const texts: unknown[] = [];
   const onChunk: RunToolsOptions["onChunk"] = ({ choices }) => texts.push(choices[0]?.delta.content);
@@ -76,7 +76,7 @@ test("runs what the model calls and asks again until it answers", async () => {
   expect(body.messages).toHaveLength(1);
 });
 
-test("the arguments have the type of their schema", () => {
+test("arguments have the type of their schema", () => {
   tool({
     name: "add",
     parameters: z.object({ a: z.number(), b: z.string().transform(Number) }),
@@ -89,7 +89,7 @@ test("the arguments have the type of their schema", () => {
   expect(weather.definition.function.name).toBe("weather");
 });
 
-test("runs the calls of one reply at the same time and tells what they gave in their order", async () => {
+test("runs the calls of one reply in parallel and sends their results in order", async () => {
   let release: () => void = () => {};
   const both = new Promise<void>((resolve) => (release = resolve));
   const parameters = z.object({});
@@ -103,7 +103,7 @@ test("runs the calls of one reply at the same time and tells what they gave in t
   ]);
 });
 
-test("what goes wrong in a call is told to the model, and it goes on", async () => {
+test("the model gets the error of a failed call and continues", async () => {
   const broken = tool({
     name: "broken",
     parameters: z.object({}),
@@ -126,7 +126,7 @@ test("what goes wrong in a call is told to the model, and it goes on", async () 
     .slice(2)
     .map(({ content }: { content: string }) => content);
   expect(contents[0]).toBe("Error: the station is closed");
-  expect(contents[1]).toBe('Error: there is no tool "nowhere"');
+  expect(contents[1]).toBe('Error: unknown tool "nowhere"');
   for (const content of contents.slice(2)) expect(content).toMatch(/^Error: the arguments are wrong: /);
 });
 
@@ -138,13 +138,13 @@ test("stops at its limit of rounds with the conversation so far", async () => {
   expect(server.seen).toHaveLength(3);
 });
 
-test("demands a call once only, because it would demand one for ever", async () => {
+test("requires a call only once, because otherwise the calls would never end", async () => {
   server.answer(calls(["weather", '{"city":"Rome"}']), says("Clear."));
   await runTools(client.chat.completions, { ...body, tool_choice: "required" }, [weather]);
   expect(server.seen.map((request) => JSON.parse(request.body).tool_choice)).toEqual(["required", "auto"]);
 });
 
-test("a call that its limit of tokens cut short is not made", async () => {
+test("a call that is cut off by the token limit is not run", async () => {
   let runs = 0;
   const counted = tool({ name: "weather", parameters: z.object({}), run: () => (runs += 1) });
   const cut = { tool_calls: [{ index: 0, id: "call_0", function: { name: "weather", arguments: "{" } }] };

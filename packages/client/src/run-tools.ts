@@ -1,38 +1,36 @@
-// Tools that are functions of the program: what they take is checked by their schema, and `runTools` calls them for the
-// model until it answers. For programs; it stands above the requests of chat.ts and nothing else needs it.
+// Tools that are functions of the program. `runTools` checks their arguments by schema and calls them for the model until it
+// replies without a call.
 import type { ChatCompletionBody, ChatCompletionChunk } from "@ingle/protocol";
 
 import { parseJson } from "./answer.ts";
-import type { ReplyMessage, StreamedCompletion } from "./chat-reply.ts";
+import type { ReplyMessage, StreamedCompletion } from "./chat-stream.ts";
 import type { ChatCompletions, ChatMessage } from "./chat.ts";
 import { IngleError, ToolRoundsError } from "./errors.ts";
 import { check, jsonSchemaOf } from "./schema.ts";
 import type { ValueSchema } from "./schema.ts";
 import type { CallOptions } from "./transport.ts";
 
-/** Enough for what people ask of a few tools; a model that goes round in circles is stopped before it costs much. */
+/** Enough for usual tasks; it stops a model that repeats itself before it costs much. */
 const defaultRoundsMax = 10;
 
 type ToolCall = NonNullable<ReplyMessage["tool_calls"]>[number];
 type ToolDefinition = NonNullable<ChatCompletionBody["tools"]>[number];
 
-/** What a tool's function is given beside its arguments. */
+/** The second argument of a tool's function. */
 export interface ToolContext {
-  /** That of `runTools`: a slow tool should end with it. */
+  /** The signal of `runTools`: a slow tool should stop with it. */
   signal: AbortSignal | undefined;
   /** The call's id. */
   callId: string;
 }
 
-/** A tool that can be run. */
 export interface RunnableTool {
-  /** As it stands in a request's `tools`. */
+  /** For a request's `tools`. */
   readonly definition: ToolDefinition;
-  /** Runs the function with the arguments of a call, which are JSON, and resolves with the text for the model. */
+  /** Runs the function with the JSON arguments of a call and resolves with the text for the model. */
   readonly run: (argumentsText: string, context: ToolContext) => Promise<string>;
 }
 
-/** What a tool is made of. */
 export interface ToolOptions<Arguments> {
   /** 1 to 128 letters, digits, dots, dashes or underscores. */
   name: string;
@@ -40,11 +38,11 @@ export interface ToolOptions<Arguments> {
   description?: string | undefined;
   /** The schema of its arguments, an object. */
   parameters: ValueSchema<Arguments>;
-  /** The function. What it gives goes to the model: a string as it is, anything else as JSON. So does the message of what it throws. */
+  /** The function. The model gets its result, a string unchanged and anything else as JSON, or the message of its error. */
   run: (args: Arguments, context: ToolContext) => unknown;
 }
 
-/** Makes a tool out of a function and the schema of its arguments. */
+/** Makes a tool from a function and the schema of its arguments. */
 export function tool<Arguments>({
   name,
   description,
@@ -62,28 +60,26 @@ export function tool<Arguments>({
   };
 }
 
-/** How tools are run. */
 export interface RunToolsOptions extends CallOptions {
-  /** Most requests to the model. Default: 10. */
+  /** The most requests to the model. Default: 10. */
   roundsMax?: number | undefined;
-  /** Sees every chunk of every reply as it comes. */
+  /** Called with every chunk of every reply. */
   onChunk?: ((chunk: ChatCompletionChunk) => void) | undefined;
 }
 
-/** How running tools ended. */
 export interface ToolRun {
-  /** The last reply, which calls nothing, or was cut by its limit of tokens. */
+  /** The last reply, which calls no tool or was cut by its token limit. */
   completion: StreamedCompletion;
-  /** The text of it. */
+  /** Its text. */
   text: string;
-  /** The whole conversation: the request's messages, the replies, and what the tools gave. */
+  /** The complete conversation: the request's messages, the replies, and the results of the tools. */
   messages: ChatMessage[];
 }
 
 /**
- * Asks the model, runs the tools that it calls, all of one reply at the same time, and asks again with what they gave, until
- * a reply calls none. What goes wrong in a tool is told to the model as `Error: …`, so that it can try otherwise. A
- * `tool_choice` that demands a call is kept for the first reply only, because it would demand one for ever.
+ * Sends the request, runs the tools that the model calls, those of one reply in parallel, and sends their results, until a reply
+ * calls no tool. The model gets a tool's error as `Error: …`, so that it can try again. A `tool_choice` that requires a call
+ * applies to the first reply only, because otherwise the calls would never end.
  * Rejects with a `ToolRoundsError` after `roundsMax` replies that all call tools.
  */
 export async function runTools(
@@ -103,16 +99,16 @@ export async function runTools(
     const [{ message, finish_reason }] = completion.choices;
     messages.push(message);
     const calls = message.tool_calls ?? [];
-    // A call that is cut short by the limit of tokens was never made.
+    // A call that is cut off by the token limit is not run.
     if (calls.length === 0 || finish_reason === "length")
       return { completion, text: message.content ?? "", messages };
-    const results = calls.map(async (call) => answerCall(call, tools, { signal, callId: call.id }));
+    const results = calls.map(async (call) => resultOf(call, tools, { signal, callId: call.id }));
     messages.push(...(await Promise.all(results)));
   }
   throw new ToolRoundsError(roundsMax, messages);
 }
 
-async function answerCall(
+async function resultOf(
   call: ToolCall,
   tools: readonly RunnableTool[],
   context: ToolContext,
@@ -129,7 +125,7 @@ async function runCalled(
   argumentsText: string,
   context: ToolContext,
 ): Promise<string> {
-  if (called === undefined) return `Error: there is no tool "${name}"`;
+  if (called === undefined) return `Error: unknown tool "${name}"`;
   try {
     return await called.run(argumentsText, context);
   } catch (error) {

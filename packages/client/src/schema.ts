@@ -1,12 +1,7 @@
-// What the client asks of a schema library, without knowing one: the Standard Schema and Standard JSON Schema conventions
-// (https://standardschema.dev), which zod 4.2, ArkType and others follow by themselves. Used by structured.ts and run-tools.ts.
+// The interface to any schema library: the Standard Schema and Standard JSON Schema conventions
+// (https://standardschema.dev), which zod 4.2, ArkType and others implement.
 import { IngleError } from "./errors.ts";
-
-/** Something that a value got wrong, and where. */
-export interface SchemaIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-}
+import type { SchemaIssue } from "./errors.ts";
 
 type Checked<Value> =
   | { readonly value: Value; readonly issues?: undefined }
@@ -19,7 +14,7 @@ export interface StandardSchema<Value> {
   };
 }
 
-/** A schema that checks values and can write itself as a JSON schema, for a server to hold a reply to it. */
+/** A schema that checks values and can be converted to a JSON schema, to which the server constrains a reply. */
 export interface ValueSchema<Value> {
   readonly "~standard": StandardSchema<Value>["~standard"] & {
     readonly jsonSchema: { readonly input: (options: { target: "draft-2020-12" }) => JsonSchema };
@@ -29,7 +24,7 @@ export interface ValueSchema<Value> {
 /** A JSON schema: an object. */
 export type JsonSchema = Record<string, unknown>;
 
-/** Joins a schema that cannot write itself as a JSON schema (zod/mini, older versions, other libraries) with one that is. */
+/** Combines a JSON schema with a schema that cannot be converted to one (zod/mini, older versions, other libraries). */
 export function withJsonSchema<Value>(
   schema: StandardSchema<Value>,
   jsonSchema: JsonSchema,
@@ -39,19 +34,19 @@ export function withJsonSchema<Value>(
 }
 
 /**
- * The JSON schema of what the model is to write, which is a schema's input: its transformations run afterwards, here.
- * @throws IngleError when the schema cannot write itself.
+ * The JSON schema of the schema's input, which the model generates; transformations run afterwards, in the client.
+ * @throws IngleError if the schema cannot be converted.
  */
 export function jsonSchemaOf(schema: ValueSchema<unknown>): JsonSchema {
-  // JavaScript, and types of older libraries behind a cast, come here without it.
+  // Callers in JavaScript, or with a cast, may pass a schema without it.
   const { jsonSchema }: { jsonSchema?: ValueSchema<unknown>["~standard"]["jsonSchema"] } =
     schema["~standard"];
   if (jsonSchema === undefined)
-    throw new IngleError("this schema cannot write itself as a JSON schema: use withJsonSchema(schema, …)");
+    throw new IngleError("this schema cannot be converted to a JSON schema: use withJsonSchema(schema, …)");
   return jsonSchema.input({ target: "draft-2020-12" });
 }
 
-/** Checks a value; the issues as one sentence each, such as `address.city: expected string`. */
+/** Checks a value. `sentence` lists the issues, such as `address.city: expected string`. */
 export async function check<Value>(
   schema: StandardSchema<Value>,
   value: unknown,

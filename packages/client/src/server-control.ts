@@ -1,4 +1,4 @@
-// `client.serverControl`: the `/v1` server as the app starts and stops it, and its keys.
+// `client.serverControl`: starts and stops the app's `/v1` server, and manages its keys.
 import type {
   NewServerKey,
   ServerControl,
@@ -9,24 +9,24 @@ import type {
 
 import { hasList, hasText, isRecord } from "./answer.ts";
 import { callsBelow } from "./api-calls.ts";
-import type { OrderOptions } from "./library.ts";
+import type { WaitOptions } from "./library.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The control of a server. One that `ingle serve` has started tells its state (`can_control` is false) and takes no orders. */
+/** A server that was started by `ingle serve` only returns its state (`can_control` is false). */
 export interface ServerControls {
-  /** Whether the server runs, where, and with which settings. */
+  /** Whether the server runs, its address, and its settings. */
   get(options?: CallOptions): Promise<ServerControl>;
-  /** Starts to listen; resolves with the address that is really used. */
-  start(options?: OrderOptions): Promise<ServerControl>;
-  /** Lets running requests end and stops listening. */
-  stop(options?: OrderOptions): Promise<ServerControl>;
-  /** Changes the settings of a server that does not run; what is absent stays. */
+  /** Starts listening; resolves with the actual address. */
+  start(options?: WaitOptions): Promise<ServerControl>;
+  /** Waits for requests in flight and stops listening. */
+  stop(options?: WaitOptions): Promise<ServerControl>;
+  /** Changes the settings of a stopped server; missing ones stay the same. */
   change(settings: ServerSettingsChange, options?: CallOptions): Promise<ServerControl>;
-  /** The keys that are kept, without the keys themselves. */
+  /** The list of keys, without the secrets. */
   keys(options?: CallOptions): Promise<ServerKeyList>;
-  /** Makes a key. Its answer is the only one that has it. */
+  /** Creates a key. Only this response contains the secret. */
   createKey(key: ServerKeyRequest, options?: CallOptions): Promise<NewServerKey>;
-  /** Lets a key open nothing from the next request on. Resolves with the keys that are left. */
+  /** Revokes a key, from the next request on. Resolves with the remaining keys. */
   revokeKey(id: string, options?: CallOptions): Promise<ServerKeyList>;
 }
 
@@ -35,16 +35,15 @@ const isControl = (value: unknown): value is ServerControl =>
 const isKeyList = (value: unknown): value is ServerKeyList => hasList(value, "data");
 const isNewKey = (value: unknown): value is NewServerKey => hasText(value, "key");
 
-/** Makes `client.serverControl`. */
 export function createServerControl(transport: Transport): ServerControls {
-  const { ask, order } = callsBelow(transport, "/api/v1/server");
+  const { get, post } = callsBelow(transport, "/api/v1/server");
   return {
-    get: (options = {}) => ask("", options, isControl),
-    start: ({ wait, ...options } = {}) => order("/start", { wait }, options, isControl),
-    stop: ({ wait, ...options } = {}) => order("/stop", { wait }, options, isControl),
-    change: (settings, options = {}) => order("/settings", settings, options, isControl),
-    keys: (options = {}) => ask("/keys", options, isKeyList),
-    createKey: (key, options = {}) => order("/keys", key, options, isNewKey),
-    revokeKey: (id, options = {}) => order("/keys/revoke", { id }, options, isKeyList),
+    get: (options = {}) => get("", options, isControl),
+    start: ({ wait, ...options } = {}) => post("/start", { wait }, options, isControl),
+    stop: ({ wait, ...options } = {}) => post("/stop", { wait }, options, isControl),
+    change: (settings, options = {}) => post("/settings", settings, options, isControl),
+    keys: (options = {}) => get("/keys", options, isKeyList),
+    createKey: (key, options = {}) => post("/keys", key, options, isNewKey),
+    revokeKey: (id, options = {}) => post("/keys/revoke", { id }, options, isKeyList),
   };
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-test("asks beside /v1, not below it", async () => {
+test("requests routes beside /v1, not below it", async () => {
   server.answer(json({ status: "ok" }));
   expect(await client.server.livez()).toEqual({ status: "ok" });
   await client.server.readyz();
@@ -22,7 +22,7 @@ test("asks beside /v1, not below it", async () => {
   expect(server.seen.map(({ url }) => url)).toEqual(["/proxy/livez", "/proxy/readyz", "/proxy/health"]);
 });
 
-test("a server that is not ready is an answer, asked for once, and not an error", async () => {
+test("a server that is not ready is a result, not an error, and is not retried", async () => {
   const loading = { status: "loading", model: "tiny", progress: 0.5 };
   server.answer(json(loading, 503, { "retry-after": "30" }));
   expect(await client.server.readyz()).toEqual({ ...loading, isReady: false });
@@ -40,7 +40,7 @@ test.each([
   expect(await client.server.health()).toEqual({ status, isReady });
 });
 
-test("an answer of something else is an error", async () => {
+test("a response of another shape is an error", async () => {
   server.answer((response) => response.writeHead(503, { "content-type": "text/html" }).end("<h1>nginx</h1>"));
   await expect(client.server.readyz()).rejects.toMatchObject({ name: "ApiError", status: 503 });
   server.answer(json({ ok: true }));
@@ -48,7 +48,7 @@ test("an answer of something else is an error", async () => {
   expect(server.seen).toHaveLength(1);
 });
 
-test("a server that nobody runs rejects at once", async () => {
+test("an unreachable server rejects at once", async () => {
   const gone = await startServer();
   await gone[Symbol.asyncDispose]();
   await expect(new Ingle({ baseUrl: gone.url }).server.livez()).rejects.toSatisfy(ConnectionError.is);

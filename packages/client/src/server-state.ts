@@ -1,22 +1,21 @@
-// `client.server`: whether the server is there and takes requests.
+// `client.server`: whether the server is reachable and ready for requests.
 import type { Liveness, Readiness } from "@ingle/protocol";
 
 import { isRecord } from "./answer.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** What a server says of its readiness. */
 export interface ServerReadiness extends Readiness {
-  /** Whether requests are taken: true for `ok` and for `idle`, whose model is loaded again by the next request. */
+  /** Whether requests are accepted: true for `ok`, and for `idle`, which loads the model with the next request. */
   isReady: boolean;
 }
 
-/** The state of a server. Each question is asked once: a server that is not there rejects with a `ConnectionError`. */
+/** These calls are not retried: if the server is not reachable, they reject with a `ConnectionError`. */
 export interface ServerState {
-  /** `GET /livez`: resolves when the process answers, whatever its model does. */
+  /** `GET /livez`: resolves if the process responds, whatever the state of its model. */
   livez(options?: CallOptions): Promise<Liveness>;
-  /** `GET /readyz`: resolves for a server that is not ready too. */
+  /** `GET /readyz`: also resolves if the server is not ready. */
   readyz(options?: CallOptions): Promise<ServerReadiness>;
-  /** `GET /health`: another name of the same question. */
+  /** `GET /health`: the same as `readyz`. */
   health(options?: CallOptions): Promise<ServerReadiness>;
 }
 
@@ -28,7 +27,6 @@ function isLiveness(value: unknown): value is Liveness {
   return isRecord(value) && value["status"] === "ok";
 }
 
-/** Makes `client.server`. */
 export function createServerState(transport: Transport): ServerState {
   const readiness = async (path: string, { signal }: CallOptions = {}): Promise<ServerReadiness> => {
     const state = await transport.json({ method: "GET", path, signal, isProbe: true }, isReadiness);

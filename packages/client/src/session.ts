@@ -1,25 +1,23 @@
-// `client.session`: what a web page of the server's own may do, by the cookie that its browser keeps.
+// `client.session`: the rights of the server's own web page, given by a cookie.
 import type { Session } from "@ingle/protocol";
 
 import { hasText } from "./answer.ts";
 import { callsBelow } from "./api-calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The session of a page. */
 export interface Sessions {
-  /** What the page may do now. */
+  /** The page's current rights. */
   get(options?: CallOptions): Promise<Session>;
-  /** Gives a key: from here on the browser's cookie stands for it. An unknown key rejects with code `unauthorized`. */
+  /** Logs in with a key; the browser's cookie then carries its rights. Rejects an unknown key with code `unauthorized`. */
   begin(key: string, options?: CallOptions): Promise<Session>;
 }
 
 const isSession = (value: unknown): value is Session => hasText(value, "right");
 
-/** Makes `client.session`. */
 export function createSession(transport: Transport): Sessions {
-  const { ask, order } = callsBelow(transport, "/api/v1/session");
+  const { get, post } = callsBelow(transport, "/api/v1/session");
   return {
-    get: (options = {}) => ask("", options, isSession),
-    begin: (key, options = {}) => order("", { key }, options, isSession),
+    get: (options = {}) => get("", options, isSession),
+    begin: (key, options = {}) => post("", { key }, options, isSession),
   };
 }

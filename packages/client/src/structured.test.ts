@@ -36,7 +36,7 @@ async function failureOf<Value>(schema: ValueSchema<Value>): Promise<unknown> {
   return await client.chat.completions.parse(body, schema).catch((error: unknown) => error);
 }
 
-test("gives the value that the schema makes of the reply, with its type, and the reply", async () => {
+test("returns the schema's value of the reply, with its type, and the reply itself", async () => {
   answer('{"name":"Ada","born":"1815"}');
   const { value, completion } = await client.chat.completions.parse(body, Person);
   expectTypeOf(value).toEqualTypeOf<z.infer<typeof Person>>();
@@ -44,7 +44,7 @@ test("gives the value that the schema makes of the reply, with its type, and the
   expect(completion.choices[0]?.message.content).toBe('{"name":"Ada","born":"1815"}');
 });
 
-test("asks the server for what the schema takes in, by name and as strictly as it is told", async () => {
+test("sends the JSON schema of the schema's input, with the given name and strictness", async () => {
   answer('{"name":"Ada","born":"1815"}');
   await client.chat.completions.parse(body, Person, { name: "person", strict: true });
   const { json_schema } = JSON.parse(server.seen[0]?.body ?? "").response_format;
@@ -57,24 +57,24 @@ test("asks the server for what the schema takes in, by name and as strictly as i
   expect(jsonFormat(Person)).toMatchObject({ type: "json_schema", json_schema: { name: "reply" } });
 });
 
-test("a reply that was cut by its limit says so and has the text", async () => {
+test("a reply that was cut by its token limit is an error with that code and the text", async () => {
   for (const text of ['{"name":"Ad', ""]) {
     answer(text, "length");
     const failure = await failureOf(Person);
     expect(ParseError.is(failure)).toBe(true);
     expect(failure).toMatchObject({ code: "reply_cut", text, issues: [] });
   }
-  // The beginning of 1815 is a number too.
+  // A truncated 1815 is a number too.
   answer("181", "length");
   expect(await failureOf(z.number())).toMatchObject({ code: "reply_cut", text: "181" });
 });
 
-test("a value that was complete when the limit came is a value", async () => {
+test("a value that was complete before the limit is returned", async () => {
   answer('{"name":"Ada","born":"1815"}', "length");
   expect((await client.chat.completions.parse(body, Person)).value.name).toBe("Ada");
 });
 
-test("a reply that does not fit says what is wrong, where, and has the text", async () => {
+test("a reply that does not match is an error with the issues and the text", async () => {
   const text = '{"name":5,"born":"1815","address":{}}';
   answer(text);
   const failure = await failureOf(Person);
@@ -86,14 +86,14 @@ test("a reply that does not fit says what is wrong, where, and has the text", as
   ]);
 });
 
-test("a reply that is no JSON has its text", async () => {
+test("a reply that is not JSON is an error with the text", async () => {
   for (const text of ["Sure! {}", "", null]) {
     answer(text);
     expect(await failureOf(Person)).toMatchObject({ code: "reply_not_json", text: text ?? "" });
   }
 });
 
-test("a schema that cannot write itself is joined with a JSON schema", async () => {
+test("a schema that cannot be converted is combined with a JSON schema", async () => {
   const City = mini.object({ city: mini.string() });
   const joined = withJsonSchema(City, z.toJSONSchema(City));
   answer('{"city":"Rome"}');
@@ -107,7 +107,7 @@ test("a schema that cannot write itself is joined with a JSON schema", async () 
   expect(() => jsonFormat(older)).toThrow(IngleError);
 });
 
-test("a stream is read as a value at its end", async () => {
+test("a stream's completion can be parsed as a value", async () => {
   const part = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
   const text = ['{"name":"Ada",', '"born":"1815"}'];
@@ -118,7 +118,7 @@ test("a stream is read as a value at its end", async () => {
   expect(await parseReply(await stream.finalCompletion(), Person)).toEqual({ name: "Ada", born: 1815 });
 });
 
-test("a request for several replies is none for a value", () => {
-  // @ts-expect-error: one value comes of one reply
+test("a request for several choices cannot be parsed as a value", () => {
+  // @ts-expect-error: one value comes from one choice
   expectTypeOf(client.chat.completions.parse).toBeCallableWith({ ...body, n: 2 }, Person);
 });

@@ -1,21 +1,20 @@
-// Replies that are values: a schema as `response_format`, and a whole reply read back by it. Used by chat.ts.
+// Structured replies: converts a schema to a `response_format`, and a complete reply to a value.
 import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 
 import { parseJson } from "./answer.ts";
-import type { StreamedCompletion } from "./chat-reply.ts";
+import type { StreamedCompletion } from "./chat-stream.ts";
 import { ParseError } from "./errors.ts";
 import { check, jsonSchemaOf } from "./schema.ts";
 import type { StandardSchema, ValueSchema } from "./schema.ts";
 
-/** What a server may be told of a schema beside the schema. */
 export interface FormatOptions {
-  /** What the value is; some servers show it to the model. Default: `reply`. */
+  /** The name of the value; some servers show it to the model. Default: `reply`. */
   name?: string | undefined;
-  /** Refuses the request when the schema has keywords that the server cannot enforce. Default: they are passed over. */
+  /** Refuses the request if the schema has keywords that the server cannot enforce. Default: they are ignored. */
   strict?: boolean | undefined;
 }
 
-/** The `response_format` that holds a reply's text to JSON of the schema. */
+/** The `response_format` that constrains a reply to JSON of the schema. */
 export function jsonFormat(
   schema: ValueSchema<unknown>,
   { name = "reply", strict }: FormatOptions = {},
@@ -24,8 +23,8 @@ export function jsonFormat(
 }
 
 /**
- * The value that the first choice of a reply holds, checked by the schema. A reply that is no such value rejects with a
- * `ParseError`, which has its text.
+ * The value in the first choice of a reply, checked by the schema. Rejects with a `ParseError`, which has the text, if the
+ * reply does not match.
  */
 export async function parseReply<Value>(
   { choices: [first] }: ChatCompletion | StreamedCompletion,
@@ -33,17 +32,17 @@ export async function parseReply<Value>(
 ): Promise<Value> {
   const text = first?.message.content ?? "";
   const json = parseJson(text);
-  // The beginning of a number is a number; of anything else, it is no JSON.
+  // A truncated number is still a number; any other truncated value is invalid JSON.
   if (first?.finish_reason === "length" && (json === undefined || typeof json === "number")) {
     const message = `the reply was cut after ${text.length} characters: raise max_tokens`;
     throw new ParseError(message, { code: "reply_cut", text });
   }
   if (json === undefined) {
-    const message = "the reply is no JSON; was it asked for with this schema as response_format?";
+    const message = "the reply is not valid JSON; did the request have this schema as response_format?";
     throw new ParseError(message, { code: "reply_not_json", text });
   }
   const checked = await check(schema, json);
   if ("value" in checked) return checked.value;
-  const message = `the reply does not fit the schema: ${checked.sentence}`;
+  const message = `the reply does not match the schema: ${checked.sentence}`;
   throw new ParseError(message, { code: "reply_mismatch", text, issues: checked.issues });
 }

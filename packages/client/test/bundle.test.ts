@@ -1,5 +1,4 @@
-// What a bundler makes of the built client: how much of it a program carries that wants a part, and that what it carries
-// runs where there is nothing of Node.
+// Bundles of the built client: a program that uses one part gets only that part, and the bundle runs without Node.
 import path from "node:path";
 import vm from "node:vm";
 
@@ -9,22 +8,22 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chunkEvent, events, json, startServer } from "./misbehaving-server.ts";
 import type { MisbehavingServer } from "./misbehaving-server.ts";
 
-/** What a chat costs a web page, minified and before compression, with a little room. */
+/** The size of chat in a web page, minified and uncompressed, with a little reserve. */
 const chatBytesMax = 17_000;
 
-/** The same of the whole client. */
+/** The size of the whole client. */
 const wholeBytesMax = 28_000;
 
 interface Bundle {
   code: string;
   bytes: number;
-  /** The client's own files that left something in it, such as `chat`. */
+  /** The client's own files with code in the bundle, such as `chat`. */
   parts: string[];
-  /** Everything else that did. */
+  /** All other files with code in the bundle. */
   others: string[];
 }
 
-/** Bundles a program for browsers, minified, as a script whose result is what the program calls `result`. */
+/** Bundles a program for browsers, minified, as a script whose value is the program's export `result`. */
 async function bundle(program: string): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: program, resolveDir: import.meta.dirname, loader: "js" },
@@ -54,28 +53,19 @@ async function bundle(program: string): Promise<Bundle> {
 }
 
 describe("a bundle", () => {
-  it("of chat alone holds no other part of the API, and is small", async () => {
+  it("of chat alone has no other part of the API, and is small", async () => {
     const chat = await bundle(
       `import { connect, createChatCompletions } from "@ingle/client";
        export const result = createChatCompletions(connect());`,
     );
-    const texts = ["completion-reply", "completion-stream", "completions", "tokens"];
-    const library = [
-      "library",
-      "pull-stream",
-      "jobs",
-      "machine",
-      "events",
-      "requests",
-      "server-control",
-      "session",
-    ];
-    const others = ["embeddings", "models", "response-stream", "responses", "run-tools", "server-state"];
+    const texts = ["completion-stream", "completions", "tokens"];
+    const library = ["library", "jobs", "machine", "events", "requests", "server-control", "session"];
+    const others = ["embeddings", "models", "responses", "run-tools", "server-state"];
     for (const part of [...texts, ...library, ...others]) expect(chat.parts).not.toContain(part);
     expect(chat.bytes).toBeLessThan(chatBytesMax);
   });
 
-  it("of the models holds no chat", async () => {
+  it("of the models has no chat", async () => {
     const models = await bundle(
       `import { connect, createModels } from "@ingle/client"; export const result = createModels(connect());`,
     );
@@ -84,12 +74,12 @@ describe("a bundle", () => {
     expect(models.others).toEqual([]);
   });
 
-  it("of a client that nobody uses is empty", async () => {
+  it("of an unused client is empty", async () => {
     const { parts } = await bundle(`import "@ingle/client"; import { Ingle } from "@ingle/client";`);
     expect(parts).toEqual([]);
   });
 
-  it("of everything holds the event parser and no other library, and nothing of Node", async () => {
+  it("of everything has the event parser, no other library, and nothing of Node", async () => {
     const whole = await bundle(`export * from "@ingle/client";`);
     expect(whole.others.filter((file) => !file.includes("/eventsource-parser/"))).toEqual([]);
     expect(whole.code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.|\bBuffer\b/);
@@ -97,14 +87,14 @@ describe("a bundle", () => {
   });
 });
 
-describe("where there is nothing but the web's own names", () => {
+describe("in a realm with only a browser's globals", () => {
   let server: MisbehavingServer;
   beforeAll(async () => {
     server = await startServer();
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  /** Runs a program in a realm of its own that has a browser's names and not Node's. */
+  /** Runs a program in its own realm, with a browser's globals and without Node's. */
   async function inBrowser(program: string): Promise<unknown> {
     const { code } = await bundle(
       `import * as client from "@ingle/client";
@@ -117,7 +107,7 @@ describe("where there is nothing but the web's own names", () => {
     return await vm.runInNewContext(`${code}; program.result`, web);
   }
 
-  it("asks, streams and passes on", async () => {
+  it("requests, streams and forwards", async () => {
     const reply = { choices: [{ index: 0, message: { role: "assistant", content: "Hi" } }] };
     const streamed = events(chunkEvent("Hel"), chunkEvent("lo"), "data: [DONE]\n\n");
     server.answer(json(reply), streamed, streamed);
@@ -132,7 +122,7 @@ describe("where there is nothing but the web's own names", () => {
     expect(JSON.parse(JSON.stringify(result))).toEqual(["Hi", "Hello", "Hello", "undefined", "undefined"]);
   });
 
-  it("tells errors apart", async () => {
+  it("distinguishes errors", async () => {
     const error = { message: "no", type: "not_found_error", param: "model", code: "model_not_found" };
     server.answer(json({ error }, 404));
     const result = await inBrowser(`

@@ -1,7 +1,7 @@
-// A real HTTP server on 127.0.0.1 whose answers each test scripts, down to the single write. Used by the client's tests.
+// A real HTTP server on 127.0.0.1 whose responses are scripted by each test, down to the single write.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
-/** What a request looked like when it arrived. */
+/** A received request. */
 export interface SeenRequest {
   method: string | undefined;
   url: string | undefined;
@@ -12,7 +12,7 @@ export interface SeenRequest {
 export interface MisbehavingServer extends AsyncDisposable {
   readonly url: string;
   readonly seen: SeenRequest[];
-  /** Answers the requests in turn; the last script answers all that follow. */
+  /** Scripts the responses to the next requests, in order; the last script responds to all later ones. */
   answer(...scripts: Script[]): void;
 }
 
@@ -49,13 +49,13 @@ export async function startServer(): Promise<MisbehavingServer> {
   };
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Script {
   return (response) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-/** Begins an event stream and writes each part on its own, then ends it. */
+/** Starts an event stream, writes each part separately, and ends it. */
 export function events(...parts: (string | Uint8Array)[]): Script {
   return async (response) => {
     beginEvents(response);
@@ -72,7 +72,7 @@ export function beginEvents(response: ServerResponse): void {
   response.flushHeaders();
 }
 
-/** Resolves when the other side has closed the connection before the answer was whole; rejects after two seconds. */
+/** Resolves when the other side closes the connection before the response is complete; rejects after two seconds. */
 export function closedByClient(response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error("the connection is still open")), 2_000);

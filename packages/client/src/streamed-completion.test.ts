@@ -2,7 +2,7 @@ import type { ChatCompletionChunk } from "@ingle/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { createReplySoFar } from "./chat-reply.ts";
+import { createReplySoFar } from "./chat-stream.ts";
 import { StreamError } from "./errors.ts";
 
 type Choice = ChatCompletionChunk["choices"][number];
@@ -33,7 +33,7 @@ function replyOf(...chunks: ChatCompletionChunk[]) {
   return reply;
 }
 
-test("puts text, thoughts, usage, timings and the head together", () => {
+test("collects text, reasoning, usage, timings and the head", () => {
   const usage = {
     prompt_tokens: 3,
     completion_tokens: 5,
@@ -67,7 +67,7 @@ test("puts text, thoughts, usage, timings and the head together", () => {
   });
 });
 
-test("the fragments of several calls in any order become whole calls, in their own order", () => {
+test("fragments of several calls in any order become complete calls, sorted by index", () => {
   const call = (index: number, id: string | undefined, name: string | undefined, text: string) =>
     chunk([
       part({
@@ -103,7 +103,7 @@ test("an empty reply is an empty text, not null", () => {
   expect(choices[0].message).toEqual({ role: "assistant", content: "" });
 });
 
-test("choices come out in order whatever order they ended in, with the timings of the longest", () => {
+test("choices are sorted by index whatever order they ended in, with the timings of the slowest", () => {
   const reply = replyOf(
     chunk([part({ content: "b" }, { index: 1 })]),
     chunk([part({ content: "a" })]),
@@ -118,7 +118,7 @@ test("choices come out in order whatever order they ended in, with the timings o
   expect(whole.timings?.predicted_ms).toBe(10);
 });
 
-test("probabilities are those of all chunks, in order", () => {
+test("log probabilities are those of all chunks, in order", () => {
   const token = (text: string) => ({ token: text, logprob: -1, bytes: null, top_logprobs: [] });
   const told = (...texts: string[]) => ({ logprobs: { content: texts.map(token), refusal: null } });
   const { choices } = replyOf(
@@ -129,14 +129,14 @@ test("probabilities are those of all chunks, in order", () => {
   expect(choices[0].logprobs?.content.map(({ token: text }) => text)).toEqual(["a", "b", "c"]);
 });
 
-test("a reply that lacks what every reply has is an error, not a guess", () => {
+test("a reply that lacks a required part is an error", () => {
   const unnamed = part({ tool_calls: [{ index: 0, id: "call_a" }] }, { finish_reason: "tool_calls" });
   for (const chunks of [[], [chunk([])], [chunk([part({ content: "Hi" })])], [chunk([unnamed])]]) {
     expect(() => replyOf(...chunks).completion()).toThrow(StreamError);
   }
 });
 
-test("a text is the same however it was cut into chunks and mixed with another choice's", () => {
+test("a text is the same however it was cut into chunks and interleaved with another choice", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(1), fc.string())), (pieces) => {
       const chunks = pieces.map(([index, content]) => chunk([part({ content }, { index })]));
