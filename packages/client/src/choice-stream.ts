@@ -35,9 +35,9 @@ export interface CompletionSoFar<OneChunk, Completion> {
 
 /** How the choices of one endpoint are put together. */
 export interface ChoiceParts<Part, SoFar, Choice> {
-  start(): SoFar;
-  add(choice: SoFar, part: Part): void;
-  finish(index: number, choice: SoFar): Choice;
+  start: () => SoFar;
+  add: (choice: SoFar, part: Part) => void;
+  finish: (index: number, choice: SoFar) => Choice;
 }
 
 export function collectChoices<Part extends { index: number }, SoFar extends { text: string }, Choice>({

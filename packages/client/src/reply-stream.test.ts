@@ -137,18 +137,18 @@ test("a reader that stops slows the server down instead of filling memory", asyn
 
 async function eventsOf(pieces: Uint8Array[]): Promise<string[]> {
   const queue = [...pieces];
-  const events: string[] = [];
-  for await (const data of readEvents(async () => queue.shift())) events.push(data);
-  return events;
+  const found: string[] = [];
+  for await (const data of readEvents(async () => queue.shift())) found.push(data);
+  return found;
 }
 
 const lineEnd = fc.constantFrom("\n", "\r\n");
-const text = fc.string({ unit: "grapheme", maxLength: 12 }).map((value) => JSON.stringify({ value }));
+const eventData = fc.string({ unit: "grapheme", maxLength: 12 }).map((value) => JSON.stringify({ value }));
 
 test("yields the same events however the bytes are cut, with either line ending and comments in between", async () => {
   const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
   await fc.assert(
-    fc.asyncProperty(fc.array(text, { maxLength: 6 }), lineEnd, cuts, async (texts, end, at) => {
+    fc.asyncProperty(fc.array(eventData, { maxLength: 6 }), lineEnd, cuts, async (texts, end, at) => {
       const written = texts.map((data) => `: alive${end}${end}data: ${data}${end}${end}`).join("");
       const bytes = new TextEncoder().encode(written);
       const places = [

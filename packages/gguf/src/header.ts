@@ -8,12 +8,14 @@ import {
   aligned,
   ARRAY_CODE,
   bigintCodecs,
+  bigintTypes,
   boolCodec,
   GGUF_ALIGNMENT,
   GGUF_MAGIC,
   numberCodecs,
+  numberOf,
+  numberTypes,
   STRING_CODE,
-  valueOf,
 } from "./format.ts";
 import type { Codec, GgufMetadata, GgufValue } from "./format.ts";
 import { checkOffsets, readTensors, type GgufTensorInfo } from "./tensors.ts";
@@ -176,7 +178,7 @@ function addValue(cursor: Cursor, metadata: Map<string, GgufValue>, key: string,
 
 function alignmentOf(metadata: GgufMetadata): number {
   if (!metadata.has("general.alignment")) return GGUF_ALIGNMENT;
-  const alignment = valueOf(metadata, "general.alignment", "uint32") ?? 0;
+  const alignment = numberOf(metadata, "general.alignment", "uint32") ?? 0;
   if (alignment > 0 && alignment <= ALIGNMENT_MAX && Number.isInteger(Math.log2(alignment))) return alignment;
   throw new GgufError(
     "gguf_malformed",
@@ -184,18 +186,50 @@ function alignmentOf(metadata: GgufMetadata): number {
   );
 }
 
+/** A type whose values all have the same size. */
 interface FixedType {
-  type: GgufValue["type"];
-  codec: Codec<number | bigint | boolean>;
+  bytes: number;
+  readOne: (cursor: Cursor) => GgufValue;
+  readMany: (cursor: Cursor, length: number) => GgufValue;
 }
 
 /** Every type but strings and arrays, by its code. */
-const fixedTypes: ReadonlyMap<number, FixedType> = new Map(
-  Object.entries({ ...numberCodecs, ...bigintCodecs, bool: boolCodec }).map(([type, codec]) => [
+const fixedTypes: ReadonlyMap<number, FixedType> = new Map([
+  ...numberTypes.map((type) =>
+    entryOf(
+      numberCodecs[type],
+      (value) => ({ type, value }),
+      (values) => ({ type, values }),
+    ),
+  ),
+  ...bigintTypes.map((type) =>
+    entryOf(
+      bigintCodecs[type],
+      (value) => ({ type, value }),
+      (values) => ({ type, values }),
+    ),
+  ),
+  entryOf(
+    boolCodec,
+    (value) => ({ type: "bool", value }),
+    (values) => ({ type: "bool", values }),
+  ),
+]);
+
+function entryOf<T>(
+  codec: Codec<T>,
+  one: (value: T) => GgufValue,
+  many: (values: T[]) => GgufValue,
+): [number, FixedType] {
+  return [
     codec.code,
-    { type, codec } as FixedType, // `Object.entries` forgets that the keys are the types' names.
-  ]),
-);
+    {
+      bytes: codec.bytes,
+      readOne: (cursor) => one(cursor.fixed(codec)),
+      readMany: (cursor, length) => many(Array.from({ length }, () => cursor.fixed(codec))),
+    },
+  ];
+}
 
 function fixedType(code: number): FixedType {
   const found = fixedTypes.get(code);
@@ -207,9 +241,7 @@ function readValue(cursor: Cursor, isLenient: boolean): GgufValue {
   const code = cursor.uint32();
   if (code === ARRAY_CODE) return readArray(cursor, isLenient);
   if (code === STRING_CODE) return { type: "string", value: cursor.string(STRING_BYTES_MAX, isLenient) };
-  const { type, codec } = fixedType(code);
-  // A type's codec reads values of that type; the compiler cannot follow that through the map. So below.
-  return { type, value: cursor.fixed(codec) } as GgufValue;
+  return fixedType(code).readOne(cursor);
 }
 
 function readArray(cursor: Cursor, isLenient: boolean): GgufValue {
@@ -223,15 +255,15 @@ function readArray(cursor: Cursor, isLenient: boolean): GgufValue {
       values: Array.from({ length }, () => cursor.string(STRING_BYTES_MAX, isLenient)),
     };
   }
-  const { type, codec } = fixedType(code);
-  cursor.need(length * codec.bytes);
-  return { type, values: Array.from({ length }, () => cursor.fixed(codec)) } as GgufValue;
+  const type = fixedType(code);
+  cursor.need(length * type.bytes);
+  return type.readMany(cursor, length);
 }
 
 function skipValue(cursor: Cursor): void {
   const code = cursor.uint32();
   const [itemCode, count] =
     code === ARRAY_CODE ? [cursor.uint32(), cursor.count("items in an array", ARRAY_ITEMS_MAX)] : [code, 1];
-  if (itemCode !== STRING_CODE) cursor.take(count * fixedType(itemCode).codec.bytes);
+  if (itemCode !== STRING_CODE) cursor.take(count * fixedType(itemCode).bytes);
   else for (let i = 0; i < count; i++) cursor.skipString(STRING_BYTES_MAX);
 }

@@ -1,5 +1,5 @@
 // The families against the output of llama.cpp's own converter for real models' settings, and against damaged settings.
-import { valueOf, type GgufMetadata } from "@ingle/gguf";
+import { stringOf, type GgufMetadata } from "@ingle/gguf";
 import { describe, expect, it } from "vitest";
 
 import { parseConfig } from "../config.ts";
@@ -36,7 +36,7 @@ function plan(config: object, tensors: ReadonlySet<string>): ModelPlan {
 
 /** Metadata as plain values, without the architecture's prefix. */
 function plain(metadata: GgufMetadata): Record<string, unknown> {
-  const prefix = valueOf(metadata, "general.architecture", "string") ?? "";
+  const prefix = stringOf(metadata, "general.architecture") ?? "";
   return Object.fromEntries(
     Array.from(metadata, ([key, value]) => [
       key.replace(`${prefix}.`, ""),

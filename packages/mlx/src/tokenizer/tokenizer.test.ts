@@ -5,7 +5,7 @@ import path from "node:path";
 
 import { hubTokenizer, readVocabulary } from "@ingle/fixtures";
 import type { Vocabulary } from "@ingle/fixtures";
-import { valueOf, valuesOf, type GgufMetadata, type GgufValue } from "@ingle/gguf";
+import { numberOf, stringsOf, type GgufMetadata, type GgufValue } from "@ingle/gguf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { parseConfig } from "../config.ts";
@@ -48,13 +48,13 @@ function numbers(value: GgufValue | undefined): readonly number[] {
 
 async function readBack(vocabulary: Vocabulary, modelType = "llama"): Promise<GgufMetadata> {
   const idOf = (role: string): unknown =>
-    valueOf(vocabulary.metadata, `tokenizer.ggml.${role}_token_id`, "uint32");
+    numberOf(vocabulary.metadata, `tokenizer.ggml.${role}_token_id`, "uint32");
   const ids = { bos_token_id: idOf("bos"), eos_token_id: idOf("eos") };
   return read({ ...hubTokenizer(vocabulary), modelType, ids, size: vocabulary.tokens.length });
 }
 
 function isPadding({ metadata }: Vocabulary, id: number): boolean {
-  return valuesOf(metadata, "tokenizer.ggml.tokens", "string")?.[id] === `[PAD${id}]`;
+  return stringsOf(metadata, "tokenizer.ggml.tokens")?.[id] === `[PAD${id}]`;
 }
 
 describe("a byte-level vocabulary", () => {
