@@ -70,6 +70,17 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
   }
   register.registerMetric(
     new Gauge({
+      name: "ingle_requests_in_flight",
+      help: "Requests that run or wait: ingle_requests_running and ingle_requests_waiting together.",
+      registers: [],
+      collect() {
+        const { running, waiting } = models.figures();
+        this.set(running + waiting);
+      },
+    }),
+  );
+  register.registerMetric(
+    new Gauge({
       name: "ingle_kv_usage_ratio",
       help: "The part of the KV cache that running requests hold or have reserved: 0 to 1.",
       registers: [],

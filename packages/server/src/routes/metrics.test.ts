@@ -98,6 +98,7 @@ describe("/metrics", () => {
     const samples = samplesOf(await (await fetch(`${house.server.url}/metrics`)).text());
     expect(samples.get("ingle_requests_running")).toBe(1);
     expect(samples.get("ingle_requests_waiting")).toBe(0);
+    expect(samples.get("ingle_requests_in_flight")).toBe(1);
     expect(samples.get("ingle_kv_cells")).toBe(2048);
     expect(samples.get("ingle_preemptions_total")).toBe(0);
     expect(samples.get(`ingle_model_loaded{model="${scriptedId}"}`)).toBe(1);
