@@ -53,6 +53,18 @@ describe("the port", () => {
     expect(running.port).toBeGreaterThan(0);
   });
 
+  it("of KV-cache events that is taken is an error, and the server does not listen", async () => {
+    await using other = await occupy();
+    const free = await occupy();
+    const { port } = free;
+    await free[Symbol.asyncDispose]();
+    const config = testConfig({ variant: "developer", port, kvEvents: `tcp://127.0.0.1:${other.port}` });
+    await expect(serve(config, { logger: false })).rejects.toSatisfy(
+      (error) => error instanceof ConfigError && error.setting === "--kv-events",
+    );
+    await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow();
+  });
+
   it("on an address that this machine does not have is an error", async () => {
     const starting = serve(testConfig({ host: "192.0.2.1", noAuth: true }), { logger: false });
     await expect(starting).rejects.toSatisfy(

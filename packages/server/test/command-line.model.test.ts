@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { tinyModel } from "@ingle/fixtures";
 import type { ChatCompletion } from "@ingle/protocol";
 import { afterEach, describe, expect, it } from "vitest";
+import { ZmtpClient } from "../src/testing/zmtp-client.ts";
 
 const program = fileURLToPath(new URL("../bin/ingle.js", import.meta.url));
 const variantC = fileURLToPath(new URL("../bin/ingle-lm-server.js", import.meta.url));
@@ -97,6 +98,22 @@ describe("the command line with a real model", () => {
     if (late !== undefined) expect(late.status).toBe(503);
     expect((await body).trimEnd().endsWith("data: [DONE]")).toBe(true);
     expect(await server.ended()).toEqual({ code: 0, signal: null });
+  });
+
+  it("publishes what its KV cache could reuse, under its own address and the model's id", async () => {
+    const server = await startServer(program, {}, ["--kv-events", "tcp://127.0.0.1:0"]);
+    const [, port] = await server.says(/KV events +on port (\d+) of 127\.0\.0\.1/);
+    using follower = await ZmtpClient.connect(Number(port), { type: "SUB" });
+    follower.subscribe("kv@");
+    const [cleared] = await follower.message();
+    expect(cleared?.toString()).toBe(`kv@${new URL(server.url).host}@${await firstModelId(server.url)}`);
+    const content = "Nobody asks why the river is quiet tonight. ".repeat(20);
+    await chat(server.url, { max_tokens: 1, messages: [{ role: "user", content }] });
+    const [topic, , payload] = await follower.message();
+    expect(topic).toEqual(cleared);
+    expect(payload?.toString("latin1")).toContain("BlockStored");
+    server.child.kill("SIGINT");
+    expect(await server.ended()).toEqual({ code: 0, signal: null }); // a follower keeps nobody
   });
 
   it("stops at once at the second Ctrl-C", async () => {

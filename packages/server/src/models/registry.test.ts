@@ -49,6 +49,22 @@ describe("loading", () => {
     expect(new Set(leases.map(({ model }) => model)).size).toBe(1);
   });
 
+  it("is told to who watches: before anybody uses the model, and before it is freed", async () => {
+    const a = scriptedKnown("a");
+    const registry = house([a]);
+    const told: string[] = [];
+    registry.watch({
+      loaded: (id) => told.push(`${id} loaded, ${registry.slots[0]?.leases} leases`),
+      freed: (id) => told.push(`${id} goes, ${a.log.frees} freed`),
+    });
+    await registry.load("a");
+    await registry.unload("a");
+    await registry.load("a");
+    await registry[Symbol.asyncDispose]();
+    const life = ["a loaded, 0 leases", "a goes, 0 freed"];
+    expect(told).toEqual([...life, "a loaded, 0 leases", "a goes, 1 freed"]);
+  });
+
   it("is one load for orders and requests alike", async () => {
     const a = scriptedKnown("a");
     const registry = house([a], { onLoading: "wait" });

@@ -1,0 +1,214 @@
+// What it costs a server to be followed by routers: the same load alone, while one follows its KV-cache events, and while two also
+// scrape /metrics every 50 ms. A program of its own:
+//
+//   npx --yes pnpm@12 exec tsx bench/src/followed.ts --model FILE [--rounds 5] [--out bench/results] [--force]
+import { mkdir, writeFile } from "node:fs/promises";
+import { Agent, get } from "node:http";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { BenchError } from "./bench-error.ts";
+import { plainEnvironment, startProgram } from "./child-process.ts";
+import { httpCommand } from "./http-subject.ts";
+import { assertIdle, describeMachine, describeModel } from "./machine.ts";
+import { makePrompts, type Prompts } from "./prompts.ts";
+import { readProcessUsage } from "./process-usage.ts";
+import { median, percentile, sum } from "./statistics.ts";
+import { streamChat } from "./stream-client.ts";
+import { measureTokensPerWord } from "./tokens-per-word.ts";
+import { checkLength } from "./stream-record.ts";
+
+const modes = ["alone", "followed", "scraped"] as const;
+type Mode = (typeof modes)[number];
+
+const clients = 8;
+const requestsPerClient = 8;
+const systemTexts = 4;
+const systemTokens = 250;
+const questionTokens = 60;
+const replyTokens = 120;
+const scrapers = 2;
+const scrapeEveryMs = 50;
+const readyLimitMs = 60_000;
+
+interface Round {
+  mode: Mode;
+  tokensPerSecond: number;
+  /** Processor time of the server for a generated token, prompts included. */
+  cpuMsPerToken: number;
+  cachedTokens: number;
+  /** What the follower has got. */
+  eventBytes: number;
+  scrapesMs: number[];
+}
+
+const { values: options } = parseArgs({
+  options: {
+    model: { type: "string" },
+    rounds: { type: "string", default: "5" },
+    out: { type: "string", default: "bench/results" },
+    force: { type: "boolean", default: false },
+  },
+});
+if (options.model === undefined) throw new BenchError("Name a model file with --model.");
+const model = path.resolve(options.model);
+const machine = await describeMachine();
+const described = await describeModel(model);
+const busyShare = await assertIdle({ force: options.force });
+const tokensPerWord = await measureTokensPerWord(model);
+const startedAt = new Date();
+const rounds: Round[] = [];
+for (let round = 0; round < Number(options.rounds); ++round) {
+  for (const mode of modes) {
+    const measured = await measure(mode, makePrompts(round, tokensPerWord));
+    process.stderr.write(`${round} ${mode} ${measured.tokensPerSecond.toFixed(1)} tokens/s\n`);
+    rounds.push(measured);
+  }
+}
+const report = { machine, model: described, busyShare, startedAt, rounds };
+await mkdir(options.out, { recursive: true });
+const file = path.join(options.out, `${startedAt.toISOString().slice(0, 19).replaceAll(":", "-")}-followed`);
+await writeFile(`${file}.json`, `${JSON.stringify(report, null, 2)}\n`);
+await writeFile(`${file}.md`, table());
+process.stdout.write(table());
+
+async function measure(mode: Mode, prompts: Prompts): Promise<Round> {
+  const [port, eventsPort] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${port}`;
+  const [program = "", ...args] = httpCommand("ingle", { model, threads: machine.cores, slots: clients });
+  const events = mode === "alone" ? [] : ["--kv-events", `tcp://127.0.0.1:${eventsPort}`];
+  const address = ["--host", "127.0.0.1", "--port", String(port), "--metrics-compat", "vllm"];
+  await using server = startProgram(program, [...args, ...address, ...events], { env: plainEnvironment() });
+  await readiness(url);
+  const follower = mode === "alone" ? undefined : await follow(eventsPort);
+  const stop = new AbortController();
+  const texts = Array.from({ length: systemTexts }, () => prompts.text(systemTokens));
+  await ask(url, { system: "Warm up.", question: prompts.text(20) });
+  const before = await readProcessUsage(server.pid);
+  const scraping = mode === "scraped" ? Array.from({ length: scrapers }, () => scrape(url, stop.signal)) : [];
+  const beganMs = performance.now();
+  const all = await Promise.all(
+    Array.from({ length: clients }, async (_, client) => {
+      const records: Awaited<ReturnType<typeof ask>>[] = [];
+      for (let i = 0; i < requestsPerClient; ++i) {
+        const system = texts[(client + i) % texts.length] ?? "";
+        records.push(await ask(url, { system, question: prompts.text(questionTokens) }));
+      }
+      return records;
+    }),
+  );
+  const seconds = (performance.now() - beganMs) / 1000;
+  const after = await readProcessUsage(server.pid);
+  stop.abort();
+  const scrapesMs = (await Promise.all(scraping)).flat();
+  const eventBytes = follower?.bytesRead ?? 0;
+  follower?.destroy();
+  const tokens = sum(all.flat().map(({ completionTokens }) => completionTokens));
+  return {
+    mode,
+    tokensPerSecond: tokens / seconds,
+    cpuMsPerToken: (1000 * ((after?.cpuSeconds ?? Number.NaN) - (before?.cpuSeconds ?? Number.NaN))) / tokens,
+    cachedTokens: sum(all.flat().map(({ reusedTokens }) => reusedTokens)),
+    eventBytes,
+    scrapesMs,
+  };
+}
+
+async function ask(url: string, { system, question }: { system: string; question: string }) {
+  const messages = [
+    { role: "system" as const, content: system },
+    { role: "user" as const, content: question },
+  ];
+  const request = { messages, maxTokens: replyTokens };
+  return checkLength(await streamChat(url, model, request), request);
+}
+
+/** A subscriber of ZMTP 3.0 that reads and does nothing else. */
+async function follow(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  const greeting = Buffer.alloc(64);
+  greeting.set([0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0]);
+  greeting.write("NULL", 12, "latin1");
+  const ready = Buffer.from("\x05READY\x0bSocket-Type\0\0\0\x03SUB", "latin1");
+  socket.write(
+    Buffer.concat([greeting, Buffer.from([4, ready.length]), ready, Buffer.from("\0\x04\x01kv@", "latin1")]),
+  );
+  socket.resume();
+  await new Promise<void>((resolve, reject) => {
+    socket.once("data", () => resolve());
+    socket.once("error", reject);
+  });
+  return socket;
+}
+
+/** As a router does it, on one connection; a scrape that takes longer than the interval delays the next. */
+async function scrape(url: string, signal: AbortSignal): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const took: number[] = [];
+  while (!signal.aborted) {
+    const beganMs = performance.now();
+    const status = await fetchStatus(`${url}/metrics`, agent);
+    if (status !== 200) throw new BenchError(`/metrics answered ${status}.`);
+    const ms = performance.now() - beganMs;
+    took.push(ms);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, scrapeEveryMs - ms)));
+  }
+  agent.destroy();
+  return took;
+}
+
+async function fetchStatus(url: string, agent: Agent): Promise<number | undefined> {
+  return await new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      response.resume();
+      response.once("end", () => resolve(response.statusCode));
+    }).once("error", reject);
+  });
+}
+
+async function readiness(url: string): Promise<void> {
+  const giveUpAt = performance.now() + readyLimitMs;
+  for (;;) {
+    const isReady = await fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady) return;
+    if (performance.now() > giveUpAt) throw new BenchError("The server was not ready in time.");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // oxlint-disable-next-line no-unsafe-type-assertion -- it listens on TCP
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function table(): string {
+  const rows = modes.map((mode) => {
+    const own = rounds.filter((round) => round.mode === mode);
+    const of = (value: (round: Round) => number): string => {
+      const all = own.map(value);
+      return `${median(all).toFixed(2)} (${Math.min(...all).toFixed(2)} to ${Math.max(...all).toFixed(2)})`;
+    };
+    const scrapes = own.flatMap(({ scrapesMs }) => scrapesMs);
+    const scraped =
+      scrapes.length === 0
+        ? ""
+        : `${percentile(scrapes, 50).toFixed(2)}, ${percentile(scrapes, 99).toFixed(2)}`;
+    return `| ${mode} | ${of((round) => round.tokensPerSecond)} | ${of((round) => round.cpuMsPerToken)} | ${of((round) => round.eventBytes / 1000)} | ${scraped} |`;
+  });
+  return [
+    `${machine.cpu}, ${machine.cores} cores, ${machine.system}, Node ${machine.node}; ${described.name}; commit ${machine.commit}`,
+    `${options.rounds} rounds in turns, medians with the least and the most; ${Math.round(100 * busyShare)} % of the cores were busy before`,
+    "",
+    "| | tokens/s | ms of processor per token | events, kB | scrape: median, p99 in ms |",
+    "|---|---|---|---|---|",
+    ...rows,
+    "",
+  ].join("\n");
+}
