@@ -1,4 +1,4 @@
-// Levels of x86-64, and which of the addons that were built for them this processor runs. Used by index.js and build.ts.
+// Levels of x86-64, and which of the addons that were built for them this processor runs.
 //
 // The features of each level are those of the x86-64 psABI, by the names that Linux gives them in /proc/cpuinfo.
 import { existsSync, readdirSync, readFileSync } from "node:fs";

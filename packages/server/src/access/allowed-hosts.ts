@@ -1,5 +1,4 @@
-// By which names a server may be asked: what --allow-host takes, and whether the name in a Host header is allowed. Used by
-// config.ts and plugins/hosts.ts.
+// By which names a server may be asked: what --allow-host takes, and whether the name in a Host header is allowed.
 import { isIP } from "node:net";
 import { z } from "zod";
 

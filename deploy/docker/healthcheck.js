@@ -1,0 +1,24 @@
+// Whether the server in this container answers requests: the HEALTHCHECK of the images. Ends with 0 or 1.
+import http from "node:http";
+import https from "node:https";
+
+/** The first of these variables that is set to something. */
+function setting(...names) {
+  return names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "");
+}
+
+const host = setting("INGLE_HOST", "HOST") ?? "0.0.0.0";
+const { get } = setting("INGLE_TLS_CERT") === undefined ? http : https;
+const request = get(
+  {
+    host: ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host,
+    port: setting("INGLE_PORT", "PORT") ?? "8000",
+    path: "/readyz",
+    timeout: 4000,
+    // It is asked under another name than its certificate's.
+    rejectUnauthorized: false,
+  },
+  (answer) => process.exit(answer.statusCode === 200 ? 0 : 1),
+);
+request.on("timeout", () => process.exit(1));
+request.on("error", () => process.exit(1));
