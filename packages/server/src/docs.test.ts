@@ -1,6 +1,7 @@
 // The pages for people name everything that the server has: a route, flag, variable or metric that is added here must be
 // written there, and what is written there must exist.
 import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
 import { documentOf } from "../test/documented.ts";
@@ -39,6 +40,11 @@ function fieldsOf(schema: unknown): string[] {
     ...(keyword === "properties" ? Object.keys(part) : []),
     ...(keyword === "default" ? [] : fieldsOf(part)),
   ]);
+}
+
+/** A command, its commands, and theirs. */
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 it("docs/http-api.md and /openapi.json name every route, and no other one", async () => {
@@ -89,9 +95,7 @@ it("docs/http-api.md and docs/errors.md name every field inside requests and ans
 it("docs/cli.md names every flag of every command, and no other one", async () => {
   const { context } = testWorld();
   const program = ingleProgram(context, () => {});
-  const flags = [program, ...program.commands].flatMap((command) =>
-    command.options.map(({ long }) => long ?? ""),
-  );
+  const flags = withSubcommands(program).flatMap((command) => command.options.map(({ long }) => long ?? ""));
   const written = [...(await page("cli.md")).matchAll(/--[a-z][a-z-]+/g)].map(([flag]) => flag);
   const known = new Set([...flags, "--help"]);
   expect([...known].filter((flag) => !written.includes(flag))).toEqual([]);

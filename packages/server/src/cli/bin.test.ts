@@ -62,6 +62,7 @@ describe("the programs", () => {
       "ps",
       "load",
       "unload",
+      "deploy",
       "doctor",
       "help",
     ]);

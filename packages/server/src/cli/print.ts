@@ -35,17 +35,25 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
     .join("");
 }
 
-/** A chat request that can be pasted into sh. `keyed` adds the header of a server that asks for a key. */
-export function curlLine(url: string, modelId: string, options: { keyed: boolean }): string {
+/** A chat request that can be pasted into sh. `keyed` adds the header of a server that asks for a key, `headers` adds others. */
+export function curlLine(
+  url: string,
+  modelId: string,
+  { keyed, headers = [] }: { keyed: boolean; headers?: readonly string[] },
+): string {
   const body = JSON.stringify({
     model: modelId,
     temperature: 0,
     messages: [{ role: "user", content: "What is the capital of France?" }],
   });
+  const shown = [
+    "Content-Type: application/json",
+    ...(keyed ? ["Authorization: Bearer YOUR_KEY"] : []),
+    ...headers,
+  ];
   return [
     `curl ${shellWord(`${url}/v1/chat/completions`)}`,
-    `-H 'Content-Type: application/json'`,
-    ...(options.keyed ? [`-H 'Authorization: Bearer YOUR_KEY'`] : []),
+    ...shown.map((header) => `-H ${shellWord(header)}`),
     `-d ${shellWord(body)}`,
   ].join(" \\\n    ");
 }

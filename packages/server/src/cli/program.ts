@@ -5,6 +5,7 @@ import type { ServerFlags } from "../config.ts";
 import type { VariantName } from "../variants.ts";
 import type { AppFlags } from "./app-command.ts";
 import type { CommandContext } from "./context.ts";
+import { addDeployCommands } from "./deploy-commands.ts";
 import type { GenerationFlags } from "./generation-flags.ts";
 import { addLibraryCommands } from "./library-commands.ts";
 import { addQuantizeCommands } from "./quantize-commands.ts";
@@ -49,6 +50,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   addLibraryCommands(program, context, onExit);
   addQuantizeCommands(program, context, onExit);
   addManageCommands(program, context, onExit);
+  addDeployCommands(program, context, onExit);
   const doctor = program.command("doctor").description("show what was built and what this machine offers");
   doctor.action(async () => {
     const { doctorCommand } = await import("./doctor-command.ts");

@@ -1,0 +1,51 @@
+// Runs another program to its end, line by line.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+/** A program that was told to stop may clean up for this long. */
+const farewellMs = 10_000;
+
+export interface ProgramOptions {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** Stops the program; its reason is thrown once the program has ended. */
+  signal: AbortSignal;
+  /** Called with each line of its output and its errors. */
+  onLine: (line: string) => void;
+}
+
+/** `isMissing`: there is no such program. `code` is its exit code, or the name of the signal that ended it. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  { cwd, env, signal, onLine }: ProgramOptions,
+): Promise<{ code: number | string; isMissing: boolean }> {
+  signal.throwIfAborted();
+  // In a group of its own, so that Ctrl-C in a terminal reaches it once, through us.
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: process.platform !== "win32",
+  });
+  for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", onLine);
+  let killing: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    child.kill("SIGINT");
+    killing = setTimeout(() => child.kill("SIGKILL"), farewellMs);
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const [code, name]: (number | string | null)[] = await once(child, "close");
+    signal.throwIfAborted();
+    return { code: code ?? name ?? "nothing", isMissing: false };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      return { code: "nothing", isMissing: true };
+    throw error;
+  } finally {
+    clearTimeout(killing);
+    signal.removeEventListener("abort", stop);
+  }
+}
