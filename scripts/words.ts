@@ -33,7 +33,6 @@ const notYet: readonly string[] = [
   "packages/engine-native/",
   "packages/protocol/",
   "packages/server/",
-  "packages/web/",
   "scripts/",
   "vendor/",
 ];

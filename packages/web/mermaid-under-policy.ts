@@ -1,10 +1,10 @@
-// A Vite plugin. Mermaid writes style attributes and a <style> element while it lays a diagram out, which the page's policy
-// (style-src 'self') refuses. This changes those places of its code, so that it sets the same styles through the CSSOM and hands
-// its rules to src/markdown/mermaid.ts. A place that a new version no longer has fails the build.
+// A Vite plugin that patches Mermaid. While it lays out a diagram, Mermaid writes style attributes and a <style> element, which the
+// page's policy (style-src 'self') blocks. The patched code sets the same styles through the CSSOM, and passes its rules to
+// src/markdown/mermaid.ts. The build fails if a new version lacks one of the patched places.
 import type { Plugin } from "vite";
 
 interface Change {
-  /** The module, by the end of its path. */
+  /** Matches the end of the module's path. */
   module: RegExp;
   from: string | RegExp;
   to: string;
@@ -44,7 +44,7 @@ const changes: readonly Change[] = [
       }
     `,
   },
-  // Labels with HTML: the styles in them are dropped before they are parsed.
+  // Styles in HTML labels are removed before parsing.
   {
     module: /dompurify\/dist\/purify\.es\.mjs$/,
     from: "new DOMParser().parseFromString(dirtyPayload,",
@@ -75,8 +75,8 @@ const changes: readonly Change[] = [
     from: /const style1 = document\.createElement\("style"\);\s*style1\.innerHTML = rules;\s*svg\.insertBefore\(style1, firstChild\);/,
     to: 'svgContainingElement.dispatchEvent(new CustomEvent("rules", { detail: rules }));',
   },
-  // As XML, for an image, where nothing runs. Mermaid would write HTML and clean it through a document that has to keep the
-  // policy, too.
+  // The result is serialized as XML, for an image, in which nothing runs. Mermaid would serialize HTML and sanitize it in a document
+  // that is under the policy, too.
   {
     module: /mermaid\/dist\/mermaid\.core\.mjs$/,
     from: /const svgCode = [^;]*serializeSvg\(\);/,
@@ -104,7 +104,9 @@ export function mermaidUnderPolicy(): Plugin {
     buildEnd(error) {
       if (error !== undefined || left.size === 0) return;
       const places = [...left].map(({ module, from }) => `${String(module)}: ${String(from)}`);
-      this.error(`Mermaid's code has changed, and these places are no longer there:\n${places.join("\n")}`);
+      this.error(
+        `Mermaid's code has changed. Update mermaid-under-policy.ts for these places, which no longer exist:\n${places.join("\n")}`,
+      );
     },
   };
 }

@@ -1,4 +1,4 @@
-// Builds the page into dist/: hashed files under assets/, and beside each a .br and a .gz for the server to send.
+// Builds the page into dist/, with hashed files in assets/, and a .br and a .gz of each text file for the server to send.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -8,7 +8,7 @@ import { defineConfig, type Plugin } from "vite";
 
 import { mermaidUnderPolicy } from "./mermaid-under-policy.ts";
 
-/** Below this, compression saves less than its header costs. */
+/** Smaller files are not worth compressing. */
 const compressedBytesMin = 1024;
 
 /** Where `pnpm dev` finds a server: `ingle serve --port 1400`. */
@@ -19,16 +19,16 @@ export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2023",
-    // Fonts and images stay files: the page's policy allows no fonts from data URLs.
+    // Inlines no fonts and images: the page's policy allows no fonts from data URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The largest part is Mermaid's parser, which comes with the diagrams that need it.
+    // The largest chunk is Mermaid's parser, which is loaded on demand.
     chunkSizeWarningLimit: 700,
-    // What is built in keeps its licences.
+    // The licences of bundled packages.
     license: { fileName: "licenses.md" },
   },
-  // Mermaid asks for another version of KaTeX, for the formulas in its labels.
+  // Mermaid depends on another version of KaTeX, for formulas in labels.
   resolve: { dedupe: ["katex"] },
   plugins: [woff2Only(), mermaidUnderPolicy(), compressedSiblings()],
   server: {
@@ -38,7 +38,7 @@ export default defineConfig({
   },
 });
 
-/** KaTeX names each font in three formats; every browser that runs this page reads the smallest. */
+/** KaTeX lists each font in three formats; every supported browser reads WOFF2. */
 function woff2Only(): Plugin {
   return {
     name: "woff2-only",

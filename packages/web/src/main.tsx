@@ -1,4 +1,4 @@
-// Starts the page: theme and language first, so that nothing is drawn twice.
+// Starts the page: theme and language first, so that the first render has both.
 import { render } from "preact";
 
 import { startRouter } from "./app/router.ts";
@@ -20,7 +20,7 @@ const place = document.querySelector("#app");
 if (place === null) throw new Error("index.html has no #app");
 render(<Shell />, place);
 
-// Browsers have service workers on this machine's own addresses and behind https only; without one, all else works.
+// Service workers exist on localhost and over https only; the page works without one.
 if (import.meta.env.PROD && "serviceWorker" in navigator) {
   await navigator.serviceWorker.register("./service-worker.js");
 }

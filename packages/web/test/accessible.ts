@@ -1,4 +1,4 @@
-// axe-core on a page: what a person with a screen reader, a keyboard or weak eyes would stumble over.
+// Runs axe-core on a page to find accessibility faults.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
@@ -6,9 +6,9 @@ import type { Page } from "playwright-core";
 
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The serious and critical faults of the page as it is now, one sentence for each element. */
+/** The serious and critical faults of the page in its current state, one sentence per element. */
 export async function seriousFaults(page: Page): Promise<string[]> {
-  // Not as a script of the page, which its policy forbids: as the developer tools run one.
+  // Runs in the page like a script in the developer tools; the page's policy forbids script elements.
   await page.evaluate(source);
   const { violations } = await page.evaluate(async (): Promise<AxeResults> => {
     const axe: { run: () => Promise<AxeResults> } = Reflect.get(globalThis, "axe");

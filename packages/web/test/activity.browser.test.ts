@@ -1,31 +1,15 @@
-// The Activity tab of the Server page: requests of other programs one by one, cancel, their bodies while they are kept, and the log. And
-// what the page says in German when a request fails.
+// The Activity tab of the Server page: requests of other programs, cancelling them, their bodies, and the log. Also, errors in German.
 import OpenAI from "openai";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
 import { seriousFaults } from "./accessible.ts";
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { IngleProcess, serve } from "./ingle-process.ts";
+import { useBrowser } from "./setup.ts";
 import type { TestPage } from "./test-page.ts";
 
 const browser = useBrowser();
-let home: Home;
-beforeAll(async () => {
-  home = await Home.make();
-});
-afterAll(async () => home[Symbol.asyncDispose]());
 
-/** A server over a model that does what this says. */
-async function serve(script: object): Promise<IngleProcess> {
-  return IngleProcess.start(["serve", "--port", "0"], {
-    home,
-    program: "scripted",
-    env: { SCRIPT: JSON.stringify(script) },
-  });
-}
-
-/** Asks the server's only model, as another program does. */
+/** Sends a request to the server's only model, as another program would. */
 async function ask(ingle: IngleProcess, words: string): Promise<Response> {
   const [model] = (await new OpenAI({ baseURL: `${ingle.origin}/v1`, apiKey: "any" }).models.list()).data;
   return await fetch(`${ingle.origin}/v1/chat/completions`, {
@@ -42,18 +26,19 @@ async function activityOf(opened: TestPage, ingle: IngleProcess) {
   return page;
 }
 
-it("shows a request of another program while it runs, and Cancel ends it", async () => {
-  // It would take a quarter of an hour.
-  await using ingle = await serve({ pieces: Array.from({ length: 2_000 }, () => "word "), delayMs: 500 });
+it("shows a running request of another program, and cancels it", async () => {
+  // Generating all of it would take a quarter of an hour.
+  const script = { pieces: Array.from({ length: 2_000 }, () => "word "), delayMs: 500 };
+  await using ingle = await IngleProcess.start(serve, { script });
   await using opened = await browser.open({ url: ingle.address });
   const page = await activityOf(opened, ingle);
-  await page.getByText("No program has asked a model for anything since the start.").waitFor();
+  await page.getByText("No program has sent a request yet.").waitFor();
   const answer = ask(ingle, "a secret question");
   const row = page.getByRole("row").filter({ hasText: "/v1/chat/completions" });
   await row.getByText("Answering").waitFor();
-  await row.getByRole("button", { name: /^Cancel the request/ }).click();
+  await row.getByRole("button", { name: /^Cancel request/ }).click();
   await row.getByText("Cancelled").waitFor();
-  expect(await row.getByRole("button", { name: /^Cancel the request/ }).count()).toBe(0);
+  expect(await row.getByRole("button", { name: /^Cancel request/ }).count()).toBe(0);
   const text = await (await answer).text();
   expect(text).toContain('"code":"cancelled"');
   expect(text).not.toContain("[DONE]");
@@ -68,8 +53,8 @@ it("shows a request of another program while it runs, and Cancel ends it", async
   expect(opened.problems).toEqual([]);
 });
 
-it("shows bodies once a person has agreed, and forgets them when the switch is off", async () => {
-  await using ingle = await serve({ pieces: ["a secret answer"] });
+it("shows bodies after a confirmation, and deletes them when the switch is turned off", async () => {
+  await using ingle = await IngleProcess.start(serve, { script: { pieces: ["a secret answer"] } });
   await using opened = await browser.open({ url: ingle.address });
   const page = await activityOf(opened, ingle);
   const keep = page.getByRole("switch", { name: "Keep bodies" });
@@ -94,15 +79,14 @@ it("shows bodies once a person has agreed, and forgets them when the switch is o
   expect(opened.problems).toEqual([]);
 });
 
-it("says in German what went wrong, with the server's own sentence below", async () => {
+it("shows an error in German, with the server's own sentence below", async () => {
   const failure = { code: "engine_failed", message: "The device is gone." };
-  await using ingle = await serve({ pieces: [], failure });
+  await using ingle = await IngleProcess.start(serve, { script: { pieces: [], failure } });
   await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
-  const chat = new ChatHands(page);
+  const { page, chat } = opened;
   await chat.ask("Hello");
   const reply = chat.replies.first();
-  await reply.getByText("The model could not be loaded, or could not answer.").waitFor();
+  await reply.getByText("The model could not be loaded or could not answer.").waitFor();
   await page.evaluate(() => localStorage.setItem("ingle-language", "de"));
   await page.reload();
   await reply.getByText("Das Modell konnte nicht geladen werden oder nicht antworten.").waitFor();

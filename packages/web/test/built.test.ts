@@ -1,4 +1,4 @@
-// What `vite build` wrote: how much a first visit downloads, and that nothing in it needs more than the page's policy allows.
+// The output of `vite build`: how much a first visit downloads, and that it complies with the page's policy.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -7,10 +7,10 @@ import { describe, expect, it } from "vitest";
 const web = path.dirname(import.meta.dirname);
 const dist = path.join(web, "dist");
 
-/** Compressed JavaScript of a first visit: what index.html loads, and the chat. */
+/** Limit for the compressed JavaScript of a first visit: what index.html loads, and the chat. */
 const firstPageBytesMax = 120_000;
 
-/** Files of static imports, from a script of dist/assets on; itself included. */
+/** A script in dist/assets and everything that it imports statically. */
 function withImports(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
@@ -47,7 +47,7 @@ describe("the built page", () => {
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=/);
   });
 
-  it("asks no other host for anything", () => {
+  it("refers to no other host", () => {
     const css = readdirSync(path.join(dist, "assets")).filter((name) => name.endsWith(".css"));
     for (const text of [readDist("index.html"), ...css.map((name) => readDist(`assets/${name}`))]) {
       expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\/|url\(["']?(?:https?:)?\/\//);
@@ -61,7 +61,7 @@ describe("the page's source", () => {
     (name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name),
   );
 
-  it.each(files)("%s writes no HTML, style attribute or code from text", (name) => {
+  it.each(files)("%s creates no HTML, style attributes or code from text", (name) => {
     const text = readFileSync(path.join(src, name), "utf8");
     expect(text).not.toMatch(/\b(?:innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|srcdoc)\b/);
     expect(text).not.toMatch(/\sstyle=|\bsetAttribute\(\s*["']style/);

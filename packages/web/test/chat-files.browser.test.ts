@@ -1,51 +1,25 @@
-// Files of a chat: texts and PDFs that are attached, and chats that are exported and come back in.
+// Files of a chat: attached texts and PDFs, exports, and imports.
 import { readFile } from "node:fs/promises";
 import { drawImage, encodePng, tinyModel } from "@ingle/fixtures";
 import type { Download, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
 import { fileText } from "../src/replies/chat-request.ts";
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
-import { onePagePdf } from "./one-page-pdf.ts";
+import { serve } from "./ingle-process.ts";
+import { pdfFile } from "./pdf-file.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
+import { useBrowser, useIngle, useShared } from "./setup.ts";
 
 const chatPath = "/v1/chat/completions";
 const browser = useBrowser();
-let home: Home;
-let ingle: IngleProcess;
-let proxy: RecordingProxy;
-beforeAll(async () => {
-  home = await Home.make({ "tiny.gguf": await tinyModel({ endAfter: 20 }) });
-  ingle = await IngleProcess.start(["serve", "--port", "0", "--model", "tiny", "--threads", "1"], { home });
-  proxy = await RecordingProxy.start(ingle.address);
-});
-afterAll(async () => {
-  await proxy[Symbol.asyncDispose]();
-  await ingle[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const ingle = useIngle([...serve, "--model", "tiny", "--threads", "1"], async () => ({
+  "tiny.gguf": await tinyModel({ endAfter: 20 }),
+}));
+const proxy = useShared(async () => RecordingProxy.start(ingle().address));
 
-async function openChat() {
-  const opened = await browser.open({ url: proxy.address });
-  return {
-    opened,
-    page: opened.page,
-    chat: new ChatHands(opened.page),
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-  };
-}
-
-async function attach(page: Page, name: string, mimeType: string, content: string | Buffer): Promise<void> {
-  await page
-    .locator('input[type="file"][aria-label="Attach files"]')
-    .setInputFiles({ name, mimeType, buffer: Buffer.from(content) });
-}
-
-/** What the server counts. */
+/** As counted by the server. */
 async function tokensOf(content: string): Promise<number> {
-  const answer = await fetch(`${ingle.origin}/v1/tokenize`, {
+  const answer = await fetch(`${ingle().origin}/v1/tokenize`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ model: "tiny", content, add_special: false }),
@@ -59,14 +33,15 @@ async function savedBy(page: Page, act: () => Promise<void>): Promise<{ name: st
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
 }
 
-it("sends texts and PDFs as text, and says what each costs", async () => {
-  await using test = await openChat();
-  const { page, chat, opened } = test;
-  await chat.askAndWait("Hello"); // now the model is in memory, and its tokens can be counted
+it("sends texts and PDFs as text, and shows their token counts", async () => {
+  await using test = await browser.open({ url: proxy().address });
+  const { page, chat } = test;
+  await chat.askAndWait("Hello"); // loads the model, so that tokens can be counted
   const notes = "# Notes\n\nThe harbour opens at seven.\n```js\n1 + 1\n```\n";
-  await attach(page, "notes.md", "text/markdown", notes);
-  await attach(page, "report.pdf", "application/pdf", onePagePdf("The lighthouse was built in 1863."));
-  const expected = [fileText("notes.md", notes), fileText("report.pdf", "The lighthouse was built in 1863.")];
+  await chat.attach("notes.md", "text/markdown", notes);
+  const report = "The lighthouse was built in 1863.";
+  await chat.attach("report.pdf", "application/pdf", pdfFile({ Helvetica: report }));
+  const expected = [fileText("notes.md", notes), fileText("report.pdf", report)];
   const chips = page.locator(".draft-attachment");
   await chips
     .filter({ hasText: "notes.md" })
@@ -77,46 +52,57 @@ it("sends texts and PDFs as text, and says what each costs", async () => {
     .getByText(`${await tokensOf(expected[1] ?? "")} tokens`)
     .waitFor();
   await chat.askAndWait("When, and how old?");
-  const messages = proxy.requestsTo(chatPath).at(-1)?.body["messages"];
+  const messages = proxy().requestsTo(chatPath).at(-1)?.body["messages"];
   expect(messages).toMatchObject([
     { content: "Hello" },
     { role: "assistant" },
     { role: "user", content: [...expected, "When, and how old?"].join("\n\n") },
   ]);
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("says why a file cannot be attached", async () => {
-  await using test = await openChat();
-  const { page, opened } = test;
+it("reads a PDF without warnings about fonts that are not embedded", async () => {
+  await using test = await browser.open({ url: proxy().address });
+  const { page, chat } = test;
+  await chat.attach("letter.pdf", "application/pdf", pdfFile({ Helvetica: "Dear reader", Symbol: "abc" }));
+  await page.locator(".draft-attachment").filter({ hasText: "letter.pdf" }).waitFor();
+  await chat.askAndWait("What is it?");
+  const messages = proxy().requestsTo(chatPath).at(-1)?.body["messages"];
+  expect(JSON.stringify(messages)).toContain("File letter.pdf:\\n```\\nDear reader");
+  expect(test.problems).toEqual([]);
+});
+
+it("reports why a file cannot be attached", async () => {
+  await using test = await browser.open({ url: proxy().address });
+  const { page, chat } = test;
   for (const [name, type, content, why] of [
     [
       "program.bin",
       "application/octet-stream",
       Buffer.from([0, 159, 146, 150]),
-      "is not a text, an image or a PDF.",
+      "is not a text file, an image or a PDF.",
     ],
     ["empty.txt", "text/plain", "", "is empty."],
-    ["scan.pdf", "application/pdf", onePagePdf(""), "has no text, only pictures of pages."],
+    ["scan.pdf", "application/pdf", pdfFile({}), "contains no text, only scanned pages."],
     [
       "photo.png",
       "image/png",
       await encodePng(drawImage("disc", 8, 8)),
-      "was not attached: the chosen model cannot see images. None on this machine can.",
+      "was not attached: the chosen model cannot read images. None on this machine can.",
     ],
-    ["broken.pdf", "application/pdf", "%PDF-1.4 and nothing else", "is damaged or locked."],
+    ["broken.pdf", "application/pdf", "%PDF-1.4 and nothing else", "is damaged or password-protected."],
   ] as const) {
-    await attach(page, name, type, Buffer.from(content));
+    await chat.attach(name, type, Buffer.from(content));
     await page.getByText(`${name} ${why}`).waitFor();
   }
   expect(await page.locator(".draft-attachment").count()).toBe(0);
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("exports all chats, and imports them elsewhere with their branches, folders and files", async () => {
-  await using test = await openChat();
-  const { page, chat, opened } = test;
-  await attach(page, "notes.md", "text/markdown", "The harbour opens at seven.");
+it("exports all chats, and imports them in another browser with branches, folders and files", async () => {
+  await using test = await browser.open({ url: proxy().address });
+  const { page, chat } = test;
+  await chat.attach("notes.md", "text/markdown", "The harbour opens at seven.");
   const first = await chat.askAndWait("When does it open?");
   await chat.replies.first().getByRole("button", { name: "Try again", exact: true }).click();
   await page.getByRole("group", { name: "Version 2 of 2" }).waitFor();
@@ -125,9 +111,9 @@ it("exports all chats, and imports them elsewhere with their branches, folders a
   await list.getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "New folder" }).click();
   await list.getByRole("button", { name: "New folder, 0 conversations" }).waitFor();
-  await list.getByRole("button", { name: "Actions for the folder New folder" }).click();
+  await list.getByRole("button", { name: "Actions for folder New folder" }).click();
   await page.getByRole("menuitem", { name: "Rename" }).click();
-  await page.getByRole("textbox", { name: "Name of the folder" }).fill("Travel");
+  await page.getByRole("textbox", { name: "Folder name" }).fill("Travel");
   await page.keyboard.press("Enter");
   await list.getByRole("button", { name: "Actions for When does it open?" }).click();
   await page.getByRole("menuitem", { name: "Move to Travel" }).click();
@@ -139,10 +125,8 @@ it("exports all chats, and imports them elsewhere with their branches, folders a
   });
   expect(name).toMatch(/^ingle-chats-\d{4}-\d\d-\d\d\.json$/);
 
-  await using elsewhere = await openChat();
-  await elsewhere.page
-    .locator('input[type="file"][aria-label="Import chats"]')
-    .setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
+  await using elsewhere = await browser.open({ url: proxy().address });
+  await elsewhere.chat.importChats(text);
   await elsewhere.page.getByText("Imported 1 conversation.").waitFor();
   await elsewhere.page.getByRole("button", { name: "Travel, 1 conversation" }).waitFor();
   await elsewhere.page.getByRole("link", { name: "When does it open?" }).click();
@@ -153,17 +137,15 @@ it("exports all chats, and imports them elsewhere with their branches, folders a
   await elsewhere.page.getByRole("group", { name: "Version 1 of 2" }).waitFor();
   expect(await elsewhere.chat.textOf(0)).toBe(first);
 
-  // What is no export changes nothing and says so.
-  await elsewhere.page
-    .locator('input[type="file"][aria-label="Import chats"]')
-    .setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from('{"format":"other"}') });
-  await elsewhere.page.getByText("This file holds no chats that Ingle can read.").waitFor();
-  expect([...opened.problems, ...elsewhere.opened.problems]).toEqual([]);
+  // A file that is not an export is rejected.
+  await elsewhere.chat.importChats({ format: "other" });
+  await elsewhere.page.getByText("This file contains no chats that Ingle can read.").waitFor();
+  expect([...test.problems, ...elsewhere.problems]).toEqual([]);
 });
 
-it("saves a chat as Markdown, closes its folder, and removes the folder without its chats", async () => {
-  await using test = await openChat();
-  const { page, chat, opened } = test;
+it("saves a chat as Markdown, collapses its folder, and removes the folder without its chats", async () => {
+  await using test = await browser.open({ url: proxy().address });
+  const { page, chat } = test;
   await chat.askAndWait("A question with *stars*");
   await chat.replies.first().getByRole("button", { name: "Copy", exact: true }).click();
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
@@ -190,9 +172,9 @@ it("saves a chat as Markdown, closes its folder, and removes the folder without 
   await link.waitFor({ state: "detached" });
   await folder.click();
   await link.waitFor();
-  await list.getByRole("button", { name: "Actions for the folder New folder" }).click();
+  await list.getByRole("button", { name: "Actions for folder New folder" }).click();
   await page.getByRole("menuitem", { name: "Remove folder" }).click();
   await folder.waitFor({ state: "detached" });
   await link.waitFor();
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });

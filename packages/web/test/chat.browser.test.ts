@@ -1,37 +1,27 @@
-// A conversation as a person has it, with a real tiny model behind the real server.
+// Conversations with a real tiny model behind the real server.
 import { tinyModel } from "@ingle/fixtures";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { app } from "./ingle-process.ts";
+import { useBrowser, useIngle } from "./setup.ts";
+import type { TestPage } from "./test-page.ts";
 
 const browser = useBrowser();
-let home: Home;
-let ingle: IngleProcess;
-beforeAll(async () => {
-  home = await Home.make({
-    // It ends its answers itself; the other one never does, and has room for minutes.
-    "short.gguf": await tinyModel({ endAfter: 20 }),
-    "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }),
-  });
-  ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
-});
-afterAll(async () => {
-  await ingle[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const ingle = useIngle(app, async () => ({
+  // Ends its replies by itself. The other one never does, and its context lasts for minutes.
+  "short.gguf": await tinyModel({ endAfter: 20 }),
+  "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }),
+}));
 
-async function chatWith(model: string) {
-  const opened = await browser.open({ url: ingle.address });
-  const chat = new ChatHands(opened.page);
-  await chat.choose(model);
-  return { opened, chat, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+async function chatWith(model: string): Promise<TestPage> {
+  const opened = await browser.open({ url: ingle().address });
+  await opened.chat.choose(model);
+  return opened;
 }
 
-it("answers, tells its figures, and keeps all of it over a reload", async () => {
+it("replies, shows figures, and keeps everything over a reload", async () => {
   await using test = await chatWith("short");
-  const { chat, opened } = test;
+  const { page, chat } = test;
   const first = await chat.askAndWait("Hello");
   expect(first).not.toBe("");
   await chat.replies
@@ -39,15 +29,15 @@ it("answers, tells its figures, and keeps all of it over a reload", async () => 
     .getByText(/tokens\/s/)
     .waitFor();
   const second = await chat.askAndWait("And then?");
-  await opened.page.reload();
+  await page.reload();
   await chat.begun(1);
   expect([await chat.textOf(0), await chat.textOf(1)]).toEqual([first, second]);
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("stops when it is told to, keeps the text, and goes on with it", async () => {
+it("stops a reply, keeps its text, and continues it", async () => {
   await using test = await chatWith("endless");
-  const { chat, opened } = test;
+  const { chat } = test;
   await chat.ask("Tell me everything");
   await chat.begun(0);
   await chat.stop.click();
@@ -61,13 +51,12 @@ it("stops when it is told to, keeps the text, and goes on with it", async () => 
   const continued = await chat.wholeReply(0);
   expect(continued.startsWith(stopped.slice(0, 10))).toBe(true);
   expect(await chat.replies.count()).toBe(1);
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("tries again and edits by branches, steps between them, and prunes one", async () => {
+it("retries and edits in branches, steps between them, and deletes one", async () => {
   await using test = await chatWith("short");
-  const { chat, opened } = test;
-  const { page } = opened;
+  const { page, chat } = test;
   const first = await chat.askAndWait("Hello");
   await chat.replies.first().getByRole("button", { name: "Try again", exact: true }).click();
   await page.getByRole("group", { name: "Version 2 of 2" }).waitFor();
@@ -86,17 +75,16 @@ it("tries again and edits by branches, steps between them, and prunes one", asyn
   await chat.questions.first().getByText("Hello").waitFor();
   expect(await chat.textOf(0)).toBe(first);
 
-  await chat.questions.first().getByRole("button", { name: "More for this message" }).click();
+  await chat.questions.first().getByRole("button", { name: "Message actions" }).click();
   await page.getByRole("menuitem", { name: "Delete from here on" }).click();
   await chat.questions.first().getByText("Good evening").waitFor();
   expect(await page.getByRole("group", { name: /^Version/ }).count()).toBe(0);
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("shows every branch in the tree, goes to one, deletes one, and brings it back", async () => {
+it("shows all branches in the tree, opens one, deletes one, and restores it", async () => {
   await using test = await chatWith("short");
-  const { chat, opened } = test;
-  const { page } = opened;
+  const { page, chat } = test;
   const first = await chat.askAndWait("Hello");
   await chat.askAndWait("And then?");
   await chat.questions.first().getByRole("button", { name: "Edit" }).click();
@@ -108,7 +96,7 @@ it("shows every branch in the tree, goes to one, deletes one, and brings it back
   await page.getByRole("button", { name: "Branches" }).click();
   const tree = page.getByRole("dialog", { name: "Branches" });
   const nodes = tree.locator(".tree-node");
-  // Two answered questions, and the edited first one with its answer.
+  // Two questions with replies, and the edited first one with its reply.
   await expect.poll(() => nodes.count()).toBe(6);
   await nodes.filter({ hasText: "And then?" }).getByRole("button").first().click();
   await tree.waitFor({ state: "detached" });
@@ -119,7 +107,7 @@ it("shows every branch in the tree, goes to one, deletes one, and brings it back
   await page.getByRole("button", { name: "Branches" }).click();
   await nodes.filter({ hasText: "Good evening" }).getByRole("button", { name: "Delete this branch" }).click();
   await expect.poll(() => nodes.count()).toBe(4);
-  // What brings it back lies behind the dialog, and waits until that is closed.
+  // The toast is behind the dialog, and waits until that is closed.
   const deleted = page.locator(".toast").filter({ hasText: "Deleted 2 messages." });
   await deleted.waitFor();
   await page.clock.runFor(60_000);
@@ -128,14 +116,13 @@ it("shows every branch in the tree, goes to one, deletes one, and brings it back
   await deleted.getByRole("button", { name: "Undo" }).click();
   await chat.questions.first().getByText("Good evening").waitFor();
   await chat.questions.first().getByRole("group", { name: "Version 2 of 2" }).waitFor();
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("asks two models at once and goes on with the answer that is chosen", async () => {
+it("asks two models at once, and continues with the chosen reply", async () => {
   await using test = await chatWith("short");
-  const { chat, opened } = test;
-  const { page } = opened;
-  await page.getByRole("button", { name: "Add a model side by side" }).click();
+  const { page, chat } = test;
+  await page.getByRole("button", { name: "Compare with another model" }).click();
   await page.getByRole("menuitem", { name: /endless/ }).click();
   await chat.ask("Hello");
   const [left, right] = [
@@ -146,7 +133,7 @@ it("asks two models at once and goes on with the answer that is chosen", async (
   await right.locator(".reply-text").waitFor();
   await chat.stop.click();
   await chat.send.waitFor();
-  await right.getByRole("button", { name: "Go on with this answer" }).click();
-  await right.getByText("Goes on from here").waitFor();
-  expect(opened.problems).toEqual([]);
+  await right.getByRole("button", { name: "Continue with this answer" }).click();
+  await right.getByText("Continues from here").waitFor();
+  expect(test.problems).toEqual([]);
 });

@@ -1,4 +1,3 @@
-// Where the browser of the tests is looked for.
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -8,7 +7,7 @@ const PATH = ["/usr/local/bin", "/usr/bin"].join(path.delimiter);
 const only = (file: string) => (asked: string) => asked === file;
 
 describe("findChromium", () => {
-  it("takes the program that CHROMIUM_PATH names", () => {
+  it("uses the program in CHROMIUM_PATH", () => {
     expect(findChromium({ CHROMIUM_PATH: "/opt/chrome", PATH }, only("/opt/chrome"))).toBe("/opt/chrome");
     expect(() => findChromium({ CHROMIUM_PATH: "/opt/none", PATH }, only("/usr/bin/chromium"))).toThrow(
       "CHROMIUM_PATH is /opt/none",
@@ -20,7 +19,7 @@ describe("findChromium", () => {
     expect(findChromium({ PATH }, only(file))).toBe(file);
   });
 
-  it("says which package to install where there is none", () => {
+  it("says which package to install if there is none", () => {
     expect(() => findChromium({ PATH }, () => false)).toThrow("sudo apt-get install chromium");
   });
 });

@@ -1,18 +1,18 @@
-// The browser of the browser tests and of the pictures: the system's own Chromium, started without a window.
+// Finds and starts the system's Chromium, without a window.
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 import { chromium, type Browser } from "playwright-core";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "chrome.exe"];
 
-/** Where the installers of the systems put it that do not put it on the PATH. */
+/** Where installers put it on systems where it is not on the PATH. */
 const places = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
   String.raw`C:\Program Files\Google\Chrome\Application\chrome.exe`,
 ];
 
-/** Without a window and a GPU, and without the requests that a browser makes for itself. */
+/** No window, no GPU, and none of the requests that a browser makes for itself. */
 const flags = [
   "--headless",
   "--no-sandbox",
@@ -24,12 +24,12 @@ const flags = [
   "--disable-sync",
 ];
 
-/** Throws a sentence that says what to install. */
+/** The path of the program. @throws Error that says what to install. */
 export function findChromium(env: NodeJS.ProcessEnv, isThere: (file: string) => boolean = isProgram): string {
   const chosen = env["CHROMIUM_PATH"];
   if (chosen !== undefined && chosen !== "") {
     if (isThere(chosen)) return chosen;
-    throw new Error(`CHROMIUM_PATH is ${chosen}, and there is no such program.`);
+    throw new Error(`CHROMIUM_PATH is ${chosen}, which is not an executable file.`);
   }
   const folders = (env["PATH"] ?? env["Path"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
   const candidates = names.flatMap((name) => folders.map((folder) => path.join(folder, name)));

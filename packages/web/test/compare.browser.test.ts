@@ -1,34 +1,28 @@
-// Answers beside each other, of two models of different kinds and of one model twice; and a model that thinks before it answers.
+// Replies side by side, of two architectures and of one model twice; and a model that thinks first.
 import { tinyModel } from "@ingle/fixtures";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { Home, IngleProcess, serve } from "./ingle-process.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
+import { useBrowser, useShared } from "./setup.ts";
 
 const chatPath = "/v1/chat/completions";
 const browser = useBrowser();
-let home: Home;
-beforeAll(async () => {
-  home = await Home.make({
+const home = useShared(async () =>
+  Home.make({
     "llama.gguf": await tinyModel({ endAfter: 20 }),
     "lfm2.gguf": await tinyModel({ architecture: "lfm2", endAfter: 20, seed: 4 }),
-  });
-});
-afterAll(async () => home[Symbol.asyncDispose]());
+  }),
+);
 
-it("asks two models of different kinds the same, and goes on with the answer that is chosen", async () => {
-  await using ingle = await IngleProcess.start(
-    ["serve", "--port", "0", "--model", "llama", "--threads", "1"],
-    { home },
-  );
+it("asks two architectures the same question, and continues with the chosen reply", async () => {
+  const command = [...serve, "--model", "llama", "--threads", "1"];
+  await using ingle = await IngleProcess.start(command, { home: home() });
   await using proxy = await RecordingProxy.start(ingle.address);
   await using opened = await browser.open({ url: proxy.address });
-  const { page } = opened;
-  const chat = new ChatHands(page);
+  const { page, chat } = opened;
   await chat.choose("llama");
-  await page.getByRole("button", { name: "Add a model side by side" }).click();
+  await page.getByRole("button", { name: "Compare with another model" }).click();
   await page.getByRole("menuitem", { name: /lfm2/ }).click();
   await chat.ask("Hello");
   const texts = { llama: await chat.wholeReply(0), lfm2: await chat.wholeReply(1) };
@@ -49,8 +43,8 @@ it("asks two models of different kinds the same, and goes on with the answer tha
   expect(asked).toHaveLength(2);
   for (const { body } of asked) expect(body["messages"]).toEqual([{ role: "user", content: "Hello" }]);
 
-  await right.getByRole("button", { name: "Go on with this answer" }).click();
-  await right.getByText("Goes on from here").waitFor();
+  await right.getByRole("button", { name: "Continue with this answer" }).click();
+  await right.getByText("Continues from here").waitFor();
   await right.getByRole("button", { name: "Copy" }).click();
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await expect.poll(copied).not.toBe("");
@@ -68,12 +62,11 @@ it("asks two models of different kinds the same, and goes on with the answer tha
   expect(opened.problems).toEqual([]);
 });
 
-it("takes two answers of one model in one request", async () => {
-  await using ingle = await IngleProcess.start(["serve", "--port", "0", "--model", "llama"], { home });
+it("requests two replies of one model at once", async () => {
+  await using ingle = await IngleProcess.start([...serve, "--model", "llama"], { home: home() });
   await using proxy = await RecordingProxy.start(ingle.address);
   await using opened = await browser.open({ url: proxy.address });
-  const { page } = opened;
-  const chat = new ChatHands(page);
+  const { page, chat } = opened;
   await chat.choose("llama");
   await page.getByRole("button", { name: "Answers per question: 1" }).click();
   await page.getByRole("menuitemradio", { name: "2 answers" }).click();
@@ -86,20 +79,12 @@ it("takes two answers of one model in one request", async () => {
   expect(opened.problems).toEqual([]);
 });
 
-it("folds what a model thinks, says how long it took, and shows it when it is asked for", async () => {
-  const SCRIPT = JSON.stringify({
-    pieces: ["The user ", "greets me.", "|", "Good ", "morning."],
-    thoughtsEnd: "|",
-  });
-  await using ingle = await IngleProcess.start(["serve", "--port", "0"], {
-    home,
-    program: "scripted",
-    env: { SCRIPT },
-  });
+it("collapses thoughts, shows how long they took, and expands them", async () => {
+  const script = { pieces: ["The user ", "greets me.", "|", "Good ", "morning."], thoughtsEnd: "|" };
+  await using ingle = await IngleProcess.start(serve, { script });
   await using proxy = await RecordingProxy.start(ingle.address);
   await using opened = await browser.open({ url: proxy.address });
-  const { page } = opened;
-  const chat = new ChatHands(page);
+  const { page, chat } = opened;
   const release = proxy.holdAt("Good ");
   await chat.ask("Good morning");
   const thoughts = chat.replies.first().locator("details");

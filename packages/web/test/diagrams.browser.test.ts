@@ -1,17 +1,14 @@
-// Diagrams in Mermaid's language, drawn under the page's policy.
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
+// Mermaid diagrams, drawn under the page's Content-Security-Policy.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 
 import { seriousFaults } from "./accessible.ts";
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { IngleProcess, serve } from "./ingle-process.ts";
+import { useBrowser } from "./setup.ts";
 
 const browser = useBrowser();
 
-/** One of each kind that styles its parts in a way of its own. */
+/** One of each kind that sets its styles in a different way. */
 const sources = [
   'flowchart LR\n  accTitle: How it is decided\n  A["Begin #9829; & go"] -->|yes| B{Is it?}\n  B -->|<b style="color:red">no</b>| C[(Kept)]\n' +
     "  classDef hot fill:#f00,stroke:#333\n  class C hot\n  style A stroke-width:4px\n  linkStyle 0 stroke:#f66",
@@ -27,33 +24,29 @@ const sources = [
   "architecture-beta\n  group api(cloud)[API]\n  service db(database)[Database] in api\n  service disk(disk)[Storage] in api\n  db:L -- R:disk",
 ];
 
-/** A server whose model answers with these blocks, a line at a time. */
-async function answering(home: Home, blocks: readonly string[]): Promise<IngleProcess> {
+/** A server whose model replies with these diagrams, one line at a time. */
+async function serveDiagrams(blocks: readonly string[]): Promise<IngleProcess> {
   const text = blocks.map((source) => `\`\`\`mermaid\n${source}\n\`\`\`\n\n`).join("");
-  const SCRIPT_FILE = path.join(home.folder, "script.json");
   const pieces = `${text}That is all.`.split(/(?<=\n)/);
-  await writeFile(SCRIPT_FILE, JSON.stringify({ pieces, contextLength: 65_536 }));
-  return IngleProcess.start(["serve", "--port", "0"], { home, program: "scripted", env: { SCRIPT_FILE } });
+  return IngleProcess.start(serve, { script: { pieces, contextLength: 65_536 } });
 }
 
-/** Waits until each image is decoded, and gives their addresses. */
+/** Waits until all images are decoded, and returns their URLs. */
 async function drawnImages(page: Page, count: number): Promise<string[]> {
   const images = page.locator(".diagram img");
   await expect.poll(() => images.count(), { timeout: 25_000 }).toBe(count);
   return images.evaluateAll(async (all) => {
-    const pictures = all.filter((image) => image instanceof HTMLImageElement);
-    // Rejects for what is no image, such as an SVG that is no XML.
-    await Promise.all(pictures.map((picture) => picture.decode()));
-    return pictures.map(({ src }) => src);
+    const drawn = all.filter((image) => image instanceof HTMLImageElement);
+    // Rejects for an invalid image, such as an SVG that is not XML.
+    await Promise.all(drawn.map((image) => image.decode()));
+    return drawn.map(({ src }) => src);
   });
 }
 
-it("draws each kind in the colours of the theme, and nothing breaks the page's policy", async () => {
-  await using home = await Home.make();
-  await using ingle = await answering(home, sources);
+it("draws each kind in the colours of the theme, without violating the page's policy", async () => {
+  await using ingle = await serveDiagrams(sources);
   await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
-  const chat = new ChatHands(page);
+  const { page, chat } = opened;
   await chat.askAndWait("Draw");
   const light = await drawnImages(page, sources.length);
   const words = [...decodeURIComponent(light[0] ?? "").matchAll(/>([^<>]+)<\/tspan>/g)].map(
@@ -75,32 +68,29 @@ it("draws each kind in the colours of the theme, and nothing breaks the page's p
   expect(opened.problems).toEqual([]);
 }, 60_000);
 
-it("shows the source of one that is wrong, and why it is not drawn", async () => {
-  await using home = await Home.make();
-  await using ingle = await answering(home, ["flowchart LR\n  A --> --> B", "flowchart LR\n  A --> B"]);
+it("shows the source of an invalid one, and the reason", async () => {
+  await using ingle = await serveDiagrams(["flowchart LR\n  A --> --> B", "flowchart LR\n  A --> B"]);
   await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
-  await new ChatHands(page).askAndWait("Draw");
+  const { page, chat } = opened;
+  await chat.askAndWait("Draw");
   await page.getByText(/^Mermaid cannot draw this: Parse error on line 2/).waitFor();
   await page.locator(".code-block").getByText("A --> --> B").waitFor();
   await drawnImages(page, 1);
   expect(opened.problems).toEqual([]);
 });
 
-it("loads Mermaid with the first diagram and not before", async () => {
-  await using home = await Home.make();
-  await using ingle = await answering(home, ["flowchart LR\n  A --> B"]);
-  await using opened = await browser.open({});
-  const { page } = opened;
-  const asked: string[] = [];
-  page.on("request", (request) => asked.push(request.url()));
+it("loads Mermaid with the first diagram, not before", async () => {
+  await using ingle = await serveDiagrams(["flowchart LR\n  A --> B"]);
+  await using opened = await browser.open();
+  const { page, chat } = opened;
+  const requested: string[] = [];
+  page.on("request", (request) => requested.push(request.url()));
   await page.goto(ingle.address);
-  const chat = new ChatHands(page);
   await chat.composer.waitFor();
   const isMermaid = (url: string) => /assets\/mermaid-[\w-]+\.js$/.test(url);
-  expect(asked.filter(isMermaid)).toEqual([]);
+  expect(requested.filter(isMermaid)).toEqual([]);
   await chat.askAndWait("Draw");
   await drawnImages(page, 1);
-  expect(asked.filter(isMermaid)).toHaveLength(1);
+  expect(requested.filter(isMermaid)).toHaveLength(1);
   expect(opened.problems).toEqual([]);
 });

@@ -1,66 +1,55 @@
-// Dialogs and menus, opened: axe finds no serious fault in either theme, and the keyboard opens each, stays inside, and comes back
-// to where it was.
+// Open dialogs and menus: axe finds no serious fault in either theme, and the keyboard opens each, stays inside, and returns to
+// where it was.
 import { tinyModel } from "@ingle/fixtures";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { seriousFaults } from "./accessible.ts";
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
-import type { Theme } from "./test-page.ts";
+import { app } from "./ingle-process.ts";
+import { useBrowser, useIngle } from "./setup.ts";
+import type { TestPage, Theme } from "./test-page.ts";
 
 const browser = useBrowser();
-let home: Home;
-let ingle: IngleProcess;
-beforeAll(async () => {
-  home = await Home.make({
-    "tiny.gguf": await tinyModel({ endAfter: 20 }),
-    "other-F16.gguf": await tinyModel({ endAfter: 20, seed: 2, weights: "f16" }),
-  });
-  ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
-});
-afterAll(async () => {
-  await ingle[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const ingle = useIngle(app, async () => ({
+  "tiny.gguf": await tinyModel({ endAfter: 20 }),
+  "other-F16.gguf": await tinyModel({ endAfter: 20, seed: 2, weights: "f16" }),
+}));
 
 interface Opening {
-  /** What opens, by the name that a screen reader says. */
+  /** The accessible name of what opens. */
   name: string | RegExp;
   role: "dialog" | "menu";
-  /** Where it is opened. */
   page: "chat" | "library" | "server/settings";
-  /** The buttons that lead there; the last opens it. */
+  /** The buttons to press; the last one opens it. */
   buttons: readonly (string | RegExp)[];
 }
 
-const more = "More for other-F16";
+const actions = "Actions for other-F16";
 const openings: readonly Opening[] = [
   { page: "chat", role: "menu", name: /^Model: /, buttons: [/^Model: /] },
-  { page: "chat", role: "menu", name: "Add a model side by side", buttons: ["Add a model side by side"] },
+  { page: "chat", role: "menu", name: "Compare with another model", buttons: ["Compare with another model"] },
   { page: "chat", role: "menu", name: /^Answers per question/, buttons: [/^Answers per question/] },
   { page: "chat", role: "menu", name: "More", buttons: ["More"] },
   { page: "chat", role: "menu", name: "Actions for Hello", buttons: ["Actions for Hello"] },
-  { page: "chat", role: "menu", name: "More for this message", buttons: ["More for this message"] },
+  { page: "chat", role: "menu", name: "Message actions", buttons: ["Message actions"] },
   { page: "chat", role: "dialog", name: "Keyboard shortcuts", buttons: ["More", "Keyboard shortcuts"] },
   { page: "chat", role: "menu", name: "Presets", buttons: ["Presets"] },
   { page: "chat", role: "dialog", name: "Save as preset", buttons: ["Presets", "Save as preset"] },
   { page: "library", role: "dialog", name: "Import a model", buttons: ["Import…"] },
-  { page: "library", role: "menu", name: more, buttons: [more] },
+  { page: "library", role: "menu", name: actions, buttons: [actions] },
   { page: "library", role: "dialog", name: "Load other-F16", buttons: ["Load…"] },
-  { page: "library", role: "dialog", name: "Names of other-F16", buttons: [more, "Names…"] },
-  { page: "library", role: "dialog", name: "Quantize other-F16", buttons: [more, "Quantize…"] },
-  { page: "library", role: "dialog", name: "Remove other-F16?", buttons: [more, "Remove…"] },
+  { page: "library", role: "dialog", name: "Names of other-F16", buttons: [actions, "Names…"] },
+  { page: "library", role: "dialog", name: "Quantize other-F16", buttons: [actions, "Quantize…"] },
+  { page: "library", role: "dialog", name: "Remove other-F16?", buttons: [actions, "Remove…"] },
   { page: "server/settings", role: "dialog", name: "Create an API key", buttons: ["Create key"] },
-  // Back in the conversation that was open.
+  // Back in the open conversation.
   { page: "chat", role: "dialog", name: "Branches", buttons: ["Branches"] },
 ];
 
-/** A page with a conversation and its settings open, so that everything can be opened. */
-async function readyPage(theme: Theme) {
-  const opened = await browser.open({ url: ingle.address, theme });
-  const chat = new ChatHands(opened.page);
+/** A page with a conversation and its settings, so that everything can be opened. */
+async function readyPage(theme: Theme): Promise<TestPage> {
+  const opened = await browser.open({ url: ingle().address, theme });
+  const { chat } = opened;
   await chat.choose("tiny");
   await chat.askAndWait("Hello");
   await opened.page.getByRole("button", { name: "Show chat settings" }).click();
@@ -91,7 +80,7 @@ function isFocusInMenu(page: Page): Promise<boolean> {
 }
 
 describe.each(["light", "dark"] satisfies Theme[])("in %s", (theme) => {
-  it("have no serious fault when they are open", async () => {
+  it("have no serious faults", async () => {
     await using opened = await readyPage(theme);
     const { page } = opened;
     for (const opening of openings) {
@@ -105,13 +94,13 @@ describe.each(["light", "dark"] satisfies Theme[])("in %s", (theme) => {
     expect(opened.problems).toEqual([]);
   }, 60_000);
 
-  it("and neither has the Server page while the server runs", async () => {
-    await using opened = await browser.open({ url: ingle.address, theme });
+  it("and neither has the Server page of a running server", async () => {
+    await using opened = await browser.open({ url: ingle().address, theme });
     const { page } = opened;
-    await page.goto(`${ingle.origin}/#/server`);
+    await page.goto(`${ingle().origin}/#/server`);
     await page.getByRole("button", { name: "Start Server" }).click();
     await page.getByRole("button", { name: "Stop Server" }).waitFor();
-    // Those of the page; one of its views has tabs of its own.
+    // The first tab list is the page's own; one of its views contains another.
     const tabs = page.getByRole("tablist").first().getByRole("tab");
     for (const tab of await tabs.all()) {
       await tab.click();
@@ -123,14 +112,14 @@ describe.each(["light", "dark"] satisfies Theme[])("in %s", (theme) => {
   });
 });
 
-it("open by the keyboard, hold it, and give it back", async () => {
+it("open by the keyboard, trap the focus, and return it", async () => {
   await using opened = await readyPage("light");
   const { page } = opened;
   for (const opening of openings) {
     const [first = ""] = opening.buttons;
     await goTo(page, opening.page);
     for (const [at, name] of opening.buttons.entries()) {
-      // A menu that opens takes the focus, which would go to its first item after we have gone to another.
+      // An opening menu moves the focus to its first item, so wait for that before moving it elsewhere.
       if (at > 0) await expect.poll(() => isFocusInMenu(page)).toBe(true);
       await button(page, name).focus();
       await page.keyboard.press("Enter");
@@ -139,7 +128,7 @@ it("open by the keyboard, hold it, and give it back", async () => {
     await page.getByRole(opening.role, { name: opening.name }).waitFor();
     await expect.poll(() => isFocusInside(page, opening), { message: name }).toBe(true);
     if (opening.role === "dialog") {
-      // The browser's own controls may come between the last element and the first, never the page behind.
+      // The focus may pass through the browser's own controls, but never the page behind.
       for (let steps = 0; steps < 20; steps += 1) {
         await page.keyboard.press("Tab");
         const isBehind = await page.evaluate(() => {
@@ -155,7 +144,7 @@ it("open by the keyboard, hold it, and give it back", async () => {
     await page.keyboard.press("Escape");
     await page.getByRole(opening.role, { name: opening.name }).waitFor({ state: "hidden" });
     const isBack = () => button(page, first).evaluate((element) => element === document.activeElement);
-    await expect.poll(isBack, { message: `${name} gives the focus back` }).toBe(true);
+    await expect.poll(isBack, { message: `${name} returns the focus` }).toBe(true);
   }
   expect(opened.problems).toEqual([]);
 }, 60_000);

@@ -1,16 +1,15 @@
-// The first start: a machine without any model, and a person who never saw the page.
+// The first start, on a machine without models.
 import { readFile } from "node:fs/promises";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { app, IngleProcess } from "./ingle-process.ts";
+import { useBrowser } from "./setup.ts";
 
 const browser = useBrowser();
 
-/** The models that Ingle recommends, by what is in each repository: tiny ones under their names. */
+/** A hub with the repositories that Ingle recommends; their models are tiny ones. */
 async function recommendingHub(): Promise<FakeHub> {
   const bytes = await readFile(await tinyModel({ architecture: "lfm2", endAfter: 20 }));
   return FakeHub.start(
@@ -22,15 +21,11 @@ async function recommendingHub(): Promise<FakeHub> {
   );
 }
 
-it("takes three clicks from an empty machine to an answer", async () => {
+it("takes three clicks from an empty machine to a reply", async () => {
   await using hub = await recommendingHub();
-  await using home = await Home.make();
-  await using ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], {
-    home,
-    env: { HF_ENDPOINT: hub.url },
-  });
-  await using opened = await browser.open({});
-  const { page } = opened;
+  await using ingle = await IngleProcess.start(app, { env: { HF_ENDPOINT: hub.url } });
+  await using opened = await browser.open();
+  const { page, chat } = opened;
   await page.addInitScript(() => {
     Reflect.set(globalThis, "clicks", 0);
     addEventListener("click", ({ isTrusted }) => {
@@ -42,8 +37,7 @@ it("takes three clicks from an empty machine to an answer", async () => {
 
   await page.getByRole("button", { name: /^Download LiquidAI\/LFM2-/ }).click();
   await page.getByRole("button", { name: "Start chatting" }).click();
-  const chat = new ChatHands(page);
-  await page.keyboard.type("What is the capital of France?"); // the cursor is there already
+  await page.keyboard.type("What is the capital of France?"); // the composer already has the focus
   await chat.send.click();
   await chat.begun(0);
   expect(await page.evaluate(() => Reflect.get(globalThis, "clicks"))).toBe(3);
@@ -51,28 +45,24 @@ it("takes three clicks from an empty machine to an answer", async () => {
   expect(opened.problems).toEqual([]);
 });
 
-it("says that the hub is out of reach, and looks again when it is told to", async () => {
+it("reports that the hub is unreachable, and searches again on request", async () => {
   await using hub = await recommendingHub();
   let isReachable = false;
   hub.intercept = (_request, response) => {
     if (!isReachable) response.destroy();
     return !isReachable;
   };
-  await using home = await Home.make();
-  await using ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], {
-    home,
-    env: { HF_ENDPOINT: hub.url },
-  });
+  await using ingle = await IngleProcess.start(app, { env: { HF_ENDPOINT: hub.url } });
   await using opened = await browser.open({ url: ingle.address });
   const { page } = opened;
   await page
-    .getByText(/did not answer|can be recommended right now|has none to give/)
+    .getByText(/did not respond|can be recommended right now|offers none/)
     .first()
     .waitFor({ timeout: 25_000 });
   await page.goto(`${ingle.origin}/#/library/hub/lfm2`);
   await page.getByText("The model hub cannot be reached").waitFor();
   isReachable = true;
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByRole("list", { name: "Repositories that match" }).waitFor();
+  await page.getByRole("list", { name: "Matching repositories" }).waitFor();
   expect(opened.problems.filter((problem) => !problem.includes("Failed to load resource"))).toEqual([]);
 });

@@ -1,35 +1,35 @@
-// Preloaded into `ingle` (NODE_OPTIONS): the process that quantizes tells of its first tensors, and of nothing more until the file
-// HOLD_FILE is there. A tiny model would be done before a page could show that it is under way.
+// Preloaded into `ingle` through NODE_OPTIONS. The quantizing process reports its first tensors, and nothing more until HOLD_FILE
+// exists. Otherwise a tiny model would be done before the page could show its progress.
 import { access } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Each is told of when it is begun, so that some bytes are done by the second. */
-const tensorsTold = 3;
-const lookEveryMs = 20;
+/** A tensor is reported when it starts, so some bytes are done by the second report. */
+const tensorsReported = 3;
+const pollMs = 20;
 const send = process.send?.bind(process);
 const isQuantizing = (process.argv[1] ?? "").endsWith("native-child.js");
 
 if (send !== undefined && isQuantizing) {
-  let told = 0;
+  let reported = 0;
   let held;
   process.send = (message, ...rest) => {
     if (held !== undefined) {
       void held.then(() => send(message, ...rest));
       return true;
     }
-    if (message.kind === "news") told += 1;
-    if (told === tensorsTold) held = isThere();
+    if (message.kind === "news") reported += 1;
+    if (reported === tensorsReported) held = fileExists();
     return send(message, ...rest);
   };
 }
 
-async function isThere() {
+async function fileExists() {
   for (;;) {
     try {
       await access(process.env["HOLD_FILE"] ?? "");
       return;
     } catch {
-      await sleep(lookEveryMs);
+      await sleep(pollMs);
     }
   }
 }

@@ -1,23 +1,22 @@
-// The model hub from an empty models folder: search, lights, downloads with their buttons, and the first chat with what came.
-// The hub holds its bytes back until the test lets them go, so that every state is there for as long as it is looked at.
+// The model hub, from an empty models folder: search, fit, downloads, and a chat with a downloaded model. The hub holds back its bytes
+// until the test releases them, so that every state lasts long enough.
 import { readFile } from "node:fs/promises";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { app, IngleProcess } from "./ingle-process.ts";
+import { useBrowser } from "./setup.ts";
 
 const [kept, other] = ["acme/tiny-chat-GGUF", "acme/tiny-other-GGUF"];
 const files = { kept: "tiny-chat-Q4_K_M.gguf", other: "tiny-other-Q8_0.gguf", huge: "tiny-chat-F16.gguf" };
-/** No machine has as much memory. */
+/** More than the memory of any machine. */
 const hugeBytes = 900e12;
-/** A part of each file: far from its end. */
+/** Each file is held back after this many bytes, far from its end. */
 const heldAfter = 100_000;
-/** The server asks a silent hub several times before it says so. */
-const hubGivenUpMs = 25_000;
+/** The server retries several times before it reports that the hub does not respond. */
+const hubFailureMs = 25_000;
 
 const browser = useBrowser();
 
@@ -30,7 +29,7 @@ async function progressOf(row: Locator): Promise<number> {
   return row.getByRole("progressbar").evaluate((bar: HTMLProgressElement) => bar.value);
 }
 
-it("searches, says what fits, downloads two at once, pauses, resumes, cancels, and chats with what came", async () => {
+it("searches, shows what fits, downloads two at once, pauses, resumes, cancels, and chats", async () => {
   const bytes = await readFile(await tinyModel({ endAfter: 20 }));
   const otherBytes = await readFile(await tinyModel({ endAfter: 20, seed: 3 }));
   await using hub = await FakeHub.start(
@@ -41,22 +40,20 @@ it("searches, says what fits, downloads two at once, pauses, resumes, cancels, a
     },
     { repo: other, files: { [files.other]: otherBytes } },
   );
-  const env = { HF_ENDPOINT: hub.url };
-  await using home = await Home.make();
-  await using ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home, env });
+  await using ingle = await IngleProcess.start(app, { env: { HF_ENDPOINT: hub.url } });
   await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
+  const { page, chat } = opened;
 
   await page.getByRole("link", { name: "Other models" }).click();
   await page.getByRole("searchbox", { name: "Search the model hub" }).fill("tiny");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await page.getByRole("button", { name: /tiny-other-GGUF/ }).click();
-  await page.getByRole("button", { name: `Get ${other}:Q8_0` }).waitFor();
+  await page.getByRole("button", { name: `Download ${other}:Q8_0` }).waitFor();
   await page.getByRole("button", { name: /tiny-chat-GGUF/ }).click();
-  const offers = page.getByRole("list", { name: `Models of ${kept}` }).getByRole("listitem");
+  const offers = page.getByRole("list", { name: `Models in ${kept}` }).getByRole("listitem");
   const fitting = offers.filter({ hasText: /^Q4_K_M/ });
   await fitting.getByText("Fits", { exact: true }).waitFor();
-  await fitting.getByText(/Needs about .+ are free now\./).waitFor();
+  await fitting.getByText(/Needs about .+ is free now\./).waitFor();
   const tooLarge = offers.filter({ hasText: /^F16/ });
   await tooLarge.getByText("Too large", { exact: true }).waitFor();
   await tooLarge.getByText(/Needs about .+; this machine has .+\. Q4_K_M would fit\./).waitFor();
@@ -66,9 +63,9 @@ it("searches, says what fits, downloads two at once, pauses, resumes, cancels, a
     other: hub.hold(other, files.other, heldAfter),
   };
   const jobs = { kept: jobRow(page, `${kept}:Q4_K_M`), other: jobRow(page, `${other}:Q8_0`) };
-  await page.getByRole("button", { name: `Get ${kept}:Q4_K_M` }).click();
+  await page.getByRole("button", { name: `Download ${kept}:Q4_K_M` }).click();
   await page.getByRole("button", { name: /tiny-other-GGUF/ }).click();
-  await page.getByRole("button", { name: `Get ${other}:Q8_0` }).click();
+  await page.getByRole("button", { name: `Download ${other}:Q8_0` }).click();
   for (const job of [jobs.kept, jobs.other]) {
     await job.getByText("Running").waitFor();
     await job.getByText(/Downloading · \d+\s?% · .+ of .+/).waitFor();
@@ -97,32 +94,31 @@ it("searches, says what fits, downloads two at once, pauses, resumes, cancels, a
   await question.getByRole("button", { name: "Cancel the download" }).click();
   await jobs.other.getByText("Cancelled").waitFor();
 
-  // What has come is not asked for again.
+  // The downloaded bytes are not requested again.
   release.other();
-  await page.getByRole("button", { name: `Get ${other}:Q8_0` }).click();
+  await page.getByRole("button", { name: `Download ${other}:Q8_0` }).click();
   await expect.poll(() => jobs.other.getByText("Done").count()).toBe(1);
   expect(hub.byteRequests.at(-1)?.headers.range).toMatch(/^bytes=[1-9]/);
 
   await page.getByRole("tab", { name: "On this machine (2)" }).click();
   await page.getByRole("button", { name: `Chat with ${kept}:Q4_K_M` }).click();
-  const chat = new ChatHands(page);
   expect(await chat.askAndWait("Hello")).not.toBe("");
   await page.getByRole("article", { name: `${kept}:Q4_K_M` }).waitFor();
   expect(opened.problems).toEqual([]);
 }, 90_000);
 
-it("says that the hub cannot be reached, and goes on with the models that are here", async () => {
-  await using home = await Home.make({ "tiny.gguf": await tinyModel({ endAfter: 20 }) });
-  await using ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
+it("reports that the hub is unreachable, while installed models work", async () => {
+  const models = { "tiny.gguf": await tinyModel({ endAfter: 20 }) };
+  await using ingle = await IngleProcess.start(app, { models });
   await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
+  const { page, chat } = opened;
   await page.goto(`${ingle.origin}/#/library/hub/lfm2`);
   await page.getByText("Searching…").waitFor();
   await page.getByRole("tab", { name: "On this machine (1)" }).click();
   await page.getByRole("button", { name: "Chat with tiny" }).click();
-  expect(await new ChatHands(page).askAndWait("Hello")).not.toBe("");
+  expect(await chat.askAndWait("Hello")).not.toBe("");
   await page.goto(`${ingle.origin}/#/library/hub/lfm2`);
   const note = page.getByRole("alert").filter({ hasText: "The model hub cannot be reached" });
-  await note.getByText("Models on this machine go on working without it.").waitFor({ timeout: hubGivenUpMs });
+  await note.getByText("Models on this machine still work.").waitFor({ timeout: hubFailureMs });
   expect(opened.problems.filter((problem) => !problem.includes("Failed to load resource"))).toEqual([]);
 });

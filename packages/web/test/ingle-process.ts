@@ -1,19 +1,27 @@
-// `ingle` as a process of its own with a home of its own, as a person starts it. Used by the tests of the page.
+// `ingle` as a child process with its own home folder, as a user would start it.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const server = path.dirname(fileURLToPath(import.meta.resolve("@ingle/server/package.json")));
-/** The real command, and the one over a model that says what a script tells it. */
+/** The real command, and one whose model generates what a script contains. */
 const programs = { real: "bin/ingle.js", scripted: "test/scripted-ingle.js" };
 
-/** From the start of the process to the line with its address. */
+/** Limit from the start of the process to the line with its address. */
 const readyMs = 30_000;
 
-/** The folder for models, settings and keys of one test. */
+/** The commands, on a free port and without opening a browser. */
+export const app = ["app", "--no-open", "--port", "0"];
+export const serve = ["serve", "--port", "0"];
+
+/** Model files by their names in the models folder: a path to copy, or the content. */
+export type ModelFiles = Readonly<Record<string, string | Uint8Array>>;
+
+/** A temporary folder for models, settings and keys. */
 export class Home implements AsyncDisposable {
   readonly folder: string;
 
@@ -21,11 +29,13 @@ export class Home implements AsyncDisposable {
     this.folder = folder;
   }
 
-  /** With these model files in its library, by the names that they get there. */
-  static async make(models: Record<string, string> = {}): Promise<Home> {
+  static async make(models: ModelFiles = {}): Promise<Home> {
     const home = new Home(await mkdtemp(path.join(tmpdir(), "ingle-page-")));
     await mkdir(home.modelsFolder, { recursive: true });
-    for (const [name, file] of Object.entries(models)) await cp(file, path.join(home.modelsFolder, name));
+    for (const [name, file] of Object.entries(models)) {
+      const target = path.join(home.modelsFolder, name);
+      await (typeof file === "string" ? cp(file, target) : writeFile(target, file));
+    }
     return home;
   }
 
@@ -39,31 +49,37 @@ export class Home implements AsyncDisposable {
 }
 
 export interface IngleOptions {
-  home: Home;
-  program?: keyof typeof programs;
+  /** Default: a new home with `models`, which is removed with the process. */
+  home?: Home;
+  models?: ModelFiles;
+  /** Replaces the engine by a model that generates what this says; see the server's scripted-ingle.js. */
+  script?: object;
   env?: Record<string, string>;
 }
 
 export class IngleProcess implements AsyncDisposable {
-  /** The address that it printed, with the app's token. */
+  /** The printed address, including the token of the app. */
   readonly address: string;
+  readonly home: Home;
+  readonly #ownsHome: boolean;
   readonly #child: ChildProcess;
-  readonly #output: () => string;
 
-  private constructor(child: ChildProcess, address: string, output: () => string) {
+  private constructor(child: ChildProcess, address: string, home: Home, ownsHome: boolean) {
     this.#child = child;
     this.address = address;
-    this.#output = output;
+    this.home = home;
+    this.#ownsHome = ownsHome;
   }
 
-  /** Resolves once it has printed its address; rejects with its output when it ends before. */
-  static async start(
-    command: readonly string[],
-    { home, program, env }: IngleOptions,
-  ): Promise<IngleProcess> {
-    const file = path.join(server, programs[program ?? "real"]);
+  /** Resolves once it has printed its address; rejects with its output if it ends before. */
+  static async start(command: readonly string[], options: IngleOptions = {}): Promise<IngleProcess> {
+    const { script, env, models } = options;
+    const home = options.home ?? (await Home.make(models));
+    const file = path.join(server, script === undefined ? programs.real : programs.scripted);
+    const scriptFile = path.join(home.folder, "script.json");
+    if (script !== undefined) await writeFile(scriptFile, JSON.stringify(script));
     const child = spawn(process.execPath, [file, ...command], {
-      env: { ...quietEnvironment(home), ...env },
+      env: { ...quietEnvironment(home), SCRIPT_FILE: scriptFile, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";
@@ -76,7 +92,7 @@ export class IngleProcess implements AsyncDisposable {
     const until = Date.now() + readyMs;
     for (;;) {
       const address = output.includes("Ctrl-C") ? addressIn(output) : undefined;
-      if (address !== undefined) return new IngleProcess(child, address, () => output);
+      if (address !== undefined) return new IngleProcess(child, address, home, options.home === undefined);
       if (child.exitCode !== null || Date.now() > until) {
         child.kill("SIGKILL");
         throw new Error(`ingle ${command.join(" ")} printed no address:\n${output}`);
@@ -87,7 +103,7 @@ export class IngleProcess implements AsyncDisposable {
     }
   }
 
-  /** Without a path and a token. */
+  /** The address without path and token. */
   get origin(): string {
     return new URL(this.address).origin;
   }
@@ -96,17 +112,14 @@ export class IngleProcess implements AsyncDisposable {
     return Number(new URL(this.address).port);
   }
 
-  get output(): string {
-    return this.#output();
-  }
-
-  /** As a crash or a lost machine: nothing is told to anybody. */
+  /** Kills it without a shutdown, as a crash would. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end("SIGTERM");
+    if (this.#ownsHome) await this.home[Symbol.asyncDispose]();
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
@@ -119,7 +132,7 @@ export class IngleProcess implements AsyncDisposable {
   }
 }
 
-/** Nothing of the machine's own settings, and no hub but the one that a test names. */
+/** None of the machine's own settings, and no hub unless a test sets one. */
 function quietEnvironment({ folder }: Home): Record<string, string> {
   const { PATH = "", SystemRoot = "" } = process.env;
   return {
@@ -135,4 +148,14 @@ function quietEnvironment({ folder }: Home): Record<string, string> {
 
 function addressIn(output: string): string | undefined {
   return /http:\/\/127\.0\.0\.1:\d+[^\s"]*/.exec(output)?.[0];
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const address = listener.address();
+  listener.close();
+  await once(listener, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
 }

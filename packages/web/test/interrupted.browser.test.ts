@@ -1,31 +1,22 @@
-// Answers that do not come to their end: the page is loaded again, another tab is closed, the database refuses.
+// Replies that are interrupted: the page is reloaded, another tab is closed, the database fails.
 import { tinyModel } from "@ingle/fixtures";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { app } from "./ingle-process.ts";
+import { ChatPage } from "./chat-page.ts";
+import { useBrowser, useIngle } from "./setup.ts";
 
 const browser = useBrowser();
-let home: Home;
-let ingle: IngleProcess;
-beforeAll(async () => {
-  home = await Home.make({
-    "short.gguf": await tinyModel({ endAfter: 20 }),
-    "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }),
-  });
-  ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
-});
-afterAll(async () => {
-  await ingle[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const ingle = useIngle(app, async () => ({
+  "short.gguf": await tinyModel({ endAfter: 20 }),
+  "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }),
+}));
 
 const elsewhere = "Another tab is writing this answer.";
 
-/** Remembers every text that the page shows, however shortly. */
-async function rememberNotes(page: Page): Promise<() => Promise<string[]>> {
+/** Records every note that the page shows, however briefly. */
+async function recordNotes(page: Page): Promise<() => Promise<string[]>> {
   await page.addInitScript(() => {
     const seen = new Set<string>();
     Reflect.set(globalThis, "seenNotes", seen);
@@ -36,12 +27,11 @@ async function rememberNotes(page: Page): Promise<() => Promise<string[]>> {
   return () => page.evaluate(() => [...(Reflect.get(globalThis, "seenNotes") as Set<string>)]);
 }
 
-it("keeps what was seen of an answer when the page is loaded again right after its first words, and goes on with it", async () => {
-  await using opened = await browser.open({});
-  const { page } = opened;
-  const notes = await rememberNotes(page);
-  await page.goto(ingle.address);
-  const chat = new ChatHands(page);
+it("keeps the visible text of a reply if the page is reloaded after the first words, and continues it", async () => {
+  await using opened = await browser.open();
+  const { page, chat } = opened;
+  const notes = await recordNotes(page);
+  await page.goto(ingle().address);
   await chat.choose("endless");
   await chat.ask("Tell me everything");
   await chat.begun(0);
@@ -60,25 +50,24 @@ it("keeps what was seen of an answer when the page is loaded again right after i
   expect(opened.problems).toEqual([]);
 });
 
-it("ends an answer in the tabs that look on when the tab that writes it is closed", async () => {
-  await using opened = await browser.open({ url: ingle.address });
-  const writer = new ChatHands(await opened.tab(ingle.address));
-  const reader = new ChatHands(opened.page);
+it("ends a reply in other tabs when the tab that writes it is closed", async () => {
+  await using opened = await browser.open({ url: ingle().address });
+  const writer = new ChatPage(await opened.tab(ingle().address));
+  const reader = opened.chat;
   await writer.choose("endless");
   await writer.ask("For two tabs");
   await writer.begun(0);
   await reader.page.getByRole("link", { name: /For two tabs/ }).click();
   await reader.page.getByText(elsewhere).waitFor();
   await writer.page.close({ runBeforeUnload: false });
-  await reader.page.getByText("The page was closed in the middle of this answer.").waitFor();
+  await reader.page.getByText("The page was closed before this answer was finished.").waitFor();
   expect(await reader.textOf(0)).not.toBe("");
   expect(opened.problems).toEqual([]);
 });
 
-it("shows a whole answer that the database refuses, says so, and keeps it for the next start", async () => {
-  await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
-  const chat = new ChatHands(page);
+it("shows a reply that the database cannot store, reports it, and recovers it at the next start", async () => {
+  await using opened = await browser.open({ url: ingle().address });
+  const { page, chat } = opened;
   await chat.choose("short");
   await page.evaluate(() => {
     const { put } = IDBObjectStore.prototype;

@@ -1,27 +1,18 @@
-// Without a mouse: open the page, choose, write, send, stop, and reach every page.
+// The page without a mouse: write, send, stop, search, and reach every page.
 import { tinyModel } from "@ingle/fixtures";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { app } from "./ingle-process.ts";
+import { useBrowser, useIngle } from "./setup.ts";
 
 const browser = useBrowser();
-let home: Home;
-let ingle: IngleProcess;
-beforeAll(async () => {
-  home = await Home.make({ "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }) });
-  ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
-});
-afterAll(async () => {
-  await ingle[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const ingle = useIngle(app, async () => ({
+  "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }),
+}));
 
-it("writes, sends, stops, searches and begins anew by keys alone", async () => {
-  await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
-  const chat = new ChatHands(page);
+it("writes, sends, stops, searches and starts a new chat by keys alone", async () => {
+  await using opened = await browser.open({ url: ingle().address });
+  const { page, chat } = opened;
   await chat.composer.waitFor();
   await expect.poll(() => chat.composer.evaluate((box) => box === document.activeElement)).toBe(true);
   await page.keyboard.type("First line");
@@ -41,8 +32,8 @@ it("writes, sends, stops, searches and begins anew by keys alone", async () => {
   expect(opened.problems).toEqual([]);
 });
 
-it("reaches every page with Tab and Enter, and shows where the focus is", async () => {
-  await using opened = await browser.open({ url: ingle.address });
+it("reaches every page with Tab and Enter, with a visible focus", async () => {
+  await using opened = await browser.open({ url: ingle().address });
   const { page } = opened;
   await page.getByRole("textbox", { name: "Message", exact: true }).waitFor();
   for (const name of ["Text", "Library", "Server", "Settings", "Chat"]) {

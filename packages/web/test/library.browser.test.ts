@@ -1,37 +1,33 @@
-// The library: what is done with a model that is here, and how others come in from this machine.
+// The library: loading, pinning, removing, importing and quantizing models.
 import { copyFile, mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { tinyModel } from "@ingle/fixtures";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { app, Home, IngleProcess } from "./ingle-process.ts";
+import { useBrowser, useShared } from "./setup.ts";
+import type { TestPage } from "./test-page.ts";
 
-/** A lock that is touched in the future is taken from nobody as abandoned. */
+/** A lock with a time in the future does not count as abandoned. */
 const lockedUntil = new Date(Date.now() + 3_600_000);
 
 const browser = useBrowser();
-let home: Home;
-let ingle: IngleProcess;
-let holdFile: string;
-beforeAll(async () => {
-  home = await Home.make({ "tiny.gguf": await tinyModel(), "unwanted.gguf": await tinyModel({ seed: 2 }) });
-  holdFile = path.join(home.folder, "go-on");
+const home = useShared(async () =>
+  Home.make({ "tiny.gguf": await tinyModel(), "unwanted.gguf": await tinyModel({ seed: 2 }) }),
+);
+const holdFile = () => path.join(home().folder, "continue");
+const ingle = useShared(async () => {
   const hold = pathToFileURL(path.join(import.meta.dirname, "hold-quantization.js")).href;
-  const env = { NODE_OPTIONS: `--import=${hold}`, HOLD_FILE: holdFile };
-  ingle = await IngleProcess.start(["app", "--no-open", "--port", "0"], { home, env });
-});
-afterAll(async () => {
-  await ingle[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
+  const env = { NODE_OPTIONS: `--import=${hold}`, HOLD_FILE: holdFile() };
+  return IngleProcess.start(app, { home: home(), env });
 });
 
-async function openLibrary() {
-  const opened = await browser.open({ url: ingle.address });
-  await opened.page.goto(`${ingle.origin}/#/library`);
-  return { opened, page: opened.page, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+async function openLibrary(): Promise<TestPage> {
+  const opened = await browser.open({ url: ingle().address });
+  await opened.page.goto(`${ingle().origin}/#/library`);
+  return opened;
 }
 
 function card(page: Page, model: string): Locator {
@@ -43,14 +39,14 @@ function card(page: Page, model: string): Locator {
 
 async function chooseInMenu(page: Page, model: string, item: string): Promise<void> {
   await card(page, model)
-    .getByRole("button", { name: `More for ${model}` })
+    .getByRole("button", { name: `Actions for ${model}` })
     .click();
   await page.getByRole("menuitem", { name: item, exact: true }).click();
 }
 
-it("loads a model with an estimate, pins it while it is in memory, and unloads it", async () => {
+it("loads a model with an estimate, pins it, and unloads it", async () => {
   await using test = await openLibrary();
-  const { page, opened } = test;
+  const { page } = test;
   const model = card(page, "tiny");
   await model.getByRole("button", { name: /^Load/ }).first().click();
   const dialog = page.getByRole("dialog");
@@ -67,12 +63,12 @@ it("loads a model with an estimate, pins it while it is in memory, and unloads i
 
   await model.getByRole("button", { name: "Unload" }).click();
   await model.getByText("On disk").waitFor();
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("removes a model after a question, and not without", async () => {
+it("removes a model only after a confirmation", async () => {
   await using test = await openLibrary();
-  const { page, opened } = test;
+  const { page } = test;
   const model = card(page, "unwanted");
   await chooseInMenu(page, "unwanted", "Remove…");
   const question = page.getByRole("dialog", { name: "Remove unwanted?" });
@@ -86,18 +82,18 @@ it("removes a model after a question, and not without", async () => {
   await page.reload();
   await card(page, "tiny").waitFor();
   expect(await model.count()).toBe(0);
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("imports a file of this machine, and quantizes it with the progress that the server tells", async () => {
+it("imports a file of this machine, and quantizes it with the server's progress", async () => {
   await using test = await openLibrary();
-  const { page, opened } = test;
-  const file = path.join(home.folder, "mine-F32.gguf");
+  const { page } = test;
+  const file = path.join(home().folder, "mine-F32.gguf");
   await copyFile(await tinyModel({ weights: "f32" }), file);
   await page.getByRole("button", { name: "Import…" }).click();
   await page.getByLabel("Path on the server's machine").fill(file);
-  // As another process that changes the library does: the import waits for it, and is seen under way.
-  const lock = path.join(home.folder, "library.json.lock");
+  // Holds the lock of another process, so that the import waits and can be seen running.
+  const lock = path.join(home().folder, "library.json.lock");
   await mkdir(lock);
   await utimes(lock, lockedUntil, lockedUntil);
   await page.getByRole("dialog").getByRole("button", { name: "Import", exact: true }).click();
@@ -120,10 +116,10 @@ it("imports a file of this machine, and quantizes it with the progress that the 
   const share = () => bar.evaluate((element: HTMLProgressElement) => element.value);
   await expect.poll(share).toBeGreaterThan(0);
   expect(await share()).toBeLessThan(1);
-  await writeFile(holdFile, "");
+  await writeFile(holdFile(), "");
   await card(page, "mine-Q8_0")
     .getByText(/Q8_0 · GGUF/)
     .waitFor();
   await page.getByText("mine-Q8_0 is on this machine now.").waitFor();
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });

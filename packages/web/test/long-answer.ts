@@ -1,6 +1,5 @@
-// An answer of many tokens, in markdown of all kinds, for the scripted program.
+// A long reply in all kinds of Markdown, as the pieces of a script.
 
-/** Markdown of all kinds, a token at a time. */
 export function longAnswer(tokens: number): string[] {
   const block = [
     ..."## A heading of some words\n\n".split(/(?<= )/),

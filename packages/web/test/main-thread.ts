@@ -1,9 +1,8 @@
-// What the main thread of a page computes, task by task: in time of the processor, so that a machine with other work to do does not
-// change the figures.
+// Measures the tasks on the main thread of a page in processor time, which other work on the machine does not change.
 import type { Page } from "playwright-core";
 
 export interface MainThreadTask {
-  /** Milliseconds of the processor. */
+  /** Processor time in milliseconds. */
   cpuMs: number;
 }
 
@@ -12,7 +11,7 @@ interface TraceEvent {
   ph: string;
   pid: number;
   tid: number;
-  /** Microseconds of the thread's own time. */
+  /** Thread time in microseconds. */
   tdur?: number;
   args?: { name?: string };
 }

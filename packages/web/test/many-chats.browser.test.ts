@@ -1,36 +1,26 @@
-// Two hundred conversations: the list scrolls, the search reads titles and messages, and nothing gets slow.
+// Two hundred conversations: importing, scrolling, searching and opening them.
 import { tinyModel } from "@ingle/fixtures";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { serve } from "./ingle-process.ts";
 import { manyChats } from "./many-chats.ts";
+import { useBrowser, useIngle } from "./setup.ts";
 
 const count = 200;
 const browser = useBrowser();
-let home: Home;
-let ingle: IngleProcess;
-beforeAll(async () => {
-  home = await Home.make({ "tiny.gguf": await tinyModel({ endAfter: 20 }) });
-  ingle = await IngleProcess.start(["serve", "--port", "0", "--model", "tiny"], { home });
-});
-afterAll(async () => {
-  await ingle[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const ingle = useIngle([...serve, "--model", "tiny"], async () => ({
+  "tiny.gguf": await tinyModel({ endAfter: 20 }),
+}));
 
 it("imports, scrolls, searches and opens them", async () => {
-  await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
-  const buffer = Buffer.from(JSON.stringify(manyChats(count)));
-  await page
-    .locator('input[type="file"][aria-label="Import chats"]')
-    .setInputFiles({ name: "chats.json", mimeType: "application/json", buffer });
+  await using opened = await browser.open({ url: ingle().address });
+  const { page, chat } = opened;
+  await chat.importChats(manyChats(count));
   await page.getByText(`Imported ${count} conversations.`).waitFor();
   await page.reload();
 
   await page.getByRole("link", { name: /^Conversation 0\b/ }).waitFor();
-  // Far from all of them are in the document, and the last one is reached by scrolling.
+  // Only the visible ones are in the document; the last one appears by scrolling.
   expect(await page.getByRole("link", { name: /^Conversation / }).count()).toBeLessThan(80);
   const list = page.getByRole("complementary", { name: "Conversations" });
   await list.hover();

@@ -1,8 +1,9 @@
-// As many conversations as a person has after years, as an export that the page imports.
+// An export with as many conversations as a user has after years.
 import { makeArchive, type ArchivedChat, type ChatArchive } from "../src/chats/chat-archive.ts";
-import { emptySettings, type Conversation, type Message } from "../src/chats/conversation.ts";
+import type { Message } from "../src/chats/conversation.ts";
+import { exampleConversation, exampleReplyMessage } from "./examples.ts";
 
-/** `Conversation 0` is the newest of them; each next one is an hour older, with its number in its question and its answer. */
+/** `Conversation 0` is the newest; each next one is an hour older and has its number in its question and reply. */
 export function manyChats(count: number): ChatArchive {
   return makeArchive(
     Array.from({ length: count }, (_nothing, number) => archived(number)),
@@ -17,36 +18,23 @@ function archived(number: number): ArchivedChat {
   const place = { conversationId: id, createdAt: at };
   const messages: Message[] = [
     { ...place, role: "user", id: `${id}-q`, parentId: null, text: `Question ${number}`, attachments: [] },
-    {
-      ...place,
-      role: "assistant",
-      id: `${id}-a`,
-      parentId: `${id}-q`,
-      text: `The answer holds the word number${number}word and more.`,
-      reply: {
-        model: "tiny",
-        round: `${id}-r`,
-        thinking: "",
-        thinkingMs: null,
-        status: "done",
-        finish: "stop",
-        error: null,
-        figures: null,
+    exampleReplyMessage(
+      {
+        ...place,
+        id: `${id}-a`,
+        parentId: `${id}-q`,
+        text: `The answer holds the word number${number}word and more.`,
       },
-    },
+      { model: "tiny" },
+    ),
   ];
-  const conversation: Conversation = {
+  const conversation = exampleConversation({
     id,
     title: `Conversation ${number}`,
-    isNamed: true,
-    folderId: null,
     createdAt: at,
     updatedAt: at,
-    deletedAt: null,
     chosen: { "": `${id}-q`, [`${id}-q`]: `${id}-a` },
     models: ["tiny"],
-    answers: 1,
-    settings: emptySettings,
-  };
+  });
   return { conversation, messages, images: {} };
 }

@@ -1,5 +1,4 @@
-// Between the page and the server: passes everything on unchanged, keeps the JSON bodies as the server receives them, and holds a
-// stream of events back at a place that a test names.
+// A proxy between page and server. It forwards everything unchanged, records JSON requests, and can hold back a stream of events.
 import { once } from "node:events";
 import {
   createServer,
@@ -13,7 +12,7 @@ import { pipeline } from "node:stream/promises";
 export interface RecordedRequest {
   path: string;
   body: Readonly<Record<string, unknown>>;
-  /** What the server answered with. */
+  /** The status of the server's response. */
   status: number;
 }
 
@@ -32,31 +31,31 @@ export class RecordingProxy implements AsyncDisposable {
     this.#server = server;
     this.#target = target;
     server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      // A page that leaves, or a stopped answer, breaks the connection.
+      // A page that leaves, or stops a reply, breaks the connection.
       this.#passOn(request, response).catch(() => response.destroy());
     });
   }
 
-  /** In front of the server at this address. */
+  /** Starts a proxy for the server at this address. */
   static async start(address: string): Promise<RecordingProxy> {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     return new RecordingProxy(server, new URL(address));
   }
 
-  /** Where the page is, through the proxy. */
+  /** The address of the page through the proxy. */
   get address(): string {
     const bound = this.#server.address();
     if (bound === null || typeof bound === "string") throw new Error("the proxy is closed");
     return `http://127.0.0.1:${bound.port}${this.#target.pathname}${this.#target.search}`;
   }
 
-  /** Requests with a JSON body to this path that the server has answered, the oldest first. */
+  /** The completed requests with a JSON body to this path, the oldest first. */
   requestsTo(path: string): RecordedRequest[] {
     return this.#requests.filter((request) => request.path === path);
   }
 
-  /** Lets no event with this text pass, and none behind it, until the returned function is called. */
+  /** Holds back the first event with this text, and all after it, until the returned function is called. */
   holdAt(text: string): () => void {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
@@ -78,7 +77,7 @@ export class RecordingProxy implements AsyncDisposable {
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
     const { hostname, port } = this.#target;
-    // Host stays the proxy's own: it is the origin of the page, which the server compares it with.
+    // Keeps the Host header, which the server compares with the page's origin.
     const passed = send({ hostname, port, method, path, headers });
     response.once("close", () => passed.destroy());
     passed.end(body);

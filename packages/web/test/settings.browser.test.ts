@@ -1,55 +1,42 @@
-// Settings beside a chat, held against the requests that the server receives: sampling, presets, recommendations, and what a
-// model is loaded with.
+// The settings beside a chat, verified by the requests that the server receives: sampling, presets, recommendations, and reloading.
 import { tinyModel } from "@ingle/fixtures";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import type { ChatPage } from "./chat-page.ts";
+import { serve } from "./ingle-process.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
+import { useBrowser, useIngle, useShared } from "./setup.ts";
+import type { TestPage } from "./test-page.ts";
 
 const chatPath = "/v1/chat/completions";
-/** Enough of a template to be told of an effort. */
+/** A minimal template that knows an effort. */
 const thinkingTemplate =
   "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}" +
   "{% if add_generation_prompt %}<|im_start|>assistant\n{% if not enable_thinking %}(no thinking){% endif %}{% endif %}";
 
 const browser = useBrowser();
-let home: Home;
-let ingle: IngleProcess;
-let proxy: RecordingProxy;
-beforeAll(async () => {
-  home = await Home.make({
-    "llama.gguf": await tinyModel({ endAfter: 20 }),
-    "thinker.gguf": await tinyModel({ endAfter: 20, chatTemplate: thinkingTemplate }),
-    "lfm2.gguf": await tinyModel({ architecture: "lfm2", endAfter: 20 }),
-    "endless.gguf": await tinyModel({ seed: 2, contextLength: 8_192 }),
-  });
-  const serve = ["serve", "--port", "0", "--model", "llama", "--ctx", "512", "--threads", "1"];
-  ingle = await IngleProcess.start(serve, { home });
-  proxy = await RecordingProxy.start(ingle.address);
-});
-afterAll(async () => {
-  await proxy[Symbol.asyncDispose]();
-  await ingle[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const ingle = useIngle([...serve, "--model", "llama", "--ctx", "512", "--threads", "1"], async () => ({
+  "llama.gguf": await tinyModel({ endAfter: 20 }),
+  "thinker.gguf": await tinyModel({ endAfter: 20, chatTemplate: thinkingTemplate }),
+  "lfm2.gguf": await tinyModel({ architecture: "lfm2", endAfter: 20 }),
+  "endless.gguf": await tinyModel({ seed: 2, contextLength: 8_192 }),
+}));
+const proxy = useShared(async () => RecordingProxy.start(ingle().address));
 
-/** A chat with this model, with its settings open. */
-async function settingsOf(model: string) {
-  const opened = await browser.open({ url: proxy.address });
-  const chat = new ChatHands(opened.page);
-  await chat.choose(model);
+/** A chat with this model and with the settings open. */
+async function settingsOf(model: string): Promise<TestPage> {
+  const opened = await browser.open({ url: proxy().address });
+  await opened.chat.choose(model);
   await opened.page.getByRole("button", { name: "Show chat settings" }).click();
-  return { opened, chat, page: opened.page, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  return opened;
 }
 
-/** The body of a question as the server received and accepted it. */
-async function bodyOf(chat: ChatHands, text: string): Promise<Readonly<Record<string, unknown>>> {
-  const before = proxy.requestsTo(chatPath).length;
+/** Sends a message, and returns the body of the request that the server accepted. */
+async function bodyOf(chat: ChatPage, text: string): Promise<Readonly<Record<string, unknown>>> {
+  const before = proxy().requestsTo(chatPath).length;
   await chat.askAndWait(text);
-  const request = proxy.requestsTo(chatPath)[before];
+  const request = proxy().requestsTo(chatPath)[before];
   expect(request?.status).toBe(200);
   return request?.body ?? {};
 }
@@ -60,9 +47,9 @@ async function set(page: Page, name: string, value: string): Promise<void> {
   await box.blur();
 }
 
-it("sends each setting under its own name, and nothing that was not set", async () => {
+it("sends each setting by its wire name, and omits those that are not set", async () => {
   await using test = await settingsOf("thinker");
-  const { page, chat, opened } = test;
+  const { page, chat } = test;
   expect(await bodyOf(chat, "Hello")).toEqual({
     model: "thinker",
     messages: [{ role: "user", content: "Hello" }],
@@ -108,18 +95,18 @@ it("sends each setting under its own name, and nothing that was not set", async 
   for (const name of Object.keys(others).filter((each) => each !== "reasoning_effort"))
     expect(empty).not.toHaveProperty(name);
   expect(empty).toMatchObject({ reasoning_effort: "high" });
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("saves settings as a preset, begins new chats with it, and deletes it with a way back", async () => {
+it("saves settings as a preset, starts new chats with it, deletes it, and restores it", async () => {
   await using test = await settingsOf("llama");
-  const { page, chat, opened } = test;
+  const { page, chat } = test;
   await set(page, "Temperature, number", "0.2");
   await page.getByLabel("System prompt").fill("Be brief.");
   const presets = page.getByRole("combobox", { name: "Preset" });
   await page.getByRole("button", { name: "Presets" }).click();
   await page.getByRole("menuitem", { name: "Save as preset" }).click();
-  await page.getByLabel("Name of the preset").fill("Brief");
+  await page.getByLabel("Preset name").fill("Brief");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved the preset “Brief”.").waitFor();
 
@@ -149,12 +136,12 @@ it("saves settings as a preset, begins new chats with it, and deletes it with a 
   expect(await presets.locator("option").allInnerTexts()).not.toContain("Brief");
   await deleted.getByRole("button", { name: "Undo" }).click();
   await expect.poll(() => presets.locator("option").allInnerTexts()).toContain("Brief");
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("offers LFM2's recommended values for an LFM2 model only, and sends them once they are taken", async () => {
+it("offers LFM2's recommended values only for an LFM2 model, and sends them after a click", async () => {
   await using test = await settingsOf("lfm2");
-  const { page, chat, opened } = test;
+  const { page, chat } = test;
   const offer = page.getByText("Recommended for LFM2");
   await offer.waitFor();
   await chat.choose("llama");
@@ -168,38 +155,38 @@ it("offers LFM2's recommended values for an LFM2 model only, and sends them once
     min_p: 0.15,
     repeat_penalty: 1.05,
   });
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("loads a model again with the KV bits and the context that were chosen, after a question", async () => {
+it("reloads a model with other KV bits and context after a confirmation", async () => {
   await using test = await settingsOf("llama");
-  const { page, opened } = test;
-  await page.getByRole("combobox", { name: "Bits of the KV cache" }).selectOption("8 bits");
+  const { page } = test;
+  await page.getByRole("combobox", { name: "KV cache bits" }).selectOption("8 bits");
   const length = page.getByRole("spinbutton", { name: "Context length" });
-  // What the model has now is there before anybody types.
+  // Waits for the current context.
   await expect.poll(() => length.inputValue()).toBe("512");
   await page.getByText(/^Takes .+ of memory\.$/).waitFor();
   await length.fill("1024");
-  // The page is drawn anew with the estimate, and what is typed stays.
+  // The estimate rerenders the page, and the typed text stays.
   await page.getByText(/^Takes .+ of memory\.$/).waitFor();
   expect(await length.inputValue()).toBe("1024");
   await length.blur();
-  await page.getByRole("button", { name: "Load again with these" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Load again" }).click();
+  await page.getByRole("button", { name: "Reload with these settings" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Reload" }).click();
   await page.getByText("llama is ready.").waitFor();
-  const load = proxy.requestsTo("/api/v1/models/load").at(-1);
+  const load = proxy().requestsTo("/api/v1/models/load").at(-1);
   expect(load).toMatchObject({ status: 200, body: { model: "llama", kv_bits: 8, context_length: 1024 } });
-  await page.goto(`${new URL(proxy.address).origin}/#/library`);
+  await page.goto(`${new URL(proxy().address).origin}/#/library`);
   const card = page
     .getByRole("listitem")
     .filter({ has: page.getByRole("heading", { name: "llama", exact: true }) });
   await card.getByText(/1,024 tokens of context · .* · KV cache 8 bits/).waitFor();
-  expect(opened.problems).toEqual([]);
+  expect(test.problems).toEqual([]);
 });
 
-it("says that the context is full, and loads the model with a larger one by one click", async () => {
+it("reports a full context, and reloads the model with a larger one with one click", async () => {
   await using test = await settingsOf("endless");
-  const { page, chat, opened } = test;
+  const { page, chat } = test;
   await chat.askAndWait("Tell me everything");
   const reply = chat.replies.first();
   await reply.getByText("The context is full.").waitFor();
@@ -210,7 +197,7 @@ it("says that the context is full, and loads the model with a larger one by one 
   await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(text.length);
   await chat.wholeReply(0);
 
-  // A question that is too long as it stands has the same way out, and then its answer.
+  // The same works for a message that is too long by itself.
   await chat.beginNew();
   await chat.ask("word ".repeat(1_500));
   const failed = chat.replies.first();
@@ -218,5 +205,5 @@ it("says that the context is full, and loads the model with a larger one by one 
   await failed.getByRole("group", { name: "No answer" }).getByRole("button", { name: "Try again" }).click();
   await chat.begun(0);
   await chat.wholeReply(0);
-  expect(opened.problems.filter((problem) => !problem.includes("400"))).toEqual([]);
+  expect(test.problems.filter((problem) => !problem.includes("400"))).toEqual([]);
 });

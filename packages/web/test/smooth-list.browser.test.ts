@@ -1,25 +1,22 @@
-// Five hundred conversations: scrolling their list costs less than a frame has, also while an answer is written.
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
+// Five hundred conversations: scrolling their list fits into a frame, also while a reply is written.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { ChatHands } from "./chat-hands.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { IngleProcess, serve } from "./ingle-process.ts";
 import { longAnswer } from "./long-answer.ts";
 import { tasksDuring, type MainThreadTask } from "./main-thread.ts";
 import { manyChats } from "./many-chats.ts";
+import { useBrowser } from "./setup.ts";
 
 const count = 500;
-/** A frame at 60 in a second. */
+/** A frame at 60 per second. */
 const frameMs = 1_000 / 60;
-/** This share of the tasks fits into a frame, with room for a processor that is shared; no other one is long. */
+/** The share of tasks that must fit into a frame, with a margin for a shared processor. None may be long. */
 const fitting = 0.95;
 const longTaskMs = 50;
 const browser = useBrowser();
 
-/** From the first conversation to the last, a wheel's notch a frame. */
+/** Scrolls from the first conversation to the last, one wheel notch per frame. */
 async function scrollThrough(page: Page): Promise<void> {
   const passed = await page.locator(".windowed-list").evaluate(async (list) => {
     let frames = 0;
@@ -42,29 +39,19 @@ function expectSmooth(tasks: readonly MainThreadTask[]): void {
   expect(costs.at(-1)).toBeLessThan(longTaskMs);
 }
 
-it("scrolls through them by frames that keep their time, alone and beside an answer", async () => {
-  await using home = await Home.make();
-  const SCRIPT_FILE = path.join(home.folder, "script.json");
-  await writeFile(SCRIPT_FILE, JSON.stringify({ pieces: longAnswer(20_000), contextLength: 65_536 }));
-  await using ingle = await IngleProcess.start(["serve", "--port", "0"], {
-    home,
-    program: "scripted",
-    env: { SCRIPT_FILE },
-  });
+it("scrolls through them within the time of a frame, alone and beside a reply", async () => {
+  const script = { pieces: longAnswer(20_000), contextLength: 65_536 };
+  await using ingle = await IngleProcess.start(serve, { script });
   await using opened = await browser.open({ url: ingle.address });
-  const { page } = opened;
-  const buffer = Buffer.from(JSON.stringify(manyChats(count)));
-  await page
-    .locator('input[type="file"][aria-label="Import chats"]')
-    .setInputFiles({ name: "chats.json", mimeType: "application/json", buffer });
+  const { page, chat } = opened;
+  await chat.importChats(manyChats(count));
   await page.getByText(`Imported ${count} conversations.`).waitFor();
   expectSmooth(await tasksDuring(page, () => scrollThrough(page)));
 
-  const chat = new ChatHands(page);
   await chat.ask("Write for a long time");
   await chat.begun(0);
   const tasks = await tasksDuring(page, () => scrollThrough(page));
-  // Else it would have been measured alone again.
+  // Otherwise this would have measured scrolling alone again.
   expect(await chat.replies.first().getAttribute("aria-busy")).toBe("true");
   expectSmooth(tasks);
   expect(opened.problems).toEqual([]);

@@ -1,27 +1,19 @@
-// The Server page: the button that starts the /v1 server, who uses it then, and what is said of that.
+// The Server page: starting and stopping the /v1 server, its port, and its keys.
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { tinyModel } from "@ingle/fixtures";
 import OpenAI from "openai";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { useBrowser } from "./browser.ts";
-import { Home, IngleProcess } from "./ingle-process.ts";
+import { app, freePort, Home, IngleProcess } from "./ingle-process.ts";
+import { useBrowser, useShared } from "./setup.ts";
 
 const browser = useBrowser();
-let file: string;
-let home: Home;
-beforeAll(async () => {
-  file = await tinyModel({ endAfter: 20 });
-});
-beforeAll(async () => {
-  home = await Home.make({ "tiny.gguf": file });
-});
-afterAll(async () => home[Symbol.asyncDispose]());
+const home = useShared(async () => Home.make({ "tiny.gguf": await tinyModel({ endAfter: 20 }) }));
 
-async function app(): Promise<IngleProcess> {
-  return IngleProcess.start(["app", "--no-open", "--port", "0"], { home });
+async function startApp(): Promise<IngleProcess> {
+  return IngleProcess.start(app, { home: home() });
 }
 
 async function baseUrlOn(page: Page): Promise<string> {
@@ -35,17 +27,8 @@ async function setPort(page: Page, port: number): Promise<void> {
   await page.getByText("Saved.").waitFor();
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
 it("starts a server that the openai client uses, and stops it", async () => {
-  await using ingle = await app();
+  await using ingle = await startApp();
   await using opened = await browser.open({ url: ingle.address });
   const { page } = opened;
   await page.goto(`${ingle.origin}/#/server`);
@@ -67,12 +50,12 @@ it("starts a server that the openai client uses, and stops it", async () => {
   expect(opened.problems).toEqual([]);
 });
 
-it("moves to the next port when its own is taken, and says so", async () => {
+it("moves to the next port if its own is taken, and reports it", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const address = taken.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  await using ingle = await app();
+  await using ingle = await startApp();
   await using opened = await browser.open({ url: ingle.address });
   const { page } = opened;
   await page.goto(`${ingle.origin}/#/server`);
@@ -85,8 +68,8 @@ it("moves to the next port when its own is taken, and says so", async () => {
   expect(opened.problems).toEqual([]);
 });
 
-it("makes a key that is shown once, and that programs need from then on", async () => {
-  await using ingle = await app();
+it("creates a key that is shown once, and that programs need from then on", async () => {
+  await using ingle = await startApp();
   await using opened = await browser.open({ url: ingle.address });
   const { page } = opened;
   await page.goto(`${ingle.origin}/#/server`);
@@ -106,10 +89,10 @@ it("makes a key that is shown once, and that programs need from then on", async 
   expect((await client.models.list()).data).toHaveLength(1);
   await page.getByRole("button", { name: "Revoke editor" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-  await page.getByText("No key is left, so the server lets nobody in.").waitFor();
+  await page.getByText("No key is left, so the server rejects every request.").waitFor();
   expect((await fetch(`${baseURL}/models`)).status).toBe(401);
   await expect(client.models.list()).rejects.toMatchObject({ status: 401 });
   await page.getByRole("button", { name: "Stop Server" }).click();
   await page.getByRole("button", { name: "Start Server" }).waitFor();
-  await page.getByText("No keys: programs on this machine need none.").waitFor();
+  await page.getByText("No keys: programs on this machine do not need one.").waitFor();
 });

@@ -1,5 +1,7 @@
-// A page of a test in a browser profile of its own, and everything that went wrong on it.
+// A page in its own browser profile, which records everything that goes wrong on it.
 import type { Browser, BrowserContext, Page } from "playwright-core";
+
+import { ChatPage } from "./chat-page.ts";
 
 export const sizes = {
   desktop: { width: 1280, height: 800 },
@@ -8,25 +10,27 @@ export const sizes = {
 export type Size = keyof typeof sizes;
 export type Theme = "light" | "dark";
 
-/** For one step of a page on a busy machine of two cores; vitest's own limit is for a whole test. */
-export const stepMs = 15_000;
+/** Limit for one step, on a busy machine with two cores; vitest limits whole tests. */
+const stepMs = 15_000;
 
 export interface TestPageOptions {
   size?: Size;
   theme?: Theme;
-  /** Also opens this address. */
+  /** The address to open. Default: a blank page. */
   url?: string;
 }
 
 export class TestPage implements AsyncDisposable {
   readonly page: Page;
+  readonly chat: ChatPage;
   readonly context: BrowserContext;
-  /** Errors of the console, of scripts and of the Content-Security-Policy, and requests to other hosts, as sentences. */
+  /** Errors of scripts, of the console and of the Content-Security-Policy, and requests to other hosts. */
   readonly problems: string[] = [];
 
   private constructor(context: BrowserContext, page: Page) {
     this.context = context;
     this.page = page;
+    this.chat = new ChatPage(page);
     this.#watch(page);
   }
 
@@ -44,7 +48,7 @@ export class TestPage implements AsyncDisposable {
     return opened;
   }
 
-  /** Another tab of the same browser profile: with its cookies and its stored chats. */
+  /** Another tab in the same browser profile, with its cookies and stored chats. */
   async tab(url: string): Promise<Page> {
     const page = await this.context.newPage();
     this.#watch(page);
@@ -64,7 +68,7 @@ export class TestPage implements AsyncDisposable {
     page.on("request", (request) => {
       const { protocol, hostname } = new URL(request.url());
       if (/^https?:$/.test(protocol) && hostname !== "127.0.0.1")
-        this.problems.push(`asked another host: ${request.url()}`);
+        this.problems.push(`requested another host: ${request.url()}`);
     });
   }
 }

@@ -1,9 +1,10 @@
-// What a page without any right shows: where to put a key, or how to open the app.
+// What an unauthenticated page shows: a form for the API key, or how to open the app.
 import { useState } from "preact/hooks";
 
+import { session, signIn } from "../connection/client.ts";
 import { connectNow } from "../connection/connection.ts";
-import { giveKey, session } from "../connection/session.ts";
 import { Button } from "../design/button.tsx";
+import { CodeWords } from "../design/code-words.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { Field, PasswordInput } from "../design/field.tsx";
 import { showError } from "../design/toast.tsx";
@@ -12,7 +13,9 @@ import { strings } from "../strings/strings.ts";
 export function ClosedPage() {
   const text = strings.value.app;
   if (session.value?.is_app === true)
-    return <EmptyState icon="app" title={text.appClosedTitle} text={text.appClosedText} />;
+    return (
+      <EmptyState icon="app" title={text.appClosedTitle} text={<CodeWords text={text.appClosedText} />} />
+    );
   return (
     <EmptyState icon="key" title={text.keyTitle} text={text.keyText}>
       <KeyForm />
@@ -29,9 +32,9 @@ function KeyForm() {
     event.preventDefault();
     setBusy(true);
     try {
-      const isKnown = await giveKey(key.trim());
-      setWrong(!isKnown);
-      if (isKnown) connectNow();
+      const isAccepted = await signIn(key.trim());
+      setWrong(!isAccepted);
+      if (isAccepted) connectNow();
     } catch (error) {
       showError(error);
     } finally {

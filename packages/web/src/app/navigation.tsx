@@ -1,4 +1,4 @@
-// The five pages: at the left on a wide window, at the bottom on a phone.
+// Links to the five pages: on the left in a wide window, at the bottom on a phone.
 import { link, live } from "../connection/connection.ts";
 import { Icon, type IconName } from "../design/icon.tsx";
 import { strings } from "../strings/strings.ts";
@@ -43,7 +43,7 @@ export function Navigation() {
   );
 }
 
-/** A dot while something is downloaded, imported or quantized. */
+/** A dot while a job is waiting or running. */
 function JobsDot() {
   const isBusy =
     live.value?.jobs.some((job) => job.status === "running" || job.status === "waiting") ?? false;

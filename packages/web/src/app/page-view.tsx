@@ -1,4 +1,4 @@
-// The page that the address names. Each is a part of its own that is loaded when it is first asked for.
+// The page that the URL names. Each page is a chunk that is loaded on first use.
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
@@ -7,7 +7,6 @@ import { EmptyState } from "../design/empty-state.tsx";
 import { strings } from "../strings/strings.ts";
 import { route, type PageName } from "./router.ts";
 
-/** A page's component is made once it is here. */
 const loaders: Record<PageName, () => Promise<ComponentType>> = {
   chat: async () => (await import("../chat/chat-page.tsx")).ChatPage,
   text: async () => (await import("../text/text-page.tsx")).TextPage,
@@ -28,7 +27,7 @@ export function PageView() {
       loaded.set(page, await loaders[page]());
       redraw((count) => count + 1);
     } catch {
-      // The server is gone, or was updated and has other parts now: the person decides when to try again.
+      // The server is gone, or it was updated and no longer has this chunk: the user decides when to try again.
       setFailed(page);
     }
   };

@@ -3,25 +3,25 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { go, linkBack, linkTo, parseRoute, route } from "./router.ts";
 
 describe("parseRoute", () => {
-  it("reads the page and what stands behind it", () => {
+  it("reads the page and its parts", () => {
     expect(parseRoute("#/chat/abc")).toEqual({ page: "chat", parts: ["abc"] });
     expect(parseRoute("#/library/org%2Frepo")).toEqual({ page: "library", parts: ["org/repo"] });
     expect(parseRoute("#/settings")).toEqual({ page: "settings", parts: [] });
   });
 
-  it("takes whatever names no page for the chat", () => {
+  it("reads an unknown page as the chat", () => {
     for (const fragment of ["", "#", "#/", "#/nothing/here", "#/%E0%A4"]) {
       expect(parseRoute(fragment)).toEqual({ page: "chat", parts: [] });
     }
   });
 
-  it("keeps a part that cannot be decoded as it is", () => {
+  it("keeps a part that cannot be decoded", () => {
     expect(parseRoute("#/chat/50%")).toEqual({ page: "chat", parts: ["50%"] });
   });
 });
 
 describe("linkTo", () => {
-  it("makes what parseRoute reads", () => {
+  it("is the inverse of parseRoute", () => {
     expect(parseRoute(linkTo("library", "org/repo:Q4 K"))).toEqual({
       page: "library",
       parts: ["org/repo:Q4 K"],
@@ -33,12 +33,12 @@ describe("go", () => {
   beforeEach(() => void vi.stubGlobal("location", { hash: "" }));
   afterEach(() => void vi.unstubAllGlobals());
 
-  it("is there at once, before the browser tells of the new address", () => {
+  it("changes the route before the browser reports the new URL", () => {
     go(linkTo("library", "hub"));
     expect(route.value).toEqual({ page: "library", parts: ["hub"] });
   });
 
-  it("is led back to where a page was left, and from the page to its beginning", () => {
+  it("leads linkBack to where a page was left, or from the page itself to its start", () => {
     go(linkTo("chat", "abc"));
     expect(linkBack("chat")).toBe("#/chat");
     go(linkTo("library", "hub"));

@@ -1,4 +1,4 @@
-// Where the page is, by the address behind `#`: `#/chat/ID`, `#/library`. The browser's back and forward work by themselves.
+// Routes in the fragment of the URL, such as `#/chat/ID` and `#/library`.
 import { signal } from "@preact/signals";
 
 export const pageNames = ["chat", "text", "library", "server", "settings"] as const;
@@ -6,11 +6,11 @@ export type PageName = (typeof pageNames)[number];
 
 export interface Route {
   page: PageName;
-  /** What stands behind the page's name, decoded: of `#/chat/abc` it is `["abc"]`. */
+  /** The decoded segments after the page: `["abc"]` for `#/chat/abc`. */
   parts: readonly string[];
 }
 
-/** The route of an address's fragment; whatever names no page is the chat. */
+/** Parses a fragment; anything that is not a page leads to the chat. */
 export function parseRoute(fragment: string): Route {
   const [name = "", ...parts] = fragment
     .replace(/^#?\/?/, "")
@@ -22,7 +22,7 @@ export function parseRoute(fragment: string): Route {
     : { page, parts: parts.filter((part) => part !== "") };
 }
 
-/** The fragment that leads to a page; its parts are encoded. */
+/** The fragment of a page; encodes its parts. */
 export function linkTo(page: PageName, ...parts: string[]): string {
   return `#/${[page, ...parts].map(encodeURIComponent).join("/")}`;
 }
@@ -31,38 +31,38 @@ function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    // A lone % that somebody typed: it names nothing anyway.
+    // A lone % that the user typed.
     return part;
   }
 }
 
 export const route = signal<Route>({ page: "chat", parts: [] });
 
-/** Where each page was left. */
-const left = new Map<PageName, readonly string[]>();
+/** The last route of each page. */
+const lastParts = new Map<PageName, readonly string[]>();
 
-/** Leads back to where a page was left, such as to the open chat; from the page itself, to its beginning. */
+/** The fragment of a page's last route, such as the open chat; from the page itself, of its start. */
 export function linkBack(page: PageName): string {
-  return route.value.page === page ? linkTo(page) : linkTo(page, ...(left.get(page) ?? []));
+  return route.value.page === page ? linkTo(page) : linkTo(page, ...(lastParts.get(page) ?? []));
 }
 
-/** Follows the address from now on. */
+/** Follows the URL from now on. */
 export function startRouter(): void {
   addEventListener("hashchange", follow);
   follow();
 }
 
 function follow(): void {
-  // The event comes again for a move that was followed at once: the same place is no change.
+  // `go` has already followed the change that this event reports.
   if (linkTo(route.value.page, ...route.value.parts) === location.hash) return;
   route.value = parseRoute(location.hash);
-  left.set(route.value.page, route.value.parts);
+  lastParts.set(route.value.page, route.value.parts);
 }
 
-/** Goes to a page. `replace` leaves no step back to the present one. */
+/** Goes to a page. `replace` replaces the current history entry. */
 export function go(fragment: string, { replace = false }: { replace?: boolean } = {}): void {
   if (replace) location.replace(fragment);
   else location.hash = fragment;
-  // The event comes later: what is typed until then would go to the page that is left.
+  // The event comes later; until then, keys would still reach the old page.
   follow();
 }

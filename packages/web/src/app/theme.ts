@@ -1,4 +1,4 @@
-// Light or dark: by the system, or as the person chose.
+// Light or dark: as the system, or as the user chose.
 import { computed, signal } from "@preact/signals";
 
 export const themes = ["system", "light", "dark"] as const;
@@ -10,12 +10,11 @@ export const theme = signal<Theme>("system");
 
 const systemIsDark = signal(false);
 
-/** Whether the page is dark now. */
 export const isDark = computed(() =>
   theme.value === "system" ? systemIsDark.value : theme.value === "dark",
 );
 
-/** Applies the kept choice; called before anything is drawn. */
+/** Applies the stored choice. Call it before the first render. */
 export function startTheme(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   systemIsDark.value = dark.matches;

@@ -1,17 +1,17 @@
-// The text of a PDF file, read by pdf.js in a worker of its own. A part that is loaded with the first such file.
+// Extracts the text of a PDF with pdf.js in a web worker. This chunk is loaded with the first PDF.
 import { getDocument, GlobalWorkerOptions, VerbosityLevel } from "pdfjs-dist";
-// Vite makes the address of a file of it.
+// Vite turns this into the URL of a file.
 // oxlint-disable-next-line import/default
 import workerUrl from "pdfjs-dist/build/pdf.worker.min.mjs?url";
 
 GlobalWorkerOptions.workerSrc = workerUrl;
 
-/** A book; longer ones would not fit a context either. */
+/** A long book; more text would not fit a context. */
 const pagesMax = 1_000;
 
-/** The text, page by page; undefined when the file is damaged, or locked by a password. */
+/** The text of all pages; undefined if the file is damaged or password-protected. */
 export async function pdfText(bytes: ArrayBuffer): Promise<string | undefined> {
-  // Nothing is drawn: no fonts are made, nothing is compiled, and what is missing for drawing is no reason to warn.
+  // Only text is extracted: rendering features stay off, and missing fonts are not worth a warning.
   const task = getDocument({
     data: bytes,
     disableFontFace: true,

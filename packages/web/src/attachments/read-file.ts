@@ -1,17 +1,17 @@
-// A file that somebody chose, dropped or pasted becomes an attachment, or a reason why it cannot.
+// Turns a file that the user picked, dropped or pasted into an attachment, or into the reason why it cannot be one.
 import { newId, type Attachment } from "../chats/conversation.ts";
 
-/** The server's own limit of an image. */
+/** The server's limit for an image. */
 const imageBytesMax = 20 * 1024 * 1024;
 
-/** Far more than any context holds, far less than a message may have. */
+/** Far more than any context holds, and far less than the server's limit for a request. */
 const textBytesMax = 4 * 1024 * 1024;
 
 const pdfBytesMax = 64 * 1024 * 1024;
 
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"];
 
-/** What the file dialog offers; anything that is text can be dropped all the same. */
+/** What the file dialog offers. Any text file can still be dropped. */
 export const acceptedFiles = [
   ...imageTypes,
   "application/pdf",
@@ -19,24 +19,24 @@ export const acceptedFiles = [
   ".md,.json,.csv,.xml,.yaml,.toml,.log,.sql",
 ].join(",");
 
-/** Why a file cannot be attached: the texts of the page have a sentence for each. */
+/** Why a file cannot be attached; keys of `strings.value.chat.fileProblems`. */
 export type FileProblem = "tooLarge" | "notText" | "empty" | "noVision" | "pdfUnreadable" | "pdfWithoutText";
 
 export type ReadFile =
   | { attachment: Attachment; image: Blob | null; problem: null }
   | { problem: FileProblem };
 
-/** Reads a file. Images are refused where no model could see them: `canSee` is false. */
-export async function readFile(file: File, { canSee }: { canSee: boolean }): Promise<ReadFile> {
+/** Reads a file. Images are rejected unless the chosen models can read them. */
+export async function readFile(file: File, { readsImages }: { readsImages: boolean }): Promise<ReadFile> {
   if (file.size === 0) return { problem: "empty" };
-  if (imageTypes.includes(file.type)) return readImage(file, canSee);
+  if (imageTypes.includes(file.type)) return readImage(file, readsImages);
   if (file.type === "application/pdf" || /\.pdf$/i.test(file.name)) return readPdf(file);
   if (file.size > textBytesMax) return { problem: "tooLarge" };
   const text = decodeText(await file.arrayBuffer());
   return text === undefined ? { problem: "notText" } : textAttachment(file, text);
 }
 
-/** The text of bytes that are UTF-8 or UTF-16 with its mark; undefined for anything else. */
+/** Decodes UTF-8, or UTF-16 with a byte order mark; undefined for anything else. */
 export function decodeText(bytes: ArrayBuffer): string | undefined {
   const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
   const encoding =
@@ -45,13 +45,13 @@ export function decodeText(bytes: ArrayBuffer): string | undefined {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
     return text.includes("\0") ? undefined : text.replaceAll("\r\n", "\n");
   } catch {
-    // A TypeError: these bytes are no text of that encoding.
+    // TypeError: not valid in this encoding.
     return undefined;
   }
 }
 
-function readImage(file: File, canSee: boolean): ReadFile {
-  if (!canSee) return { problem: "noVision" };
+function readImage(file: File, readsImages: boolean): ReadFile {
+  if (!readsImages) return { problem: "noVision" };
   if (file.size > imageBytesMax) return { problem: "tooLarge" };
   const { name, type, size } = file;
   return { attachment: { kind: "image", id: newId(), name, type, bytes: size }, image: file, problem: null };

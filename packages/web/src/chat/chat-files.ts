@@ -1,19 +1,18 @@
-// Chats to files and back: everything as JSON, one conversation as markdown.
+// Exports chats to files and imports them: all chats as JSON, one conversation as Markdown.
 import { imageUrl } from "@ingle/client";
 
 import { makeArchive, readArchive, withNewIds, type ArchivedChat } from "../chats/chat-archive.ts";
-import { chatMarkdown, fileNameOf } from "../chats/chat-markdown.ts";
 import type { ChatStorage } from "../chats/chat-storage.ts";
 import { chatStorage, conversations, folders, presets, replaceConversation } from "../chats/chat-store.ts";
-import type { Conversation, KeptFile } from "../chats/conversation.ts";
+import { chatMarkdown, fileNameOf } from "../chats/conversation-text.ts";
+import type { Conversation, StoredFile } from "../chats/conversation.ts";
 import { linearPath, makeTree } from "../chats/message-tree.ts";
 import { showError, showToast } from "../design/toast.tsx";
 import { strings } from "../strings/strings.ts";
 
-/** The browser reads the file of a link after the click. */
+/** The URL has to stay valid for a while: the browser reads it after the click. */
 const downloadMs = 10_000;
 
-/** Offers a text as a file to save. */
 function download(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
@@ -23,17 +22,17 @@ function download(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url), downloadMs);
 }
 
-/** Saves a conversation as it is shown. */
+/** Saves the visible path of a conversation. */
 export async function saveMarkdown(conversation: Conversation): Promise<void> {
   const { chat } = strings.value;
   const messages = await (await chatStorage()).messagesOf(conversation.id);
   const path = linearPath(makeTree(messages, conversation.chosen));
   const title = conversation.title === "" ? chat.untitled : conversation.title;
-  const text = chatMarkdown(path, { title, you: chat.you, file: (name) => name });
+  const text = chatMarkdown(path, { title, you: chat.you });
   download(fileNameOf(title, "md"), "text/markdown", text);
 }
 
-/** Saves every conversation with all branches and images, and folders and presets. */
+/** Saves all conversations with their branches and images, and all folders and presets. */
 export async function saveAllChats(): Promise<void> {
   const storage = await chatStorage();
   const chats: ArchivedChat[] = [];
@@ -49,7 +48,7 @@ async function archived(conversation: Conversation, storage: ChatStorage): Promi
   return { conversation, messages: await storage.messagesOf(conversation.id), images };
 }
 
-/** Adds the chats of a file to those that are here. */
+/** Adds the chats, folders and presets of an exported file. */
 export async function importFile(file: File): Promise<void> {
   const archive = readArchive(await file.text());
   if (archive === undefined) {
@@ -61,7 +60,7 @@ export async function importFile(file: File): Promise<void> {
     const known = new Set(folders.value.map(({ id }) => id));
     for (const folder of archive.folders.filter(({ id }) => !known.has(id))) await storage.putFolder(folder);
     const presetIds = new Set(presets.value.map(({ id }) => id));
-    // A default of another machine stays what it is there.
+    // An imported preset does not become the default.
     const added = archive.presets
       .filter(({ id }) => !presetIds.has(id))
       .map((preset) => ({ ...preset, isDefault: false }));
@@ -79,7 +78,7 @@ async function addChat(
   { conversation, messages, images }: ArchivedChat,
   storage: ChatStorage,
 ): Promise<void> {
-  const files = Object.entries(images).flatMap(([id, url]): KeptFile[] => {
+  const files = Object.entries(images).flatMap(([id, url]): StoredFile[] => {
     const data = blobOf(url);
     return data === undefined ? [] : [{ id, conversationId: conversation.id, data }];
   });
@@ -87,7 +86,7 @@ async function addChat(
   replaceConversation(conversation);
 }
 
-/** The bytes of a `data:` URL; it is not fetched, which the page's policy would refuse. */
+/** The bytes of a `data:` URL. The Content-Security-Policy does not allow fetching it. */
 function blobOf(url: string): Blob | undefined {
   const [, type, base64] = /^data:(image\/[\w.+-]+);base64,([\w+/=]*)$/.exec(url) ?? [];
   if (type === undefined || base64 === undefined) return undefined;

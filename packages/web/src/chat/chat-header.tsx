@@ -1,4 +1,4 @@
-// Above the messages: which models answer, and what can be opened beside the chat.
+// The bar above the messages: the models, and buttons for what can be opened beside the chat.
 import { openChat } from "../chats/chat-store.ts";
 import { IconButton } from "../design/button.tsx";
 import { strings } from "../strings/strings.ts";

@@ -1,4 +1,4 @@
-// The chat: conversations at the left, messages in the middle, settings at the right.
+// The chat page: conversations on the left, messages in the middle, settings on the right.
 import { useEffect } from "preact/hooks";
 
 import { go, linkTo, route } from "../app/router.ts";
@@ -29,7 +29,7 @@ export function ChatPage() {
   const { chat, sampling } = strings.value;
   useShortcuts();
   useEffect(() => {
-    // What went wrong is in storageState, which the page shows.
+    // The failure is in storageState, which the page shows.
     startChats().catch(() => undefined);
   }, []);
   useOpenConversation();
@@ -61,7 +61,7 @@ export function ChatPage() {
   );
 }
 
-/** Opens what the address names; one that is not there leads to a new chat. */
+/** Opens the conversation that the URL names. An unknown one leads to a new chat. */
 function useOpenConversation(): void {
   const [id] = route.value.parts;
   const isKnown = id !== undefined && conversations.value.some((conversation) => conversation.id === id);
@@ -76,7 +76,7 @@ function useOpenConversation(): void {
   }, [id, isKnown, isReady]);
 }
 
-/** Behind what lies over the chat on a narrow page: a touch on it closes that. */
+/** The backdrop of the drawers on a narrow page: a touch on it closes them. */
 function Scrim() {
   const close = () => {
     listIsOpen.value = false;

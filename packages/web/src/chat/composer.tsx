@@ -1,52 +1,58 @@
-// Where a message is written: text, files, and the button that sends it or stops the answer.
+// The composer: text, attachments, thinking effort, context use, and the button that sends the message or stops the reply.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 import { go, linkTo } from "../app/router.ts";
 import { acceptedFiles } from "../attachments/read-file.ts";
 import { openPath } from "../chats/chat-store.ts";
-import { link } from "../connection/connection.ts";
+import { efforts, type Effort } from "../chats/conversation.ts";
+import { link, modelOf } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
+import { FileInput, Select } from "../design/field.tsx";
+import { Gauge } from "../design/progress.tsx";
 import { showError } from "../design/toast.tsx";
+import { countText, shareText } from "../format/in-language.ts";
 import { sendMessage, stopReplies } from "../replies/ask.ts";
 import { liveReplies } from "../replies/live-replies.ts";
 import { strings } from "../strings/strings.ts";
-import { addFiles } from "./add-files.ts";
-import { ContextMeter } from "./context-meter.tsx";
-import { canSee, currentChoice, currentConversation, keepModels } from "./current-chat.ts";
-import { DraftAttachments } from "./draft-attachments.tsx";
-import { changeDraft, clearDraft, draftOf } from "./drafts.ts";
-import { EffortSelect } from "./effort-select.tsx";
+import { DraftAttachments } from "./attachments.tsx";
+import {
+  canThink,
+  changeSettings,
+  currentChoice,
+  currentConversation,
+  readsImages,
+  saveChosenModels,
+} from "./current-chat.ts";
+import { attachFiles, changeDraft, clearDraft, draftOf } from "./drafts.ts";
 
 import "./composer.css";
 
-/** On a touch screen, Enter is for lines: its keyboards have no Shift at hand. */
+/** On a touch screen, Enter starts a new line: Shift+Enter is hard to type there. */
 const hasKeyboard = matchMedia("(pointer: fine)");
 
-/** Whether an answer of the open path is written by this page. */
+/** Whether this page is writing a reply on the open path, or one beside its end. */
 function isWriting(): boolean {
-  return openPath.value.some(({ id }) => liveReplies.value.has(id)) || roundIsWriting();
-}
-
-/** Answers side by side are not all on the path. */
-function roundIsWriting(): boolean {
   const last = openPath.value.at(-1);
-  return last?.role === "assistant" && writingOf(last.conversationId).length > 0;
+  return (
+    openPath.value.some(({ id }) => liveReplies.value.has(id)) ||
+    (last?.role === "assistant" && liveRepliesOf(last.conversationId).length > 0)
+  );
 }
 
-function writingOf(conversationId: string): { id: string }[] {
+function liveRepliesOf(conversationId: string): { id: string }[] {
   return [...liveReplies.value].flatMap(([id, reply]) =>
     reply.conversationId === conversationId ? [{ id }] : [],
   );
 }
 
-/** Sends the draft of the open chat; the new conversation's address is its own then. */
-export async function sendDraft(): Promise<void> {
+/** Sends the draft of the open chat. A new conversation gets its own URL. */
+async function sendDraft(): Promise<void> {
   const id = currentConversation.value?.id ?? "";
   const draft = draftOf(id);
   if (!canSend()) return;
   clearDraft(id);
   try {
-    await keepModels();
+    await saveChosenModels();
     const conversation = await sendMessage({ ...draft, text: draft.text.trim() });
     if (id === "") go(linkTo("chat", conversation.id));
   } catch (error) {
@@ -55,24 +61,28 @@ export async function sendDraft(): Promise<void> {
   }
 }
 
-/** Ends the answers of the open chat. */
+/** Stops all replies of the open chat. */
 export function stopWriting(): void {
   const id = currentConversation.value?.id;
-  if (id !== undefined) stopReplies(writingOf(id));
+  if (id !== undefined) stopReplies(liveRepliesOf(id));
 }
 
 function canSend(): boolean {
   const { text, attachments } = draftOf(currentConversation.value?.id ?? "");
   const isEmpty = text.trim() === "" && attachments.length === 0;
   return (
-    !isEmpty && !isBlind() && currentChoice.value.models.length > 0 && link.value === "open" && !isWriting()
+    !isEmpty &&
+    !hasUnreadableImages() &&
+    currentChoice.value.models.length > 0 &&
+    link.value === "open" &&
+    !isWriting()
   );
 }
 
-/** Images are attached, and a model was chosen since that cannot see them. */
-function isBlind(): boolean {
+/** Whether images are attached that a model chosen since then cannot read. */
+function hasUnreadableImages(): boolean {
   const { attachments } = draftOf(currentConversation.value?.id ?? "");
-  return attachments.some(({ kind }) => kind === "image") && !canSee.value;
+  return attachments.some(({ kind }) => kind === "image") && !readsImages.value;
 }
 
 export function Composer() {
@@ -90,24 +100,21 @@ export function Composer() {
       }}
     >
       <DraftAttachments id={id} />
-      {isBlind() && <p class="composer-note">{text.cannotSee(currentChoice.value.models.join(", "))}</p>}
+      {hasUnreadableImages() && (
+        <p class="composer-note">{text.cannotReadImages(currentChoice.value.models.join(", "))}</p>
+      )}
       {currentChoice.value.models.length === 0 && draft.text !== "" && (
         <p class="composer-note">{text.noneChosen}</p>
       )}
       <ComposerText id={id} />
       <div class="composer-row">
         <IconButton icon="clip" label={text.attach} onClick={() => file.current?.click()} />
-        <input
-          ref={file}
-          type="file"
-          hidden
-          multiple
+        <FileInput
+          input={file}
+          label={text.attach}
           accept={acceptedFiles}
-          aria-label={text.attach}
-          onChange={(event) => {
-            void addFiles(id, [...(event.currentTarget.files ?? [])]);
-            event.currentTarget.value = "";
-          }}
+          multiple
+          onFiles={(files) => void attachFiles(id, files)}
         />
         <EffortSelect />
         <span class="composer-space" />
@@ -153,7 +160,7 @@ function ComposerText({ id }: { id: string }) {
       value={draft}
       onInput={(event) => changeDraft(id, { text: event.currentTarget.value })}
       onKeyDown={(event) => {
-        // While an input method composes a character, Enter belongs to it.
+        // While an input method composes a character, Enter belongs to the input method.
         if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
         if (!hasKeyboard.matches && !event.ctrlKey && !event.metaKey) return;
         event.preventDefault();
@@ -163,15 +170,59 @@ function ComposerText({ id }: { id: string }) {
         const files = [...(event.clipboardData?.files ?? [])];
         if (files.length === 0) return;
         event.preventDefault();
-        void addFiles(id, files);
+        void attachFiles(id, files);
       }}
     />
   );
 }
 
-/** As high as its text; the style sheet has the limit. */
+/** Makes the box as high as its text; the style sheet limits it. */
 function fitHeight(box: HTMLTextAreaElement | null): void {
   if (box === null) return;
   box.style.height = "auto";
   box.style.height = `${box.scrollHeight}px`;
+}
+
+/** How much the model thinks before it replies; shown if a chosen model can think. */
+function EffortSelect() {
+  if (!canThink.value) return null;
+  const text = strings.value.chat;
+  const { effort } = currentChoice.value.settings;
+  const choices = [
+    { value: "default" as const, label: text.effortNames.default },
+    ...efforts.map((value) => ({ value, label: text.effortNames[value] })),
+  ];
+  const choose = (value: Effort | "default") =>
+    void changeSettings({ effort: value === "default" ? null : value });
+  return (
+    <span class="effort-select">
+      <Select aria-label={text.effort} value={effort ?? "default"} choices={choices} onValue={choose} />
+    </span>
+  );
+}
+
+/** How full the context of the first chosen model is, as the server counted it with the last reply. */
+function ContextMeter() {
+  const text = strings.value.chat;
+  const used = usedTokens();
+  const [model] = currentChoice.value.models;
+  const all = model === undefined ? null : (modelOf(model)?.context_length ?? null);
+  if (used === null || all === null) return null;
+  const label = text.contextUse(countText(used), countText(all));
+  return (
+    <span class="context-meter" title={label}>
+      <span class="small soft figures">{text.contextShort(shareText(Math.min(1, used / all)))}</span>
+      <Gauge label={label} value={used / all} />
+    </span>
+  );
+}
+
+/** Tokens of the path up to its last reply; null before the first. */
+function usedTokens(): number | null {
+  const last = openPath.value.findLast(
+    (message) => message.role === "assistant" && message.reply.figures !== null,
+  );
+  if (last?.role !== "assistant" || last.reply.figures === null) return null;
+  const { promptTokens, completionTokens } = last.reply.figures;
+  return promptTokens === null ? null : promptTokens + completionTokens;
 }

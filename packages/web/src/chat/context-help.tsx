@@ -1,33 +1,32 @@
-// What to do when a conversation no longer fits into its model's context: load the model again with more, in one click.
+// Shown when the context of a model is full: offers to reload the model with a larger one.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { client } from "../connection/client.ts";
+import { canManage, client } from "../connection/client.ts";
 import { modelOf } from "../connection/connection.ts";
-import { canManage } from "../connection/session.ts";
 import { Button } from "../design/button.tsx";
 import { countText } from "../format/in-language.ts";
+import { largerContext } from "../library/load-form.ts";
+import { reloadingModel, reloadModel } from "../library/model-loading.ts";
 import { strings } from "../strings/strings.ts";
-import { largerContext } from "./larger-context.ts";
-import { reloadingModel, reloadModel } from "./reload-model.ts";
 
 interface ContextHelpProps {
   model: string;
-  /** Tokens of prompt and answer, as the server told them; null when it did not. */
+  /** Tokens of prompt and reply; null if the server did not report them. */
   usedTokens: number | null;
-  /** Said where the context is full. */
-  isFullNote: string;
-  /** Shown where the context is not what is full. */
+  /** Shown if the context is full; may be empty. */
+  fullNote: string;
+  /** Shown if the context is not full. */
   children?: ComponentChildren;
 }
 
-export function ContextHelp({ model, usedTokens, isFullNote, children }: ContextHelpProps) {
+export function ContextHelp({ model, usedTokens, fullNote, children }: ContextHelpProps) {
   const context = modelOf(model)?.context_length ?? null;
   const isFull = context !== null && usedTokens !== null && usedTokens >= context;
   if (!isFull) return <>{children}</>;
   return (
     <div class="reply-note">
-      {isFullNote !== "" && <span>{isFullNote}</span>}
+      {fullNote !== "" && <span>{fullNote}</span>}
       <ReloadOffer model={model} contextLength={context} />
     </div>
   );
@@ -51,7 +50,7 @@ function ReloadOffer({ model, contextLength }: { model: string; contextLength: n
   );
 }
 
-/** The next context that fits, by the server's estimate; null when there is none, undefined while it is asked. */
+/** The next larger context that fits, by the server's estimate: null if none does, undefined while it is not known. */
 function useLargerContext(model: string, contextLength: number): number | null | undefined {
   const [larger, setLarger] = useState<number | null | undefined>();
   useEffect(() => {
@@ -61,7 +60,7 @@ function useLargerContext(model: string, contextLength: number): number | null |
         const { context_length_max } = await client.library.estimate(model, { signal: stop.signal });
         setLarger(largerContext(contextLength, context_length_max));
       } catch {
-        // Nothing is offered that the server did not vouch for.
+        // Without an estimate, nothing is offered.
         if (!stop.signal.aborted) setLarger(undefined);
       }
     };

@@ -1,4 +1,4 @@
-// The conversations of this browser: new, search, folders, and the list.
+// The list of conversations, with its search and menu.
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
@@ -19,12 +19,12 @@ import { listIsOpen } from "./ui-state.ts";
 
 import "./conversation-list.css";
 
-/** After the last key: a search reads every message. */
+/** Waits for a pause in typing, since a search reads every message. */
 const searchDelayMs = 150;
 
 const words = signal("");
 
-/** Leaves the open conversation for an empty one. */
+/** Starts an empty chat. */
 export function beginNewChat(): void {
   draft.value = null;
   listIsOpen.value = false;

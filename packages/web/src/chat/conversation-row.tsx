@@ -1,4 +1,4 @@
-// A conversation in the list: its title leads to it, its menu changes it.
+// A conversation in the list, with its menu.
 import { useState } from "preact/hooks";
 
 import { go, linkTo } from "../app/router.ts";
@@ -25,7 +25,7 @@ interface RowProps {
   excerpt?: string | null;
 }
 
-/** Drawn anew only when it has changed: a list that scrolls has dozens of them. */
+/** Memoized, since scrolling rerenders dozens of rows. */
 export const ConversationRow = memo(({ conversation, isInside, excerpt = null }: RowProps) => {
   const [isRenaming, setRenaming] = useState(false);
   const text = strings.value.chat;
@@ -62,8 +62,7 @@ export const ConversationRow = memo(({ conversation, isInside, excerpt = null }:
   );
 });
 
-/** A name for those that have none. */
-export function titleShown({ title }: Conversation): string {
+function titleShown({ title }: Conversation): string {
   return title === "" ? strings.value.chat.untitled : title;
 }
 
@@ -86,8 +85,8 @@ function menuOf(conversation: Conversation, rename: () => void): MenuItem[] {
   ];
 }
 
-/** Deletes a conversation, which can be undone while the message stands. */
-export async function remove(conversation: Conversation): Promise<void> {
+/** Deletes a conversation; the toast offers to undo it. */
+async function remove(conversation: Conversation): Promise<void> {
   const isOpen = currentConversation.value?.id === conversation.id;
   await deleteConversation(conversation.id);
   if (isOpen) go(linkTo("chat"), { replace: true });

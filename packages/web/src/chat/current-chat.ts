@@ -1,4 +1,4 @@
-// The chat that is shown: a conversation, or the draft of a new one. Its models and settings are read and changed here.
+// The visible chat, which is a conversation or the draft of a new one: its models and settings.
 import { computed } from "@preact/signals";
 
 import { route } from "../app/router.ts";
@@ -7,27 +7,27 @@ import { conversations } from "../chats/chat-store.ts";
 import type { ChatSettings, Conversation } from "../chats/conversation.ts";
 import { modelOf, models } from "../connection/connection.ts";
 
-/** The conversation that the address names; undefined for a new one, and for one that is not there. */
+/** The conversation that the URL names; undefined for a new chat or an unknown id. */
 export const currentConversation = computed<Conversation | undefined>(() => {
   const { page, parts } = route.value;
   return page === "chat" ? conversations.value.find(({ id }) => id === parts[0]) : undefined;
 });
 
-/** Models that answer: those that make vectors do not. */
+/** The installed models that can chat. */
 export const chatModels = computed(() =>
   models.value.filter(({ capabilities }) => !capabilities.includes("embeddings")),
 );
 
-/** What the next message is asked with. */
+/** The models and settings for the next message. */
 export const currentChoice = computed<Draft>(() => {
   const conversation = currentConversation.value;
   const { models: wanted, ...rest } = conversation ?? currentDraft.value;
-  // A new chat begins with the models of the last one, of which some may have been removed since.
+  // A new chat starts with the models of the last one, some of which may have been removed since.
   const chosen = conversation === undefined ? wanted.filter((id) => modelOf(id) !== undefined) : wanted;
   return { ...rest, models: chosen.length > 0 ? chosen : firstModel() };
 });
 
-/** Without a choice: a model that is in memory, or else the only one that there is. */
+/** Without a choice: a loaded model, or else the only one. */
 function firstModel(): string[] {
   const loaded = chatModels.value.find(({ status }) => status === "loaded" || status === "loading");
   const only = chatModels.value.length === 1 ? chatModels.value[0] : undefined;
@@ -35,18 +35,18 @@ function firstModel(): string[] {
   return first === undefined ? [] : [first.id];
 }
 
-/** Whether all of them can see images. */
-export const canSee = computed(() => {
+/** Whether all chosen models read images. */
+export const readsImages = computed(() => {
   const chosen = currentChoice.value.models.map(modelOf);
   return chosen.length > 0 && chosen.every((model) => model?.capabilities.includes("vision") ?? false);
 });
 
-/** Whether one of them can think. */
+/** Whether any chosen model can think. */
 export const canThink = computed(() =>
   currentChoice.value.models.some((id) => modelOf(id)?.capabilities.includes("thinking") ?? false),
 );
 
-/** Changes models, answers or settings of the conversation, or of the draft while there is none. */
+/** Changes models, answers or settings of the conversation, or of the draft of a new one. */
 export async function changeChoice(change: Partial<Draft>): Promise<void> {
   const conversation = currentConversation.value;
   if (conversation === undefined) draft.value = { ...currentChoice.value, ...change };
@@ -57,10 +57,10 @@ export async function changeSettings(change: Partial<ChatSettings>): Promise<voi
   await changeChoice({ settings: { ...currentChoice.value.settings, ...change } });
 }
 
-/** Keeps the models that the next message would use, before it is sent: a conversation without any has picked none yet. */
-export async function keepModels(): Promise<void> {
+/** Saves the models that the next message uses, where they were not chosen explicitly. */
+export async function saveChosenModels(): Promise<void> {
   const { models: chosen } = currentChoice.value;
-  const kept = (currentConversation.value ?? currentDraft.value).models;
-  const isKept = kept.length === chosen.length && kept.every((id, at) => id === chosen[at]);
-  if (!isKept) await changeChoice({ models: chosen });
+  const saved = (currentConversation.value ?? currentDraft.value).models;
+  const isSaved = saved.length === chosen.length && saved.every((id, at) => id === chosen[at]);
+  if (!isSaved) await changeChoice({ models: chosen });
 }

@@ -1,15 +1,15 @@
-// Files that are dragged over the chat may be dropped anywhere on it.
+// Accepts files dropped anywhere on the chat.
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 import { Icon } from "../design/icon.tsx";
 import { strings } from "../strings/strings.ts";
-import { addFiles } from "./add-files.ts";
 import { currentConversation } from "./current-chat.ts";
+import { attachFiles } from "./drafts.ts";
 
 export function DropZone({ children }: { children: ComponentChildren }) {
   const [isOver, setOver] = useState(false);
-  // Each element inside is entered and left by itself: the zone is left when all of them are.
+  // Every element inside fires its own enter and leave events; the pointer is outside when they balance.
   const depth = useRef(0);
   const move = (event: DragEvent, step: number) => {
     if (event.dataTransfer?.types.includes("Files") !== true) return;
@@ -30,7 +30,7 @@ export function DropZone({ children }: { children: ComponentChildren }) {
         const files = [...(event.dataTransfer?.files ?? [])];
         if (files.length === 0) return;
         event.preventDefault();
-        void addFiles(currentConversation.value?.id ?? "", files);
+        void attachFiles(currentConversation.value?.id ?? "", files);
       }}
     >
       {children}

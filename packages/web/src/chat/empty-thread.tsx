@@ -1,4 +1,4 @@
-// A chat that has not begun: a greeting, or the way to a first model.
+// An empty chat: a greeting, or the first run while no model is installed.
 import { useState } from "preact/hooks";
 
 import { live, models } from "../connection/connection.ts";
@@ -10,7 +10,7 @@ import { changeChoice } from "./current-chat.ts";
 
 export function EmptyThread() {
   const text = strings.value.chat;
-  // Once begun, the first run ends by the person's click, not by the model's arrival.
+  // Once begun, the first run ends with the user's click, not when the model arrives.
   const [isBegun, setBegun] = useState(false);
   const isFirst = live.value !== null && isFirstRun(models.value);
   if (isFirst && !isBegun) setBegun(true);

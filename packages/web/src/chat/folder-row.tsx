@@ -1,4 +1,4 @@
-// A folder in the list: a click opens or closes it.
+// A folder in the list of conversations, with its menu. A click opens or closes it.
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 
@@ -11,7 +11,7 @@ import { NameInput } from "./name-input.tsx";
 
 const closedKey = "ingle-closed-folders";
 
-/** Ids of folders whose conversations are hidden. */
+/** Ids of collapsed folders. */
 export const closedFolders = signal<ReadonlySet<string>>(
   new Set((localStorage.getItem(closedKey) ?? "").split(" ").filter((id) => id !== "")),
 );

@@ -1,8 +1,9 @@
-// What concerns all conversations: folders, export and import, the list of shortcuts.
+// The menu of the whole list: new folder, export, import, keyboard shortcuts.
 import { useRef } from "preact/hooks";
 
 import { addFolder } from "../chats/chat-changes.ts";
 import { folders } from "../chats/chat-store.ts";
+import { FileInput } from "../design/field.tsx";
 import { Menu } from "../design/menu.tsx";
 import { strings } from "../strings/strings.ts";
 import { importFile, saveAllChats } from "./chat-files.ts";
@@ -11,11 +12,6 @@ import { shortcutsAreOpen } from "./ui-state.ts";
 export function ListMenu() {
   const text = strings.value.chat;
   const file = useRef<HTMLInputElement>(null);
-  const chosen = (input: HTMLInputElement) => {
-    const [first] = input.files ?? [];
-    if (first !== undefined) void importFile(first);
-    input.value = "";
-  };
   return (
     <>
       <Menu
@@ -28,19 +24,17 @@ export function ListMenu() {
           { label: text.shortcuts, icon: "keyboard", onSelect: () => (shortcutsAreOpen.value = true) },
         ]}
       />
-      <input
-        ref={file}
-        type="file"
-        hidden
+      <FileInput
+        input={file}
+        label={text.importChats}
         accept="application/json,.json"
-        aria-label={text.importChats}
-        onChange={(event) => chosen(event.currentTarget)}
+        onFiles={([first]) => first !== undefined && void importFile(first)}
       />
     </>
   );
 }
 
-/** The name, or with a number behind it where it is taken. */
+/** The name, with a number if it is taken. */
 function freeName(name: string): string {
   const taken = new Set(folders.value.map((folder) => folder.name));
   let free = name;

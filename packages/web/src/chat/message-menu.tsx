@@ -1,4 +1,4 @@
-// What is done to a message less often: another model answers, the branch is deleted.
+// The menu of a message: retry with another model, delete the branch.
 import type { Message } from "../chats/conversation.ts";
 import { pruneBranch } from "../chats/message-changes.ts";
 import { openChat } from "../chats/chat-store.ts";
@@ -30,7 +30,7 @@ export function MessageMenu({ message }: { message: Message }) {
   );
 }
 
-/** Deletes a message and all below it, which can be undone while the message stands. */
+/** Deletes a message and all below it; the toast offers to undo it. */
 export async function prune(message: Message): Promise<void> {
   const { chat, app } = strings.value;
   const branch = openChat.value === null ? [] : branchOf(openChat.value.tree, message.id);

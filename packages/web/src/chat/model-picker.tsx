@@ -1,13 +1,12 @@
-// Which models answer: one, or several side by side, and how many answers each gives.
+// Chooses the models that reply, one or several side by side, and how many replies each gives.
 import type { ManagedModel } from "@ingle/protocol";
 
-import { modelOf } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { strings } from "../strings/strings.ts";
 import { changeChoice, chatModels, currentChoice } from "./current-chat.ts";
 
-/** More columns could not be read. */
+/** More columns would be too narrow to read. */
 const modelsMax = 4;
 const answersMax = 4;
 
@@ -61,7 +60,6 @@ export function ModelPicker() {
   );
 }
 
-/** How many answers each model gives to a question. */
 export function AnswersMenu() {
   const text = strings.value.chat;
   const { answers } = currentChoice.value;
@@ -84,21 +82,15 @@ function itemOf(model: ManagedModel, isChosen: boolean | undefined, onSelect: ()
   return { label: model.id, note: noteOf(model), onSelect, ...(isChosen === undefined ? {} : { isChosen }) };
 }
 
-/** Where the model is, and whether it sees. */
+/** Whether the model is in memory, and whether it reads images. */
 function noteOf(model: ManagedModel): string {
   const text = strings.value.chat;
-  const place = {
+  const states: Partial<Record<ManagedModel["status"], string>> = {
     loaded: text.inMemory,
     failed: text.failedShort,
     available: text.onDisk,
     closed: text.onDisk,
   };
-  const state = model.status in place ? Reflect.get(place, model.status) : text.loadingShort;
-  const sees = model.capabilities.includes("vision") ? [text.seesImages] : [];
-  return [state, ...sees].join(" · ");
-}
-
-/** Chosen models that are on their way into memory, could not get there, or are gone. */
-export function chosenModels(): { id: string; model: ManagedModel | undefined }[] {
-  return currentChoice.value.models.map((id) => ({ id, model: modelOf(id) }));
+  const state = states[model.status] ?? text.loadingShort;
+  return model.capabilities.includes("vision") ? `${state} · ${text.readsImages}` : state;
 }

@@ -1,17 +1,18 @@
-// Says that a chosen model is being loaded, and how far, or why it could not be. The chat stays usable meanwhile.
+// Shows the progress of a chosen model that is loading, or why it could not be loaded. The chat stays usable meanwhile.
 import { linkTo } from "../app/router.ts";
-import { live } from "../connection/connection.ts";
+import { live, modelOf } from "../connection/connection.ts";
 import { Icon } from "../design/icon.tsx";
 import { Progress } from "../design/progress.tsx";
 import { strings } from "../strings/strings.ts";
-import { chosenModels } from "./model-picker.tsx";
+import { currentChoice } from "./current-chat.ts";
 
 export function ModelStates() {
   if (live.value === null) return null;
   return (
     <div class="model-states" role="status">
-      {chosenModels().map(({ id, model }) => {
+      {currentChoice.value.models.map((id) => {
         const text = strings.value.chat;
+        const model = modelOf(id);
         if (model === undefined) return <Problem key={id} sentence={text.modelGone(id)} />;
         if (model.status === "failed")
           return <Problem key={id} sentence={text.modelFailed(id, model.error ?? "")} />;

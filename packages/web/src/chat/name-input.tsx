@@ -1,4 +1,4 @@
-// A name that is changed in its place: Enter takes it, Escape leaves it.
+// Edits a name in place: Enter or leaving the box saves it, Escape discards the change.
 import { useEffect, useRef } from "preact/hooks";
 
 interface NameInputProps {
@@ -14,10 +14,10 @@ export function NameInput({ label, name, onName, onEnd }: NameInputProps) {
   useEffect(() => {
     box.current?.select();
   }, []);
-  const end = (isTaken: boolean) => {
+  const end = (isSaved: boolean) => {
     if (isOver.current) return;
     isOver.current = true;
-    if (isTaken && box.current !== null) onName(box.current.value);
+    if (isSaved && box.current !== null) onName(box.current.value);
     onEnd();
   };
   return (

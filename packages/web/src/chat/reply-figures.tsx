@@ -1,4 +1,4 @@
-// Under an answer: how fast it came, what it took, and how much room its context has left. All of it told by the server.
+// Under a reply: its speed, its tokens, and the context that is left, as reported by the server.
 import type { ReplyFigures, ReplyMessage } from "../chats/conversation.ts";
 import { modelOf } from "../connection/connection.ts";
 import { countText, durationText, rateText } from "../format/in-language.ts";
@@ -35,7 +35,7 @@ function partsOf(figures: ReplyFigures, contextLength: number | null): string[] 
   if (cachedTokens !== null && cachedTokens > 0) parts.push(text.cached(countText(cachedTokens)));
   if (contextLength !== null) {
     const left = Math.max(0, contextLength - promptTokens - completionTokens);
-    parts.push(text.roomLeft(countText(left), countText(contextLength)));
+    parts.push(text.contextLeft(countText(left), countText(contextLength)));
   }
   return parts;
 }

@@ -1,4 +1,4 @@
-// An answer: what was thought, the text, how it ended, and what can be done with it.
+// A reply: thoughts, text, how it ended, and its actions.
 import { openChat, writtenElsewhere } from "../chats/chat-store.ts";
 import type { Message, ReplyError, ReplyMessage } from "../chats/conversation.ts";
 import { childrenOf } from "../chats/message-tree.ts";
@@ -10,7 +10,7 @@ import { countText } from "../format/in-language.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { continueReply, retryReply } from "../replies/ask.ts";
 import { liveReplies, type LiveReply } from "../replies/live-replies.ts";
-import { errorWords, type ErrorWords } from "../strings/error-words.ts";
+import { storedErrorMessage, type ErrorMessage } from "../strings/error-message.ts";
 import { strings } from "../strings/strings.ts";
 import { ContextHelp } from "./context-help.tsx";
 import { MessageMenu } from "./message-menu.tsx";
@@ -46,8 +46,8 @@ export function ReplyView({ message, siblings }: ReplyViewProps) {
 }
 
 /**
- * The text alone with how it ended, as it also stands side by side with others. Only this is drawn with each frame while an
- * answer is written; when it ends, the elements stay, so that nothing is set or coloured a second time.
+ * Thoughts, text and ending. Only this rerenders with each frame while the reply is streamed. The keys keep its elements when
+ * the stream ends, so that formulas and code are not rendered a second time.
  */
 export function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply | undefined }) {
   const { reply } = message;
@@ -91,7 +91,7 @@ function WaitingDots() {
   );
 }
 
-/** How an answer ended that did not come to its own end, and the way on. */
+/** How a reply ended early, and how to continue it. */
 function ReplyEnd({ message }: { message: ReplyMessage }) {
   const text = strings.value.chat;
   const { status, finish, error, figures } = message.reply;
@@ -117,7 +117,7 @@ function CutReply({
       ? null
       : figures.promptTokens + figures.completionTokens;
   return (
-    <ContextHelp model={message.reply.model} usedTokens={used} isFullNote={text.cutByContext}>
+    <ContextHelp model={message.reply.model} usedTokens={used} fullNote={text.cutByContext}>
       <Unfinished message={message} note={text.cutByLimit} />
     </ContextHelp>
   );
@@ -126,7 +126,7 @@ function CutReply({
 function ReplyFailure({ message }: { message: ReplyMessage }) {
   const text = strings.value.chat;
   const { error, model } = message.reply;
-  const words = failureWords(error);
+  const failure = failureMessage(error);
   const isTooLong = error?.code === "context_length_exceeded";
   const again = (
     <div class="row">
@@ -139,10 +139,10 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
     <div class="reply-failure" role="group" aria-label={text.failed}>
       <Icon name="error" />
       <div class="stack">
-        <p>{words.text}</p>
-        {words.detail !== null && <p class="small soft">{words.detail}</p>}
+        <p>{failure.text}</p>
+        {failure.detail !== null && <p class="small soft">{failure.detail}</p>}
         {isTooLong ? (
-          <ContextHelp model={model} usedTokens={error.promptTokens} isFullNote="">
+          <ContextHelp model={model} usedTokens={error.promptTokens} fullNote="">
             {again}
           </ContextHelp>
         ) : (
@@ -153,14 +153,14 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
   );
 }
 
-/** Of a prompt that is too long the page says all that the server does, in its own language. */
-function failureWords(error: ReplyError | null): ErrorWords {
+/** For a prompt that is too long, the page's own sentence has all the figures of the server's. */
+function failureMessage(error: ReplyError | null): ErrorMessage {
   const text = strings.value.chat;
   if (error === null) return { text: text.failed, detail: null };
   const { code, promptTokens, contextLength } = error;
   return code === "context_length_exceeded" && promptTokens !== null && contextLength !== null
     ? { text: text.contextTooLong(countText(promptTokens), countText(contextLength)), detail: null }
-    : errorWords(error);
+    : storedErrorMessage(error);
 }
 
 function Unfinished({ message, note }: { message: ReplyMessage; note: string }) {

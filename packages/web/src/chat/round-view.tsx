@@ -1,4 +1,4 @@
-// Answers to the same question side by side, of several models or several of one. One of them is where the chat goes on.
+// Replies to the same question, side by side. The conversation continues from one of them.
 import type { ReplyMessage } from "../chats/conversation.ts";
 import { chooseMessage } from "../chats/message-changes.ts";
 import { Badge } from "../design/badge.tsx";
@@ -30,10 +30,10 @@ function RoundColumn({ message, isChosen }: { message: ReplyMessage; isChosen: b
     >
       <header class="round-head">
         {isChosen && <Badge tone="accent">{text.chosenAnswer}</Badge>}
-        {/* There is nothing to go on from where no answer came. */}
+        {/* A failed reply without text cannot be continued from. */}
         {!isChosen && (status !== "failed" || message.text !== "") && (
           <Button size="small" onClick={() => void chooseMessage(message.conversationId, message.id)}>
-            {text.goOnWithThis}
+            {text.continueWithThis}
           </Button>
         )}
       </header>

@@ -1,8 +1,8 @@
-// What the keys of the chat page do. Listens while the page is shown.
+// Runs the keyboard shortcuts of the chat page while it is shown.
 import { useEffect } from "preact/hooks";
 
 import { openPath } from "../chats/chat-store.ts";
-import { copyText } from "../design/copy.ts";
+import { copyText } from "../design/copy-button.tsx";
 import { showToast } from "../design/toast.tsx";
 import { strings } from "../strings/strings.ts";
 import { stopWriting } from "./composer.tsx";
@@ -28,10 +28,10 @@ const actions: Record<ShortcutName, () => void> = {
 export function useShortcuts(): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      // A dialog or a menu that is open has its own keys.
+      // An open dialog or menu handles its own keys.
       if (event.defaultPrevented || document.querySelector("dialog[open], .menu:popover-open") !== null)
         return;
-      const name = shortcutOf(event, isWriting(event.target));
+      const name = shortcutOf(event, isTextField(event.target));
       if (name === undefined) return;
       if (name === "stop" && closeDrawers()) return;
       if (name !== "stop") event.preventDefault();
@@ -42,7 +42,7 @@ export function useShortcuts(): void {
   }, []);
 }
 
-/** Escape closes what lies over the chat first. */
+/** Closes the drawers that cover a narrow page. Returns whether any was open. */
 function closeDrawers(): boolean {
   const isNarrow = matchMedia("(max-width: 64rem)").matches;
   if (!isNarrow || (!listIsOpen.value && !panelIsOpen.value)) return false;
@@ -51,11 +51,11 @@ function closeDrawers(): boolean {
   return true;
 }
 
-function isWriting(target: EventTarget | null): boolean {
+function isTextField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 }
 
-/** After the page has been drawn with what was opened. */
+/** Waits for the render that shows the element. */
 function focusOn(selector: string): void {
   setTimeout(() => document.querySelector<HTMLElement>(selector)?.focus());
 }

@@ -1,10 +1,10 @@
-// The keys of the chat, in a list.
+// The list of keyboard shortcuts.
 import { Dialog } from "../design/dialog.tsx";
 import { strings } from "../strings/strings.ts";
 import { shortcuts, type Shortcut } from "./shortcuts.ts";
 import { shortcutsAreOpen } from "./ui-state.ts";
 
-import "./shortcuts-dialog.css";
+import "./chat-dialogs.css";
 
 const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
 

@@ -15,30 +15,30 @@ const press = (
 });
 
 describe("shortcutOf", () => {
-  it("knows Ctrl and Command", () => {
+  it("accepts Ctrl and Command", () => {
     expect(shortcutOf(press("k", { ctrlKey: true }), true)).toBe("search");
     expect(shortcutOf(press("k", { metaKey: true }), true)).toBe("search");
     expect(shortcutOf(press("O", { ctrlKey: true, shiftKey: true }), true)).toBe("newChat");
   });
 
-  it("leaves signs to those who write", () => {
+  it("leaves symbols to a text field", () => {
     expect(shortcutOf(press("/"), false)).toBe("composer");
     expect(shortcutOf(press("/"), true)).toBeUndefined();
     expect(shortcutOf(press("?", { shiftKey: true }), true)).toBeUndefined();
   });
 
-  it("takes a sign wherever it lies on the keyboard", () => {
+  it("accepts a symbol with or without Shift", () => {
     expect(shortcutOf(press("?", { shiftKey: true }), false)).toBe("shortcuts");
     expect(shortcutOf(press("/", { shiftKey: true }), false)).toBe("composer");
   });
 
-  it("does nothing with other keys", () => {
+  it("ignores other keys", () => {
     expect(shortcutOf(press("k"), false)).toBeUndefined();
     expect(shortcutOf(press("k", { ctrlKey: true, shiftKey: true }), false)).toBeUndefined();
     expect(shortcutOf(press("k", { ctrlKey: true, altKey: true }), false)).toBeUndefined();
   });
 
-  it("has no key twice", () => {
+  it("assigns each key once", () => {
     const keys = shortcuts.map(({ key, isControl, isShift }) => `${key} ${isControl} ${isShift}`);
     expect(new Set(keys).size).toBe(keys.length);
   });

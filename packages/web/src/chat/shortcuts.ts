@@ -1,4 +1,4 @@
-// The keys of the chat page: which do what, as data for the list that shows them and for the handler.
+// The keyboard shortcuts of the chat page, as data.
 
 export type ShortcutName =
   | "newChat"
@@ -13,12 +13,12 @@ export type ShortcutName =
 
 export interface Shortcut {
   name: ShortcutName;
-  /** As `KeyboardEvent.key`, in lower case. */
+  /** `KeyboardEvent.key` in lower case. */
   key: string;
   /** Ctrl, or Command on a Mac. */
   isControl: boolean;
   isShift: boolean;
-  /** It works while something is written, too. */
+  /** Works in text fields, too. */
   isGlobal: boolean;
 }
 
@@ -42,17 +42,17 @@ interface PressedKey {
   altKey: boolean;
 }
 
-/** What a key does; undefined when it does nothing here. `isWriting`: the focus is where something is written. */
-export function shortcutOf(pressed: PressedKey, isWriting: boolean): ShortcutName | undefined {
+/** The shortcut of a key press, if there is one. `isTyping`: the focus is in a text field. */
+export function shortcutOf(pressed: PressedKey, isTyping: boolean): ShortcutName | undefined {
   if (pressed.altKey) return undefined;
   const isControl = pressed.ctrlKey || pressed.metaKey;
-  // Where `?` and `/` lie, and whether with Shift, differs by the keyboard: for signs, the sign itself counts.
-  const isSign = (key: string) => /^[^a-z]$/.test(key);
+  // Layouts differ in where `?` and `/` are and whether they need Shift, so Shift is ignored for symbols.
+  const isSymbol = (key: string) => /^[^a-z]$/.test(key);
   return shortcuts.find(
     (shortcut) =>
       shortcut.key === pressed.key.toLowerCase() &&
       shortcut.isControl === isControl &&
-      (isSign(shortcut.key) || shortcut.isShift === pressed.shiftKey) &&
-      (shortcut.isGlobal || !isWriting),
+      (isSymbol(shortcut.key) || shortcut.isShift === pressed.shiftKey) &&
+      (shortcut.isGlobal || !isTyping),
   )?.name;
 }

@@ -1,4 +1,4 @@
-// Steps through the versions of a message.
+// Arrows to step through the versions of a message.
 import type { Message } from "../chats/conversation.ts";
 import { chooseMessage } from "../chats/message-changes.ts";
 import { IconButton } from "../design/button.tsx";

@@ -1,21 +1,21 @@
-// Keeps the end of a growing thread in view, but only for those who are at its end.
+// Keeps the end of a growing thread in view, unless the user has scrolled up.
 import { useSignal, type Signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
-/** So near to the end counts as being there. */
+/** Closer than this counts as being at the end. */
 const nearPx = 60;
 
-export interface Sticking {
-  /** What scrolls. */
+interface Sticking {
+  /** The scrolling element. */
   frame: RefObject<HTMLDivElement | null>;
-  /** What grows inside of it. */
+  /** The growing content inside it. */
   inner: RefObject<HTMLDivElement | null>;
   isAtBottom: Signal<boolean>;
   toBottom: () => void;
 }
 
-/** Begins at the end whenever `key` changes, such as with another conversation. */
+/** Scrolls to the end whenever `key` changes, such as with another conversation. */
 export function useStickToBottom(key: string): Sticking {
   const frame = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
@@ -32,7 +32,7 @@ export function useStickToBottom(key: string): Sticking {
     let lastTop = view.scrollTop;
     const onScroll = () => {
       const { scrollTop, scrollHeight, clientHeight } = view;
-      // Content that grows moves the end away, not the person: only scrolling up leaves it.
+      // Growing content also moves the end away; only scrolling up means that the user left it.
       if (scrollHeight - scrollTop - clientHeight < nearPx) isAtBottom.value = true;
       else if (scrollTop < lastTop) isAtBottom.value = false;
       lastTop = scrollTop;

@@ -1,4 +1,4 @@
-// What a model thought before its answer: folded, with how long it took.
+// The thoughts before a reply, collapsed, with how long they took.
 import { durationText } from "../format/in-language.ts";
 import { Icon } from "../design/icon.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
@@ -8,7 +8,7 @@ import { useState } from "preact/hooks";
 interface ThinkingViewProps {
   thinking: string;
   thinkingMs: number | null;
-  /** It still thinks. */
+  /** Whether the model is still thinking. */
   isOpen: boolean;
 }
 
@@ -27,7 +27,7 @@ export function ThinkingView({ thinking, thinkingMs, isOpen }: ThinkingViewProps
         <span>{title}</span>
         <Icon name="chevronDown" size={16} />
       </summary>
-      {/* Folded thoughts are not drawn: they may be longer than the answer. */}
+      {/* Collapsed thoughts are not rendered: they may be longer than the reply. */}
       {isUnfolded && (
         <div class="thinking-text">
           <Markdown text={thinking} isOpen={isOpen} />

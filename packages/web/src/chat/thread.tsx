@@ -1,4 +1,4 @@
-// The messages of the open conversation along its path.
+// The messages on the path of the open conversation.
 import { openChat, openPath } from "../chats/chat-store.ts";
 import type { Message, ReplyMessage } from "../chats/conversation.ts";
 import { siblingsOf } from "../chats/message-tree.ts";
@@ -16,14 +16,14 @@ import "./thread.css";
 export function Thread() {
   const path = openPath.value;
   const lastQuestion = path.findLast(({ role }) => role === "user");
-  // A message of one's own is a reason to look at the end again.
+  // A new message of the user scrolls to the end.
   const { frame, inner, isAtBottom, toBottom } = useStickToBottom(
     `${openChat.value?.id ?? ""} ${lastQuestion?.id ?? ""}`,
   );
   const text = strings.value.chat;
   return (
     <div class="thread-frame">
-      {/* It scrolls, so the keyboard has to reach it. */}
+      {/* Focusable, so that the keyboard can scroll it. */}
       <div ref={frame} class="thread" role="region" aria-label={text.thread} tabIndex={0}>
         <div ref={inner} class="thread-inner">
           {currentConversation.value === undefined && <EmptyThread />}

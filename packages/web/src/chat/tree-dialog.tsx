@@ -1,9 +1,9 @@
-// The whole tree of a conversation: every version of every message, to go on from, or to delete.
+// The whole tree of a conversation: every version of every message, to continue from or to delete.
 import { openChat, openPath } from "../chats/chat-store.ts";
 import type { Message } from "../chats/conversation.ts";
 import { chooseMessage } from "../chats/message-changes.ts";
 import { childrenOf, type MessageTree } from "../chats/message-tree.ts";
-import { titleOf } from "../chats/title.ts";
+import { titleOf } from "../chats/conversation-text.ts";
 import { Badge } from "../design/badge.tsx";
 import { IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
@@ -11,7 +11,7 @@ import { strings } from "../strings/strings.ts";
 import { prune } from "./message-menu.tsx";
 import { treeIsOpen } from "./ui-state.ts";
 
-import "./tree-dialog.css";
+import "./chat-dialogs.css";
 
 export function TreeDialog() {
   const text = strings.value.chat;
@@ -27,12 +27,12 @@ export function TreeDialog() {
 
 interface BranchProps {
   tree: MessageTree<Message>;
-  /** The message whose followers are shown; null for the first ones. */
+  /** Shows the messages below this one; null for the first messages. */
   from: string | null;
   onChosen: () => void;
 }
 
-/** A chain of single messages is one list; only where it forks, a level begins. */
+/** A chain without forks is one list; each fork adds a level. */
 function Branch({ tree, from, onChosen }: BranchProps) {
   const chain: Message[] = [];
   let next = childrenOf(tree, from);
@@ -62,7 +62,7 @@ function TreeNode({ message, onChosen }: { message: Message; onChosen: () => voi
   const isShown = openPath.value.some(({ id }) => id === message.id);
   const isEnd = openPath.value.at(-1)?.id === message.id;
   const who = message.role === "user" ? text.you : message.reply.model;
-  const said = titleOf(message.text);
+  const title = titleOf(message.text);
   return (
     <div class={`tree-node ${isShown ? "shown" : ""}`}>
       <button
@@ -73,7 +73,7 @@ function TreeNode({ message, onChosen }: { message: Message; onChosen: () => voi
         }}
       >
         <span class="tree-who">{who}</span>
-        <span class="row-title">{said === "" ? "…" : said}</span>
+        <span class="row-title">{title === "" ? "…" : title}</span>
         {isEnd && <Badge tone="accent">{text.treeHere}</Badge>}
       </button>
       <IconButton icon="trash" size="small" label={text.treeDelete} onClick={() => void prune(message)} />

@@ -1,15 +1,14 @@
-// A message of the person: what was attached, the text, and ways to edit it or to see its other versions.
+// A message of the user: attachments, text, and its actions.
 import { useState } from "preact/hooks";
 
 import type { Message, UserMessage } from "../chats/conversation.ts";
-import { Button } from "../design/button.tsx";
+import { Button, IconButton } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
-import { IconButton } from "../design/button.tsx";
 import { TextArea } from "../design/field.tsx";
 import { showError } from "../design/toast.tsx";
 import { editMessage } from "../replies/ask.ts";
 import { strings } from "../strings/strings.ts";
-import { KeptAttachments } from "./kept-attachments.tsx";
+import { SentAttachments } from "./attachments.tsx";
 import { MessageMenu } from "./message-menu.tsx";
 import { SiblingSwitch } from "./sibling-switch.tsx";
 
@@ -23,7 +22,7 @@ export function UserMessageView({ message, siblings }: UserMessageProps) {
   const text = strings.value.chat;
   return (
     <article class="message user" aria-label={text.you}>
-      <KeptAttachments attachments={message.attachments} />
+      <SentAttachments attachments={message.attachments} />
       {isEditing ? (
         <EditForm message={message} onEnd={() => setEditing(false)} />
       ) : (

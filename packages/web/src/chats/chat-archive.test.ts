@@ -1,23 +1,17 @@
 import { describe, expect, it } from "vitest";
 
+import { exampleConversation, exampleReplyMessage } from "../../test/examples.ts";
 import { makeArchive, readArchive, withNewIds, type ArchivedChat } from "./chat-archive.ts";
 import { emptySettings } from "./conversation.ts";
 import { linearPath, makeTree } from "./message-tree.ts";
 
 const chat: ArchivedChat = {
-  conversation: {
-    id: "c",
-    title: "Bread",
-    isNamed: true,
+  conversation: exampleConversation({
     folderId: "baking",
-    createdAt: 1,
-    updatedAt: 2,
-    deletedAt: null,
     chosen: { "": "q", q: "a1" },
-    models: ["m"],
     answers: 2,
     settings: { ...emptySettings, temperature: 0, effort: "low" },
-  },
+  }),
   messages: [
     {
       role: "user",
@@ -28,24 +22,7 @@ const chat: ArchivedChat = {
       text: "?",
       attachments: [{ kind: "image", id: "f", name: "a.png", type: "image/png", bytes: 3 }],
     },
-    ...["a1", "a2"].map((id, at) => ({
-      role: "assistant" as const,
-      id,
-      conversationId: "c",
-      parentId: "q",
-      createdAt: 4 + at,
-      text: "!",
-      reply: {
-        model: "m",
-        round: "r",
-        thinking: "",
-        thinkingMs: null,
-        status: "done" as const,
-        finish: "stop" as const,
-        error: null,
-        figures: null,
-      },
-    })),
+    ...["a1", "a2"].map((id, at) => exampleReplyMessage({ id, text: "!", createdAt: 4 + at })),
   ],
   images: { f: "data:image/png;base64,AA==" },
 };
@@ -54,27 +31,27 @@ const archive = makeArchive([chat], [{ id: "baking", name: "Baking", createdAt: 
 const text = JSON.stringify(archive);
 
 describe("readArchive", () => {
-  it("reads what makeArchive made", () => {
+  it("reads what makeArchive writes", () => {
     expect(readArchive(text)).toEqual(archive);
   });
 
   it.each([
-    ["no JSON", "nothing"],
+    ["text that is not JSON", "nothing"],
     ["another format", text.replace("ingle-chats", "other-chats")],
     ["a newer version", text.replace('"version":1', '"version":2')],
-    ["a text where a number must be", text.replace('"createdAt":3', '"createdAt":"3"')],
-    ["a role that there is not", text.replace('"role":"user"', '"role":"tool"')],
-    ["a setting that there is not", text.replace('"effort":"low"', '"effort":"giant"')],
-    ["a list where an object must be", text.replace(/"chosen":\{[^}]*\}/, '"chosen":[]')],
-    ["a part that is missing", text.replace('"presets":[]', '"more":[]')],
-  ])("refuses %s", (_what, wrong) => {
+    ["text in place of a number", text.replace('"createdAt":3', '"createdAt":"3"')],
+    ["an unknown role", text.replace('"role":"user"', '"role":"tool"')],
+    ["an unknown setting", text.replace('"effort":"low"', '"effort":"giant"')],
+    ["a list in place of an object", text.replace(/"chosen":\{[^}]*\}/, '"chosen":[]')],
+    ["a missing part", text.replace('"presets":[]', '"more":[]')],
+  ])("rejects %s", (_what, wrong) => {
     expect(wrong).not.toBe(text);
     expect(readArchive(wrong)).toBeUndefined();
   });
 });
 
 describe("withNewIds", () => {
-  it("keeps the tree and its images under other ids", () => {
+  it("keeps the tree and its images under new ids", () => {
     const { conversation, messages, images } = withNewIds(chat);
     expect(conversation.id).not.toBe("c");
     const ids = new Set(messages.map(({ id }) => id));

@@ -1,5 +1,4 @@
-// The file of an export: all chats as JSON, with their images inside. What comes back in is checked whole before anything of
-// it is kept: it may come from anywhere.
+// The export file: all chats as JSON, including their images. An import is validated completely before any of it is stored.
 import {
   efforts,
   emptySettings,
@@ -15,7 +14,7 @@ import {
 export interface ArchivedChat {
   conversation: Conversation;
   messages: Message[];
-  /** `data:` URLs of images by the ids of their attachments. */
+  /** `data:` URLs of images, by attachment id. */
   images: Record<string, string>;
 }
 
@@ -35,7 +34,7 @@ export function makeArchive(
   return { format: "ingle-chats", version: 1, chats, folders: [...folders], presets: [...presets] };
 }
 
-/** Reads an export; undefined when it is none, or a part of it is not as it must be. */
+/** Parses an export; undefined if any part of it is invalid. */
 export function readArchive(text: string): ChatArchive | undefined {
   let json: unknown;
   try {
@@ -46,7 +45,7 @@ export function readArchive(text: string): ChatArchive | undefined {
   return isArchive(json) ? json : undefined;
 }
 
-/** The same chats under ids of their own, so that an import never writes over what is there. */
+/** A copy with new ids, so that an import never overwrites anything. */
 export function withNewIds({ conversation, messages, images }: ArchivedChat): ArchivedChat {
   const ids = new Map<string, string>();
   const renew = (id: string) => {

@@ -1,17 +1,17 @@
-// What a person does with whole conversations and folders: begin, rename, move, delete and bring back.
+// Changes to conversations, folders and presets.
 import { computed, signal } from "@preact/signals";
 
+import { byName, chatStorage, conversations, folders, presets, replaceConversation } from "./chat-store.ts";
 import {
-  chatStorage,
-  conversations,
-  folders,
-  presets,
-  replaceConversation,
-  startChats,
-} from "./chat-store.ts";
-import { emptySettings, newId, type ChatSettings, type Conversation, type Folder } from "./conversation.ts";
+  emptySettings,
+  newId,
+  type ChatSettings,
+  type Conversation,
+  type Folder,
+  type Preset,
+} from "./conversation.ts";
 
-/** What a conversation begins with that is not kept before its first message. */
+/** What a new conversation starts with; not stored before its first message. */
 export interface Draft {
   models: string[];
   answers: number;
@@ -19,7 +19,7 @@ export interface Draft {
   folderId: string | null;
 }
 
-/** The draft of the next new conversation; null begins with the default preset and the models used last. */
+/** The draft of the next new conversation; null means the default preset and the models used last. */
 export const draft = signal<Draft | null>(null);
 
 export const currentDraft = computed<Draft>(
@@ -32,7 +32,7 @@ export const currentDraft = computed<Draft>(
     },
 );
 
-/** Makes a conversation of the draft. */
+/** Stores a new conversation with the draft's models and settings. */
 export async function beginConversation(title: string): Promise<Conversation> {
   const now = Date.now();
   const conversation: Conversation = {
@@ -51,7 +51,7 @@ export async function beginConversation(title: string): Promise<Conversation> {
   return conversation;
 }
 
-/** Changes what is kept of a conversation, as it is at that moment. */
+/** Changes the stored state of a conversation. */
 export async function changeConversation(
   id: string,
   change: (conversation: Conversation) => Conversation,
@@ -60,7 +60,7 @@ export async function changeConversation(
   if (changed !== undefined) replaceConversation(changed);
 }
 
-/** A name that the person gives; the empty one leaves the naming to the first message. */
+/** Renames a conversation; an empty name changes nothing. */
 export async function renameConversation(id: string, title: string): Promise<void> {
   const name = title.trim();
   if (name !== "") await changeConversation(id, (before) => ({ ...before, title: name, isNamed: true }));
@@ -70,7 +70,7 @@ export async function moveConversation(id: string, folderId: string | null): Pro
   await changeConversation(id, (before) => ({ ...before, folderId }));
 }
 
-/** Takes a conversation out of the list; `restoreConversation` brings it back for some minutes. */
+/** Marks a conversation as deleted; `restoreConversation` can bring it back for ten minutes. */
 export async function deleteConversation(id: string): Promise<void> {
   const deletedAt = Date.now();
   await changeConversation(id, (before) => ({ ...before, deletedAt }));
@@ -80,17 +80,15 @@ export async function restoreConversation(id: string): Promise<void> {
   await changeConversation(id, (before) => ({ ...before, deletedAt: null }));
 }
 
-export async function addFolder(name: string): Promise<Folder> {
-  const folder = { id: newId(), name: name.trim(), createdAt: Date.now() };
-  await putFolder(folder);
-  return folder;
+export async function addFolder(name: string): Promise<void> {
+  await putFolder({ id: newId(), name: name.trim(), createdAt: Date.now() });
 }
 
 export async function renameFolder(folder: Folder, name: string): Promise<void> {
   if (name.trim() !== "") await putFolder({ ...folder, name: name.trim() });
 }
 
-/** Removes a folder; its conversations stay, in none. */
+/** Removes a folder and keeps its conversations. */
 export async function removeFolder(id: string): Promise<void> {
   await (await chatStorage()).removeFolder(id);
   folders.value = folders.value.filter((folder) => folder.id !== id);
@@ -100,8 +98,30 @@ export async function removeFolder(id: string): Promise<void> {
 }
 
 async function putFolder(folder: Folder): Promise<void> {
-  const { storage } = await startChats();
-  await storage.putFolder(folder);
-  const others = folders.value.filter(({ id }) => id !== folder.id);
-  folders.value = [...others, folder].toSorted((a, b) => a.name.localeCompare(b.name));
+  await (await chatStorage()).putFolder(folder);
+  folders.value = byName([...folders.value.filter(({ id }) => id !== folder.id), folder]);
+}
+
+/** Saves settings as a preset; replaces the settings of a preset with this name. */
+export async function savePreset(name: string, settings: ChatSettings): Promise<Preset> {
+  const known = presets.value.find((preset) => preset.name === name);
+  const preset: Preset = { id: known?.id ?? newId(), name, isDefault: known?.isDefault ?? false, settings };
+  await putPresets([preset]);
+  return preset;
+}
+
+export async function removePreset(id: string): Promise<void> {
+  await (await chatStorage()).removePreset(id);
+  presets.value = presets.value.filter((preset) => preset.id !== id);
+}
+
+/** Makes a preset, or none, the default of new chats. */
+export async function setDefaultPreset(id: string | null): Promise<void> {
+  await putPresets(presets.value.map((preset) => ({ ...preset, isDefault: preset.id === id })));
+}
+
+async function putPresets(changed: readonly Preset[]): Promise<void> {
+  await (await chatStorage()).putPresets(changed);
+  const ids = new Set(changed.map(({ id }) => id));
+  presets.value = byName([...presets.value.filter(({ id }) => !ids.has(id)), ...changed]);
 }

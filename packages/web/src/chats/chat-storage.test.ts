@@ -1,28 +1,17 @@
-// Two tabs on one database: fake-indexeddb stands for the browser's.
+// Two tabs share one database, which fake-indexeddb provides.
 import * as browserDatabase from "fake-indexeddb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { exampleConversation, exampleReplyMessage } from "../../test/examples.ts";
 import { ChatStorage } from "./chat-storage.ts";
-import { emptySettings, type Conversation, type Message, type ReplyMessage } from "./conversation.ts";
+import type { Message } from "./conversation.ts";
 import { openDatabase, type ChatDatabase } from "./database.ts";
 import { joinTabs, type Change } from "./tabs.ts";
 
-// idb takes the browser's classes by their names when it opens a database.
+// idb looks up the browser's classes by name.
 Object.assign(globalThis, browserDatabase);
 
-const conversation: Conversation = {
-  id: "c",
-  title: "Bread",
-  isNamed: false,
-  folderId: null,
-  createdAt: 1,
-  updatedAt: 1,
-  deletedAt: null,
-  chosen: {},
-  models: ["m"],
-  answers: 1,
-  settings: emptySettings,
-};
+const conversation = exampleConversation();
 
 const question: Message = {
   role: "user",
@@ -34,24 +23,7 @@ const question: Message = {
   attachments: [{ kind: "image", id: "f", name: "a.png", type: "image/png", bytes: 3 }],
 };
 
-const reply: ReplyMessage = {
-  role: "assistant",
-  id: "a",
-  conversationId: "c",
-  parentId: "q",
-  createdAt: 3,
-  text: "",
-  reply: {
-    model: "m",
-    round: "r",
-    thinking: "",
-    thinkingMs: null,
-    status: "writing",
-    finish: null,
-    error: null,
-    figures: null,
-  },
-};
+const reply = exampleReplyMessage({}, { status: "writing", finish: null });
 
 const file = { id: "f", conversationId: "c", data: new Blob(["png"]) };
 
@@ -74,7 +46,7 @@ afterEach(() => {
 });
 
 describe("two tabs that change the same conversation", () => {
-  it("lose neither's change", async () => {
+  it("keep the changes of both", async () => {
     await one.addConversation(conversation);
     await Promise.all([
       one.changeConversation("c", (before) => ({ ...before, title: "Rye" })),
@@ -85,7 +57,7 @@ describe("two tabs that change the same conversation", () => {
     expect(await one.conversation("c")).toMatchObject({ title: "Rye", folderId: "baking", answers: 3 });
   });
 
-  it("both keep the messages that they add", async () => {
+  it("keep the messages that both add", async () => {
     await one.addConversation(conversation);
     await Promise.all([
       one.addMessages("c", [question], [file]),
@@ -95,7 +67,7 @@ describe("two tabs that change the same conversation", () => {
     expect(await other.file("f")).toBeDefined();
   });
 
-  it("do not bring back what the other has removed", async () => {
+  it("do not restore what the other has removed", async () => {
     await one.addConversation(conversation, [question, reply]);
     await other.removeMessages("c", [reply]);
     await one.saveReplies([{ ...reply, text: "An hour" }]);
@@ -108,19 +80,19 @@ describe("two tabs that change the same conversation", () => {
 });
 
 describe("ChatStorage", () => {
-  it("saves how far a reply is", async () => {
+  it("saves the progress of a reply", async () => {
     await one.addConversation(conversation, [question, reply]);
     await one.saveReplies([{ ...reply, text: "An hour" }]);
     expect((await other.message("a"))?.text).toBe("An hour");
   });
 
-  it("forgets the bytes of images with their messages", async () => {
+  it("removes images with their messages", async () => {
     await one.addConversation(conversation, [question], [file]);
     await one.removeMessages("c", [question]);
     expect(await one.file("f")).toBeUndefined();
   });
 
-  it("purges a conversation with all that belongs to it, and nothing else", async () => {
+  it("purges a conversation with its messages and files, and nothing else", async () => {
     await one.addConversation(conversation, [question, reply], [file]);
     await one.addConversation({ ...conversation, id: "d" }, [{ ...question, id: "dq", conversationId: "d" }]);
     await one.purge("c");
@@ -130,14 +102,14 @@ describe("ChatStorage", () => {
     expect(await one.messagesOf("d")).toHaveLength(1);
   });
 
-  it("leaves the conversations of a removed folder", async () => {
+  it("keeps the conversations of a removed folder", async () => {
     await one.putFolder({ id: "baking", name: "Baking", createdAt: 0 });
     await one.addConversation({ ...conversation, folderId: "baking" });
     await one.removeFolder("baking");
     expect(await one.all()).toMatchObject({ folders: [], conversations: [{ id: "c", folderId: null }] });
   });
 
-  it("tells the other tabs what it has changed", async () => {
+  it("announces its changes", async () => {
     await one.addConversation(conversation);
     await one.addMessages("c", [question]);
     await one.changeConversation("gone", (before) => before);
@@ -149,7 +121,7 @@ describe("ChatStorage", () => {
 });
 
 describe("joinTabs", () => {
-  it("tells changes to the others, and finds out who writes a reply", async () => {
+  it("announces changes to other tabs, and asks them who is writing a reply", async () => {
     const heard: Change[] = [];
     const first = joinTabs({ name: "tabs-test", onChange: () => {}, isWriting: () => false });
     const second = joinTabs({

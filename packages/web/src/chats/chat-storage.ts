@@ -1,18 +1,18 @@
-// Reads and writes what is kept of chats. Each change is one transaction on what is there at that moment, so that two tabs
-// change different things of the same conversation without losing either.
+// Reads and writes chats in IndexedDB. Each change is one transaction on the current state, so that two tabs can change the same
+// conversation without losing either change.
 import type {
   Attachment,
   Conversation,
   Folder,
-  KeptFile,
   Message,
   Preset,
   ReplyMessage,
+  StoredFile,
 } from "./conversation.ts";
 import type { ChatDatabase } from "./database.ts";
 import type { Change } from "./tabs.ts";
 
-export interface KeptChats {
+interface StoredChats {
   conversations: Conversation[];
   folders: Folder[];
   presets: Preset[];
@@ -27,8 +27,8 @@ export class ChatStorage {
     this.#announce = announce;
   }
 
-  /** Everything but messages and files. */
-  async all(): Promise<KeptChats> {
+  /** Everything except messages and files. */
+  async all(): Promise<StoredChats> {
     const [conversations, folders, presets] = await Promise.all([
       this.#database.getAll("conversations"),
       this.#database.getAll("folders"),
@@ -41,7 +41,7 @@ export class ChatStorage {
     return this.#database.get("conversations", id);
   }
 
-  /** In the order of their making. */
+  /** The oldest first. */
   async messagesOf(conversationId: string): Promise<Message[]> {
     const messages = await this.#database.getAllFromIndex("messages", "conversation", conversationId);
     return messages.toSorted((a, b) => a.createdAt - b.createdAt);
@@ -51,20 +51,20 @@ export class ChatStorage {
     return this.#database.get("messages", id);
   }
 
-  /** The bytes of an image; undefined when its message was removed. */
+  /** The bytes of an image; undefined if its message was removed. */
   async file(id: string): Promise<Blob | undefined> {
     return (await this.#database.get("files", id))?.data;
   }
 
-  filesOf(conversationId: string): Promise<KeptFile[]> {
+  filesOf(conversationId: string): Promise<StoredFile[]> {
     return this.#database.getAllFromIndex("files", "conversation", conversationId);
   }
 
-  /** Adds whole conversations, such as a new one or those of an import. */
+  /** Adds a conversation, such as a new or an imported one. */
   async addConversation(
     conversation: Conversation,
     messages: readonly Message[] = [],
-    files: readonly KeptFile[] = [],
+    files: readonly StoredFile[] = [],
   ) {
     const transaction = this.#database.transaction(["conversations", "messages", "files"], "readwrite");
     await Promise.all([
@@ -76,7 +76,7 @@ export class ChatStorage {
     this.#announce({ kind: "conversation", id: conversation.id });
   }
 
-  /** Changes a conversation as it is now. Resolves with the new one, or undefined when it is gone. */
+  /** Changes the current state of a conversation. Resolves with the new state, or undefined if it no longer exists. */
   async changeConversation(
     id: string,
     change: (conversation: Conversation) => Conversation,
@@ -90,8 +90,8 @@ export class ChatStorage {
     return after;
   }
 
-  /** Adds messages with the bytes of their images; nothing when the conversation is gone. */
-  async addMessages(conversationId: string, messages: readonly Message[], files: readonly KeptFile[] = []) {
+  /** Adds messages with the bytes of their images; does nothing if the conversation no longer exists. */
+  async addMessages(conversationId: string, messages: readonly Message[], files: readonly StoredFile[] = []) {
     const transaction = this.#database.transaction(["conversations", "messages", "files"], "readwrite");
     const isThere = (await transaction.objectStore("conversations").count(conversationId)) > 0;
     if (isThere) {
@@ -101,16 +101,16 @@ export class ChatStorage {
       ]);
     }
     await transaction.done;
-    if (isThere) this.#tell(conversationId, messages);
+    if (isThere) this.#announceMessages(conversationId, messages);
   }
 
-  /** Saves how far replies are. One that was removed meanwhile, here or in another tab, stays removed. */
+  /** Updates replies. One that was removed meanwhile, here or in another tab, stays removed. */
   async saveReplies(replies: readonly ReplyMessage[]) {
     const transaction = this.#database.transaction("messages", "readwrite");
     const known = await Promise.all(replies.map(({ id }) => transaction.store.count(id)));
     const there = replies.filter((_reply, at) => (known[at] ?? 0) > 0);
     await Promise.all([...there.map((reply) => transaction.store.put(reply)), transaction.done]);
-    for (const reply of there) this.#tell(reply.conversationId, [reply]);
+    for (const reply of there) this.#announceMessages(reply.conversationId, [reply]);
   }
 
   async removeMessages(conversationId: string, messages: readonly Message[]) {
@@ -121,10 +121,10 @@ export class ChatStorage {
       ...files.map((id) => transaction.objectStore("files").delete(id)),
       transaction.done,
     ]);
-    this.#tell(conversationId, messages);
+    this.#announceMessages(conversationId, messages);
   }
 
-  /** Removes a conversation with all that belongs to it, for good. */
+  /** Permanently removes a conversation with its messages and files. */
   async purge(conversationId: string) {
     const transaction = this.#database.transaction(["conversations", "messages", "files"], "readwrite");
     await transaction.objectStore("conversations").delete(conversationId);
@@ -142,7 +142,7 @@ export class ChatStorage {
     this.#announce({ kind: "folders" });
   }
 
-  /** Removes a folder; its conversations stay, in none. */
+  /** Removes a folder and keeps its conversations. */
   async removeFolder(id: string) {
     const transaction = this.#database.transaction(["folders", "conversations"], "readwrite");
     const conversations = transaction.objectStore("conversations");
@@ -154,7 +154,7 @@ export class ChatStorage {
     for (const conversation of inside) this.#announce({ kind: "conversation", id: conversation.id });
   }
 
-  /** Writes presets; of several with `isDefault`, the person's last choice has to be cleared in the others first. */
+  /** Writes presets. The caller ensures that at most one is the default. */
   async putPresets(presets: readonly Preset[]) {
     const transaction = this.#database.transaction("presets", "readwrite");
     await Promise.all([...presets.map((preset) => transaction.store.put(preset)), transaction.done]);
@@ -166,12 +166,11 @@ export class ChatStorage {
     this.#announce({ kind: "presets" });
   }
 
-  #tell(conversationId: string, messages: readonly Message[]) {
+  #announceMessages(conversationId: string, messages: readonly Message[]) {
     this.#announce({ kind: "messages", conversationId, ids: messages.map(({ id }) => id) });
   }
 }
 
-/** What was attached to a message. */
 export function attachmentsOf(message: Message): readonly Attachment[] {
   return message.role === "user" ? message.attachments : [];
 }

@@ -1,7 +1,7 @@
-// The chats of this browser as signals: the list, folders, presets, and the conversation that is open. Other tabs' changes
-// come in by themselves.
+// The chats of this browser as signals: conversations, folders, presets, and the open conversation. Follows changes of other tabs.
 import { computed, signal } from "@preact/signals";
 
+import { pause } from "../connection/reconnect.ts";
 import { liveReplies } from "../replies/live-replies.ts";
 import { ChatStorage } from "./chat-storage.ts";
 import type { Conversation, Folder, Message, Preset } from "./conversation.ts";
@@ -12,36 +12,36 @@ import { isUnsavedReply, saveUnsaved } from "./unsaved-replies.ts";
 
 const storeName = "ingle-chats";
 
-/** Deleted conversations can be brought back for so long; the next start after it forgets them. */
-const deletedMs = 10 * 60_000;
+/** How long a deleted conversation can be restored. The first start of the page after that purges it. */
+const restorableMs = 10 * 60_000;
 
-export interface OpenChat {
+interface OpenChat {
   readonly id: string;
   readonly tree: MessageTree<Message>;
 }
 
-/** All but deleted ones, the last used first. */
+/** All except deleted ones, the last used first. */
 export const conversations = signal<readonly Conversation[]>([]);
 export const folders = signal<readonly Folder[]>([]);
 export const presets = signal<readonly Preset[]>([]);
 
-/** `outdated`: another tab has a newer page, and this one has to be loaded again. */
+/** `outdated`: another tab has a newer version of the page, so this one has to be reloaded. */
 export const storageState = signal<"opening" | "ready" | "outdated" | { failed: string }>("opening");
 
-/** The conversation whose messages are here; null while none is open, or it is being read. */
+/** The open conversation; null while there is none, and while it is read. */
 export const openChat = signal<OpenChat | null>(null);
 
-/** The messages that are shown, from the first on. */
+/** The visible messages, the first one first. */
 export const openPath = computed<readonly Message[]>(() =>
   openChat.value === null ? [] : linearPath(openChat.value.tree),
 );
 
-/** Replies of the open conversation that another tab has said it writes. */
+/** Ids of replies in the open conversation that another tab is writing. */
 export const writtenElsewhere = signal<ReadonlySet<string>>(new Set());
 
-/** How often a tab that writes is asked whether it still does, and how long it may take to answer then: it is busy. */
-const askAgainMs = 2_000;
-const patientMs = 3_000;
+/** How often a writing tab is asked whether it still writes, and how long a busy tab may take to answer. */
+const pollMs = 2_000;
+const busyTabMs = 3_000;
 
 interface Store {
   storage: ChatStorage;
@@ -50,13 +50,13 @@ interface Store {
 
 let store: Promise<Store> | undefined;
 
-/** Opens the database; what it holds is in the signals then. Further calls wait for the first. */
+/** Opens the database and fills the signals. Later calls return the same promise. */
 export function startChats(): Promise<Store> {
   store ??= open();
   return store;
 }
 
-/** What is kept, to be changed: the signals follow through `replaceConversation` and `showTree`. */
+/** The database. After a change, update the signals with `replaceConversation` or `showTree`. */
 export async function chatStorage(): Promise<ChatStorage> {
   return (await startChats()).storage;
 }
@@ -66,17 +66,16 @@ async function open(): Promise<Store> {
     const database = await openDatabase(storeName, () => {
       storageState.value = "outdated";
     });
-    const isWritten = (id: string) => liveReplies.value.has(id);
     const tabs = joinTabs({
       name: storeName,
-      isWriting: isWritten,
+      isWriting: (id) => liveReplies.value.has(id),
       onChange: (change) => void follow(change),
     });
     const storage = new ChatStorage(database, (change) => tabs.announce(change));
     await readAll(storage);
-    await takeUnsaved(storage);
+    await recoverUnsaved(storage);
     addEventListener("storage", ({ key, newValue }) => {
-      if (newValue !== null && isUnsavedReply(key)) void takeUnsaved(storage);
+      if (newValue !== null && isUnsavedReply(key)) void recoverUnsaved(storage);
     });
     storageState.value = "ready";
     return { storage, tabs };
@@ -87,16 +86,16 @@ async function open(): Promise<Store> {
 }
 
 async function readAll(storage: ChatStorage): Promise<void> {
-  const kept = await storage.all();
+  const stored = await storage.all();
   const now = Date.now();
-  const isForgotten = ({ deletedAt }: Conversation) => deletedAt !== null && deletedAt < now - deletedMs;
-  conversations.value = sorted(kept.conversations.filter(({ deletedAt }) => deletedAt === null));
-  folders.value = byName(kept.folders);
-  presets.value = byName(kept.presets);
-  for (const { id } of kept.conversations.filter(isForgotten)) await storage.purge(id);
+  const isExpired = ({ deletedAt }: Conversation) => deletedAt !== null && deletedAt < now - restorableMs;
+  conversations.value = sorted(stored.conversations.filter(({ deletedAt }) => deletedAt === null));
+  folders.value = byName(stored.folders);
+  presets.value = byName(stored.presets);
+  for (const { id } of stored.conversations.filter(isExpired)) await storage.purge(id);
 }
 
-/** Shows the messages of a conversation. One that is not there (any more) opens as an empty one. */
+/** Opens a conversation. One that does not exist opens empty. */
 export async function openConversation(id: string): Promise<void> {
   if (openChat.value?.id === id) return;
   openChat.value = null;
@@ -108,31 +107,30 @@ export async function openConversation(id: string): Promise<void> {
   for (const message of messages) void watchWriting(message, { storage, tabs });
 }
 
-/** Shows none, such as for a conversation that begins. */
 export function closeConversation(): void {
   wanted = undefined;
   openChat.value = null;
 }
 
-/** The conversation that was asked for last: another one's messages may arrive later. */
+/** The last requested conversation: the messages of an earlier request may arrive later. */
 let wanted: string | undefined;
 
-/** Brings replies into the database that another page could not save, such as one that was closed. */
-async function takeUnsaved(storage: ChatStorage): Promise<void> {
+/** Moves replies into the database that a page could not save, for example because it was closed. */
+async function recoverUnsaved(storage: ChatStorage): Promise<void> {
   try {
     const replies = await saveUnsaved(localStorage, (each) => storage.saveReplies(each));
     for (const reply of replies) showMessages(reply.conversationId, [reply]);
   } catch {
-    // The database refuses them still: they stay where they are, for the next start.
+    // The database still rejects them; they stay in localStorage until the next start.
   }
 }
 
-/** The replies that `watchWriting` is at. */
+/** Ids of the replies that `watchWriting` is watching. */
 const watched = new Set<string>();
 
 /**
- * Finds out who writes a reply that is not whole: this page, another tab, or nobody any more, as its page has gone without being able
- * to say so. Ends once it is whole or another conversation is open.
+ * Finds out who is writing an unfinished reply: this page, another tab, or nobody, if its page is gone. Then the reply is marked as
+ * interrupted. Returns when the reply is finished or another conversation is opened.
  */
 async function watchWriting(message: Message, { storage, tabs }: Store): Promise<void> {
   const { id, conversationId } = message;
@@ -141,8 +139,8 @@ async function watchWriting(message: Message, { storage, tabs }: Store): Promise
   let isElsewhere = await tabs.isWrittenElsewhere(id);
   if (isElsewhere) setElsewhere(id, true);
   while (isElsewhere && openChat.value?.id === conversationId && isWriting(await storage.message(id))) {
-    await pause(askAgainMs);
-    isElsewhere = await tabs.isWrittenElsewhere(id, patientMs);
+    await pause(pollMs);
+    isElsewhere = await tabs.isWrittenElsewhere(id, busyTabMs);
   }
   watched.delete(id);
   setElsewhere(id, false);
@@ -165,25 +163,19 @@ function setElsewhere(id: string, isElsewhere: boolean): void {
   writtenElsewhere.value = ids;
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
-}
-
-/** Puts a conversation into the list, in the place of its older state. */
+/** Adds or replaces a conversation in the list; removes a deleted one. */
 export function replaceConversation(conversation: Conversation): void {
   const others = conversations.value.filter(({ id }) => id !== conversation.id);
   conversations.value = conversation.deletedAt === null ? sorted([...others, conversation]) : others;
 }
 
-/** Shows a new state of the open conversation's tree; does nothing when another one is open. */
+/** Changes the visible tree of a conversation; does nothing if another one is open. */
 export function showTree(id: string, change: (tree: MessageTree<Message>) => MessageTree<Message>): void {
   const chat = openChat.value;
   if (chat?.id === id) openChat.value = { id, tree: change(chat.tree) };
 }
 
-/** Shows messages that somebody else has changed or added: what this page has chosen stays chosen. */
+/** Adds or replaces visible messages and removes others, without changing which branch is shown. */
 export function showMessages(
   id: string,
   messages: readonly Message[],
@@ -197,7 +189,7 @@ export function showMessages(
   });
 }
 
-/** What another tab has changed. */
+/** Applies a change of another tab. */
 async function follow(change: Change): Promise<void> {
   const { storage, tabs } = await startChats();
   if (change.kind === "folders") folders.value = byName((await storage.all()).folders);
@@ -226,6 +218,6 @@ function sorted(list: readonly Conversation[]): Conversation[] {
   return list.toSorted((a, b) => b.updatedAt - a.updatedAt);
 }
 
-function byName<Named extends { name: string }>(list: readonly Named[]): Named[] {
+export function byName<Named extends { name: string }>(list: readonly Named[]): Named[] {
   return list.toSorted((a, b) => a.name.localeCompare(b.name));
 }

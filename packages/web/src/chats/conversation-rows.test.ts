@@ -1,24 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import { conversationRows, ageOf } from "./conversation-rows.ts";
-import { emptySettings, type Conversation } from "./conversation.ts";
+import { exampleConversation } from "../../test/examples.ts";
+import { ageOf, conversationRows } from "./conversation-rows.ts";
 
 const now = new Date(2026, 5, 15, 10, 0);
 const daysAgo = (days: number, hour = 12) => new Date(2026, 5, 15 - days, hour).getTime();
 
-const conversation = (id: string, updatedAt: number, folderId: string | null = null): Conversation => ({
-  id,
-  title: id,
-  isNamed: false,
-  folderId,
-  createdAt: updatedAt,
-  updatedAt,
-  deletedAt: null,
-  chosen: {},
-  models: [],
-  answers: 1,
-  settings: emptySettings,
-});
+const conversation = (id: string, updatedAt: number, folderId: string | null = null) =>
+  exampleConversation({ id, updatedAt, folderId });
 
 const shown = (closed: string[] = []) =>
   conversationRows({
@@ -35,17 +24,17 @@ const shown = (closed: string[] = []) =>
   }).map(({ key }) => key);
 
 describe("conversationRows", () => {
-  it("puts folders first, and the rest by age", () => {
+  it("puts folders first, then the rest by age", () => {
     expect(shown()).toEqual(["work", "b", "today", "a", "yesterday", "c", "week", "d", "older", "e"]);
   });
 
-  it("hides what is in a closed folder", () => {
+  it("hides the conversations of a closed folder", () => {
     expect(shown(["work"])).toEqual(["work", "today", "a", "yesterday", "c", "week", "d", "older", "e"]);
   });
 });
 
 describe("ageOf", () => {
-  it("goes by the days of the calendar", () => {
+  it("counts calendar days", () => {
     expect(ageOf(daysAgo(0, 0), now)).toBe("today");
     expect(ageOf(daysAgo(1, 23), now)).toBe("yesterday");
     expect(ageOf(daysAgo(2), now)).toBe("week");

@@ -1,8 +1,7 @@
-// The list of conversations as rows: folders first, each with what is in it, then the rest by age. Pure.
+// The list of conversations as rows: first the folders with their conversations, then the rest, grouped by age. Pure.
 import type { Conversation, Folder } from "./conversation.ts";
 
-/** How long ago, in the steps in which the list groups. */
-export type Age = "today" | "yesterday" | "week" | "month" | "older";
+type Age = "today" | "yesterday" | "week" | "month" | "older";
 
 export type Row =
   | { kind: "folder"; key: string; folder: Folder; count: number; isOpen: boolean }
@@ -16,7 +15,7 @@ interface RowsOptions {
   now: Date;
 }
 
-/** `conversations` come with the newest first and stay in that order. */
+/** Expects `conversations` with the newest first, and keeps their order. */
 export function conversationRows({ conversations, folders, closedFolders, now }: RowsOptions): Row[] {
   const known = new Set(folders.map(({ id }) => id));
   const rows: Row[] = folders.flatMap((folder) => {
@@ -36,7 +35,7 @@ export function conversationRows({ conversations, folders, closedFolders, now }:
   return rows;
 }
 
-/** By days of the calendar, not by hours. */
+/** Counts calendar days, not hours. */
 export function ageOf(time: number, now: Date): Age {
   const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
   const daysAgo = (days: number) => new Date(midnight).setDate(midnight.getDate() - days);

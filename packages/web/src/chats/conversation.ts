@@ -1,10 +1,10 @@
-// What is kept of conversations: the records of the browser's database, and of an export.
+// The records of conversations, as they are stored in the browser's database and in exports.
 
-/** How much a model thinks before it answers; null leaves it to the model's template. */
+/** How much a model thinks before it replies. */
 export const efforts = ["none", "low", "medium", "high"] as const;
 export type Effort = (typeof efforts)[number];
 
-/** What a conversation asks of its models. `null` is not sent: the server's own default holds. */
+/** The settings of a conversation. `null` is not sent, so that the server's default applies. */
 export interface ChatSettings {
   systemPrompt: string;
   temperature: number | null;
@@ -27,22 +27,22 @@ export const emptySettings: ChatSettings = {
   effort: null,
 };
 
-/** A conversation without its messages. Times are milliseconds of the clock. */
+/** A conversation without its messages. Times are Unix milliseconds. */
 export interface Conversation {
   id: string;
   title: string;
-  /** The person named it: the first message does not. */
+  /** Whether the user named it; otherwise its title is taken from the first message. */
   isNamed: boolean;
   folderId: string | null;
   createdAt: number;
   updatedAt: number;
-  /** It was deleted then and may still be brought back. */
+  /** When it was deleted; it can still be restored for a while. */
   deletedAt: number | null;
-  /** Which message follows which on the path: `choicesOf` its tree. */
+  /** The chosen child of each message, as `choicesOf` its tree returns them. */
   chosen: Record<string, string>;
-  /** The models that answer next; several answer side by side. Empty: none was picked yet. */
+  /** The models that reply to the next message, side by side. Empty if none was picked yet. */
   models: string[];
-  /** How many answers each of them gives. */
+  /** How many replies each model gives. */
   answers: number;
   settings: ChatSettings;
 }
@@ -53,41 +53,41 @@ export interface Folder {
   createdAt: number;
 }
 
-/** Settings under a name, to be used in other conversations. */
+/** Named settings to use in several conversations. */
 export interface Preset {
   id: string;
   name: string;
-  /** New conversations begin with it; at most one has this. */
+  /** Whether new conversations start with it; true for at most one preset. */
   isDefault: boolean;
   settings: ChatSettings;
 }
 
-/** What was attached to a message. The bytes of images are kept apart, by the same id. */
+/** An attachment of a message. The bytes of an image are stored apart, under the same id. */
 export type Attachment =
   | { kind: "image"; id: string; name: string; type: string; bytes: number }
   | { kind: "text"; id: string; name: string; bytes: number; text: string };
 
 /** The bytes of an image. */
-export interface KeptFile {
+export interface StoredFile {
   id: string;
   conversationId: string;
   data: Blob;
 }
 
 /**
- * `writing`: a page streams it now. `interrupted`: its page was closed in the middle. `stopped`: by the person.
- * All but `writing` are final, until it is continued.
+ * `writing`: a page is streaming it. `interrupted`: the page was closed or lost its connection. `stopped`: by the user.
+ * All except `writing` are final, unless the reply is continued.
  */
 export type ReplyStatus = "writing" | "done" | "stopped" | "interrupted" | "failed";
 
-/** What the server told of the work behind a reply; `null` what it tells at the end alone, of one that was stopped. */
+/** The server's figures of a reply. `null` for those that it reports only at the end, if the reply was stopped before. */
 export interface ReplyFigures {
   promptTokens: number | null;
   cachedTokens: number | null;
   completionTokens: number;
-  /** Of the tokens behind the first; 0 where there is no other. */
+  /** Generation speed after the first token; 0 if there is only one. */
   tokensPerSecond: number;
-  /** Until the first token: milliseconds in which the prompt was read. */
+  /** Milliseconds of prefill, until the first token. */
   promptMs: number | null;
 }
 
@@ -95,20 +95,20 @@ export interface ReplyFigures {
 export interface ReplyError {
   code: string | null;
   message: string;
-  /** With `context_length_exceeded`. */
+  /** Set together with the code `context_length_exceeded`. */
   promptTokens: number | null;
   contextLength: number | null;
 }
 
 export interface Reply {
   model: string;
-  /** Answers that were asked for together have the same: they stand side by side. */
+  /** Replies that were requested together share this id and are shown side by side. */
   round: string;
   thinking: string;
-  /** How long it thought before its answer began, as this page saw it; null while it does. */
+  /** How long it thought before the text began, as measured by this page; null while it thinks. */
   thinkingMs: number | null;
   status: ReplyStatus;
-  /** `length`: a limit of tokens cut it. */
+  /** `length`: it reached a token limit. */
   finish: "stop" | "length" | "tool_calls" | null;
   error: ReplyError | null;
   figures: ReplyFigures | null;
@@ -136,10 +136,10 @@ export interface ReplyMessage {
 
 export type Message = UserMessage | ReplyMessage;
 
-/** Enough that two never meet. */
+/** Enough to make collisions practically impossible. */
 const idBytes = 12;
 
-/** A new id. Pages over plain http from other machines have no `crypto.randomUUID`. */
+/** A new random id. `crypto.randomUUID` is missing on pages served over plain http from other machines. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(idBytes));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,24 +1,23 @@
-// The browser's database: conversations, messages, folders, presets and the bytes of images. chat-storage.ts uses it.
+// The IndexedDB database: conversations, messages, folders, presets and the bytes of images.
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 
-import type { Conversation, Folder, KeptFile, Message, Preset } from "./conversation.ts";
+import type { Conversation, Folder, Message, Preset, StoredFile } from "./conversation.ts";
 
 interface ChatSchema extends DBSchema {
   conversations: { key: string; value: Conversation };
   messages: { key: string; value: Message; indexes: { conversation: string } };
-  files: { key: string; value: KeptFile; indexes: { conversation: string } };
+  files: { key: string; value: StoredFile; indexes: { conversation: string } };
   folders: { key: string; value: Folder };
   presets: { key: string; value: Preset };
 }
 
 export type ChatDatabase = IDBPDatabase<ChatSchema>;
 
-/** Raised with each change of the schema; `upgrade` then brings older databases up, step by step. */
+/** Increment with each change of the schema; `upgrade` then migrates older databases step by step. */
 const version = 1;
 
 /**
- * Opens the database. `onOutdated` is called when another tab has a newer page and waits for this one to let go; the
- * connection is closed then.
+ * Opens the database. When another tab needs a newer version of it, the connection is closed and `onOutdated` is called.
  */
 export function openDatabase(name: string, onOutdated: () => void): Promise<ChatDatabase> {
   return openDB<ChatSchema>(name, version, {

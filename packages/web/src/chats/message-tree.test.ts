@@ -19,7 +19,7 @@ import {
 const node = (id: string, parentId: string | null = null): TreeNode => ({ id, parentId });
 const ids = (nodes: readonly TreeNode[]) => nodes.map(({ id }) => id).join(" ");
 
-/** q1 ─ a1 ─ q2 ─ a2, with a second answer to q1 (b1 ─ q3) and another first question (r1). The newest are chosen. */
+/** q1 ─ a1 ─ q2 ─ a2, with a second reply to q1 (b1 ─ q3) and another first question (r1). The newest are chosen. */
 const grown = [
   node("q1"),
   node("a1", "q1"),
@@ -41,12 +41,12 @@ describe("linearPath", () => {
     expect(ids(linearPath(withChosen(grown, "a1")))).toBe("q1 a1 q2 a2");
   });
 
-  it("goes on with the last one where nothing was chosen, or something that is gone", () => {
+  it("takes the last message if none was chosen or the choice is gone", () => {
     expect(ids(linearPath(makeTree([...grown.nodes.values()])))).toBe("r1");
     expect(ids(linearPath(makeTree([node("a"), node("b", "a"), node("c", "a")], { a: "gone" })))).toBe("a c");
   });
 
-  it("leaves out messages whose parent is gone", () => {
+  it("omits messages whose parent is gone", () => {
     expect(ids(linearPath(makeTree([node("a"), node("b", "gone")])))).toBe("a");
   });
 });
@@ -58,7 +58,7 @@ describe("withNode", () => {
     expect(ids(siblingsOf(tree, "q2"))).toBe("q2 q2b");
   });
 
-  it("puts a newer state in place without changing a choice", () => {
+  it("replaces a message without changing a choice", () => {
     const before = withChosen(grown, "a1");
     const renewed = { ...node("b1", "q1"), text: "more" };
     const tree = withNode<TreeNode>(before, renewed);
@@ -67,7 +67,7 @@ describe("withNode", () => {
     expect(ids(childrenOf(tree, "q1"))).toBe("a1 b1");
   });
 
-  it("leaves the tree that it was given as it was", () => {
+  it("does not change the tree it is given", () => {
     const before = ids(linearPath(grown));
     withNode(grown, node("x", "r1"));
     expect(ids(linearPath(grown))).toBe(before);
@@ -81,11 +81,11 @@ describe("withChosen", () => {
     expect(ids(linearPath(withChosen(other, "q1")))).toBe("q1 a1 q2 a2");
   });
 
-  it("changes nothing for a message that is not there", () => {
+  it("changes nothing for an unknown message", () => {
     expect(linearPath(withChosen(grown, "gone"))).toEqual(linearPath(grown));
   });
 
-  it("can be kept and read back", () => {
+  it("can be stored and restored", () => {
     const tree = withChosen(grown, "a2");
     const read = makeTree([...tree.nodes.values()], choicesOf(tree));
     expect(ids(linearPath(read))).toBe("q1 a1 q2 a2");
@@ -93,7 +93,7 @@ describe("withChosen", () => {
 });
 
 describe("pathTo", () => {
-  it("tells what is above a message, chosen or not", () => {
+  it("lists the messages above a message, chosen or not", () => {
     expect(ids(pathTo(grown, "a2"))).toBe("q1 a1 q2 a2");
     expect(ids(pathTo(grown, "r1"))).toBe("r1");
     expect(pathTo(grown, "gone")).toEqual([]);
@@ -101,14 +101,14 @@ describe("pathTo", () => {
 });
 
 describe("withoutBranch", () => {
-  it("takes out a message with all below it", () => {
+  it("removes a message with all below it", () => {
     const { tree, removed } = withoutBranch(grown, "a1");
     expect(ids(removed)).toBe("a1 q2 a2");
     expect([...tree.nodes.keys()].join(" ")).toBe("q1 b1 q3 r1");
     expect(ids(childrenOf(tree, "q1"))).toBe("b1");
   });
 
-  it("chooses the sibling before it, or else the one behind it", () => {
+  it("chooses the previous sibling, or else the next one", () => {
     const three = [node("q"), node("a", "q"), node("b", "q"), node("c", "q")];
     const pruned = (chosen: string) =>
       ids(linearPath(withoutBranch(makeTree(three, { q: chosen }), chosen).tree));
@@ -117,16 +117,16 @@ describe("withoutBranch", () => {
     expect(pruned("a")).toBe("q b");
   });
 
-  it("changes no choice when the branch was not on the path", () => {
+  it("changes no choice if the branch was not on the path", () => {
     expect(ids(linearPath(withoutBranch(grown, "q1").tree))).toBe("r1");
   });
 
-  it("leaves nothing of the only branch", () => {
+  it("leaves nothing after removing the only branch", () => {
     const { tree } = withoutBranch(makeTree([node("a"), node("b", "a")]), "a");
     expect(tree.nodes.size + tree.children.size + tree.chosen.size).toBe(0);
   });
 
-  it("finds nothing to take out of a message that is not there", () => {
+  it("removes nothing for an unknown message", () => {
     expect(withoutBranch(grown, "gone")).toEqual({ tree: grown, removed: [] });
   });
 });
@@ -137,8 +137,8 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-describe("any way of growing and pruning", () => {
-  it("keeps a path from a first message to a last one, each following the one before", () => {
+describe("any sequence of changes", () => {
+  it("keeps a path from a first message to a last one, each below the one before", () => {
     fc.assert(
       fc.property(steps, (history) => {
         let tree = makeTree<TreeNode>([]);

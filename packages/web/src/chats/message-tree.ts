@@ -1,27 +1,26 @@
-// A conversation as a tree: an edit or another try makes a sibling, and of the siblings one is chosen. Pure; messages are
-// told from each other by their ids alone.
+// A conversation as a tree: an edit or a retry adds a sibling, and one of the siblings is chosen. Pure.
 //
 //   (root) ── question ─┬─ answer            chosen: root → question', question' → answer'
 //          └─ question' ─┬─ answer
 //                        └─ answer'          path: question', answer'
 
-/** What the tree has to know of a message. */
+/** The part of a message that the tree needs. */
 export interface TreeNode {
   readonly id: string;
-  /** The message that it follows; null for a first one. */
+  /** The message above; null for a first message. */
   readonly parentId: string | null;
 }
 
 export interface MessageTree<Node extends TreeNode> {
   readonly nodes: ReadonlyMap<string, Node>;
-  /** Ids of those that follow a message, in the order of their making; of the first ones under `rootKey`. */
+  /** Ids of the messages below each message, the oldest first. First messages are under `rootKey`. */
   readonly children: ReadonlyMap<string, readonly string[]>;
-  /** Which of them is on the path. A message without an entry goes on with its last one. */
+  /** Which of them is on the path. Without an entry, it is the last one. */
   readonly chosen: ReadonlyMap<string, string>;
 }
 
-/** Stands for the place above the first messages: ids are never empty. */
-export const rootKey = "";
+/** The key of the place above the first messages; ids are never empty. */
+const rootKey = "";
 
 export function makeTree<Node extends TreeNode>(
   nodes: readonly Node[],
@@ -41,7 +40,7 @@ export function makeTree<Node extends TreeNode>(
   };
 }
 
-/** The messages from the first to the last along the choices: what is shown, and what a model is told. */
+/** The chosen messages from the first to the last: what the page shows and a model reads. */
 export function linearPath<Node extends TreeNode>(tree: MessageTree<Node>): Node[] {
   const path: Node[] = [];
   for (let next = chosenChild(tree, rootKey); next !== undefined; next = chosenChild(tree, next.id))
@@ -49,7 +48,7 @@ export function linearPath<Node extends TreeNode>(tree: MessageTree<Node>): Node
   return path;
 }
 
-/** The messages above this one and itself, from the first on. Empty when it is not there. */
+/** The messages from the first down to this one; empty if it does not exist. */
 export function pathTo<Node extends TreeNode>(tree: MessageTree<Node>, id: string): Node[] {
   const path: Node[] = [];
   for (let node = tree.nodes.get(id); node !== undefined; node = tree.nodes.get(node.parentId ?? rootKey))
@@ -57,18 +56,18 @@ export function pathTo<Node extends TreeNode>(tree: MessageTree<Node>, id: strin
   return path.toReversed();
 }
 
-/** The message and those beside it, in the order of their making. */
+/** The message and its siblings, the oldest first. */
 export function siblingsOf<Node extends TreeNode>(tree: MessageTree<Node>, id: string): Node[] {
   const node = tree.nodes.get(id);
   return node === undefined ? [] : childrenOf(tree, node.parentId);
 }
 
-/** Those that follow a message; null asks for the first ones. */
+/** The messages below a message; `null` returns the first messages. */
 export function childrenOf<Node extends TreeNode>(tree: MessageTree<Node>, id: string | null): Node[] {
   return (tree.children.get(id ?? rootKey) ?? []).flatMap((child) => tree.nodes.get(child) ?? []);
 }
 
-/** Adds a message, which is chosen then, or puts a newer state of one in its place, which changes no choice. */
+/** Adds a message and chooses it, or replaces a message without changing any choice. */
 export function withNode<Node extends TreeNode>(tree: MessageTree<Node>, node: Node): MessageTree<Node> {
   const nodes = new Map(tree.nodes).set(node.id, node);
   if (tree.nodes.has(node.id)) return { ...tree, nodes };
@@ -77,14 +76,14 @@ export function withNode<Node extends TreeNode>(tree: MessageTree<Node>, node: N
   return withChosen({ nodes, children, chosen: tree.chosen }, node.id);
 }
 
-/** Puts a message on the path, with everything above it. What is below keeps its choices. */
+/** Puts a message and everything above it on the path. The choices below it stay. */
 export function withChosen<Node extends TreeNode>(tree: MessageTree<Node>, id: string): MessageTree<Node> {
   const chosen = new Map(tree.chosen);
   for (const node of pathTo(tree, id)) chosen.set(node.parentId ?? rootKey, node.id);
   return { ...tree, chosen };
 }
 
-/** Takes out a message and all below it. The sibling before it is chosen then, or else the one behind it. */
+/** Removes a message and all below it. Its previous sibling is chosen in its place, or else the next one. */
 export function withoutBranch<Node extends TreeNode>(
   tree: MessageTree<Node>,
   id: string,
@@ -113,17 +112,17 @@ export function withoutBranch<Node extends TreeNode>(
   return { tree: { nodes, children, chosen }, removed };
 }
 
-/** A message and all below it, each before those that follow it. */
+/** A message and all below it, parents first. */
 export function branchOf<Node extends TreeNode>(tree: MessageTree<Node>, id: string): Node[] {
   const node = tree.nodes.get(id);
   if (node === undefined) return [];
   const branch = [node];
-  // The list grows while it is walked: everything that follows comes behind what it follows.
+  // The loop also visits what it appends.
   for (const { id: parent } of branch) branch.push(...childrenOf(tree, parent));
   return branch;
 }
 
-/** The choices in the form in which they are kept. */
+/** The choices as they are stored in `Conversation.chosen`. */
 export function choicesOf(tree: MessageTree<TreeNode>): Record<string, string> {
   return Object.fromEntries(tree.chosen);
 }

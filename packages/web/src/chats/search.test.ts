@@ -1,21 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { emptySettings, type Conversation, type Message } from "./conversation.ts";
+import { exampleConversation } from "../../test/examples.ts";
+import type { Message } from "./conversation.ts";
 import { excerptOf, searchChats } from "./search.ts";
 
-const conversation = (id: string, title: string): Conversation => ({
-  id,
-  title,
-  isNamed: false,
-  folderId: null,
-  createdAt: 0,
-  updatedAt: 0,
-  deletedAt: null,
-  chosen: {},
-  models: [],
-  answers: 1,
-  settings: emptySettings,
-});
+const conversation = (id: string, title: string) => exampleConversation({ id, title });
 
 const message = (conversationId: string, text: string): Message => ({
   role: "user",
@@ -58,7 +47,7 @@ describe("searchChats", () => {
     expect(await find("Train")).toEqual(["b:To Lisbon by TRAIN", "c:train a model"]);
   });
 
-  it("wants all words, in any order", async () => {
+  it("requires all words, in any order", async () => {
     expect(await find("model train")).toEqual(["c:train a model"]);
     expect(await find("train rye")).toEqual([]);
   });
@@ -67,7 +56,7 @@ describe("searchChats", () => {
     expect(await find("  ")).toEqual([]);
   });
 
-  it("ends when it is no longer wanted", async () => {
+  it("ends when it is aborted", async () => {
     expect(await find("train", AbortSignal.abort())).toEqual([]);
   });
 });

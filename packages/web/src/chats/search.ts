@@ -1,18 +1,18 @@
-// Finds conversations by words in their titles and messages. Messages are read a conversation at a time, so that the first
-// results are there at once and a search that is no longer wanted ends.
+// Finds conversations by words in their titles and messages. Reads one conversation at a time, so that the first results come at
+// once and an aborted search ends soon.
 import type { Conversation, Message } from "./conversation.ts";
 
 export interface Found {
   conversation: Conversation;
-  /** Where the words stand, with what is around them; null when they are in the title. */
+  /** The passage with the words; null if they are in the title. */
   excerpt: string | null;
 }
 
-/** Enough to recognise a passage by. */
+/** Characters before the first word, and in all. */
 const excerptBefore = 30;
 const excerptLength = 110;
 
-/** More results are not looked at by anybody. */
+/** Nobody reads more results. */
 const foundMax = 100;
 
 interface SearchOptions {
@@ -22,7 +22,7 @@ interface SearchOptions {
   signal: AbortSignal;
 }
 
-/** Yields what was found, in the order of the conversations. All words have to be there, in any order and case. */
+/** Yields matches in the order of the conversations. A match contains all words, in any order and case. */
 export async function* searchChats({
   words,
   conversations,
@@ -75,7 +75,7 @@ export function excerptOf(text: string, wanted: readonly string[]): string {
   return `${start > 0 ? "…" : ""}${line.slice(start, end).trim()}${end < line.length ? "…" : ""}`;
 }
 
-/** Without case. It keeps the length, so that a place in one is the same place in the other. */
+/** Lower case of the same length, so that positions in it are positions in the text. */
 function fold(text: string): string {
   const lower = text.toLowerCase();
   return lower.length === text.length ? lower : text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());

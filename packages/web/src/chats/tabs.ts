@@ -1,6 +1,6 @@
-// Tells the other tabs of this browser what has changed in the database, and finds out which of them writes a reply.
+// Announces database changes to the other tabs of this browser, and asks them who is writing a reply.
 
-/** What has changed; whoever shows it reads it anew. */
+/** What has changed; a tab that shows it reads it again. */
 export type Change =
   | { kind: "conversation"; id: string }
   | { kind: "messages"; conversationId: string; ids: string[] }
@@ -13,14 +13,13 @@ type Note =
   | { type: "i-write"; id: string };
 
 export interface Tabs {
-  /** Tells the others of a change that this tab has made. */
   announce(change: Change): void;
-  /** Whether another tab is writing this reply now. One that does not answer in time is not. */
+  /** Whether another tab is writing this reply. A tab that does not answer in time counts as not writing. */
   isWrittenElsewhere(replyId: string, timeoutMs?: number): Promise<boolean>;
   close(): void;
 }
 
-/** Long enough for a tab that is busy drawing, short enough not to be noticed. */
+/** Long enough for a tab that is busy rendering, short enough not to be noticed. */
 const answerMs = 400;
 
 interface TabsOptions {
@@ -33,7 +32,7 @@ interface TabsOptions {
 export function joinTabs({ name, onChange, isWriting }: TabsOptions): Tabs {
   const channel = new BroadcastChannel(name);
   const asked = new Map<string, () => void>();
-  // A channel reaches this origin alone, and its method takes no other argument.
+  // BroadcastChannel.postMessage has no targetOrigin; it only reaches this origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   const send = (note: Note) => channel.postMessage(note);
   channel.addEventListener("message", ({ data }: MessageEvent<Note>) => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
+import { exampleReplyMessage } from "../../test/examples.ts";
 import type { ReplyMessage } from "./conversation.ts";
-import { keepUnsaved, saveUnsaved, type PlainStorage } from "./unsaved-replies.ts";
+import { storeUnsaved, saveUnsaved, type PlainStorage } from "./unsaved-replies.ts";
 
 class MapStorage implements PlainStorage {
   readonly entries = new Map<string, string>();
@@ -22,30 +23,14 @@ class MapStorage implements PlainStorage {
   }
 }
 
-const reply = (id: string, text: string): ReplyMessage => ({
-  role: "assistant",
-  id,
-  conversationId: "c",
-  parentId: "q",
-  createdAt: 1,
-  text,
-  reply: {
-    model: "m",
-    round: "r",
-    thinking: "",
-    thinkingMs: null,
-    status: "interrupted",
-    finish: null,
-    error: null,
-    figures: null,
-  },
-});
+const reply = (id: string, text: string) =>
+  exampleReplyMessage({ id, text }, { status: "interrupted", finish: null });
 
 describe("unsaved replies", () => {
   it("are saved once, and other entries stay", async () => {
     const storage = new MapStorage();
     storage.setItem("ingle-theme", "dark");
-    keepUnsaved(storage, [reply("a", "one"), reply("b", "two")]);
+    storeUnsaved(storage, [reply("a", "one"), reply("b", "two")]);
     const saved: ReplyMessage[] = [];
     const save = async (replies: readonly ReplyMessage[]) => {
       saved.push(...replies);
@@ -56,9 +41,9 @@ describe("unsaved replies", () => {
     expect([...storage.entries]).toEqual([["ingle-theme", "dark"]]);
   });
 
-  it("stay for the next time when they cannot be saved", async () => {
+  it("stay if they cannot be saved", async () => {
     const storage = new MapStorage();
-    keepUnsaved(storage, [reply("a", "one")]);
+    storeUnsaved(storage, [reply("a", "one")]);
     const full = async () => {
       throw new Error("The disk is full.");
     };
@@ -66,10 +51,10 @@ describe("unsaved replies", () => {
     expect(await saveUnsaved(storage, async () => {})).toEqual([reply("a", "one")]);
   });
 
-  it("stay when a newer state was kept while the older one was saved", async () => {
+  it("stay if a newer state was stored while the older one was saved", async () => {
     const storage = new MapStorage();
-    keepUnsaved(storage, [reply("a", "one")]);
-    await saveUnsaved(storage, async () => keepUnsaved(storage, [reply("a", "one, two")]));
+    storeUnsaved(storage, [reply("a", "one")]);
+    await saveUnsaved(storage, async () => storeUnsaved(storage, [reply("a", "one, two")]));
     expect(await saveUnsaved(storage, async () => {})).toEqual([reply("a", "one, two")]);
   });
 });

@@ -1,9 +1,9 @@
-// An order to the server from a button: busy until it is answered, and told when it was refused.
+// A request to the server from a button.
 import { useState } from "preact/hooks";
 
 import { showError } from "../design/toast.tsx";
 
-/** `[isBusy, attempt]`: `attempt` resolves with whether the work succeeded; its error is shown as a message. */
+/** `[isBusy, attempt]`: `attempt` resolves with whether the work succeeded, and shows its error as a toast. */
 export function useAttempt(): [boolean, (work: () => Promise<unknown>) => Promise<boolean>] {
   const [isBusy, setBusy] = useState(false);
   const attempt = async (work: () => Promise<unknown>) => {

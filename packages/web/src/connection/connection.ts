@@ -1,54 +1,54 @@
-// What the server is doing, by one stream of events, and whether it is there at all. Pages read these signals.
+// The live state of the server as signals, from its stream of events, and whether the server is reachable.
 import { ApiError } from "@ingle/client";
 import type { LiveEvent, LogLine, ManagedModel } from "@ingle/protocol";
 import { computed, signal } from "@preact/signals";
 
 import { showToast } from "../design/toast.tsx";
 import { strings } from "../strings/strings.ts";
-import { keepOpen } from "./reconnect.ts";
-import { client } from "./client.ts";
-import { refreshSession, session } from "./session.ts";
+import { client, refreshSession, session } from "./client.ts";
+import { keepOpen, pause } from "./reconnect.ts";
 
 export type LiveState = Extract<LiveEvent, { type: "state" }>;
 
-/** `closed`: the server is there and this page has no right to look. */
-export type Link = "connecting" | "open" | "lost" | "closed";
+/** `closed`: the server is reachable, but this page is unauthenticated. */
+type Link = "connecting" | "open" | "lost" | "closed";
 
-/** Lines of the log that a page keeps; the server keeps fewer. */
+/** Log lines that the page keeps; the server keeps fewer. */
 const logLinesMax = 2_000;
 
 export const link = signal<Link>("connecting");
 
-/** The last state that was told; the old one while the link is lost, and null before the first. */
+/** The last known state, also while the link is lost; null before the first. */
 export const live = signal<LiveState | null>(null);
 
-/** The log so far, the newest last. */
+/** The log, the newest line last. */
 export const logLines = signal<readonly LogLine[]>([]);
 
 export const models = computed<readonly ManagedModel[]>(() => live.value?.models ?? []);
 
-/** The entry of a model by its id or one of its aliases. */
+/** Finds a model by its id or an alias. */
 export function modelOf(name: string): ManagedModel | undefined {
   return models.value.find((model) => model.id === name || model.aliases.includes(name));
 }
 
-let hurry: (() => void) | undefined;
+/** Aborted to end the wait before the next try. */
+let waiting = new AbortController();
 
 /** Tries to connect at once instead of waiting. */
 export function connectNow(): void {
-  hurry?.();
+  waiting.abort();
 }
 
-/** Listens from now on, and says when the server is gone or came back. */
+/** Connects, and reconnects for as long as the page is open. */
 export function startConnection(): void {
   const { signal: forever } = new AbortController();
-  for (const hope of ["online", "focus", "visibilitychange"]) addEventListener(hope, connectNow);
+  for (const event of ["online", "focus", "visibilitychange"]) addEventListener(event, connectNow);
   void keepOpen({ open, onEvent, onLost, signal: forever, wait });
 }
 
 async function open(end: AbortSignal): Promise<AsyncIterable<LiveEvent>> {
   await refreshSession({ signal: end });
-  if (session.value?.right === "none") throw new NoRight();
+  if (session.value?.right === "none") throw new Unauthenticated();
   return client.events({ signal: end });
 }
 
@@ -63,13 +63,14 @@ function onEvent(event: LiveEvent): void {
 }
 
 function onLost(error: unknown): void {
-  const isRefused =
-    error instanceof NoRight || (ApiError.is(error) && (error.status === 401 || error.status === 403));
-  link.value = isRefused ? "closed" : "lost";
+  const isRejected =
+    error instanceof Unauthenticated ||
+    (ApiError.is(error) && (error.status === 401 || error.status === 403));
+  link.value = isRejected ? "closed" : "lost";
 }
 
-/** After a reconnection the server tells its lines again: those that are there are not repeated. A restarted one counts anew. */
-export function withNewLines(known: readonly LogLine[], lines: readonly LogLine[]): readonly LogLine[] {
+/** Appends log lines. After a reconnection the server repeats its lines; after a restart it numbers them from 0 again. */
+function withNewLines(known: readonly LogLine[], lines: readonly LogLine[]): readonly LogLine[] {
   const last = known.at(-1);
   const first = lines[0];
   const isRestarted =
@@ -78,19 +79,10 @@ export function withNewLines(known: readonly LogLine[], lines: readonly LogLine[
   return [...known, ...fresh].slice(-logLinesMax);
 }
 
-/** A session without any right: there is nothing to listen to until a key is given. */
-class NoRight extends Error {}
+/** The session has no rights, so there is no stream to open until the user signs in. */
+class Unauthenticated extends Error {}
 
 function wait(milliseconds: number, end: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      clearTimeout(timer);
-      end.removeEventListener("abort", go);
-      hurry = undefined;
-      resolve();
-    };
-    const timer = setTimeout(go, milliseconds);
-    end.addEventListener("abort", go);
-    hurry = go;
-  });
+  waiting = new AbortController();
+  return pause(milliseconds, AbortSignal.any([end, waiting.signal]));
 }

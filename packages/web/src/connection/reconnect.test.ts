@@ -4,7 +4,7 @@ import { keepOpen } from "./reconnect.ts";
 
 type Try = number[] | Error;
 
-/** Runs through the tries, an endless one at last, and tells what happened. */
+/** Runs through the tries and records what happened. */
 async function run(tries: Try[]) {
   const stop = new AbortController();
   const heard: number[] = [];
@@ -39,17 +39,17 @@ describe("keepOpen", () => {
     expect(await run([[1, 2], [3]])).toMatchObject({ heard: [1, 2, 3], lost: 2 });
   });
 
-  it("waits longer the longer nobody answers, up to a limit", async () => {
+  it("waits longer after each failure, up to a limit", async () => {
     const { waits } = await run(Array.from({ length: 7 }, () => new Error("refused")));
     expect(waits).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, 4_000]);
   });
 
-  it("waits shortly again once events have come", async () => {
+  it("resets the wait after an event", async () => {
     const { waits } = await run([new Error("refused"), new Error("refused"), [1], new Error("refused")]);
     expect(waits).toEqual([250, 500, 250, 500]);
   });
 
-  it("tells of no loss when it was ended", async () => {
+  it("reports no loss when it is aborted", async () => {
     expect((await run([])).lost).toBe(0);
   });
 });

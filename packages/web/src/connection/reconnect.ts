@@ -1,20 +1,20 @@
-// Keeps one stream of events open: opens it again after it broke, sooner when there is reason to hope.
+// Keeps a stream of events open: reopens it after it broke, with growing waits.
 
-/** Waits before the next try: quick at first, for a server that only restarts. */
+/** Short at first, for a server that only restarts. */
 const waitsMs = [250, 500, 1_000, 2_000, 4_000];
 
-export interface Reconnection<Event> {
-  /** Opens the stream; what it throws counts as not reachable. */
+interface Reconnection<Event> {
+  /** Opens the stream; any error means that the server is unreachable. */
   open: (signal: AbortSignal) => Promise<AsyncIterable<Event>>;
   onEvent: (event: Event) => void;
-  /** After it broke or could not be opened, each time. */
+  /** Called each time the stream broke or could not be opened. */
   onLost: (error: unknown) => void;
   signal: AbortSignal;
-  /** Resolves after that time or when something suggests to try at once. */
+  /** Waits before the next try; may resolve early. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Runs until the signal ends it. The waits begin anew after each event that came. */
+/** Runs until the signal aborts. Every event resets the waits. */
 export async function keepOpen<Event>({
   open,
   onEvent,
@@ -37,4 +37,18 @@ export async function keepOpen<Event>({
     await wait(waitsMs[Math.min(failures, waitsMs.length - 1)] ?? 0, signal);
     failures += 1;
   }
+}
+
+/** Resolves after the time, or as soon as the signal aborts. */
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener("abort", end);
+  });
 }

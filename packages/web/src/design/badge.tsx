@@ -1,4 +1,4 @@
-// A word or two about a thing: its format, its state.
+// A short label, such as a format or a state.
 import type { ComponentChildren } from "preact";
 
 import "./badge.css";

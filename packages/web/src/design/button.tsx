@@ -1,18 +1,18 @@
-// Buttons: with words, with an icon and words, or with an icon alone and a name for those who cannot see it.
+// Buttons with a text, with a text and an icon, or with an icon alone.
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 
 import { Icon, type IconName } from "./icon.tsx";
 
 import "./button.css";
 
-export type ButtonKind = "primary" | "plain" | "quiet" | "danger";
+type ButtonKind = "primary" | "plain" | "quiet" | "danger";
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes, "class" | "size" | "icon"> {
-  /** How much it asks for attention; one `primary` a view. Default: `plain`. */
+  /** At most one `primary` per view. Default: `plain`. */
   kind?: ButtonKind;
   size?: "small" | "medium";
   icon?: IconName;
-  /** Its work is under way: it shows so and cannot be pressed again. */
+  /** Shows a spinner and disables the button. */
   isBusy?: boolean;
   children: ComponentChildren;
 }
@@ -40,7 +40,7 @@ export function Button({
 
 interface IconButtonProps extends Omit<ButtonHTMLAttributes, "class" | "size" | "icon"> {
   icon: IconName;
-  /** What it does: its accessible name and its tooltip. */
+  /** Its accessible name and tooltip. */
   label: string;
   size?: "small" | "medium";
   kind?: ButtonKind;

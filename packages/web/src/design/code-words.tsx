@@ -1,4 +1,4 @@
-// A text in which `words in backticks` are commands or names, shown as code.
+// A text in which words in backticks are shown as code.
 
 export function CodeWords({ text }: { text: string }) {
   return (

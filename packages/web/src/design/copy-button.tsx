@@ -1,13 +1,12 @@
-// A button that copies a text and says that it did.
+// A button that copies a text and confirms it.
 import { useState } from "preact/hooks";
 
 import { strings } from "../strings/strings.ts";
 import { IconButton } from "./button.tsx";
-import { copyText } from "./copy.ts";
 
 const confirmedMs = 1_500;
 
-/** `text` is asked for when it is pressed. `label` says what is copied, such as "Copy the address". */
+/** `text` is called when the button is pressed. `label` names what is copied, such as "Copy the address". */
 export function CopyButton({
   text,
   label,
@@ -32,4 +31,31 @@ export function CopyButton({
       onClick={() => void copy()}
     />
   );
+}
+
+/** Copies a text. Resolves with whether it succeeded. */
+export async function copyText(text: string): Promise<boolean> {
+  // Pages served over http from other machines have no clipboard API.
+  if (window.isSecureContext) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // Not permitted here, such as in a frame; the old way may be.
+    }
+  }
+  return copyBySelection(text);
+}
+
+function copyBySelection(text: string): boolean {
+  const before = document.activeElement;
+  const box = document.createElement("textarea");
+  box.value = text;
+  box.className = "visually-hidden";
+  document.body.append(box);
+  box.select();
+  const isCopied = document.execCommand("copy");
+  box.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return isCopied;
 }

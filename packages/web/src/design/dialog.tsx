@@ -1,9 +1,9 @@
-// A dialog on the browser's own <dialog>: it holds the focus, closes by Escape and gives the focus back.
+// A modal dialog on the browser's <dialog>, which traps and restores the focus and closes with Escape.
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 
 import { strings } from "../strings/strings.ts";
-import { IconButton } from "./button.tsx";
+import { Button, IconButton } from "./button.tsx";
 
 import "./dialog.css";
 
@@ -11,7 +11,7 @@ interface DialogProps {
   title: string;
   isOpen: boolean;
   onClose: () => void;
-  /** Buttons at the bottom, the one that does it last. */
+  /** Buttons at the bottom. */
   actions?: ComponentChildren;
   size?: "medium" | "wide";
   children: ComponentChildren;
@@ -27,7 +27,7 @@ export function Dialog({ title, isOpen, onClose, actions, size = "medium", child
   }, [isOpen]);
   if (!isOpen) return null;
   return (
-    // A click on the backdrop is a click on the dialog itself; Escape is the keyboard's way.
+    // A click on the backdrop targets the dialog element itself.
     <dialog
       ref={ref}
       class={`dialog ${size}`}
@@ -44,5 +44,37 @@ export function Dialog({ title, isOpen, onClose, actions, size = "medium", child
         {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
       </div>
     </dialog>
+  );
+}
+
+interface DialogActionsProps {
+  /** The text of the button that does it, such as "Load". */
+  action: string;
+  onAction?: () => void;
+  /** The id of a form that the button submits. */
+  form?: string;
+  isBusy?: boolean;
+  isDisabled?: boolean;
+  isDangerous?: boolean;
+  onCancel: () => void;
+}
+
+/** "Cancel", and the button that does it. */
+export function DialogActions(props: DialogActionsProps) {
+  const { action, onAction, form, isBusy = false, isDisabled = false, isDangerous = false, onCancel } = props;
+  return (
+    <>
+      <Button onClick={onCancel}>{strings.value.app.cancel}</Button>
+      <Button
+        kind={isDangerous ? "danger" : "primary"}
+        type={form === undefined ? "button" : "submit"}
+        form={form}
+        isBusy={isBusy}
+        disabled={isDisabled}
+        onClick={onAction}
+      >
+        {action}
+      </Button>
+    </>
   );
 }

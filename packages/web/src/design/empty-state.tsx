@@ -1,9 +1,7 @@
-// What a view says while it has nothing to show: why, and what to do next.
+// Shown by a view without content: why it is empty, and what to do next.
 import type { ComponentChildren } from "preact";
 
 import { Icon, type IconName } from "./icon.tsx";
-
-import "./empty-state.css";
 
 interface EmptyStateProps {
   icon: IconName;

@@ -1,11 +1,17 @@
-// A form's row: label, control, what it means, and what is wrong with it.
-import type { ComponentChildren, HTMLAttributes, TargetedEvent, TextareaHTMLAttributes } from "preact";
+// Form fields: a label with a control, a hint and an error; and the controls themselves.
+import type {
+  ComponentChildren,
+  HTMLAttributes,
+  RefObject,
+  TargetedEvent,
+  TextareaHTMLAttributes,
+} from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 
 import "./field.css";
 
-/** What a control needs to be told of its field. */
-export interface FieldControl {
+/** The attributes that connect a control with its field. */
+interface FieldControl {
   id: string;
   "aria-describedby": string | undefined;
   "aria-invalid": boolean;
@@ -13,11 +19,11 @@ export interface FieldControl {
 
 interface FieldProps {
   label: string;
-  /** What the setting means, at hand under the control. */
+  /** Explains the setting, below the control. */
   hint?: ComponentChildren;
-  /** What is wrong with its value, and what would be right. */
+  /** What is wrong with the value, and what would be right. */
   error?: string | undefined;
-  /** Beside the label, such as a reset. */
+  /** Beside the label, such as a reset button. */
   action?: ComponentChildren;
   children: (control: FieldControl) => ComponentChildren;
 }
@@ -53,7 +59,7 @@ export function Field({ label, hint, error, action, children }: FieldProps) {
   );
 }
 
-/** What all elements take; a role would have to fit the type. */
+/** Attributes that are passed on to the element. */
 type PlainAttributes<Target extends EventTarget> = Omit<
   HTMLAttributes<Target>,
   "class" | "role" | "onInput" | "onChange" | "value"
@@ -67,7 +73,7 @@ interface InputProps extends PlainAttributes<HTMLInputElement> {
   placeholder?: string;
   maxLength?: number;
   autocomplete?: string;
-  /** The id of a `<datalist>` with what is usual. */
+  /** The id of a `<datalist>` with suggestions. */
   list?: string;
   onValue: (value: string) => void;
 }
@@ -91,7 +97,7 @@ export function PasswordInput({ onValue, ...rest }: InputProps) {
 }
 
 interface NumberInputProps extends PlainAttributes<HTMLInputElement> {
-  /** `null` shows an empty box: not said. */
+  /** `null` is an empty box. */
   value: number | null;
   min?: number;
   max?: number;
@@ -113,13 +119,13 @@ export function NumberInput({ value, onValue, ...rest }: NumberInputProps) {
 type NumberEvent = TargetedEvent<HTMLInputElement>;
 
 /**
- * For a box that is read when its number is whole: what is typed stays until then, however often the page is drawn meanwhile.
- * `read` gets the box when it is left or Enter is pressed.
+ * Props for an input that is read when it is left or Enter is pressed: `read` gets the element then. Until then, the typed text
+ * survives every rerender.
  */
 export function useTypedNumber(value: number | null, read: (box: HTMLInputElement) => void) {
   const [typed, setTyped] = useState<string | null>(null);
   const isUnread = useRef(false);
-  // Once, by what comes first: browsers leave the change out where a script has set the value since the typing.
+  // Whichever event comes first reads it: browsers omit `change` if a script has set the value since the typing.
   const settle = ({ currentTarget }: NumberEvent) => {
     if (isUnread.current) read(currentTarget);
     isUnread.current = false;
@@ -147,7 +153,7 @@ export function TextArea({ onValue, ...rest }: TextAreaProps) {
   );
 }
 
-export interface Choice<Value extends string> {
+interface Choice<Value extends string> {
   value: Value;
   label: string;
   isDisabled?: boolean;
@@ -181,6 +187,32 @@ export function Select<Value extends string>({ value, choices, onValue, ...rest 
   );
 }
 
+/** The props of a field with a single control. */
+type FieldOptions = Omit<FieldProps, "children">;
+
+export function TextField({ label, hint, error, action, ...rest }: FieldOptions & InputProps) {
+  return (
+    <Field {...{ label, hint, error, action }}>{(control) => <TextInput {...rest} {...control} />}</Field>
+  );
+}
+
+export function NumberField({ label, hint, error, action, ...rest }: FieldOptions & NumberInputProps) {
+  return (
+    <Field {...{ label, hint, error, action }}>{(control) => <NumberInput {...rest} {...control} />}</Field>
+  );
+}
+
+export function TextAreaField({ label, hint, error, action, ...rest }: FieldOptions & TextAreaProps) {
+  return (
+    <Field {...{ label, hint, error, action }}>{(control) => <TextArea {...rest} {...control} />}</Field>
+  );
+}
+
+export function SelectField<Value extends string>(props: FieldOptions & SelectProps<Value>) {
+  const { label, hint, error, action, ...rest } = props;
+  return <Field {...{ label, hint, error, action }}>{(control) => <Select {...rest} {...control} />}</Field>;
+}
+
 interface SwitchProps {
   label: string;
   hint?: string;
@@ -211,10 +243,37 @@ export function Switch({ label, hint, isOn, isDisabled = false, onToggle }: Swit
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onChange={({ currentTarget }) => {
           const wanted = currentTarget.checked;
-          currentTarget.checked = isOn; // it shows what is, until that has changed
+          currentTarget.checked = isOn; // keeps showing the current state until that changes
           onToggle(wanted);
         }}
       />
     </div>
+  );
+}
+
+interface FileInputProps {
+  /** Set to the element; `click()` opens its file dialog. */
+  input: RefObject<HTMLInputElement | null>;
+  label: string;
+  accept: string;
+  multiple?: boolean;
+  onFiles: (files: readonly File[]) => void;
+}
+
+/** A hidden file input. The same file can be picked again. */
+export function FileInput({ input, label, accept, multiple = false, onFiles }: FileInputProps) {
+  return (
+    <input
+      ref={input}
+      type="file"
+      hidden
+      multiple={multiple}
+      accept={accept}
+      aria-label={label}
+      onChange={({ currentTarget }) => {
+        onFiles([...(currentTarget.files ?? [])]);
+        currentTarget.value = "";
+      }}
+    />
   );
 }

@@ -1,13 +1,8 @@
-// The icons of the page: strokes on a grid of 24, drawn for it.
-import "./icon.css";
-
+// The icons of the page, as strokes on a 24-unit grid.
 const paths = {
   app: "M5 20v-8a7 7 0 0 1 14 0v8M12 10.5c.6 2.3 3.2 3.2 3.2 6.300a3.2 3.2 0 0 1-6.4 0c0-1.3.7-2.1 1.3-2.8.3.7.6 1 1 1.3 0-1.8.2-3.4.9-4.800Z",
   archive: "M4 5h16v4H4zM6 9v10h12V9M10 13h4",
   arrowDown: "M12 5v14M6 13l6 6 6-6",
-  arrowLeft: "M19 12H5M11 6l-6 6 6 6",
-  arrowRight: "M5 12h14M13 6l6 6-6 6",
-  arrowUp: "M12 19V5M6 11l6-6 6 6",
   branch: "M7 4v16M7 14c0-4 10-2 10-7M17 4v3M14.5 6.5 17 4l2.5 2.5",
   brain:
     "M12 5a3 3 0 0 0-5.6 1.500A3.3 3.3 0 0 0 5 12.500a3.3 3.3 0 0 0 2.5 5.200A2.8 2.8 0 0 0 12 18.500zM12 5a3 3 0 0 1 5.6 1.5 3.3 3.3 0 0 1 1.4 6 3.3 3.3 0 0 1-2.5 5.2 2.8 2.8 0 0 1-4.5.8",
@@ -27,16 +22,12 @@ const paths = {
   file: "M6 3.500h8l4 4v13H6zM14 3.500v4h4",
   folder: "M3.5 6h6l2 2.500h9V19h-17z",
   forward: "M5 6l7 6-7 6zM13 6l7 6-7 6z",
-  globe:
-    "M12 3.500a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17ZM3.5 12h17M12 3.500c5 5 5 12 0 17M12 3.500c-5 5-5 12 0 17",
   image: "M4 5h16v14H4zM4 16l4.5-4.500L13 16l2.5-2.500L20 18M15 9.500v.1",
   info: "M12 3.500a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17ZM12 11v5.500M12 7.500v.2",
   key: "M8 11a4 4 0 1 0 0 8 4 4 0 0 0 0-8ZM11 12.2 19.5 3.500M16 7l3 3M13.5 9.500l2 2",
   keyboard: "M3 7h18v10H3zM7 10.500v.1M11 10.500v.1M15 10.500v.1M8 14h8M18.5 10.500v.1",
   library: "M4 5h4v14H4zM8 5h4v14H8zM13 6l4-1 3.2 13.6-4 1z",
   menu: "M4 7h16M4 12h16M4 17h16",
-  monitor: "M4 5h16v11H4zM9 20h6M12 16v4",
-  moon: "M20 14.500A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.500Z",
   more: "M5 12a.6.6 0 1 0 1.2 0 .6.6 0 1 0-1.2 0ZM11.4 12a.6.6 0 1 0 1.2 0 .6.6 0 1 0-1.2 0ZM17.8 12a.6.6 0 1 0 1.2 0 .6.6 0 1 0-1.2 0Z",
   pause: "M8 5v14M16 5v14",
   pin: "M9 4h6l-1 6 3.5 3.500h-11L10 10zM12 13.500V20",
@@ -49,7 +40,6 @@ const paths = {
   settings: "M4 7h9M17 7h3M15 4.800v4.400M4 17h3M11 17h9M9 14.800v4.4",
   sliders: "M6 4v6M6 14v6M12 4v2M12 10v10M18 4v10M18 18v2M4 12h4M10 8h4M16 16h4",
   stop: "M6 6h12v12H6z",
-  sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8ZM12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6 7 7M17 17l1.4 1.400M18.4 5.6 17 7M7 17l-1.4 1.4",
   text: "M5 6h14M5 10.500h14M5 15h9M5 19.500h6",
   trash: "M5 7h14M10 4h4M7 7l1 13h8l1-13M10.5 11v5.500M13.5 11v5.5",
   upload: "M12 16V5M7 9.5 12 4.500l5 5M5 20h14",
@@ -57,7 +47,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** Decoration beside a text or inside a button that has a name: hidden from screen readers. */
+/** Decoration beside a text or in a named button: hidden from screen readers. */
 export function Icon({ name, size = 20 }: { name: IconName; size?: number }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" width={size} height={size} aria-hidden="true" focusable="false">

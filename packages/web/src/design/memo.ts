@@ -1,4 +1,4 @@
-// A component that is drawn anew only when one of its properties is another value than before.
+// Makes a component that rerenders only when one of its props changes.
 import { Component, createElement, type ComponentClass, type FunctionComponent } from "preact";
 
 export function memo<Props extends object>(view: FunctionComponent<Props>): ComponentClass<Props> {

@@ -1,4 +1,4 @@
-// A button with a menu on the browser's popovers: it lies above everything and closes by itself.
+// A button with a menu, on the browser's popover, which is above everything and closes itself.
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 
@@ -9,9 +9,9 @@ import "./menu.css";
 export interface MenuItem {
   label: string;
   icon?: IconName;
-  /** A word about it, below its label. */
+  /** A short note below its label. */
   note?: string;
-  /** A tick: whether this is the present choice. */
+  /** Whether this is the current choice; undefined for items that are no choice. */
   isChosen?: boolean;
   isDisabled?: boolean;
   isDangerous?: boolean;
@@ -22,7 +22,7 @@ interface MenuProps {
   /** The button's accessible name. */
   label: string;
   icon?: IconName;
-  /** What the button shows beside the icon; without it, the icon alone. */
+  /** The button's text; without it, the button shows only the icon. */
   children?: ComponentChildren;
   items: readonly MenuItem[];
   size?: "small" | "medium";
@@ -34,7 +34,7 @@ export function Menu({ label, icon, children, items, size = "medium" }: MenuProp
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  // Pages have a menu for each row: their items are made when they are wanted.
+  // A list has a menu in every row, so items are rendered only while a menu is open.
   const [isOpen, setOpen] = useState(false);
   const hasText = children !== undefined;
   return (
@@ -99,7 +99,7 @@ export function Menu({ label, icon, children, items, size = "medium" }: MenuProp
   );
 }
 
-/** Below its button; above it where there is no room, and always inside of the window. */
+/** Places the menu below its button, or above if there is no room, and always inside the window. */
 function place(button: HTMLElement | null, list: HTMLElement | null): void {
   if (button === null || list === null) return;
   const { left, top, bottom } = button.getBoundingClientRect();

@@ -1,10 +1,10 @@
-// How far something is: a bar with its number in words, or a bar that only moves while that is not known.
+// Progress bars and gauges.
 import "./progress.css";
 
 interface ProgressProps {
-  /** What is under way, for screen readers. */
+  /** The accessible name. */
   label: string;
-  /** 0 to 1; null while it is not known. */
+  /** 0 to 1; null while unknown. */
   value: number | null;
 }
 
@@ -12,7 +12,7 @@ export function Progress({ label, value }: ProgressProps) {
   return <progress class="progress" aria-label={label} max={1} value={value ?? undefined} />;
 }
 
-/** A part of a whole, such as of the context: it says nothing of time. `tone` follows the thresholds. */
+/** A share of a whole, such as of the context. Its colour changes at the thresholds. */
 export function Gauge({
   label,
   value,

@@ -1,22 +1,21 @@
-// A question before something that cannot be undone: `await ask({...})` from anywhere, answered in one dialog.
+// Asks for confirmation before something that cannot be undone: `await ask({...})`.
 import { signal } from "@preact/signals";
 
-import { strings } from "../strings/strings.ts";
-import { Button } from "./button.tsx";
-import { Dialog } from "./dialog.tsx";
+import { CodeWords } from "./code-words.tsx";
+import { Dialog, DialogActions } from "./dialog.tsx";
 
-export interface Question {
+interface Question {
   title: string;
-  /** What will happen, in a sentence. */
+  /** What will happen; words in backticks are shown as code. */
   text: string;
-  /** The button that does it, such as "Remove". */
+  /** The text of the button that does it, such as "Remove". */
   action: string;
   isDangerous?: boolean;
 }
 
 const asked = signal<{ question: Question; answer: (isYes: boolean) => void } | null>(null);
 
-/** Resolves with whether the person said yes. A question that is open is answered with no. */
+/** Resolves with whether the user confirmed. A question that is still open is answered with no. */
 export function ask(question: Question): Promise<boolean> {
   asked.value?.answer(false);
   return new Promise((resolve) => {
@@ -28,7 +27,7 @@ export function ask(question: Question): Promise<boolean> {
   });
 }
 
-/** Where questions appear; once in the page. */
+/** Shows the questions; rendered once in the page. */
 export function QuestionHost() {
   const current = asked.value;
   if (current === null) return null;
@@ -39,15 +38,17 @@ export function QuestionHost() {
       isOpen
       onClose={() => answer(false)}
       actions={
-        <>
-          <Button onClick={() => answer(false)}>{strings.value.app.cancel}</Button>
-          <Button kind={question.isDangerous === true ? "danger" : "primary"} onClick={() => answer(true)}>
-            {question.action}
-          </Button>
-        </>
+        <DialogActions
+          action={question.action}
+          isDangerous={question.isDangerous === true}
+          onAction={() => answer(true)}
+          onCancel={() => answer(false)}
+        />
       }
     >
-      <p>{question.text}</p>
+      <p>
+        <CodeWords text={question.text} />
+      </p>
     </Dialog>
   );
 }

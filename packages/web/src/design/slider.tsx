@@ -1,9 +1,7 @@
-// A number with a range: a slider for the usual values, and beside it the number, which may go beyond them.
+// A slider for the usual range of a number, with a box that also accepts values beyond it.
 import type { ComponentChildren } from "preact";
 
 import { Field, useTypedNumber } from "./field.tsx";
-
-import "./slider.css";
 
 interface SliderProps {
   label: string;
@@ -11,14 +9,14 @@ interface SliderProps {
   error?: string | undefined;
   action?: ComponentChildren;
   value: number;
-  /** The slider's ends: the usual range. */
+  /** The range of the slider. */
   min: number;
   max: number;
   step: number;
-  /** The number's ends, where they are wider. */
+  /** The range of the box, if it is wider. */
   numberMin?: number;
   numberMax?: number;
-  /** What the number's box is called by screen readers. */
+  /** The accessible name of the box. */
   numberLabel: string;
   isDisabled?: boolean;
   onValue: (value: number) => void;

@@ -1,18 +1,18 @@
-// A table that scrolls by itself where the page is narrow.
+// A table that scrolls sideways on a narrow page.
 import type { ComponentChildren } from "preact";
 
 import "./table.css";
 
-export interface Column {
+interface Column {
   label: string;
-  /** Numbers stand at the right. */
+  /** Aligns the heading to the right. */
   isNumber?: boolean;
-  /** Its heading is for screen readers alone, such as of a column of buttons. */
+  /** Hides the heading visually, such as for a column of buttons. */
   isQuiet?: boolean;
 }
 
 interface TableProps {
-  /** What the rows are; read out, not shown. */
+  /** The accessible name. */
   label: string;
   columns: readonly Column[];
   /** Rows of `<tr>`. */
@@ -21,7 +21,7 @@ interface TableProps {
 
 export function Table({ label, columns, children }: TableProps) {
   return (
-    // The frame scrolls, so the keyboard has to reach it.
+    // Focusable, so that the keyboard can scroll it.
     <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
       <table class="table">
         <thead>

@@ -1,16 +1,16 @@
-// Tabs: one of a few views in the same place. Arrow keys move between them.
-import { useId, useRef } from "preact/hooks";
+// Tabs. Arrow keys move between them.
 import type { ComponentChildren } from "preact";
+import { useId, useRef } from "preact/hooks";
 
 import "./tabs.css";
 
-export interface Tab<Name extends string> {
+interface Tab<Name extends string> {
   name: Name;
   label: string;
 }
 
 interface TabsProps<Name extends string> {
-  /** What they choose between, for screen readers. */
+  /** The accessible name. */
   label: string;
   tabs: readonly Tab<Name>[];
   chosen: Name;

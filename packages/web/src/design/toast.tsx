@@ -1,15 +1,15 @@
-// Short messages at the edge of the page, with at most one thing to do about them, such as undo.
+// Toasts: short messages at the edge of the page with at most one action, such as undo. Also announcements for screen readers.
 import { signal } from "@preact/signals";
 
-import { wordsOf } from "../strings/error-words.ts";
+import { errorMessage } from "../strings/error-message.ts";
 import { strings } from "../strings/strings.ts";
 import { Button, IconButton } from "./button.tsx";
 
 import "./toast.css";
 
-export interface Toast {
+interface Toast {
   text: string;
-  /** What stands behind it, in smaller letters. */
+  /** Shown below the text in small print. */
   detail?: string | null;
   tone?: "plain" | "good" | "bad";
   action?: { label: string; onAction: () => void };
@@ -19,7 +19,7 @@ interface ShownToast extends Toast {
   number: number;
 }
 
-/** Long enough to read a sentence and to reach the undo. Errors stay until they are closed. */
+/** Long enough to read a sentence and to reach its button. Errors stay until they are closed. */
 const shownMs = 7_000;
 const tickMs = 500;
 
@@ -29,7 +29,7 @@ const toastsMax = 4;
 const shown = signal<readonly ShownToast[]>([]);
 let lastNumber = 0;
 
-/** Shows a message; the oldest makes room. */
+/** Shows a toast. If there are too many, the oldest disappears. */
 export function showToast(toast: Toast): void {
   lastNumber += 1;
   const number = lastNumber;
@@ -37,7 +37,7 @@ export function showToast(toast: Toast): void {
   if (toast.tone !== "bad") hideLater(number);
 }
 
-/** The time runs while a person can reach it and does not: not behind a dialog, and not while it is pointed at or has the focus. */
+/** Hides a toast after a while. The time starts over while a dialog is open, and while a toast is hovered or focused. */
 function hideLater(number: number): void {
   let leftMs = shownMs;
   const timer = setInterval(() => {
@@ -49,16 +49,16 @@ function hideLater(number: number): void {
   }, tickMs);
 }
 
-/** What went wrong, as a toast that stays. */
+/** Shows an error as a toast that stays. */
 export function showError(error: unknown): void {
-  showToast({ ...wordsOf(error), tone: "bad" });
+  showToast({ ...errorMessage(error), tone: "bad" });
 }
 
 function hide(number: number): void {
   shown.value = shown.value.filter((toast) => toast.number !== number);
 }
 
-/** Where toasts appear; once in the page. */
+/** Shows the toasts; rendered once in the page. */
 export function ToastHost() {
   return (
     <div class="toasts" role="status" aria-live="polite">
@@ -89,5 +89,22 @@ export function ToastHost() {
         </div>
       ))}
     </div>
+  );
+}
+
+const announcement = signal("");
+
+/** Makes screen readers read a sentence, politely. */
+export function announce(sentence: string): void {
+  // An unchanged text is not read again, so a repeated sentence gets a trailing space.
+  announcement.value = sentence === announcement.value ? `${sentence}\u00a0` : sentence;
+}
+
+/** Holds the announcements; rendered once in the page. */
+export function Announcer() {
+  return (
+    <p class="visually-hidden" role="status">
+      {announcement.value}
+    </p>
   );
 }

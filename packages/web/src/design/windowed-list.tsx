@@ -1,20 +1,20 @@
-// A long list of rows of one height: only those that can be seen are in the page.
+// A long list of rows of equal height, of which only the visible ones are rendered.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import "./windowed-list.css";
 
 interface WindowedListProps<Row> {
-  /** What the rows are, for screen readers. */
+  /** The accessible name. */
   label: string;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   children: (row: Row) => ComponentChildren;
-  /** The key of a row that is scrolled to when it changes. */
+  /** The key of a row to scroll into view when it changes. */
   shownKey?: string | undefined;
 }
 
-/** Rows above and below what can be seen, for quick scrolling and for the keyboard. */
+/** Extra rows above and below the visible ones, for fast scrolling and for the keyboard. */
 const overscan = 8;
 
 export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: WindowedListProps<Row>) {
@@ -28,7 +28,7 @@ export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: Wi
   };
   const follow = () => {
     const top = frame.current?.scrollTop ?? 0;
-    // Within the same few rows, those that are in the page are enough.
+    // The rendered rows cover a small move.
     setView((before) => (isNear(before.top, top, before.row) ? before : { ...before, top }));
   };
   useLayoutEffect(measure, []);
@@ -63,7 +63,7 @@ function isNear(before: number, top: number, row: number): boolean {
   return Math.floor(before / step) === Math.floor(top / step);
 }
 
-/** Stands for rows that are not in the page. Its height is set through the element, as the page's policy wants it. */
+/** Takes the place of rows that are not rendered. Its height is set by script: the policy forbids style attributes. */
 function Space({ rows, rowPx }: { rows: number; rowPx: number }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

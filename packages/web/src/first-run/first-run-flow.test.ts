@@ -1,6 +1,7 @@
-import type { Job, ManagedModel, RecommendedModel } from "@ingle/protocol";
+import type { RecommendedModel } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 
+import { exampleJob as job, exampleModel } from "../../test/examples.ts";
 import { firstRunStep, isFirstRun } from "./first-run-flow.ts";
 
 const recommended: RecommendedModel = {
@@ -12,69 +13,24 @@ const recommended: RecommendedModel = {
   hub: "asked",
 };
 
-function job(of: Partial<Job>): Job {
-  return {
-    id: "1",
-    kind: "pull",
-    status: "running",
-    model: recommended.model,
-    source: null,
-    quantization: null,
-    phase: "download",
-    bytes: 1,
-    total_bytes: 10,
-    bytes_per_second: 1,
-    can_pause: true,
-    error: null,
-    created_at: 0,
-    ...of,
-  };
-}
-
-function model(id: string, capabilities: ManagedModel["capabilities"] = []): ManagedModel {
-  return {
-    id,
-    aliases: [],
-    status: "available",
-    progress: null,
-    pinned: false,
-    running: 0,
-    waiting: 0,
-    context_length: null,
-    quantization: null,
-    format: null,
-    architecture: null,
-    capabilities,
-    size_bytes: null,
-    memory_bytes: null,
-    kv_bytes_per_token: null,
-    kv_bits_k: null,
-    kv_bits_v: null,
-    loaded_at: null,
-    last_used_at: null,
-    removable: true,
-    error: null,
-  };
-}
-
-const nothing = { models: [], jobs: [], isOrdered: false };
+const nothing = { models: [], jobs: [], isRequested: false };
 
 describe("the first model", () => {
-  it("is offered while nothing was done", () => {
+  it("is offered at first", () => {
     expect(firstRunStep(recommended, nothing)).toEqual({ kind: "offered" });
   });
 
-  it("is being fetched from the click on", () => {
-    expect(firstRunStep(recommended, { ...nothing, isOrdered: true })).toEqual({
-      kind: "fetching",
+  it("is downloading from the click on", () => {
+    expect(firstRunStep(recommended, { ...nothing, isRequested: true })).toEqual({
+      kind: "downloading",
       job: null,
     });
   });
 
   it.each([
-    ["waiting", "fetching"],
-    ["running", "fetching"],
-    ["done", "fetching"],
+    ["waiting", "downloading"],
+    ["running", "downloading"],
+    ["done", "downloading"],
     ["paused", "paused"],
     ["failed", "failed"],
     ["cancelled", "offered"],
@@ -82,24 +38,29 @@ describe("the first model", () => {
     expect(firstRunStep(recommended, { ...nothing, jobs: [job({ status })] }).kind).toBe(kind);
   });
 
-  it("is followed after the page was loaded again, by its job", () => {
+  it("is found by its job after a reload", () => {
     const jobs = [job({ id: "other", model: "other" }), job({ id: "mine" })];
     expect(firstRunStep(recommended, { ...nothing, jobs })).toMatchObject({
-      kind: "fetching",
+      kind: "downloading",
       job: { id: "mine" },
     });
   });
 
-  it("is ready as soon as it is here, whatever its jobs say", () => {
-    const state = { models: [model(recommended.model)], jobs: [job({ status: "failed" })], isOrdered: true };
+  it("is ready as soon as it is installed, whatever its jobs say", () => {
+    const state = {
+      models: [exampleModel({ id: recommended.model })],
+      jobs: [job({ status: "failed" })],
+      isRequested: true,
+    };
     expect(firstRunStep(recommended, state)).toEqual({ kind: "ready", model: recommended.model });
   });
 });
 
 describe("a first run", () => {
-  it("is one until a model can answer", () => {
+  it("lasts until a model can chat", () => {
+    const embedder = exampleModel({ id: "e", capabilities: ["embeddings"] });
     expect(isFirstRun([])).toBe(true);
-    expect(isFirstRun([model("e", ["embeddings"])])).toBe(true);
-    expect(isFirstRun([model("e", ["embeddings"]), model("m")])).toBe(false);
+    expect(isFirstRun([embedder])).toBe(true);
+    expect(isFirstRun([embedder, exampleModel()])).toBe(false);
   });
 });

@@ -1,19 +1,19 @@
-// The empty chat of a machine without models: one recommended model, one click to fetch it, one click to chat.
+// The first run, on a machine without models: one click downloads the recommended model, the next starts a chat.
 import type { RecommendedModel } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
 import { linkTo } from "../app/router.ts";
 import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
+import { canManage, client } from "../connection/client.ts";
 import { link, live } from "../connection/connection.ts";
-import { canManage } from "../connection/session.ts";
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { Progress } from "../design/progress.tsx";
 import { bytesText } from "../format/in-language.ts";
 import { jobView } from "../library/job-view.ts";
 import { JobActions, JobFigures } from "../library/jobs-panel.tsx";
+import { reasonOf } from "../strings/error-message.ts";
 import { strings } from "../strings/strings.ts";
 import { firstRunStep, type FirstRunStep } from "./first-run-flow.ts";
 
@@ -21,26 +21,23 @@ import "./first-run.css";
 
 type Recommendation =
   | { kind: "asking" }
-  | { kind: "told"; recommended: RecommendedModel }
+  | { kind: "known"; recommended: RecommendedModel }
   | { kind: "failed"; message: string };
 
-/** Asked once a page: the answer holds while nothing is here. */
+/** Asked once per page load. */
 const recommendation = signal<Recommendation | null>(null);
 
 async function askRecommended(): Promise<void> {
   recommendation.value = { kind: "asking" };
   try {
-    recommendation.value = { kind: "told", recommended: await client.library.recommended() };
+    recommendation.value = { kind: "known", recommended: await client.library.recommended() };
   } catch (error) {
-    recommendation.value = {
-      kind: "failed",
-      message: error instanceof Error ? error.message : String(error),
-    };
+    recommendation.value = { kind: "failed", message: reasonOf(error) };
   }
 }
 
 interface FirstRunProps {
-  /** One click after the model is here: the chat may begin with it. */
+  /** The user wants to chat with the downloaded model. */
   onChat: (model: string) => void;
 }
 
@@ -72,7 +69,7 @@ function Recommended({ onChat }: FirstRunProps) {
   }
   return (
     <>
-      {state.kind === "told" ? (
+      {state.kind === "known" ? (
         <Offer recommended={state.recommended} onChat={onChat} />
       ) : (
         <div class="card stack" role="alert">
@@ -92,17 +89,17 @@ function Recommended({ onChat }: FirstRunProps) {
 
 function Offer({ recommended, onChat }: FirstRunProps & { recommended: RecommendedModel }) {
   const text = strings.value.firstRun;
-  const [isOrdered, setOrdered] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const [, attempt] = useAttempt();
   const step = firstRunStep(recommended, {
     models: live.value?.models ?? [],
     jobs: live.value?.jobs ?? [],
-    isOrdered,
+    isRequested,
   });
   const get = async () => {
-    setOrdered(true);
+    setRequested(true);
     await attempt(() => client.jobs.start({ kind: "pull", model: recommended.model }));
-    setOrdered(false);
+    setRequested(false);
   };
   const facts = [
     recommended.size_bytes === null ? "" : text.size(bytesText(recommended.size_bytes)),
@@ -144,27 +141,27 @@ function Step({ step, model, onGet, onChat }: StepProps) {
           <p class="small soft">{text.chatHint}</p>
         </>
       );
-    case "fetching":
+    case "downloading":
     case "paused":
     case "failed":
-      return <Fetching step={step} model={model} />;
+      return <Download step={step} model={model} />;
   }
 }
 
-function Fetching({
+function Download({
   step,
   model,
 }: {
-  step: Extract<FirstRunStep, { kind: "fetching" | "paused" | "failed" }>;
+  step: Extract<FirstRunStep, { kind: "downloading" | "paused" | "failed" }>;
   model: string;
 }) {
   const text = strings.value.firstRun;
   const view = step.job === null ? null : jobView(step.job);
-  const words = { fetching: text.preparing, paused: text.paused, failed: text.failed };
+  const notes = { downloading: text.preparing, paused: text.paused, failed: text.failed };
   return (
     <div class="stack" role="status">
       {step.kind !== "failed" && <Progress label={model} value={view?.fraction ?? null} />}
-      {(view === null || step.kind !== "fetching") && <p class="small">{words[step.kind]}</p>}
+      {(view === null || step.kind !== "downloading") && <p class="small">{notes[step.kind]}</p>}
       {view !== null && (
         <div class="first-run-job">
           {view.job.error === null ? (

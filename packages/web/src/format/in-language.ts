@@ -1,5 +1,4 @@
-// The page's sizes, times and counts in the language that the person chose. Components that call these are drawn again when
-// the language changes.
+// Sizes, times and counts in the user's language. Components that call these rerender when the language changes.
 import { signal } from "@preact/signals";
 
 import { language } from "../strings/strings.ts";
@@ -16,10 +15,10 @@ import {
   formatTimeOfDay,
 } from "./numbers.ts";
 
-/** How often "5 minutes ago" is written anew. */
+/** How often texts such as "5 minutes ago" are updated. */
 const tickMs = 15_000;
 
-/** Unix seconds, often enough for words such as "5 minutes ago". */
+/** Unix seconds. */
 const now = signal(Date.now() / 1000);
 setInterval(() => {
   now.value = Date.now() / 1000;

@@ -21,37 +21,37 @@ describe("sizes", () => {
     [99.96 * 1024 ** 3, "100 GiB"],
     [5_046_586_573, "4.7 GiB"],
     [3 * 1024 ** 5, "3072 TiB"],
-  ])("writes %d bytes as %s", (bytes, text) => {
+  ])("formats %d bytes as %s", (bytes, text) => {
     expect(formatBytes(bytes, "en")).toBe(text);
   });
 
-  it("takes the language's decimal mark", () => {
+  it("uses the decimal mark of the language", () => {
     expect(formatBytes(5_046_586_573, "de")).toBe("4,7 GiB");
   });
 
-  it("writes a speed as a size for each second", () => {
+  it("formats a speed as a size per second", () => {
     expect(formatByteRate(12.34 * 1024 ** 2, "en")).toBe("12.3 MiB/s");
   });
 });
 
 describe("counts and rates", () => {
-  it("groups digits", () => {
+  it("group digits", () => {
     expect(formatCount(131_072, "en")).toBe("131,072");
     expect(formatCount(131_072, "de")).toBe("131.072");
   });
 
-  it("rounds counts whose last digits nobody reads", () => {
+  it("shortens large counts", () => {
     expect(formatRoundCount(1_234_567, "en")).toBe("1.2M");
     expect(formatRoundCount(999, "en")).toBe("999");
   });
 
-  it("writes one digit below 100", () => {
+  it("have one decimal below 100", () => {
     expect(formatRate(7.25, "en")).toMatch(/^7\.[23]$/);
     expect(formatRate(99.96, "en")).toBe("100");
     expect(formatRate(0, "en")).toBe("0.0");
   });
 
-  it("writes shares as whole percents", () => {
+  it("formats shares as whole percents", () => {
     expect(formatShare(0.256, "en")).toBe("26%");
   });
 });
@@ -64,7 +64,7 @@ describe("times", () => {
     [59.6, "1 min 0 s"],
     [185, "3 min 5 s"],
     [7_800, "2 h 10 min"],
-  ])("writes %d seconds as %s", (seconds, text) => {
+  ])("formats %d seconds as %s", (seconds, text) => {
     expect(formatDuration(seconds, "en")).toBe(text);
   });
 
@@ -78,11 +78,11 @@ describe("times", () => {
     [10 * 86_400, "10 days ago"],
     [60 * 86_400, "2 months ago"],
     [730 * 86_400, "2 years ago"],
-  ])("tells what was %d seconds ago as %s", (seconds, text) => {
+  ])("formats %d seconds ago as %s", (seconds, text) => {
     expect(formatAgo(now - seconds, now, "en")).toBe(text);
   });
 
-  it("tells it in the reader's language", () => {
+  it("uses the language", () => {
     expect(formatAgo(now - 7200, now, "de")).toBe("vor 2 Stunden");
   });
 });

@@ -1,15 +1,12 @@
-// How the page writes sizes, times and counts, in the reader's language. Pure: the clock and the language are handed in.
+// Formats sizes, times and counts. Pure. `locale` is a BCP 47 tag.
 
 const byteUnits = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
-/**
- * 322,591,712 becomes "308 MiB", in the units that the server's own sentences use: three digits say enough. `locale` is a
- * BCP 47 tag and decides the decimal mark.
- */
+/** 322,591,712 becomes "308 MiB": three digits, in the units of the server's own messages. */
 export function formatBytes(bytes: number, locale: string): string {
   let value = bytes;
   let unit = 0;
-  // 1023.5 would be written as 1024 of the smaller unit.
+  // 1023.5 would be rounded to 1024 of the smaller unit.
   while (value >= 1023.5 && unit < byteUnits.length - 1) {
     value /= 1024;
     unit += 1;
@@ -28,22 +25,22 @@ export function formatCount(count: number, locale: string): string {
   return new Intl.NumberFormat(locale, { maximumFractionDigits: 0 }).format(count);
 }
 
-/** 1234567 becomes "1.2M": for counts whose last digits nobody reads. */
+/** 1234567 becomes "1.2M". */
 export function formatRoundCount(count: number, locale: string): string {
   return new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 }).format(count);
 }
 
-/** Tokens a second, and other rates: one digit below 100, none above. */
+/** A rate, such as tokens per second: one decimal below 100, none above. */
 export function formatRate(perSecond: number, locale: string): string {
   return decimals(perSecond, perSecond >= 99.95 ? 0 : 1, locale);
 }
 
-/** 0.256 becomes "26 %", spaced as the language does. */
+/** 0.256 becomes "26 %", spaced as in the language. */
 export function formatShare(share: number, locale: string): string {
   return new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 }).format(share);
 }
 
-/** "0.4 s", "12 s", "3 min 5 s", "2 h 10 min". The units are international symbols, so no language changes them. */
+/** "0.4 s", "12 s", "3 min 5 s", "2 h 10 min". The units are international symbols. */
 export function formatDuration(seconds: number, locale: string): string {
   if (seconds < 9.95) return `${decimals(seconds, 1, locale)} s`;
   const whole = Math.round(seconds);
@@ -57,7 +54,7 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** "just now" (in the locale's words), "5 minutes ago", "3 days ago"; both times in Unix seconds. */
+/** "now", "5 minutes ago", "3 days ago"; both times in Unix seconds. */
 export function formatAgo(time: number, now: number, locale: string): string {
   const words = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "long" });
   const seconds = Math.max(0, now - time);
@@ -69,12 +66,12 @@ export function formatAgo(time: number, now: number, locale: string): string {
   return words.format(-Math.round(seconds / (365.25 * day)), "year");
 }
 
-/** A moment with its date, for titles and tables; Unix seconds. */
+/** Date and time of day; Unix seconds. */
 export function formatMoment(time: number, locale: string): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(time * 1000);
 }
 
-/** The time of day with seconds, for lines of a log; Unix seconds. */
+/** Time of day with seconds; Unix seconds. */
 export function formatTimeOfDay(time: number, locale: string): string {
   return new Intl.DateTimeFormat(locale, { timeStyle: "medium", hourCycle: "h23" }).format(time * 1000);
 }

@@ -20,8 +20,8 @@ function machine(memory: number, available: number, devices: Machine["devices"] 
   return { memory_bytes: memory * GiB, available_bytes: available * GiB, devices };
 }
 
-describe("the light of a model of the hub", () => {
-  it("is green where the free memory has room for it", () => {
+describe("the light of a model on the hub", () => {
+  it("is green if it fits into the free memory", () => {
     const model = offer("Q4_K_M", 4);
     expect(fitOfOffer(model, [model], machine(16, 12))).toEqual({
       colour: "green",
@@ -30,7 +30,7 @@ describe("the light of a model of the hub", () => {
     });
   });
 
-  it("is yellow while others hold the memory, and names the largest level with a green light", () => {
+  it("is yellow while others use the memory, and names the largest level with a green light", () => {
     const levels = [offer("Q2_K", 2), offer("Q3_K_M", 3), offer("Q4_K_M", 4)];
     const fit = fitOfOffer(levels[2] ?? offer("", 0), levels, machine(16, 4.5));
     expect(fit.colour).toBe("yellow");
@@ -38,20 +38,20 @@ describe("the light of a model of the hub", () => {
     expect(fit.better?.quantization).toBe("Q3_K_M");
   });
 
-  it("is yellow where it would take nearly all of the memory", () => {
+  it("is yellow if it would take nearly all memory", () => {
     const model = offer("Q8_0", 14);
     const fit = fitOfOffer(model, [model], machine(16, 15.9));
     expect(fit).toMatchObject({ colour: "yellow", reason: { kind: "nearly_all" }, better: null });
   });
 
-  it("is red where the server says that it does not fit, and names the level that would", () => {
+  it("is red if the server says that it does not fit, and names the level that would", () => {
     const levels = [offer("Q4_K_M", 9), offer("Q8_0", 18, false)];
     const fit = fitOfOffer(levels[1] ?? offer("", 0), levels, machine(16, 12));
     expect(fit).toMatchObject({ colour: "red", reason: { kind: "too_large" } });
     expect(fit.better?.quantization).toBe("Q4_K_M");
   });
 
-  it("is red without a better level where none fits, and names a yellow one where no green one is", () => {
+  it("is red without a better level if none fits, and names a yellow one if none is green", () => {
     const large = offer("Q8_0", 18, false);
     expect(fitOfOffer(large, [large], machine(16, 12)).better).toBeNull();
     const tight = offer("Q4_K_M", 12);
@@ -72,12 +72,12 @@ describe("the light of a model of the hub", () => {
 });
 
 describe("the recommended level", () => {
-  it("is Q4_K_M where that has a green light", () => {
+  it("is Q4_K_M if that has a green light", () => {
     const levels = [offer("Q2_K", 2), offer("Q4_K_M", 4), offer("Q8_0", 7)];
     expect(recommendedOf(levels, machine(16, 12))?.quantization).toBe("Q4_K_M");
   });
 
-  it("is the largest with a green light otherwise, and nothing where none has one", () => {
+  it("is otherwise the largest with a green light, if there is one", () => {
     const levels = [offer("Q2_K", 2), offer("Q3_K_M", 3), offer("Q4_K_M", 4)];
     expect(recommendedOf(levels, machine(16, 4.5))?.quantization).toBe("Q3_K_M");
     expect(recommendedOf(levels, machine(16, 1))).toBeNull();
@@ -98,12 +98,12 @@ describe("the light of an installed model", () => {
     kv_bits_v: 16,
   };
 
-  it("is green where the server says yes, with or without a bound", () => {
+  it("is green if the server says yes, with or without a memory budget", () => {
     expect(fitOfEstimate(estimate).colour).toBe("green");
     expect(fitOfEstimate({ ...estimate, available_bytes: null })).toMatchObject({ colour: "green" });
   });
 
-  it("is yellow with the context that would fit", () => {
+  it("is yellow if a shorter context fits", () => {
     const tight = { ...estimate, fits: "tight" as const, context_length: 65_536 };
     expect(fitOfEstimate(tight)).toMatchObject({
       colour: "yellow",
@@ -111,12 +111,12 @@ describe("the light of an installed model", () => {
     });
   });
 
-  it("is yellow where others have to be freed first", () => {
+  it("is yellow if memory has to be freed first", () => {
     const busy = { ...estimate, fits: "tight" as const, available_bytes: GiB };
     expect(fitOfEstimate(busy)).toMatchObject({ colour: "yellow", reason: { kind: "busy" } });
   });
 
-  it("is red where the server says no", () => {
+  it("is red if the server says no", () => {
     expect(fitOfEstimate({ ...estimate, fits: "no" })).toMatchObject({
       colour: "red",
       reason: { kind: "too_large" },

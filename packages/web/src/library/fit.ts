@@ -1,18 +1,17 @@
-// The traffic light of a model: whether this machine has room for it, why, and which level would fit better. Pure; the
-// sentences are made of it in strings/.
+// The traffic light of a model: whether it fits this machine, why, and which quantization would fit better. Pure.
 import type { Machine, MemoryEstimate, OfferedModel } from "@ingle/protocol";
 
 export type FitColour = "green" | "yellow" | "red";
 
 /** Why a light has its colour. */
 export type FitReason =
-  /** It fits into what is free now. */
+  /** It fits into the free memory. */
   | { kind: "fits"; needed: number; available: number }
-  /** It fits into the machine, but other models or programs hold the memory now. */
+  /** It fits into the machine, but other models or programs use the memory now. */
   | { kind: "busy"; needed: number; available: number }
-  /** It would take nearly all of the memory. */
+  /** It would take nearly all memory. */
   | { kind: "nearly_all"; needed: number; total: number }
-  /** It fits with a shorter context than the model has. */
+  /** It fits with a shorter context. */
   | { kind: "shorter"; needed: number; contextLength: number; contextLengthMax: number }
   /** The machine has less memory than it needs. */
   | { kind: "too_large"; needed: number; total: number };
@@ -20,16 +19,16 @@ export type FitReason =
 export interface Fit {
   colour: FitColour;
   reason: FitReason;
-  /** A level of the same repository that fits better; null where this is as good as any, or where none does. */
+  /** A model of the same repository that fits better, if there is one. */
   better: OfferedModel | null;
 }
 
-/** Of all memory: beyond it the system and other programs begin to be swapped out. */
+/** Share of all memory. Beyond it, the system starts to swap out other programs. */
 const comfortableShare = 0.85;
 
 type MachineMemory = Pick<Machine, "memory_bytes" | "available_bytes" | "devices">;
 
-/** The light of a model that is not here yet, among the other models of its repository. */
+/** The light of a model on the hub, compared with the other models of its repository. */
 export function fitOfOffer(
   model: OfferedModel,
   siblings: readonly OfferedModel[],
@@ -40,7 +39,7 @@ export function fitOfOffer(
   return { colour, reason, better: colour === "green" ? null : betterThan(model, siblings, machine) };
 }
 
-/** The light of an installed model, from what the server has measured. */
+/** The light of an installed model, from the server's estimate. */
 export function fitOfEstimate(estimate: MemoryEstimate): Omit<Fit, "better"> {
   const { memory_bytes: needed, available_bytes: available } = estimate;
   const room = available ?? Number.POSITIVE_INFINITY;
@@ -65,7 +64,7 @@ export function fitOfEstimate(estimate: MemoryEstimate): Omit<Fit, "better"> {
 function reasonOf(model: OfferedModel, machine: MachineMemory): FitReason {
   const needed = model.memory_bytes;
   const total = Math.max(machine.memory_bytes, ...cards(machine).map((card) => card.memory_bytes));
-  // The server knows its own budget; a machine's memory alone does not tell it.
+  // The server also considers its memory budget.
   if (!model.fits) return { kind: "too_large", needed, total };
   const available = Math.max(machine.available_bytes, ...cards(machine).map((card) => card.free_bytes));
   if (needed > available) return { kind: "busy", needed, available };
@@ -73,7 +72,7 @@ function reasonOf(model: OfferedModel, machine: MachineMemory): FitReason {
   return { kind: "fits", needed, available };
 }
 
-/** Cards with memory of their own. */
+/** Graphics cards with their own memory. */
 function cards({ devices }: MachineMemory): Machine["devices"] {
   return devices.filter(({ kind }) => kind === "gpu");
 }
@@ -83,7 +82,7 @@ function colourOf({ kind }: FitReason): FitColour {
   return kind === "too_large" ? "red" : "yellow";
 }
 
-/** The largest other level with a better colour: more bytes are more of what the model knew. */
+/** The largest smaller model with a better colour; larger files are more exact. */
 function betterThan(
   model: OfferedModel,
   siblings: readonly OfferedModel[],
@@ -97,7 +96,7 @@ function betterThan(
   return withColour("green") ?? (model.fits ? null : (withColour("yellow") ?? null));
 }
 
-/** What is recommended of a repository: Q4_K_M where it has a green light, else the largest that has one, else nothing. */
+/** The recommended model of a repository: Q4_K_M if it has a green light, else the largest with one, else none. */
 export function recommendedOf(models: readonly OfferedModel[], machine: MachineMemory): OfferedModel | null {
   const green = models.filter((model) => colourOf(reasonOf(model, machine)) === "green");
   const usual = green.find(({ quantization }) => quantization === "Q4_K_M");

@@ -1,29 +1,29 @@
-// What was looked for on the model hub, and what one of its repositories offers. Kept while the page is open, so that going
-// back shows it at once.
+// The search on the model hub and the repositories that were opened, cached while the page is open.
 import type { FoundRepository, OfferedRepository } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 
 import { client } from "../connection/client.ts";
+import { reasonOf } from "../strings/error-message.ts";
 
-/** One question to the hub: under way, answered, or failed with a sentence. */
-export type Asked<Answer> =
+/** The state of a request to the hub. */
+type Asked<Answer> =
   | { kind: "asking" }
   | { kind: "answered"; answer: Answer }
   | { kind: "failed"; message: string };
 
-/** Enough to choose from; better words find the others. */
+/** Enough to choose from; a more specific search finds the rest. */
 const resultsMax = 30;
-/** Opened repositories that are kept. */
+/** Repositories in the cache. */
 const repositoriesMax = 50;
 
-/** The present search; `words` is empty before the first. */
+/** The last search; null before the first. */
 export const search = signal<{ words: string; state: Asked<readonly FoundRepository[]> } | null>(null);
 
 export const repositories = signal<ReadonlyMap<string, Asked<OfferedRepository>>>(new Map());
 
 let searching: AbortController | undefined;
 
-/** Looks for words; a search that is still under way is given up. Words that were answered already are not asked again. */
+/** Searches and aborts the previous search. The same words are not searched twice unless `again` is set or the search failed. */
 export async function searchHub(words: string, { again = false } = {}): Promise<void> {
   const present = search.value;
   if (!again && present?.words === words && present.state.kind !== "failed") return;
@@ -37,7 +37,7 @@ export async function searchHub(words: string, { again = false } = {}): Promise<
   if (!aborted.aborted) search.value = { words, state };
 }
 
-/** Asks what a repository offers, unless that is known. */
+/** Loads a repository, unless it is cached. */
 export async function openRepository(repo: string, { again = false } = {}): Promise<void> {
   const present = repositories.value.get(repo);
   if (!again && present !== undefined && present.kind !== "failed") return;
@@ -54,6 +54,6 @@ async function asked<Answer>(ask: () => Promise<Answer>): Promise<Asked<Answer>>
   try {
     return { kind: "answered", answer: await ask() };
   } catch (error) {
-    return { kind: "failed", message: error instanceof Error ? error.message : String(error) };
+    return { kind: "failed", message: reasonOf(error) };
   }
 }

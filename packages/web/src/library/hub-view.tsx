@@ -1,5 +1,4 @@
-// The model hub: search by words, results, and what each repository offers. The words and the opened repository stand in the
-// address, so that back and forward work.
+// The model hub: search, results, and the models of each repository. The search and the open repository are part of the URL.
 import type { FoundRepository } from "@ingle/protocol";
 import { useEffect, useState } from "preact/hooks";
 
@@ -12,12 +11,11 @@ import { Icon } from "../design/icon.tsx";
 import { roundCountText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
 import { search, searchHub } from "./hub-search.ts";
-import { HubUnreachable } from "./hub-unreachable.tsx";
-import { RepositoryDetails } from "./repository-details.tsx";
+import { HubUnreachable, RepositoryDetails } from "./repository-details.tsx";
 
-import "./hub-view.css";
+import "./hub.css";
 
-/** The part of the address that stands for this view. */
+/** The URL segment of this view. */
 export const hubPart = "hub";
 
 export function HubView() {
@@ -84,7 +82,7 @@ function Results({ words, opened }: { words: string; opened: string }) {
       <p class="small soft" role="status">
         {text.results(state.answer.length)}
       </p>
-      <ul class="repositories" aria-label={text.resultsList}>
+      <ul class="boxed repositories" aria-label={text.resultsList}>
         {state.answer.map((found) => (
           <Repository key={found.repo} found={found} words={words} isOpen={found.repo === opened} />
         ))}

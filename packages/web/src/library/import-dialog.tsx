@@ -1,11 +1,10 @@
-// Takes a model in that lies on the server's machine, by its path.
+// Imports a model from a path on the server's machine.
 import { useState } from "preact/hooks";
 
 import { useAttempt } from "../connection/attempt.ts";
 import { client } from "../connection/client.ts";
-import { Button } from "../design/button.tsx";
-import { Dialog } from "../design/dialog.tsx";
-import { Field, TextInput } from "../design/field.tsx";
+import { Dialog, DialogActions } from "../design/dialog.tsx";
+import { TextField } from "../design/field.tsx";
 import { strings } from "../strings/strings.ts";
 
 const formId = "import-form";
@@ -24,29 +23,27 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       isOpen
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>{strings.value.app.cancel}</Button>
-          <Button kind="primary" type="submit" form={formId} isBusy={isBusy} disabled={path.trim() === ""}>
-            {text.importAction}
-          </Button>
-        </>
+        <DialogActions
+          action={text.importAction}
+          form={formId}
+          isBusy={isBusy}
+          isDisabled={path.trim() === ""}
+          onCancel={onClose}
+        />
       }
     >
       <p class="soft">{text.importText}</p>
       <form id={formId} onSubmit={(event) => void start(event)}>
-        <Field label={text.importPath} hint={text.importHint}>
-          {(control) => (
-            <TextInput
-              {...control}
-              autocomplete="off"
-              spellcheck={false}
-              maxLength={4096}
-              placeholder={text.importPlaceholder}
-              value={path}
-              onValue={setPath}
-            />
-          )}
-        </Field>
+        <TextField
+          label={text.importPath}
+          hint={text.importHint}
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={4096}
+          placeholder={text.importPlaceholder}
+          value={path}
+          onValue={setPath}
+        />
       </form>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-// The models on the server's machine, what each takes, and the orders that it takes now.
+// The models on the server's machine.
 import { useState } from "preact/hooks";
 
 import { go, linkTo } from "../app/router.ts";
@@ -11,9 +11,7 @@ import { hubPart } from "./hub-view.tsx";
 import { ModelCard } from "./model-card.tsx";
 import { matchingModels, sortedModels } from "./model-view.ts";
 
-import "./installed-view.css";
-
-/** Fewer are seen at a glance. */
+/** The filter is shown from this many models on. */
 const filterFrom = 7;
 
 export function InstalledView() {

@@ -1,27 +1,39 @@
-// Tells of jobs that end while the person looks at another page.
+// Names of jobs, and toasts for jobs that end while the user looks at another page.
 import type { Job } from "@ingle/protocol";
 import { effect } from "@preact/signals";
 
 import { live } from "../connection/connection.ts";
 import { showToast } from "../design/toast.tsx";
 import { strings } from "../strings/strings.ts";
-import { jobTitle } from "./job-title.ts";
 import { endedJobs } from "./job-view.ts";
 
-/** Begins to tell; called once by the page. */
+/** Shows a toast for each job that ends from now on. */
 export function startJobNews(): void {
   let before: readonly Job[] | undefined;
   effect(() => {
     const jobs = live.value?.jobs;
     if (jobs === undefined) return;
-    for (const job of endedJobs(before ?? jobs, jobs)) tell(job);
+    for (const job of endedJobs(before ?? jobs, jobs)) showEnd(job);
     before = jobs;
   });
 }
 
-function tell(job: Job): void {
+function showEnd(job: Job): void {
   const text = strings.peek().library;
   const title = jobTitle(job);
   if (job.status === "done") showToast({ text: text.jobDone[job.kind](title), tone: "good" });
   else showToast({ text: text.jobFailed(title, job.error ?? ""), tone: "bad" });
+}
+
+export function jobTitle({ kind, status, model, source, quantization }: Job): string {
+  const text = strings.value.library.jobTitle;
+  switch (kind) {
+    case "pull":
+      return text.pull(model);
+    case "import":
+      return text.import(source ?? model);
+    case "quantize":
+      // A finished job names the new model.
+      return status === "done" ? model : text.quantize(model, quantization ?? "");
+  }
 }

@@ -1,40 +1,22 @@
-import type { Job } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
+
+import { exampleJob as job } from "../../test/examples.ts";
 import { endedJobs, jobView, jobViews } from "./job-view.ts";
 
-function job(of: Partial<Job> = {}): Job {
-  return {
-    id: "1",
-    kind: "pull",
-    status: "running",
-    model: "org/repo:Q4_K_M",
-    source: null,
-    quantization: null,
-    phase: "download",
-    bytes: 250,
-    total_bytes: 1000,
-    bytes_per_second: 50,
-    can_pause: true,
-    error: null,
-    created_at: 100,
-    ...of,
-  };
-}
-
 describe("a job", () => {
-  it("tells how far it is and how long it takes still", () => {
+  it("has its progress and the time left", () => {
     expect(jobView(job())).toMatchObject({ fraction: 0.25, secondsLeft: 15, isOpen: true });
   });
 
-  it("knows neither while the total is not known", () => {
+  it("has neither while the total is unknown", () => {
     expect(jobView(job({ bytes: 0, total_bytes: 0 }))).toMatchObject({ fraction: null, secondsLeft: null });
   });
 
-  it.each([0, null, 1e-9])("does not guess the time at %s bytes a second", (bytes_per_second) => {
+  it.each([0, null, 1e-9])("has no time left at %s bytes per second", (bytes_per_second) => {
     expect(jobView(job({ bytes_per_second })).secondsLeft).toBeNull();
   });
 
-  it("is never more than whole", () => {
+  it("is never more than complete", () => {
     expect(jobView(job({ bytes: 1200 })).fraction).toBe(1);
     expect(jobView(job({ bytes: 1200 })).secondsLeft).toBe(0);
   });
@@ -48,13 +30,13 @@ describe("a job", () => {
     [job({ status: "failed", kind: "quantize" }), []],
     [job({ status: "done" }), []],
     [job({ status: "cancelled" }), []],
-  ])("offers what it can do: %#", (each, actions) => {
+  ])("offers the actions of its state: %#", (each, actions) => {
     expect(jobView(each).actions).toEqual(actions);
   });
 });
 
 describe("the list", () => {
-  it("has what is not finished first, the newest of each on top", () => {
+  it("has unfinished jobs first, each group with the newest first", () => {
     const views = jobViews([
       job({ id: "done", status: "done", created_at: 400 }),
       job({ id: "old", created_at: 100 }),
@@ -65,8 +47,8 @@ describe("the list", () => {
   });
 });
 
-describe("jobs that have ended", () => {
-  it("are those that were under way before, once", () => {
+describe("ended jobs", () => {
+  it("are those that were unfinished before, and only once", () => {
     const before = [job({ id: "a" }), job({ id: "b", status: "waiting" }), job({ id: "c", status: "done" })];
     const now = [
       job({ id: "a", status: "done" }),
@@ -78,7 +60,7 @@ describe("jobs that have ended", () => {
     expect(endedJobs(now, now)).toEqual([]);
   });
 
-  it("are not those that somebody has cancelled or paused", () => {
+  it("do not include cancelled or paused ones", () => {
     expect(endedJobs([job()], [job({ status: "cancelled" })])).toEqual([]);
     expect(endedJobs([job()], [job({ status: "paused" })])).toEqual([]);
   });

@@ -1,19 +1,19 @@
-// What a row of the list of jobs shows and offers: how far it is, how long it takes still, which orders it takes. Pure.
+// A job as the page shows it: its progress, the time left, and the available actions. Pure.
 import type { Job } from "@ingle/protocol";
 
 export type JobAction = "pause" | "resume" | "cancel";
 
 export interface JobView {
   job: Job;
-  /** 0 to 1; null while the total is not known, and nothing runs that could be measured. */
+  /** 0 to 1; null while the total is unknown. */
   fraction: number | null;
-  /** Until this phase is done, at the speed of the last seconds; null while that is not known. */
+  /** Until the end of this phase, at the current speed; null if unknown. */
   secondsLeft: number | null;
   actions: readonly JobAction[];
   isOpen: boolean;
 }
 
-/** Jobs as the page lists them: those that are not finished first, then the others, both with the newest first. */
+/** The jobs in the order of the list: unfinished ones first, each group with the newest first. */
 export function jobViews(jobs: readonly Job[]): JobView[] {
   const views = jobs.map(jobView).toSorted((a, b) => b.job.created_at - a.job.created_at);
   return [...views.filter((view) => view.isOpen), ...views.filter((view) => !view.isOpen)];
@@ -29,7 +29,7 @@ export function jobView(job: Job): JobView {
   };
 }
 
-/** Whether it still may do something by itself or when it is resumed. */
+/** Whether it is not finished: waiting, running or paused. */
 export function isOpen({ status }: Job): boolean {
   return status === "waiting" || status === "running" || status === "paused";
 }
@@ -40,7 +40,7 @@ function fractionOf({ status, bytes, total_bytes: total }: Job): number | null {
   return Math.min(1, Math.max(0, bytes / total));
 }
 
-/** Beyond a week nobody plans with it: a stalled line is told as unknown. */
+/** A week. A longer time means that the job is stalled, so the time left counts as unknown. */
 const secondsLeftMax = 7 * 24 * 3600;
 
 function secondsLeftOf({ status, bytes, total_bytes: total, bytes_per_second: speed }: Job): number | null {
@@ -64,7 +64,7 @@ function actionsOf(job: Job): JobAction[] {
   }
 }
 
-/** Jobs that were under way before and are done or have failed now. */
+/** The jobs that were unfinished before and are done or failed now. */
 export function endedJobs(before: readonly Job[], now: readonly Job[]): Job[] {
   const open = new Set(before.filter(isOpen).map(({ id }) => id));
   return now.filter(({ id, status }) => open.has(id) && (status === "done" || status === "failed"));

@@ -1,28 +1,26 @@
-// Downloads, imports and quantizations: how far each is, and what can be done about it. The jobs are the server's, so they
-// go on when the page is closed.
+// The list of jobs: downloads, imports and quantizations, with their progress and actions. They run in the server, so they continue
+// when the page is closed.
 import type { Job } from "@ingle/protocol";
-
 import { signal } from "@preact/signals";
 
 import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
+import { canManage, client } from "../connection/client.ts";
 import { live } from "../connection/connection.ts";
-import { canManage } from "../connection/session.ts";
 import { Badge, type Tone } from "../design/badge.tsx";
 import { Button, IconButton } from "../design/button.tsx";
 import { Progress } from "../design/progress.tsx";
 import { ask } from "../design/question.tsx";
 import { byteRateText, bytesText, durationText, shareText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
-import { jobTitle } from "./job-title.ts";
+import { jobTitle } from "./job-news.ts";
 import { jobViews, type JobAction, type JobView } from "./job-view.ts";
 
 import "./jobs-panel.css";
 
-/** Finished jobs that stay in sight; the others lie behind a fold. */
+/** Finished jobs that are always shown; the others are collapsed. */
 const finishedShown = 2;
 
-/** Finished jobs that the person wants out of sight; the server forgets them by itself. */
+/** Ids of finished jobs that the user has hidden. */
 const hidden = signal<ReadonlySet<string>>(new Set());
 
 export function JobsPanel() {
@@ -51,7 +49,7 @@ export function JobsPanel() {
           </Button>
         )}
       </div>
-      <ul class="jobs">
+      <ul class="boxed jobs">
         {shown.map((view) => (
           <JobRow key={view.job.id} view={view} />
         ))}
@@ -59,7 +57,7 @@ export function JobsPanel() {
       {folded.length > 0 && (
         <details>
           <summary class="small soft">{text.finishedJobs(folded.length)}</summary>
-          <ul class="jobs">
+          <ul class="boxed jobs">
             {folded.map((view) => (
               <JobRow key={view.job.id} view={view} />
             ))}
@@ -127,8 +125,8 @@ export function JobActions({ view: { job, actions }, title }: { view: JobView; t
     resume: text.resumeJob(title),
     cancel: text.cancelJob(title),
   };
-  const order = async (action: JobAction) => {
-    if (action === "cancel" && !(await mayCancel(job))) return;
+  const run = async (action: JobAction) => {
+    if (action === "cancel" && !(await confirmCancel(job))) return;
     await attempt(() => client.jobs[action](job.id));
   };
   return (
@@ -140,15 +138,15 @@ export function JobActions({ view: { job, actions }, title }: { view: JobView; t
           label={labels[action]}
           size="small"
           disabled={isBusy || !canManage.value}
-          onClick={() => void order(action)}
+          onClick={() => void run(action)}
         />
       ))}
     </>
   );
 }
 
-/** Only what would be lost is asked about. */
-async function mayCancel({ kind, bytes }: Job): Promise<boolean> {
+/** Asks only if a download has already begun. */
+async function confirmCancel({ kind, bytes }: Job): Promise<boolean> {
   const text = strings.value.library;
   if (kind !== "pull" || bytes === 0) return true;
   return await ask({

@@ -1,9 +1,9 @@
-// The library: models on this machine, the model hub, and the work on both.
+// The library: models on this machine, the model hub, and jobs.
 import { useState } from "preact/hooks";
 
 import { go, linkTo, route } from "../app/router.ts";
+import { canManage } from "../connection/client.ts";
 import { live, models } from "../connection/connection.ts";
-import { canManage } from "../connection/session.ts";
 import { Button } from "../design/button.tsx";
 import { Tabs } from "../design/tabs.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
@@ -14,7 +14,7 @@ import { ImportDialog } from "./import-dialog.tsx";
 import { InstalledView } from "./installed-view.tsx";
 import { JobsPanel } from "./jobs-panel.tsx";
 
-import "./library-page.css";
+import "./library.css";
 
 export function LibraryPage() {
   const text = strings.value.library;

@@ -1,56 +1,22 @@
-// Loads a model, and shows before what it will take: the server measures each choice without loading anything.
+// Loads a model with chosen settings, and shows an estimate of its memory first.
 import type { ManagedModel, MemoryEstimate } from "@ingle/protocol";
 import { useEffect, useState } from "preact/hooks";
 
 import { useAttempt } from "../connection/attempt.ts";
 import { client } from "../connection/client.ts";
-import { Button } from "../design/button.tsx";
-import { Dialog } from "../design/dialog.tsx";
-import { Field, Select, useTypedNumber } from "../design/field.tsx";
+import { Dialog, DialogActions } from "../design/dialog.tsx";
+import { Field, SelectField, useTypedNumber } from "../design/field.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
-import { wordsOf, type ErrorWords } from "../strings/error-words.ts";
 import { strings } from "../strings/strings.ts";
 import { fitOfEstimate } from "./fit.ts";
 import { FitLight } from "./fit-light.tsx";
 import { contextStops, kvBitsChoices, loadOptionsOf, nearestStop, type LoadFields } from "./load-form.ts";
+import { useEstimate, type Estimated } from "./model-loading.ts";
 
-import "../design/slider.css";
-import "./load-dialog.css";
+import "./model-dialogs.css";
 
-/** Fewest tokens of a context that the server takes. */
+/** The shortest context that the server accepts. */
 const contextLengthMin = 16;
-
-/** A slider that is pulled asks once it rests. */
-const restMs = 200;
-
-type Estimated = { estimate: MemoryEstimate | null; error: ErrorWords | null; isAsking: boolean };
-
-/** The server's estimate of these fields; the one before stays in sight while the next is asked. */
-function useEstimate(model: string, fields: LoadFields): Estimated {
-  const [state, setState] = useState<Estimated>({ estimate: null, error: null, isAsking: true });
-  useEffect(() => {
-    const leaving = new AbortController();
-    setState((before) => ({ ...before, isAsking: true }));
-    const ask = async () => {
-      try {
-        const estimate = await client.library.estimate(model, {
-          ...loadOptionsOf(fields),
-          signal: leaving.signal,
-        });
-        setState({ estimate, error: null, isAsking: false });
-      } catch (error) {
-        if (leaving.signal.aborted) return;
-        setState({ estimate: null, error: wordsOf(error), isAsking: false });
-      }
-    };
-    const timer = setTimeout(() => void ask(), restMs);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
-  }, [model, fields.contextLength, fields.kvBits]);
-  return state;
-}
 
 export function LoadDialog({ model, onClose }: { model: ManagedModel; onClose: () => void }) {
   const text = strings.value.library;
@@ -67,12 +33,7 @@ export function LoadDialog({ model, onClose }: { model: ManagedModel; onClose: (
       isOpen
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>{strings.value.app.cancel}</Button>
-          <Button kind="primary" isBusy={isBusy} onClick={() => void load()}>
-            {text.load}
-          </Button>
-        </>
+        <DialogActions action={text.load} isBusy={isBusy} onAction={() => void load()} onCancel={onClose} />
       }
     >
       <ContextField fields={fields} estimate={estimated.estimate} onFields={setFields} />
@@ -91,13 +52,13 @@ function ContextField({ fields, estimate, onFields }: FieldsProps & { estimate: 
   const text = strings.value.library;
   const { stops, current, isKnown, keepTyped } = useContextStops(fields, estimate);
   const choose = (contextLength: number) => onFields({ ...fields, contextLength });
-  const typed = (words: string) => {
-    const length = Number.parseInt(words, 10);
+  const readTyped = (digits: string) => {
+    const length = Number.parseInt(digits, 10);
     if (!Number.isSafeInteger(length) || length < contextLengthMin) return;
     keepTyped(length);
     choose(length);
   };
-  const typedNumber = useTypedNumber(isKnown ? current : null, (box) => typed(box.value));
+  const typedNumber = useTypedNumber(isKnown ? current : null, (box) => readTyped(box.value));
   return (
     <Field label={text.contextLength} hint={text.contextHint}>
       {(control) => (
@@ -129,7 +90,7 @@ function ContextField({ fields, estimate, onFields }: FieldsProps & { estimate: 
   );
 }
 
-/** The slider's stops. They change only when a longer context becomes possible or a length is typed: never under the hand. */
+/** The stops of the slider. They never change while it is dragged, only when a longer context becomes possible or one is typed. */
 function useContextStops(fields: LoadFields, estimate: MemoryEstimate | null) {
   const [longest, setLongest] = useState(0);
   const [typed, setTyped] = useState<number | null>(null);
@@ -151,26 +112,28 @@ function KvField({ fields, onFields }: FieldsProps) {
   const choose = (value: string) =>
     onFields({ ...fields, kvBits: kvBitsChoices.find((bits) => String(bits) === value) ?? null });
   return (
-    <Field label={text.kvBitsLabel} hint={text.kvBitsHint}>
-      {(control) => (
-        <Select {...control} value={String(fields.kvBits ?? "")} choices={choices} onValue={choose} />
-      )}
-    </Field>
+    <SelectField
+      label={text.kvBitsLabel}
+      hint={text.kvBitsHint}
+      value={String(fields.kvBits ?? "")}
+      choices={choices}
+      onValue={choose}
+    />
   );
 }
 
-function EstimateCard({ estimated: { estimate, error, isAsking } }: { estimated: Estimated }) {
+function EstimateCard({ estimated: { estimate, error, isLoading } }: { estimated: Estimated }) {
   const text = strings.value.library;
   return (
     <section
-      class={`load-estimate ${isAsking ? "asking" : ""}`}
+      class={`load-estimate ${isLoading ? "asking" : ""}`}
       aria-label={text.estimate}
-      aria-busy={isAsking}
+      aria-busy={isLoading}
     >
       {estimate === null ? (
         <p class={error === null ? "soft" : "load-estimate-error"} role="status">
-          {isAsking ? text.estimating : (error?.text ?? text.estimateFailed)}
-          {!isAsking && error !== null && error.detail !== null && (
+          {isLoading ? text.estimating : (error?.text ?? text.estimateFailed)}
+          {!isLoading && error !== null && error.detail !== null && (
             <span class="small soft"> {error.detail}</span>
           )}
         </p>
@@ -186,7 +149,7 @@ function EstimateCard({ estimated: { estimate, error, isAsking } }: { estimated:
   );
 }
 
-/** Tokens of the KV cache that a person can imagine. */
+/** The size of the KV cache is shown for this many tokens. */
 const shownTokens = 1000;
 
 function EstimateFigures({ estimate }: { estimate: MemoryEstimate }) {

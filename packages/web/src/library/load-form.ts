@@ -1,17 +1,14 @@
-// The dialog that loads a model: the stops of its context slider, and what is ordered of the fields. Pure.
+// The settings that a model is loaded with: which context lengths and KV bits are offered, and how they are requested. Pure.
 import type { LoadOrderOptions } from "@ingle/client";
 
-/** Bits of the KV cache that can be chosen, the most exact first. */
+/** KV cache bits on offer, the most exact first. */
 export const kvBitsChoices = [16, 8, 4, 3] as const;
-export type KvBitsChoice = (typeof kvBitsChoices)[number];
+type KvBitsChoice = (typeof kvBitsChoices)[number];
 
-/** A shorter one holds hardly a question and its answer. */
+/** A shorter context hardly holds a question and its reply. */
 const shortest = 512;
 
-/**
- * Where the slider stops: powers of two and what lies in the middle of two, up to `longest`, which is one itself, as is
- * `current`.
- */
+/** The stops of the context slider: powers of two and their midpoints below `longest`, plus `longest` and `current`. */
 export function contextStops(longest: number, current: number): number[] {
   const stops = new Set([longest, current]);
   for (let power = shortest; power < longest; power *= 2) {
@@ -21,19 +18,19 @@ export function contextStops(longest: number, current: number): number[] {
   return [...stops].toSorted((a, b) => a - b);
 }
 
-/** The stop that is nearest to a length. */
+/** The index of the stop nearest to a length. */
 export function nearestStop(stops: readonly number[], length: number): number {
   const distance = (index: number): number => Math.abs((stops[index] ?? Infinity) - length);
   return stops.reduce((best, _stop, index) => (distance(index) < distance(best) ? index : best), 0);
 }
 
+/** Null leaves a field to the server. */
 export interface LoadFields {
-  /** Null: the server's choice. */
   contextLength: number | null;
   kvBits: KvBitsChoice | null;
 }
 
-/** What is ordered: a field that nobody touched is not said, and stays as the server was told. */
+/** The request for these fields; omits those that are null. */
 export function loadOptionsOf({
   contextLength,
   kvBits,
@@ -42,4 +39,14 @@ export function loadOptionsOf({
     ...(contextLength === null ? {} : { context_length: contextLength }),
     ...(kvBits === null ? {} : { kv_bits: kvBits }),
   };
+}
+
+/** Larger contexts are offered in steps of this many tokens. */
+const contextStep = 1_024;
+
+/** The context to offer when one is full: twice as long, or as long as fits; null if that is not noticeably longer. */
+export function largerContext(now: number, max: number): number | null {
+  const fitting = Math.floor(max / contextStep) * contextStep;
+  const larger = Math.min(now * 2, fitting);
+  return larger >= now * 1.1 ? larger : null;
 }

@@ -1,13 +1,12 @@
-// The buttons of a model: load, unload and chat in sight, the rest in a menu.
+// The buttons of an installed model, with a menu for the rarer actions.
 import type { ManagedModel } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
 import { go, linkTo } from "../app/router.ts";
 import { currentDraft, draft } from "../chats/chat-changes.ts";
 import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
+import { canManage, client } from "../connection/client.ts";
 import { live } from "../connection/connection.ts";
-import { canManage } from "../connection/session.ts";
 import { Button } from "../design/button.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { ask } from "../design/question.tsx";
@@ -93,13 +92,13 @@ function menuItems(
   ];
 }
 
-/** Opens a new chat that begins with this model. */
+/** Opens a new chat with this model. */
 function chatWith(model: string): void {
   draft.value = { ...currentDraft.value, models: [model] };
   go(linkTo("chat"));
 }
 
-/** Whoever is in the middle of an answer is told of; the server waits for them. */
+/** Asks first if requests are in flight; the server finishes them before it unloads. */
 async function unload(model: ManagedModel, attempt: Attempt): Promise<void> {
   const text = strings.value.library;
   if (model.running > 0) {

@@ -1,4 +1,4 @@
-// One model on the server's machine: its facts in two lines, and its orders.
+// An installed model: its status, facts and actions.
 import type { ManagedModel } from "@ingle/protocol";
 
 import { Badge, type Tone } from "../design/badge.tsx";
@@ -7,8 +7,6 @@ import { agoText, bytesText, countText, momentText, shareText } from "../format/
 import { strings } from "../strings/strings.ts";
 import { ModelActions } from "./model-actions.tsx";
 import { isMoving } from "./model-view.ts";
-
-import "./model-card.css";
 
 export function ModelCard({ model }: { model: ManagedModel }) {
   const text = strings.value.library;

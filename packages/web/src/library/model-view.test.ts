@@ -1,5 +1,7 @@
-import type { Job, ManagedModel } from "@ingle/protocol";
+import type { ManagedModel } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
+
+import { exampleJob, exampleModel as model } from "../../test/examples.ts";
 import {
   actionsOf,
   isAlias,
@@ -9,50 +11,7 @@ import {
   sortedModels,
 } from "./model-view.ts";
 
-function model(of: Partial<ManagedModel> = {}): ManagedModel {
-  return {
-    id: "org/repo:Q4_K_M",
-    aliases: [],
-    status: "available",
-    progress: null,
-    pinned: false,
-    running: 0,
-    waiting: 0,
-    context_length: 4096,
-    quantization: "Q4_K_M",
-    format: "gguf",
-    architecture: "lfm2",
-    capabilities: [],
-    size_bytes: 1000,
-    memory_bytes: null,
-    kv_bytes_per_token: null,
-    kv_bits_k: null,
-    kv_bits_v: null,
-    loaded_at: null,
-    last_used_at: null,
-    removable: true,
-    error: null,
-    ...of,
-  };
-}
-
-const quantizing: Job = {
-  id: "1",
-  kind: "quantize",
-  status: "running",
-  model: "org/repo:F16",
-  source: null,
-  quantization: "Q8_0",
-  phase: "quantize",
-  bytes: 0,
-  total_bytes: 0,
-  bytes_per_second: null,
-  can_pause: false,
-  error: null,
-  created_at: 0,
-};
-
-describe("the orders of a model", () => {
+describe("the actions of a model", () => {
   it.each<[Partial<ManagedModel>, string[]]>([
     [{}, ["chat", "load", "remove"]],
     [{ status: "failed" }, ["load", "remove"]],
@@ -68,21 +27,23 @@ describe("the orders of a model", () => {
     expect(actionsOf(model(of), [])).toEqual(actions);
   });
 
-  it("leave out what a job is busy with", () => {
+  const quantizing = exampleJob({ kind: "quantize", model: "org/repo:F16", can_pause: false });
+
+  it("exclude those that a running job rules out", () => {
     expect(actionsOf(model({ id: "org/repo:F16", quantization: "F16" }), [quantizing])).toEqual([
       "chat",
       "load",
     ]);
   });
 
-  it("wait while it moves", () => {
+  it("know whether it is being loaded or unloaded", () => {
     expect(isMoving(model({ status: "loading" }))).toBe(true);
     expect(isMoving(model({ status: "loaded" }))).toBe(false);
   });
 });
 
 describe("the list", () => {
-  it("has what is in memory first, then what was used last, then names", () => {
+  it("has loaded models first, then by last use, then by name", () => {
     const models = [
       model({ id: "b" }),
       model({ id: "a" }),
@@ -101,7 +62,7 @@ describe("the list", () => {
 });
 
 describe("quantizations", () => {
-  it("have the sizes that the bits of their weights make", () => {
+  it("have sizes by their bits per weight", () => {
     const sizes = quantizationChoices(model({ quantization: "F16", size_bytes: 16_000 }));
     expect(sizes).toEqual([
       { level: "Q4_K_M", expectedBytes: 4800 },
@@ -112,7 +73,7 @@ describe("quantizations", () => {
     expect(usual?.expectedBytes).toBe(4800);
   });
 
-  it("have none where the model's size is not known", () => {
+  it("have no size if the model's size is unknown", () => {
     expect(quantizationChoices(model({ size_bytes: null }))[0]?.expectedBytes).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-// The names that the user gives a model: added and taken away.
+// Adds and removes the aliases of a model.
 import type { ManagedModel } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
@@ -10,7 +10,7 @@ import { Field, TextInput } from "../design/field.tsx";
 import { strings } from "../strings/strings.ts";
 import { isAlias } from "./model-view.ts";
 
-import "./names-dialog.css";
+import "./model-dialogs.css";
 
 export function NamesDialog({ model, onClose }: { model: ManagedModel; onClose: () => void }) {
   const text = strings.value.library;

@@ -1,24 +1,23 @@
-// Writes a smaller copy of a model: which level, and about how large it becomes.
+// Quantizes a model: a choice of levels with their approximate sizes.
 import type { ManagedModel } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
 import { useAttempt } from "../connection/attempt.ts";
 import { client } from "../connection/client.ts";
-import { Button } from "../design/button.tsx";
-import { Dialog } from "../design/dialog.tsx";
+import { Dialog, DialogActions } from "../design/dialog.tsx";
 import { bytesText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
 import { quantizationChoices, type QuantizationChoice } from "./model-view.ts";
 
-import "./quantize-dialog.css";
+import "./model-dialogs.css";
 
 export function QuantizeDialog({ model, onClose }: { model: ManagedModel; onClose: () => void }) {
   const text = strings.value.library;
   const [isBusy, attempt] = useAttempt();
   const [level, setLevel] = useState<QuantizationChoice["level"]>("Q4_K_M");
   const start = async () => {
-    const order = { kind: "quantize" as const, model: model.id, quantization: level };
-    if (await attempt(() => client.jobs.start(order))) onClose();
+    const request = { kind: "quantize" as const, model: model.id, quantization: level };
+    if (await attempt(() => client.jobs.start(request))) onClose();
   };
   return (
     <Dialog
@@ -26,12 +25,12 @@ export function QuantizeDialog({ model, onClose }: { model: ManagedModel; onClos
       isOpen
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>{strings.value.app.cancel}</Button>
-          <Button kind="primary" isBusy={isBusy} onClick={() => void start()}>
-            {text.quantizeAction}
-          </Button>
-        </>
+        <DialogActions
+          action={text.quantizeAction}
+          isBusy={isBusy}
+          onAction={() => void start()}
+          onCancel={onClose}
+        />
       }
     >
       <p class="soft">{text.quantizeText}</p>

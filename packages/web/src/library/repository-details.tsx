@@ -1,12 +1,10 @@
-// What a repository of the hub offers: its models with their sizes, whether each fits this machine, and the button that
-// fetches it.
+// The models of a repository on the hub: their sizes, whether they fit this machine, and download buttons.
 import type { OfferedModel, OfferedRepository } from "@ingle/protocol";
 import { useEffect } from "preact/hooks";
 
 import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
+import { canManage, client } from "../connection/client.ts";
 import { live, models } from "../connection/connection.ts";
-import { canManage } from "../connection/session.ts";
 import { Badge } from "../design/badge.tsx";
 import { Button } from "../design/button.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
@@ -15,10 +13,7 @@ import { strings } from "../strings/strings.ts";
 import { fitOfOffer, recommendedOf } from "./fit.ts";
 import { FitLight } from "./fit-light.tsx";
 import { openRepository, repositories } from "./hub-search.ts";
-import { HubUnreachable } from "./hub-unreachable.tsx";
 import { isOpen as isOpenJob } from "./job-view.ts";
-
-import "./repository-details.css";
 
 export function RepositoryDetails({ repo }: { repo: string }) {
   useEffect(() => void openRepository(repo), [repo]);
@@ -135,5 +130,22 @@ function GetButton({ model, isRecommended }: { model: OfferedModel; isRecommende
     >
       {text.get}
     </Button>
+  );
+}
+
+/** Reports that the hub is unreachable; `message` is the server's error message. */
+export function HubUnreachable({ message, onRetry }: { message: string; onRetry: () => void }) {
+  const text = strings.value.library;
+  return (
+    <div class="card stack unreachable" role="alert">
+      <h3>{text.hubUnreachableTitle}</h3>
+      <p class="soft">{message}</p>
+      <p class="small soft">{text.hubUnreachableText}</p>
+      <div>
+        <Button icon="retry" onClick={onRetry}>
+          {strings.value.app.retry}
+        </Button>
+      </div>
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-// What the server runs on, as it was when it was last asked. Parts of the page that show it ask anew.
+// The hardware of the server, as of the last request.
 import type { Machine } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -6,13 +6,13 @@ import { useEffect } from "preact/hooks";
 import { client } from "../connection/client.ts";
 import { link } from "../connection/connection.ts";
 
-/** `null` until the server has told it, or where this page has no right to know. */
+/** `null` until the server has reported it, and if this page may not read it. */
 export const machine = signal<Machine | null>(null);
 
 let asking: Promise<void> | undefined;
 
-/** Asks the server, once at a time. What cannot be told now stays as it was. */
-export function refreshMachine(): Promise<void> {
+/** Reads it again; at most one request at a time. On failure, the old state stays. */
+function refreshMachine(): Promise<void> {
   asking ??= ask();
   return asking;
 }
@@ -21,16 +21,16 @@ async function ask(): Promise<void> {
   try {
     machine.value = await client.machine.get();
   } catch {
-    // The page works without it: each place that shows the machine says when it is not known.
+    // Every place that shows the machine can do without it.
   } finally {
     asking = undefined;
   }
 }
 
-/** Free memory and disk change slowly, and asking costs the server little. */
+/** Free memory and disk space change slowly. */
 const refreshMs = 10_000;
 
-/** Keeps the machine's figures fresh while a component is shown. */
+/** The machine, refreshed while the component is mounted. */
 export function useMachine(): Machine | null {
   const isOpen = link.value === "open";
   useEffect(() => {

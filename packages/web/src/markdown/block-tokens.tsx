@@ -1,4 +1,4 @@
-// The blocks of a markdown text as elements.
+// Renders block tokens: paragraphs, lists, tables, code and so on.
 import type { Token, Tokens } from "marked";
 
 import { CodeBlock } from "./code-block.tsx";
@@ -9,7 +9,7 @@ import { Formula } from "./formula.tsx";
 
 interface TokensProps {
   tokens: readonly Token[];
-  /** The last of them may still grow. */
+  /** Whether the last token may still grow. */
   isOpen: boolean;
 }
 
@@ -37,7 +37,7 @@ function BlockToken({ token, isOpen }: { token: Token; isOpen: boolean }) {
           <InlineTokens tokens={inside} />
         </p>
       );
-    // The text of an item of a tight list.
+    // The text of an item in a tight list.
     case "text":
       return <InlineTokens tokens={inside.length === 0 ? [token] : inside} />;
     case "blockquote":
@@ -77,13 +77,13 @@ function textOf(token: Token): string {
   return "text" in token && typeof token.text === "string" ? token.text : token.raw;
 }
 
-/** The first word behind the fence. */
+/** The first word after the fence. */
 function languageOf(token: Token): string {
   const info: unknown = "lang" in token ? token["lang"] : undefined;
   return typeof info === "string" ? (info.trim().split(/\s+/)[0] ?? "") : "";
 }
 
-/** The page has its own first and second headings: those of a text are below them. */
+/** h1 and h2 are used by the page itself, so headings in a text start at h3. */
 function Heading({ depth, tokens }: { depth: number; tokens: readonly Token[] }) {
   const text = <InlineTokens tokens={tokens} />;
   if (depth <= 1) return <h3 class="heading-1">{text}</h3>;
@@ -104,7 +104,7 @@ function List({ list, isOpen }: { list: Tokens.List; isOpen: boolean }) {
 
 function MarkdownTable({ table }: { table: Tokens.Table }) {
   return (
-    // Wide tables scroll by themselves, so the keyboard has to reach them.
+    // Focusable, so that the keyboard can scroll a wide table.
     <div
       class="markdown-table"
       role="region"

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { noBlocks, splitBlocks, type Blocks } from "./blocks.ts";
 
-/** The blocks of a text that comes character by character. */
+/** The blocks of a text that arrives character by character. */
 function grow(text: string): Blocks {
   let blocks = noBlocks;
   for (let end = 1; end <= text.length; end += 1) blocks = splitBlocks(text.slice(0, end), blocks);
@@ -11,7 +11,7 @@ function grow(text: string): Blocks {
 }
 
 describe("splitBlocks", () => {
-  it("cuts at the ends of blocks", () => {
+  it("splits at the ends of blocks", () => {
     expect(splitBlocks("# A\n\none\n\n- x\n- y\n\ntwo").blocks).toEqual([
       "# A\n\n",
       "one\n\n",
@@ -25,39 +25,39 @@ describe("splitBlocks", () => {
     expect(grow("1. a\n\n2. b\n\n10. c").blocks).toEqual(["1. a\n\n2. b\n\n10. c"]);
   });
 
-  it("leaves the lines of a code block together, closed or not", () => {
+  it("keeps a code block together, closed or not", () => {
     const code = "```js\na\n\n# b\n\n```";
     expect(grow(code).blocks).toEqual([code]);
     expect(grow(`${code}\n\nend`).blocks).toEqual([`${code}\n\n`, "end"]);
     expect(grow("```\na\n\nb").blocks).toEqual(["```\na\n\nb"]);
   });
 
-  it("leaves a formula together that has empty lines and is not closed yet", () => {
+  it("keeps an unclosed formula with empty lines together", () => {
     expect(grow("$$\na\n\nb").blocks).toEqual(["$$\na\n\nb"]);
   });
 
-  it("tells the definitions of links to all blocks", () => {
+  it("collects link definitions", () => {
     expect(splitBlocks("[a]\n\n[a]: https://x.example\n\nend").definitions).toBe(
       "[a]: https://x.example\n\n",
     );
   });
 
-  it("reads only what came after the settled blocks", () => {
+  it("keeps the settled blocks of the text before", () => {
     const before = splitBlocks("one\n\ntwo\n\nthr");
     const after = splitBlocks("one\n\ntwo\n\nthree\n\nfour", before);
     expect(after.blocks.slice(0, 2)).toEqual(before.blocks.slice(0, 2));
     expect(after.blocks[0]).toBe(before.blocks[0]);
   });
 
-  it("begins anew with a text that is another one", () => {
+  it("starts over with a different text", () => {
     expect(splitBlocks("other", splitBlocks("one\n\ntwo\n\nthree")).blocks).toEqual(["other"]);
   });
 
-  it("begins anew with a text that has become shorter", () => {
+  it("starts over with a shorter text", () => {
     expect(splitBlocks("one", splitBlocks("one\n\ntwo\n\nthree")).blocks).toEqual(["one"]);
   });
 
-  it("loses and adds nothing, however the text comes", () => {
+  it("loses and adds nothing, however the text arrives", () => {
     const piece = fc.constantFrom(
       "# a",
       "\n",

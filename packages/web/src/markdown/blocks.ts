@@ -1,12 +1,12 @@
-// Cuts a growing markdown text into blocks, so that only the last one has to be read and drawn anew. Pure.
+// Splits a growing Markdown text into blocks, so that only the last one has to be parsed and rendered again. Pure.
 import type { Token } from "marked";
 
 import { lexer } from "./lexer.ts";
 
 export interface Blocks {
-  /** The markdown of each block; only the last one may still change. */
+  /** The Markdown of each block; only the last one may still change. */
   readonly blocks: readonly string[];
-  /** Definitions of links (`[name]: address`) of all settled blocks: any block may refer to them. */
+  /** Link definitions (`[name]: address`) of all settled blocks, since any block may refer to them. */
   readonly definitions: string;
   /** Everything before the last block. */
   readonly settled: string;
@@ -14,10 +14,10 @@ export interface Blocks {
 
 export const noBlocks: Blocks = { blocks: [], definitions: "", settled: "" };
 
-/** A block that may yet turn out to be the next item of the list before it. */
+/** A block that may turn out to be the next item of the list before it. */
 const mayBecomeItem = /^\s*(?:[-*+]|\d{1,9}[.)]?)?\s*$/;
 
-/** The blocks of a text; of one that has grown from `before`, only what came after its settled part is read. */
+/** Splits a text. If it continues the text of `before`, only what follows the settled part is parsed. */
 export function splitBlocks(text: string, before: Blocks = noBlocks): Blocks {
   const known = text.startsWith(before.settled) ? before : noBlocks;
   const settledBlocks = known.settled === "" ? [] : known.blocks.slice(0, -1);
@@ -31,7 +31,7 @@ export function splitBlocks(text: string, before: Blocks = noBlocks): Blocks {
   };
 }
 
-/** All blocks but the last one: what follows a block closes it. Blank lines belong to the block before them. */
+/** All blocks except the last one, which is still open. Blank lines belong to the block before them. */
 function cutRest(rest: string): { blocks: string[]; definitions: string; settled: string } {
   const groups: { raw: string; isDefinition: boolean; isOpen: boolean }[] = [];
   for (const token of lexer.lex(rest)) {
@@ -41,7 +41,7 @@ function cutRest(rest: string): { blocks: string[]; definitions: string; settled
   }
   const settled = groups.slice(0, (groups.at(-1)?.isOpen ?? false) ? -2 : -1);
   const raw = settled.map((group) => group.raw).join("");
-  // The lexer may tidy what it reads; a text that it does not give back as it was is not cut.
+  // The lexer may normalize its input; a text that its tokens do not reproduce is not split.
   if (!rest.startsWith(raw)) return { blocks: [], definitions: "", settled: "" };
   return {
     blocks: settled.map((group) => group.raw),

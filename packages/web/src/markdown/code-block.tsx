@@ -1,11 +1,10 @@
-// A block of code: its language, a button that copies it, and colours once the highlighter is here.
-import { useEffect, useRef, useState } from "preact/hooks";
+// A block of code: its language, a copy button, and syntax highlighting once the highlighter is loaded.
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { CopyButton } from "../design/copy-button.tsx";
 import { strings } from "../strings/strings.ts";
 import type { Highlight } from "./highlight.ts";
-import { Spans } from "./spans.tsx";
 import type { Span } from "./highlighted-spans.ts";
 
 interface CodeBlockProps {
@@ -14,10 +13,10 @@ interface CodeBlockProps {
   isOpen: boolean;
 }
 
-/** Longer code stays plain: colours would cost more than they help. */
+/** Longer code is not highlighted: it would take too long. */
 const highlightedLengthMax = 200_000;
 
-/** While code grows, it is highlighted anew after this many times as long as the last time took, and not sooner than this. */
+/** Growing code is highlighted again after this multiple of the time that it took last, but not sooner than the minimum. */
 const restFactor = 12;
 const restMsMin = 80;
 
@@ -29,7 +28,7 @@ export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
         <span>{language === "" ? strings.value.chat.code : language}</span>
         <CopyButton text={() => code} label={strings.value.chat.copyCode} />
       </figcaption>
-      {/* Wide code scrolls by itself, so the keyboard has to reach it. */}
+      {/* Focusable, so that the keyboard can scroll it. */}
       <pre tabIndex={0}>
         <code>
           {highlight === null ? code : <Highlighted code={code} highlight={highlight} isOpen={isOpen} />}
@@ -39,7 +38,7 @@ export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
   );
 }
 
-/** The highlighter of a language; null while it is loaded, and for languages that it does not know. */
+/** The highlighter of a language; null while it is loading, and for unknown languages. */
 function useHighlighter(language: string): Highlight | null {
   const [highlight, setHighlight] = useState<{ highlight: Highlight | null }>({ highlight: null });
   useEffect(() => {
@@ -63,10 +62,11 @@ interface HighlightedProps {
   isOpen: boolean;
 }
 
-/** What was highlighted last: of code that grows, its beginning. */
+/** The last result; for growing code, it covers only the start. */
 interface Done {
   code: string;
   spans: readonly Span[];
+  /** When to highlight again, on the clock of `performance.now`. */
   next: number;
 }
 
@@ -75,8 +75,8 @@ function Highlighted({ code, highlight, isOpen }: HighlightedProps): ComponentCh
   if (code.length > highlightedLengthMax) return code;
   const start = performance.now();
   const last = done.current;
-  const mayRest = isOpen && last !== null && code.startsWith(last.code) && start < last.next;
-  if (!mayRest && last?.code !== code) {
+  const isRecent = isOpen && last !== null && code.startsWith(last.code) && start < last.next;
+  if (!isRecent && last?.code !== code) {
     const spans = highlight(code);
     const tookMs = performance.now() - start;
     done.current = { code, spans, next: start + Math.max(restMsMin, tookMs * restFactor) };
@@ -86,6 +86,22 @@ function Highlighted({ code, highlight, isOpen }: HighlightedProps): ComponentCh
     <>
       <Spans spans={spans} />
       {code.slice(colored.length)}
+    </>
+  );
+}
+
+function Spans({ spans }: { spans: readonly Span[] }) {
+  return (
+    <>
+      {spans.map((span, at) =>
+        typeof span === "string" ? (
+          span
+        ) : (
+          <span key={at} class={span.className}>
+            <Spans spans={span.spans} />
+          </span>
+        ),
+      )}
     </>
   );
 }

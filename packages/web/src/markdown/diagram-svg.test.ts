@@ -16,23 +16,23 @@ describe("toDiagramImage", () => {
     expect(decodeURIComponent(url)).not.toContain("max-width");
   });
 
-  it.each(["", 'viewBox="0 0 0 0"', 'viewBox="a b c d"'])("has some size where it says `%s`", (box) => {
+  it.each(["", 'viewBox="0 0 0 0"', 'viewBox="a b c d"'])("has a default size with `%s`", (box) => {
     expect(toDiagramImage(svg("", box), "")).toMatchObject({ width: 800, height: 600 });
   });
 
-  it("carries its rules, which cannot end their element", () => {
+  it("contains its rules, which cannot close their element", () => {
     expect(textOf("", "a > b {} </style><script>")).toContain(
       "<style>a &gt; b {} &lt;/style&gt;&lt;script&gt;</style>",
     );
   });
 
-  it("has the characters of a label, not their references", () => {
+  it("replaces the character references in labels", () => {
     expect(textOf("<text>a &amp; b &lt;i&gt; &amp;hearts; &amp;#9829; &euro; &#215;</text>")).toContain(
       "<text>a &amp; b &lt;i&gt; &amp;hearts; ♥ € ×</text>",
     );
   });
 
-  it("stays XML whatever a label holds", () => {
+  it("is valid XML, whatever a label contains", () => {
     const hostile = textOf("<text>&#1; &#xb; \u0000\u0007 \ud800 &nothing; &lt;</text>");
     expect(hostile).toContain("<text>    &amp;nothing; &lt;</text>");
   });

@@ -1,28 +1,28 @@
-// What Mermaid drew becomes the address of an image that stands alone. Pure.
+// Turns an SVG from Mermaid into the data URL of a self-contained image. Pure.
 import { decodeEntities } from "./entities.ts";
 
 export interface DiagramImage {
-  /** A `data:` URL: an image runs no scripts, loads nothing and has an origin of its own, even when it is opened in a tab. */
+  /** A `data:` URL. An image runs no scripts, loads nothing and has an opaque origin, even when it is opened in a tab. */
   url: string;
   /** In CSS pixels. */
   width: number;
   height: number;
 }
 
-/** For an SVG that says nothing of its size. */
+/** For an SVG without a valid viewBox. */
 const fallbackSize = { width: 800, height: 600 };
 
-/** Of what XML escapes by names, and what labels hold: `&amp;`, and `&amp;hearts;` where somebody wrote `#hearts;`. */
+/** Character references in labels: `&amp;`, and `&amp;hearts;` for a `#hearts;` in the source. */
 const reference = /&(?:amp;)?(#?\w+);/g;
 
-/** XML has no place for these, however they are written. */
+/** Characters that XML does not allow, not even as references. */
 const notInXml = /(?![\t\n\r])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
 
-/** `svg` is XML but for HTML's character references in it, and `rules` its CSS. */
+/** `svg` is XML, except that it may contain HTML's character references; `rules` is its CSS. */
 export function toDiagramImage(svg: string, rules: string): DiagramImage {
   const { width, height } = sizeOf(svg);
   const start = svg.indexOf(">") + 1;
-  // An image has no page around it to fit into: it says its size itself.
+  // An image needs a fixed size: there is no page around it to fit into.
   const root = svg
     .slice(0, start)
     .replace(/\s(?:width|height|style)="[^"]*"/g, "")
@@ -43,7 +43,7 @@ function sizeOf(svg: string): { width: number; height: number } {
   return { width: Math.ceil(width), height: Math.ceil(height) };
 }
 
-/** The character that is meant, as XML writes it in a text or an attribute. */
+/** The character of a reference, escaped for XML. */
 function plain(entity: string): string {
   return escapeXml(decodeEntities(entity)).replaceAll('"', "&quot;");
 }

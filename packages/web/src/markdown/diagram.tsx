@@ -1,17 +1,18 @@
-// A diagram in Mermaid's language: drawn once it is whole, and its source until then, on demand, and where it is wrong.
+// A Mermaid diagram, drawn once its block is complete. Until then, on demand, and if it is invalid, its source is shown.
 import { useEffect, useState } from "preact/hooks";
 
 import { isDark } from "../app/theme.ts";
 import { CopyButton } from "../design/copy-button.tsx";
 import { IconButton } from "../design/button.tsx";
 import { countText } from "../format/in-language.ts";
+import { reasonOf } from "../strings/error-message.ts";
 import { strings } from "../strings/strings.ts";
 import { CodeBlock } from "./code-block.tsx";
 import type { DiagramImage, Drawn } from "./mermaid.ts";
 
 interface DiagramProps {
   source: string;
-  /** More of it may come. */
+  /** Whether the source may still grow. */
   isOpen: boolean;
 }
 
@@ -61,19 +62,19 @@ export function Diagram({ source, isOpen }: DiagramProps) {
 function DrawnImage({ image, description }: { image: DiagramImage; description: string }) {
   const { url, width, height } = image;
   return (
-    // A wide diagram scrolls by itself, so the keyboard has to reach it.
+    // Focusable, so that the keyboard can scroll a wide diagram.
     <div class="diagram-frame" tabIndex={0} role="region" aria-label={description}>
       <img src={url} width={width} height={height} alt={description} />
     </div>
   );
 }
 
-/** What its writer says of it for those who do not see it. */
+/** The accessible title in the source. */
 function descriptionOf(source: string): string | undefined {
   return /^\s*accTitle\s*:\s*(\S.*)$/m.exec(source)?.[1]?.trim();
 }
 
-/** Null while it is not whole, and while it is drawn for the first time. */
+/** Null while the source is incomplete, and while it is drawn for the first time. */
 function useDrawn(source: string, isOpen: boolean): Drawn | null {
   const [drawn, setDrawn] = useState<Drawn | null>(null);
   const dark = isDark.value;
@@ -81,7 +82,7 @@ function useDrawn(source: string, isOpen: boolean): Drawn | null {
     if (isOpen) return undefined;
     let isCurrent = true;
     const load = async () => {
-      const next = await drawWhereLoaded(source, dark);
+      const next = await loadAndDraw(source, dark);
       if (isCurrent) setDrawn(next);
     };
     void load();
@@ -92,12 +93,12 @@ function useDrawn(source: string, isOpen: boolean): Drawn | null {
   return isOpen ? null : drawn;
 }
 
-async function drawWhereLoaded(source: string, dark: boolean): Promise<Drawn> {
+async function loadAndDraw(source: string, dark: boolean): Promise<Drawn> {
   try {
     const { drawDiagram } = await import("./mermaid.ts");
     return await drawDiagram(source, dark);
   } catch (error) {
-    // The server that Mermaid is loaded from has gone meanwhile.
-    return { problem: "source", reason: error instanceof Error ? error.message : String(error) };
+    // The server is gone, so Mermaid could not be loaded.
+    return { problem: "source", reason: reasonOf(error) };
   }
 }

@@ -1,6 +1,6 @@
-// Character references of HTML that markdown allows in texts: `&amp;` is written as `&`.
+// Decodes HTML character references in Markdown, such as `&amp;`.
 
-/** The names that models use. Others stay as they are written. */
+/** The names that models use. Others are not decoded. */
 const names: Readonly<Record<string, string>> = {
   amp: "&",
   apos: "'",
@@ -36,7 +36,6 @@ const names: Readonly<Record<string, string>> = {
   trade: "™",
 };
 
-/** The largest code point of Unicode. */
 const codePointMax = 0x10_ffff;
 
 export function decodeEntities(text: string): string {

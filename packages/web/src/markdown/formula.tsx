@@ -1,4 +1,4 @@
-// A formula in TeX, set by KaTeX, which is loaded with the first one. Until then, and where it is wrong, its source stands.
+// A TeX formula, rendered by KaTeX, which is loaded with the first one. Until then, and if it is invalid, the source is shown.
 import { useEffect, useRef, useState } from "preact/hooks";
 
 interface FormulaProps {

@@ -7,14 +7,14 @@ const textOf = (spans: readonly Span[]): string =>
   spans.map((span) => (typeof span === "string" ? span : textOf(span.spans))).join("");
 
 describe("readSpans", () => {
-  it("reads spans in spans", () => {
+  it("reads nested spans", () => {
     expect(readSpans('a<span class="x y"><span class="z">&lt;b&gt;</span> &amp;</span>')).toEqual([
       "a",
       { className: "x y", spans: [{ className: "z", spans: ["<b>"] }, " &"] },
     ]);
   });
 
-  it.each(["<b>", '<span onclick="x">', "</span>", '<span class="a">'])("refuses %s", (html) => {
+  it.each(["<b>", '<span onclick="x">', "</span>", '<span class="a">'])("rejects %s", (html) => {
     expect(() => readSpans(html)).toThrow("highlight.js");
   });
 });
@@ -25,13 +25,13 @@ describe("highlighterOf", () => {
     ["python", "def f(x):\n    return f'{x}' * 2"],
     ["html", '<script>alert("x")</script><b style="a">'],
     ["C++", "std::vector<int> v{1, 2};"],
-  ])("gives back the text of %s as it was", (language, code) => {
+  ])("preserves the text of %s", (language, code) => {
     const spans = highlighterOf(language)?.(code) ?? [];
     expect(textOf(spans)).toBe(code);
     expect(spans.some((span) => typeof span !== "string")).toBe(true);
   });
 
-  it("knows no language that is none", () => {
+  it("is null for an unknown language", () => {
     expect(highlighterOf("klingon")).toBeNull();
   });
 });

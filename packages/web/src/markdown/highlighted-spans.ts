@@ -1,6 +1,6 @@
-// What highlight.js answers, HTML of nothing but spans with classes and escaped text, becomes data again. Pure.
+// Parses the HTML that highlight.js returns, which consists only of spans with classes and escaped text. Pure.
 
-/** A text, or spans with a class. */
+/** A text, or nested spans with a class. */
 export type Span = string | { readonly className: string; readonly spans: readonly Span[] };
 
 interface OpenSpan {
@@ -16,7 +16,7 @@ const escapes: Readonly<Record<string, string>> = {
   "&#x27;": "'",
 };
 
-/** @throws Error for HTML that highlight.js does not write. */
+/** @throws Error for anything that highlight.js does not return. */
 export function readSpans(html: string): Span[] {
   const root: OpenSpan = { className: "", spans: [] };
   const open: OpenSpan[] = [root];
@@ -26,7 +26,7 @@ export function readSpans(html: string): Span[] {
     if (!part.startsWith("<")) current.spans.push(unescape(part));
     else if (className !== undefined) open.push({ className, spans: [] });
     else if (part === "</span>" && open.length > 1) close(open);
-    else throw new Error(`highlight.js wrote ${part}`);
+    else throw new Error(`highlight.js returned ${part}`);
   }
   if (open.length !== 1) throw new Error("highlight.js left a span open");
   return root.spans;

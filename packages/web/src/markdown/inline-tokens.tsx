@@ -1,6 +1,6 @@
-// What stands inside a line of markdown, as elements.
-import type { ComponentChildren } from "preact";
+// Renders inline tokens: emphasis, links, code, images and so on.
 import type { Token } from "marked";
+import type { ComponentChildren } from "preact";
 
 import { decodeEntities } from "./entities.ts";
 import { Formula } from "./formula.tsx";
@@ -53,7 +53,7 @@ function InlineToken({ token }: { token: Token }) {
     case "image":
       return <Image address={hrefOf(token)} description={text} source={token.raw} />;
     case "html":
-      // Models break lines in tables so. All other HTML is shown as it was written.
+      // Models use <br> for line breaks in tables. All other HTML is shown as text.
       return /^<br\s*\/?>$/i.test(text) ? <br /> : <>{text}</>;
     case "text":
       return inside.length > 0 ? <InlineTokens tokens={inside} /> : <>{decodeEntities(text)}</>;
@@ -69,7 +69,7 @@ function hrefOf(token: Token): string {
 
 interface LinkProps {
   address: string;
-  /** What was written, shown where the address is none that may be followed. */
+  /** The Markdown, shown if the address is not a safe link. */
   source: string;
   children: ComponentChildren;
 }
@@ -84,7 +84,7 @@ function Link({ address, source, children }: LinkProps) {
   );
 }
 
-/** Images of other hosts are not loaded: whoever has them would learn that somebody reads this. */
+/** Images on other hosts become links: loading them would tell the host that somebody reads this. */
 function Image({ address, description, source }: { address: string; description: string; source: string }) {
   const embedded = embeddedImage(address);
   if (embedded !== undefined) return <img src={embedded} alt={description} />;

@@ -1,16 +1,16 @@
-// KaTeX, as a part that is loaded when a text has formulas. It builds elements and sets their styles one by one, which the
-// page's policy allows; written as HTML, they would be refused.
+// KaTeX, a chunk that is loaded with the first formula. It builds DOM nodes and sets their styles by script, which the
+// Content-Security-Policy allows; style attributes in HTML would be blocked.
 import katex from "katex";
 
 import "katex/dist/katex.min.css";
 
-/** Most macros that one formula may unfold: texts come from anywhere. */
+/** Limits macro expansion, since texts are untrusted. */
 const expansionsMax = 500;
 
-/** Most ems of anything in a formula. */
+/** Limits sizes in a formula, in em. */
 const sizeMax = 40;
 
-/** Sets a formula into an element; false when it is none. */
+/** Renders a formula into an element; returns false if it is invalid. */
 export function setFormula(place: HTMLElement, tex: string, isBlock: boolean): boolean {
   try {
     katex.render(tex, place, {
@@ -23,7 +23,7 @@ export function setFormula(place: HTMLElement, tex: string, isBlock: boolean): b
     });
     return true;
   } catch (error) {
-    // Models write what is no TeX, and while it streams it is not whole: its source is shown.
+    // The formula is invalid, or incomplete because it is still streamed.
     if (error instanceof katex.ParseError) return false;
     throw error;
   }

@@ -1,26 +1,25 @@
-// marked's lexer with formulas: $…$, $$…$$, \(…\) and \[…\] become tokens of their own.
+// marked's lexer, extended by formulas: $…$, $$…$$, \(…\) and \[…\].
 import { Marked, type Token, type TokenizerExtension } from "marked";
 
-/** A formula in TeX. */
-export interface MathToken {
+interface MathToken {
   type: "math";
   raw: string;
   tex: string;
   isBlock: boolean;
 }
 
-/** Formulas on lines of their own. One that is not closed yet goes on to the end, as code does. */
+/** Formulas on their own lines. An unclosed one extends to the end of the text, like code. */
 const blockPattern =
   /^(?:\$\$[ \t]*\n([\s\S]*?)(?:\n\$\$[ \t]*(?:\n|$)|$)|\$\$((?:[^$\n]|\\\$)+)\$\$[ \t]*(?:\n|$)|\\\[([\s\S]*?)(?:\\\][ \t]*(?:\n|$)|$))/;
 
-/** Formulas in a line. `$` is money unless it hugs what it encloses and no digit follows. */
+/** Formulas within a line. `$` is a currency sign unless it touches the formula on both sides and no digit follows. */
 const inlinePattern = /^(?:\$\$([^$\n]+?)\$\$|\$(?!\s)((?:[^$\n\\]|\\.)+?)(?<!\s)\$(?!\d)|\\\((.+?)\\\))/;
 
 interface Level {
   name: string;
   level: "block" | "inline";
   pattern: RegExp;
-  /** Where one may begin: a paragraph or a text ends there. */
+  /** Where a formula may begin, which ends the text before it. */
   start: RegExp;
 }
 
@@ -49,10 +48,8 @@ const marked = new Marked({
   ],
 });
 
-/** Reads markdown into tokens. */
 export const lexer: { lex(text: string): Token[] } = { lex: (text) => marked.lexer(text) };
 
-/** Whether a token is a formula. */
 export function isMath(token: Token): token is Token & MathToken {
   return token.type === "math" && "tex" in token && typeof token["tex"] === "string";
 }

@@ -1,8 +1,8 @@
-// Markdown as elements of the page, made from tokens: HTML in the text stays text.
-import remend from "remend";
-import { memo } from "../design/memo.ts";
+// Renders Markdown from tokens, never from HTML: HTML in the text stays text.
 import { useRef } from "preact/hooks";
+import remend from "remend";
 
+import { memo } from "../design/memo.ts";
 import { BlockTokens } from "./block-tokens.tsx";
 import { noBlocks, splitBlocks } from "./blocks.ts";
 import { lexer } from "./lexer.ts";
@@ -11,13 +11,13 @@ import "./markdown.css";
 
 interface MarkdownProps {
   text: string;
-  /** More may come: unfinished signs at its end are closed for the moment. */
+  /** Whether the text may still grow; unfinished markup at its end is closed temporarily. */
   isOpen: boolean;
 }
 
 export function Markdown({ text, isOpen }: MarkdownProps) {
   const last = useRef(noBlocks);
-  // A text that is whole is cut anew: signs that came in two parts are seen together then.
+  // A finished text is split again from the start, in case markup arrived in two parts.
   last.current = splitBlocks(text, isOpen ? last.current : noBlocks);
   const { blocks, definitions } = last.current;
   return (
@@ -35,14 +35,14 @@ interface BlockProps {
   isOpen: boolean;
 }
 
-/** Drawn anew only when its own text changes. */
+/** Memoized, so that only the growing block rerenders. */
 const Block = memo(({ text, definitions, isOpen }: BlockProps) => {
   const closed = isOpen && !isCode(text) ? remend(text) : text;
   const tokens = lexer.lex(definitions === "" ? closed : `${definitions}\n\n${closed}`);
   return <BlockTokens tokens={tokens} isOpen={isOpen} />;
 });
 
-/** Nothing in a block of code is a sign of markdown. */
+/** A code block contains no markup to close. */
 function isCode(text: string): boolean {
   return /^ {0,3}(?:```|~~~)/.test(text);
 }

@@ -1,29 +1,28 @@
-// Mermaid, as a part that is loaded with the first whole diagram. It lays a diagram out in a hidden place of the page, because it
-// has to measure texts, and what it drew is shown as an image. mermaid-under-policy.ts changes it so that the page's policy allows
-// that.
+// Mermaid, a chunk that is loaded with the first complete diagram. It lays a diagram out in a hidden element, because it has to
+// measure text, and the result is shown as an image. mermaid-under-policy.ts patches it for the Content-Security-Policy.
 import mermaid, { type MermaidConfig } from "mermaid";
 
 import { toDiagramImage, type DiagramImage } from "./diagram-svg.ts";
 
 export type { DiagramImage };
 
-/** A diagram, or why it cannot be drawn; `reason` is in Mermaid's words. */
+/** A diagram, or why it cannot be drawn; `reason` is Mermaid's own message. */
 export type Drawn =
   | { image: DiagramImage }
   | { problem: "length"; lengthMax: number }
   | { problem: "source"; reason: string };
 
-/** Longer ones and those with more edges would keep the page busy for seconds. */
+/** Larger diagrams would block the page for seconds. */
 const sourceLengthMax = 20_000;
 const edgesMax = 300;
 
-/** Colours that are told apart, for the parts of a pie and the bars of a chart. */
+/** Distinct colours for the slices of a pie and the bars of a chart. */
 const series = ["--accent", "--code-title", "--good", "--code-type", "--warn", "--code-keyword"];
 
 let count = 0;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Draws one after the other: Mermaid has one configuration for all. Never rejects for what stands in the source. */
+/** Draws diagrams one after the other, since Mermaid has one global configuration. Invalid sources never reject. */
 export function drawDiagram(source: string, isDark: boolean): Promise<Drawn> {
   const next = last.then(() => draw(source, isDark));
   last = next;
@@ -53,13 +52,13 @@ async function draw(source: string, isDark: boolean): Promise<Drawn> {
   }
 }
 
-/** A place in the page where things are laid out, and not seen. */
+/** Adds a hidden element for the layout. */
 function makeLayoutPlace(): { frame: HTMLElement; place: HTMLElement } {
   const frame = document.createElement("div");
   frame.className = "diagram-layout";
   frame.setAttribute("aria-hidden", "true");
   const place = document.createElement("div");
-  // Cytoscape, which lays out mind maps, would write a <style> where nothing has this id. Its rule is in markdown.css.
+  // Cytoscape, which lays out mind maps, adds a <style> unless this id exists. Its rule is in markdown.css.
   const known = document.createElement("span");
   known.id = "__________cytoscape_stylesheet";
   frame.append(known, place);
@@ -67,7 +66,7 @@ function makeLayoutPlace(): { frame: HTMLElement; place: HTMLElement } {
   return { frame, place };
 }
 
-/** Its parser says where and what, with the line in between. */
+/** The first line of the message says where, and the line "Expecting …" says what; the source is between them. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const lines = message.split("\n").map((line) => line.trim());
@@ -75,9 +74,8 @@ function reasonOf(error: unknown): string {
 }
 
 function configuration(isDark: boolean): MermaidConfig {
-  const style = getComputedStyle(document.documentElement);
-  const token = (name: string) => style.getPropertyValue(name).trim();
-  const fontFamily = token("--font").replaceAll('"', "'");
+  const root = getComputedStyle(document.documentElement);
+  const fontFamily = root.getPropertyValue("--font").trim().replaceAll('"', "'");
   return {
     startOnLoad: false,
     securityLevel: "strict",
@@ -87,34 +85,34 @@ function configuration(isDark: boolean): MermaidConfig {
     htmlLabels: false,
     flowchart: { htmlLabels: false },
     theme: "base",
-    // Without HTML in its labels, Mermaid begins the text of a mind map's circle in the middle.
+    // Without HTML labels, Mermaid does not centre the text in a circle of a mind map.
     themeCSS: ".mindmap-node circle ~ .label text { text-anchor: middle; }",
     fontFamily,
     themeVariables: {
       darkMode: isDark,
       fontFamily,
       fontSize: "15px",
-      background: token("--surface"),
-      primaryColor: token("--accent-soft"),
-      primaryBorderColor: token("--accent"),
-      primaryTextColor: token("--text"),
-      secondaryColor: token("--good-soft"),
-      tertiaryColor: token("--surface-sunken"),
-      lineColor: token("--line-strong"),
-      edgeLabelBackground: token("--surface"),
+      background: colour("--surface"),
+      primaryColor: colour("--accent-soft"),
+      primaryBorderColor: colour("--accent"),
+      primaryTextColor: colour("--text"),
+      secondaryColor: colour("--good-soft"),
+      tertiaryColor: colour("--surface-sunken"),
+      lineColor: colour("--line-strong"),
+      edgeLabelBackground: colour("--surface"),
       pieOpacity: "1",
-      pieStrokeColor: token("--surface"),
-      pieOuterStrokeColor: token("--surface"),
-      pieSectionTextColor: token("--text-on-accent"),
-      ...Object.fromEntries(series.map((name, at) => [`pie${at + 1}`, token(name)])),
-      xyChart: { plotColorPalette: series.map(token).join(",") },
-      textColor: token("--text"),
-      noteBkgColor: token("--warn-soft"),
-      noteTextColor: token("--text"),
-      errorBkgColor: token("--bad-soft"),
-      errorTextColor: token("--bad"),
+      pieStrokeColor: colour("--surface"),
+      pieOuterStrokeColor: colour("--surface"),
+      pieSectionTextColor: colour("--text-on-accent"),
+      ...Object.fromEntries(series.map((name, at) => [`pie${at + 1}`, colour(name)])),
+      xyChart: { plotColorPalette: series.map(colour).join(",") },
+      textColor: colour("--text"),
+      noteBkgColor: colour("--warn-soft"),
+      noteTextColor: colour("--text"),
+      errorBkgColor: colour("--bad-soft"),
+      errorTextColor: colour("--bad"),
     },
-    // What the page decides, a diagram may not change.
+    // Settings that a diagram may not override.
     secure: [
       "secure",
       "securityLevel",
@@ -127,4 +125,17 @@ function configuration(isDark: boolean): MermaidConfig {
       "themeCSS",
     ],
   };
+}
+
+/** The current value of a colour token as `#rrggbb`: Mermaid understands neither `light-dark()` nor lists of `rgb()`. */
+function colour(name: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const channels = getComputedStyle(probe).color.match(/\d+/g) ?? [];
+  probe.remove();
+  return `#${channels
+    .slice(0, 3)
+    .map((channel) => Number(channel).toString(16).padStart(2, "0"))
+    .join("")}`;
 }

@@ -5,11 +5,11 @@ import { isMath, lexer } from "./lexer.ts";
 import { embeddedImage, safeLink } from "./links.ts";
 
 describe("decodeEntities", () => {
-  it("writes characters for their references", () => {
+  it("replaces references by their characters", () => {
     expect(decodeEntities("a &lt; b &amp;&amp; c &#8364; &#x41; &mdash;")).toBe("a < b && c € A —");
   });
 
-  it("leaves what is none", () => {
+  it("keeps everything else", () => {
     expect(decodeEntities("&nothing; &toString; &; & &#0; &#x110000; AT&T")).toBe(
       "&nothing; &toString; &; & &#0; &#x110000; AT&T",
     );
@@ -17,7 +17,7 @@ describe("decodeEntities", () => {
 });
 
 describe("safeLink", () => {
-  it("lets addresses of the web and of mail through", () => {
+  it("accepts web and mail addresses", () => {
     expect(safeLink("https://example.com/a?b#c")).toBe("https://example.com/a?b#c");
     expect(safeLink(" mailto:a@example.com")).toBe("mailto:a@example.com");
   });
@@ -31,13 +31,13 @@ describe("safeLink", () => {
     "file:///etc",
     "http://",
     "",
-  ])("refuses %s", (address) => {
+  ])("rejects %s", (address) => {
     expect(safeLink(address)).toBeUndefined();
   });
 });
 
 describe("embeddedImage", () => {
-  it("takes images that are in the text, and no others", () => {
+  it("accepts embedded images only", () => {
     expect(embeddedImage("data:image/png;base64,iVBORw0=")).toBe("data:image/png;base64,iVBORw0=");
     expect(embeddedImage("https://example.com/a.png")).toBeUndefined();
     expect(embeddedImage("data:image/svg+xml;base64,AAAA")).toBeUndefined();
@@ -52,7 +52,7 @@ describe("formulas", () => {
       .filter(isMath)
       .map(({ tex, isBlock }) => [tex, isBlock]);
 
-  it("are read in all four ways of writing them", () => {
+  it("are recognised in all four notations", () => {
     expect(formulas("so $a^2$ and \\(b\\)")).toEqual([
       ["a^2", false],
       ["b", false],
@@ -62,7 +62,7 @@ describe("formulas", () => {
     expect(formulas("here $$z$$ there")).toEqual([["z", true]]);
   });
 
-  it("are not money", () => {
+  it("are not prices", () => {
     expect(formulas("It costs $5 or $10, about $ 7 $.")).toEqual([]);
   });
 

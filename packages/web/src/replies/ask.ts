@@ -1,4 +1,4 @@
-// What a person asks of the models: to answer a message, to try again, to go on, to answer an edited question.
+// Requests replies: to a new message, an edited one, again, or as a continuation.
 import { imageUrl } from "@ingle/client";
 import { batch } from "@preact/signals";
 
@@ -16,38 +16,37 @@ import {
   newId,
   type Attachment,
   type Conversation,
-  type KeptFile,
   type Message,
   type Reply,
   type ReplyMessage,
+  type StoredFile,
   type UserMessage,
 } from "../chats/conversation.ts";
+import { titleOf } from "../chats/conversation-text.ts";
 import { addMessages } from "../chats/message-changes.ts";
 import { makeTree, pathTo, type MessageTree } from "../chats/message-tree.ts";
-import { titleOf } from "../chats/title.ts";
-import { keepUnsaved } from "../chats/unsaved-replies.ts";
-import { announce } from "../design/announcer.tsx";
-import { showError } from "../design/toast.tsx";
-import { errorWords } from "../strings/error-words.ts";
+import { storeUnsaved } from "../chats/unsaved-replies.ts";
+import { announce, showError } from "../design/toast.tsx";
+import { storedErrorMessage } from "../strings/error-message.ts";
 import { strings } from "../strings/strings.ts";
 import { toChatBody } from "./chat-request.ts";
 import { liveReplies } from "./live-replies.ts";
 import { beginReplies, endLive, writeReplies, type BegunReplies } from "./reply-writer.ts";
 
-/** What a person has written, with the bytes of its images by their ids. */
-export interface Question {
+/** A message of the user; the bytes of its images are keyed by attachment id. */
+interface Question {
   text: string;
   attachments: readonly Attachment[];
   images: ReadonlyMap<string, Blob>;
 }
 
 /**
- * Sends a message at the end of the open path, or as the first one of a new conversation. Resolves with the conversation
- * once the message is kept; the replies come by themselves.
+ * Sends a message at the end of the open path, or as the first one of a new conversation. Resolves with the conversation once the
+ * message is stored; the replies are streamed in the background.
  */
 export async function sendMessage(question: Question): Promise<Conversation> {
-  const said = titleOf(question.text);
-  const title = said === "" ? (question.attachments[0]?.name ?? "") : said;
+  const line = titleOf(question.text);
+  const title = line === "" ? (question.attachments[0]?.name ?? "") : line;
   const open = openChat.value === null ? undefined : conversationOf(openChat.value.id);
   const conversation = open ?? (await beginConversation(title));
   if (open === undefined) await openConversation(conversation.id);
@@ -55,12 +54,12 @@ export async function sendMessage(question: Question): Promise<Conversation> {
   return conversation;
 }
 
-/** Asks an edited question beside the old one, which stays with its answers. Its attachments stay the same. */
+/** Sends an edited message with the same attachments. The old one stays as a sibling. */
 export async function editMessage(message: UserMessage, text: string): Promise<void> {
   const conversation = conversationOf(message.conversationId);
   if (conversation === undefined) return;
   const storage = await chatStorage();
-  // Each message owns its files, so that removing one branch takes nothing from another.
+  // Each message owns its files, so that deleting one branch does not affect another.
   const copies = await Promise.all(
     message.attachments.map(async (attachment) => ({
       attachment: { ...attachment, id: newId() },
@@ -74,27 +73,30 @@ export async function editMessage(message: UserMessage, text: string): Promise<v
   await askBelow(conversation, message.parentId, { text, attachments, images });
 }
 
-/** Lets the same question be answered again, beside the answers that are there; by another model where one is named. */
+/** Requests another reply to the same message, by the same or another model. */
 export async function retryReply(message: ReplyMessage, model = message.reply.model): Promise<void> {
   const conversation = conversationOf(message.conversationId);
   if (conversation !== undefined && message.parentId !== null)
-    await answer(conversation, message.parentId, [model], 1);
+    await requestReplies(conversation, message.parentId, [model], 1);
 }
 
-/** Goes on with a reply that was cut, in its place. One without any text is written anew. */
+/** Continues an unfinished reply in place. A reply without text is requested again. */
 export async function continueReply(message: ReplyMessage): Promise<void> {
   const conversation = conversationOf(message.conversationId);
   if (conversation === undefined || openChat.value === null || liveReplies.value.has(message.id)) return;
   const path = pathTo(openChat.value.tree, message.id);
   const isContinuation = message.text !== "";
-  const reply = isContinuation ? message.reply : { ...message.reply, thinking: "", thinkingMs: null };
-  const begun: ReplyMessage = { ...message, reply: { ...reply, status: "writing", error: null } };
+  const thoughts = isContinuation ? {} : { thinking: "", thinkingMs: null };
+  const begun: ReplyMessage = {
+    ...message,
+    reply: { ...message.reply, ...thoughts, status: "writing", error: null },
+  };
   const replies = beginReplies([begun]);
   showMessages(conversation.id, [begun]);
   await run(conversation, isContinuation ? path : path.slice(0, -1), replies, isContinuation);
 }
 
-/** Ends those of the replies that this page writes. */
+/** Stops those of the replies that this page is writing. */
 export function stopReplies(messages: readonly { id: string }[]): void {
   for (const { id } of messages) liveReplies.value.get(id)?.stop();
 }
@@ -113,30 +115,32 @@ async function askBelow(
     text: question.text,
     attachments: [...question.attachments],
   };
-  const files = [...question.images].map(([id, data]): KeptFile => ({
+  const files = [...question.images].map(([id, data]): StoredFile => ({
     id,
     conversationId: conversation.id,
     data,
   }));
   await addMessages(conversation.id, [message], files);
-  await answer(conversation, message.id, conversation.models, conversation.answers);
+  await requestReplies(conversation, message.id, conversation.models, conversation.answers);
 }
 
-/** Begins the replies of all models to a message, side by side. They come by themselves from here on. */
-async function answer(
+/** Begins the replies of all models to a message; they are streamed in the background. */
+async function requestReplies(
   conversation: Conversation,
   parentId: string,
   models: readonly string[],
-  answers: number,
-) {
+  repliesPerModel: number,
+): Promise<void> {
   const round = newId();
   const now = Date.now();
   const sets = models.map((model) =>
-    Array.from({ length: answers }, () => emptyReply(conversation.id, parentId, model, round)),
+    Array.from({ length: repliesPerModel }, () => emptyReply(conversation.id, parentId, model, round)),
   );
-  // Messages are kept in the order of their times.
-  const replies = sets.flat().map((reply, at) => ({ ...reply, createdAt: now + at }));
-  const begun = models.map((model) => beginReplies(replies.filter(({ reply }) => reply.model === model)));
+  // Messages are ordered by their times.
+  const replies = sets.flat().map((message, at) => ({ ...message, createdAt: now + at }));
+  const begun = models.map((model) =>
+    beginReplies(replies.filter((message) => message.reply.model === model)),
+  );
   try {
     await addMessages(conversation.id, replies);
     await changeConversation(conversation.id, (before) => ({ ...before, updatedAt: now }));
@@ -149,14 +153,14 @@ async function answer(
   }
 }
 
-/** The messages of a conversation, which another one may have taken the place of on the page. */
+/** The messages of a conversation, even if another one has been opened since. */
 async function treeOf(conversationId: string): Promise<MessageTree<Message>> {
   const chat = openChat.value;
   if (chat?.id === conversationId) return chat.tree;
   return makeTree(await (await chatStorage()).messagesOf(conversationId));
 }
 
-/** Writes replies of one model to their end. */
+/** Streams replies of one model to their end. */
 async function run(
   conversation: Conversation,
   path: readonly Message[],
@@ -173,7 +177,7 @@ async function run(
       return toChatBody({ model, path, settings, answers: messages.length, isContinuation, images });
     },
     save: (replies) => storage.saveReplies(replies),
-    keep: keepIfPossible,
+    storeUnsaved: tryStoreUnsaved,
   });
   batch(() => {
     showMessages(conversation.id, written.messages);
@@ -183,19 +187,19 @@ async function run(
   for (const message of written.messages) announceEnd(message);
 }
 
-function keepIfPossible(replies: readonly ReplyMessage[]): void {
+function tryStoreUnsaved(replies: readonly ReplyMessage[]): void {
   try {
-    keepUnsaved(localStorage, replies);
+    storeUnsaved(localStorage, replies);
   } catch {
-    // localStorage is full: what the database has of the replies is what stays.
+    // localStorage is full: the last state in the database remains.
   }
 }
 
-/** For those who do not see that an answer has ended; the answer itself is theirs to read. */
+/** Tells screen readers that a reply has ended. */
 function announceEnd({ reply }: ReplyMessage): void {
   const text = strings.value.chat;
   if (reply.status === "failed")
-    announce(text.answerFailed(reply.error === null ? text.failed : errorWords(reply.error).text));
+    announce(text.answerFailed(reply.error === null ? text.failed : storedErrorMessage(reply.error).text));
   else if (reply.status === "stopped") announce(text.answerStopped);
   else announce(text.answerReady(reply.model));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { exampleReplyMessage } from "../../test/examples.ts";
 import { emptySettings, type Attachment, type Message } from "../chats/conversation.ts";
 import { fileText, toChatBody, type ChatRequest } from "./chat-request.ts";
 
@@ -11,22 +12,7 @@ const user = (text: string, attachments: Attachment[] = []): Message => ({
   text,
   attachments,
 });
-const assistant = (text: string, thinking = ""): Message => ({
-  role: "assistant",
-  id: text,
-  ...place,
-  text,
-  reply: {
-    model: "m",
-    round: "r",
-    thinking,
-    thinkingMs: null,
-    status: "done",
-    finish: "stop",
-    error: null,
-    figures: null,
-  },
-});
+const assistant = (text: string, thinking = "") => exampleReplyMessage({ text }, { thinking });
 
 const body = (request: Partial<ChatRequest>) =>
   toChatBody({
@@ -40,7 +26,7 @@ const body = (request: Partial<ChatRequest>) =>
   });
 
 describe("toChatBody", () => {
-  it("sends nothing that is not set", () => {
+  it("omits settings that are null", () => {
     expect(body({})).toEqual({
       model: "m",
       messages: [{ role: "user", content: "hello" }],
@@ -48,7 +34,7 @@ describe("toChatBody", () => {
     });
   });
 
-  it("sends zeros, which are values", () => {
+  it("sends zeros", () => {
     const settings = { ...emptySettings, temperature: 0, topK: 0, minP: 0 };
     expect(body({ settings })).toMatchObject({ temperature: 0, top_k: 0, min_p: 0 });
   });
@@ -82,7 +68,7 @@ describe("toChatBody", () => {
     });
   });
 
-  it("goes on with the model's own last message", () => {
+  it("continues the last reply", () => {
     const { messages, continue_final_message } = body({
       path: [user("count"), assistant("1, 2", "easy")],
       isContinuation: true,
@@ -91,7 +77,7 @@ describe("toChatBody", () => {
     expect(messages.at(-1)).toEqual({ role: "assistant", content: "1, 2", reasoning_content: "easy" });
   });
 
-  it("puts images before the text, and leaves out those that are gone", () => {
+  it("puts images before the text, and omits missing ones", () => {
     const image = (id: string): Attachment => ({
       kind: "image",
       id,
@@ -111,7 +97,7 @@ describe("toChatBody", () => {
     ]);
   });
 
-  it("puts files before the text, by their names", () => {
+  it("puts files before the text, with their names", () => {
     const file: Attachment = { kind: "text", id: "f", name: "notes.md", bytes: 4, text: "Rain.\n" };
     expect(body({ path: [user("summarize", [file])] }).messages).toEqual([
       { role: "user", content: "File notes.md:\n```\nRain.\n```\n\nsummarize" },
@@ -120,7 +106,7 @@ describe("toChatBody", () => {
 });
 
 describe("fileText", () => {
-  it("fences a text that has fences of its own", () => {
+  it("uses a longer fence than any in the text", () => {
     expect(fileText("a.md", "````\nx\n````")).toBe("File a.md:\n`````\n````\nx\n````\n`````");
   });
 });

@@ -1,22 +1,21 @@
-// A path of messages becomes the body of a chat completion. Pure: the data of images is handed in.
+// Builds the body of a chat completion from a path of messages. Pure.
 import type { ChatCompletionBody } from "@ingle/protocol";
 
 import type { Attachment, ChatSettings, Message } from "../chats/conversation.ts";
 
 export interface ChatRequest {
   model: string;
-  /** From the first message to the one that is to be answered, or to be gone on with. */
+  /** From the first message to the one to reply to, or the reply to continue. */
   path: readonly Message[];
   settings: ChatSettings;
-  /** How many answers to the same prompt. */
+  /** How many replies to the same prompt. */
   answers: number;
-  /** The last message is the model's own, and the reply goes on with it. */
+  /** Whether to continue the last message, which is a reply. */
   isContinuation: boolean;
-  /** `data:` URLs of images by their ids. */
+  /** `data:` URLs of images, by attachment id. */
   images: ReadonlyMap<string, string>;
 }
 
-/** A body that is streamed. */
 export type StreamedChatBody = ChatCompletionBody & { stream?: true };
 
 type SamplingFields = Partial<
@@ -25,7 +24,7 @@ type SamplingFields = Partial<
 
 type WireMessage = ChatCompletionBody["messages"][number];
 
-/** The body; what the settings leave open is not sent, so that the server's own defaults hold. */
+/** The body. Settings that are null are omitted, so that the server's defaults apply. */
 export function toChatBody(request: ChatRequest): StreamedChatBody {
   const { model, settings, answers, isContinuation } = request;
   return {
@@ -35,13 +34,12 @@ export function toChatBody(request: ChatRequest): StreamedChatBody {
     ...(settings.effort === null ? {} : { reasoning_effort: settings.effort }),
     ...(answers > 1 ? { n: answers } : {}),
     ...(isContinuation ? { continue_final_message: true } : {}),
-    // So that a reply that is stopped has its figures, too.
+    // Gives a stopped reply its figures, too.
     timings_per_token: true,
   };
 }
 
-/** The messages as the model is told of them: also what is counted to know what a draft costs. */
-export function toMessages({
+function toMessages({
   path,
   settings,
   images,
@@ -53,8 +51,8 @@ export function toMessages({
   ];
 }
 
-/** The sampling fields by their wire names, those alone that are set. */
-export function samplingOf(settings: ChatSettings): SamplingFields {
+/** The sampling settings that are not null, by their wire names. */
+function samplingOf(settings: ChatSettings): SamplingFields {
   const fields = {
     temperature: settings.temperature,
     top_p: settings.topP,
@@ -93,11 +91,11 @@ function toMessage(message: Message, images: ReadonlyMap<string, string>): WireM
   };
 }
 
-/** A file as the model reads it: its name, and its text in a fence that nothing in it closes. */
 function textOf(attachment: Attachment): string[] {
   return attachment.kind === "text" ? [fileText(attachment.name, attachment.text)] : [];
 }
 
+/** A text file as the model reads it: its name, and its text in a fence longer than any in the text. */
 export function fileText(name: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);

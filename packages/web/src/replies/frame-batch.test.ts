@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { createFrameBatch, type FrameClock } from "./frame-batch.ts";
 
-/** Time and frames by hand; a draw takes `drawMs`. */
+/** A manual clock; a render takes `drawMs`. */
 function createClock(drawMs: number) {
   let now = 0;
   let frames: (() => void)[] = [];
@@ -21,61 +21,57 @@ function createClock(drawMs: number) {
   return { clock, frame };
 }
 
-function draws(drawMs: number, frames: number): number {
+/** A batch that counts its renders. */
+function createCounter(drawMs: number) {
   const { clock, frame } = createClock(drawMs);
   let count = 0;
   const batch = createFrameBatch(() => {
     count += 1;
     return false;
   }, clock);
+  return { batch, frame, count: () => count };
+}
+
+function draws(drawMs: number, frames: number): number {
+  const { batch, frame, count } = createCounter(drawMs);
   for (let at = 0; at < frames; at += 1) {
     batch.request();
     batch.request();
     frame();
   }
-  return count;
+  return count();
 }
 
 describe("createFrameBatch", () => {
-  it("draws once a frame, however much comes", () => {
+  it("renders once per frame, however much arrives", () => {
     expect(draws(0, 10)).toBe(10);
     expect(draws(4, 10)).toBe(10);
   });
 
-  it("draws less often where drawing takes long", () => {
+  it("renders less often if rendering is slow", () => {
     expect(draws(40, 30)).toBeLessThanOrEqual(10);
     expect(draws(40, 30)).toBeGreaterThanOrEqual(4);
   });
 
-  it("does nothing in a frame for which nothing came", () => {
-    const { clock, frame } = createClock(0);
-    let count = 0;
-    const batch = createFrameBatch(() => {
-      count += 1;
-      return false;
-    }, clock);
+  it("does nothing in a frame without a request", () => {
+    const { batch, frame, count } = createCounter(0);
     batch.request();
     frame();
     frame();
-    expect(count).toBe(1);
+    expect(count()).toBe(1);
   });
 
-  it("applies what is left at the end, and nothing after it", () => {
-    const { clock, frame } = createClock(0);
-    let count = 0;
-    const batch = createFrameBatch(() => {
-      count += 1;
-      return false;
-    }, clock);
+  it("applies what is left when it is finished, and nothing afterwards", () => {
+    const { batch, frame, count } = createCounter(0);
     batch.request();
     batch.finish();
     frame();
     batch.request();
     frame();
-    expect(count).toBe(1);
+    expect(count()).toBe(1);
   });
 
-  it("goes on with what a frame has left, and is settled when nothing is", async () => {
+  it("continues with what a frame has left, and is settled when nothing is left", async () => {
     const { clock, frame } = createClock(0);
     let left = 3;
     const batch = createFrameBatch(() => {

@@ -1,20 +1,20 @@
-// Gathers what comes in until the next frame: however fast tokens come, the page is drawn once a frame, and less often
-// where drawing takes long, so that it stays ready for the person.
+// Batches updates: however fast tokens arrive, the page renders at most once per frame, and less often if rendering is slow, so that
+// it stays responsive.
 
-/** After a draw, this many times as long as it took is left to everything else. */
+/** After a render, the page rests for this multiple of the time it took. */
 const restFactor = 2;
 
-/** While the page is hidden there are no frames; it is kept current all the same, for the others that read it. */
+/** A hidden page has no frames, but is still updated, for other tabs that read its replies. */
 const hiddenMs = 250;
 
 export interface FrameClock {
   now(): number;
   nextFrame(run: () => void): void;
-  /** After the frame has been drawn. */
+  /** Runs after the frame was rendered. */
   afterFrame(run: () => void): void;
 }
 
-export const pageClock: FrameClock = {
+const pageClock: FrameClock = {
   now: () => performance.now(),
   nextFrame: (run) => {
     if (document.hidden) setTimeout(run, hiddenMs);
@@ -23,16 +23,16 @@ export const pageClock: FrameClock = {
   afterFrame: (run) => setTimeout(run),
 };
 
-export interface FrameBatch {
-  /** Something has come: `apply` runs soon, once. */
+interface FrameBatch {
+  /** Schedules one call of `apply`. */
   request(): void;
-  /** Resolves once everything that has come is applied. */
+  /** Resolves when nothing is scheduled any more. */
   settled(): Promise<void>;
-  /** Runs `apply` now if it still has something to do, and never again. */
+  /** Runs a scheduled `apply` now, and ignores later requests. */
   finish(): void;
 }
 
-/** `apply` may leave a part for the next frame: it answers whether it did. */
+/** `apply` returns whether it has left something for the next frame. */
 export function createFrameBatch(apply: () => boolean, clock: FrameClock = pageClock): FrameBatch {
   let state: "idle" | "requested" | "finished" = "idle";
   let earliest = 0;

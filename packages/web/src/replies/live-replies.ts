@@ -1,4 +1,4 @@
-// The replies that this page is writing now: their text so far, which grows with each frame.
+// The replies that this page is writing.
 import { signal, type Signal } from "@preact/signals";
 
 import type { ReplyFigures } from "../chats/conversation.ts";
@@ -7,14 +7,14 @@ export interface LiveReply {
   readonly conversationId: string;
   readonly text: Signal<string>;
   readonly thinking: Signal<string>;
-  /** How long it has thought; null until its answer begins. */
+  /** How long it thought; null until its text begins. */
   readonly thinkingMs: Signal<number | null>;
   readonly figures: Signal<ReplyFigures | null>;
-  /** Ends the request; what has come stays. */
+  /** Aborts the request; the text so far stays. */
   stop(): void;
 }
 
-/** By the id of their message. */
+/** By message id. */
 export const liveReplies = signal<ReadonlyMap<string, LiveReply>>(new Map());
 
 export function addLiveReply(id: string, reply: LiveReply): void {

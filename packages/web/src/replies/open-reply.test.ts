@@ -39,7 +39,7 @@ describe("openReply", () => {
     await expect(openReply(opening(failure), { signal })).rejects.toBe(failure);
   });
 
-  it("ends with the reason of a signal that aborts while it waits", async () => {
+  it("rejects with the reason of a signal that aborts during the wait", async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const opened = openReply(opening(refusal("model_loading", 1e9)), { signal });

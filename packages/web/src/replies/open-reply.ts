@@ -1,16 +1,18 @@
-// Opens a reply, and waits for a model that is still being loaded: the page shows meanwhile how far it is.
+// Opens the stream of a reply, and waits while the model is still loading.
 import { ApiError } from "@ingle/client";
 
-/** Where the server does not say how long it will take. */
+import { pause } from "../connection/reconnect.ts";
+
+/** If the server sends no Retry-After. */
 const usualWaitMs = 1_000;
 
 interface OpenOptions {
   signal: AbortSignal;
-  /** Resolves after that time, and at once when the signal aborts. Default: the browser's clock. */
+  /** Resolves after the time, or as soon as the signal aborts. Default: a real timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Asks again for as long as the model is loading. Rejects with any other error, and with the signal's reason. */
+/** Retries while the model is loading. Rejects with any other error, or with the signal's reason. */
 export async function openReply<Reply>(
   open: () => Promise<Reply>,
   { signal, wait = pause }: OpenOptions,
@@ -24,17 +26,4 @@ export async function openReply<Reply>(
       await wait(error.retryAfterMs ?? usualWaitMs, signal);
     }
   }
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const go = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", go);
-      resolve();
-    };
-    const timer = setTimeout(go, milliseconds);
-    signal.addEventListener("abort", go);
-  });
 }

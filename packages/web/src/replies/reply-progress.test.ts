@@ -31,7 +31,7 @@ const timings = {
 const empty = { text: "", thinking: "", thinkingMs: null };
 
 describe("createProgress", () => {
-  it("puts texts and thoughts together, and measures the thinking", () => {
+  it("joins texts and thoughts, and measures the thinking", () => {
     let now = 1_000;
     const progress = createProgress([empty], () => now);
     progress.add(chunk({ role: "assistant", content: null }));
@@ -46,7 +46,7 @@ describe("createProgress", () => {
     expect(progress.replies[0]).toMatchObject({ text: "Paris", thinkingMs: 3_000, finish: "stop" });
   });
 
-  it("goes on with what was there", () => {
+  it("continues a reply", () => {
     const progress = createProgress([{ text: "1, 2", thinking: "hm", thinkingMs: 500 }], () => 0);
     progress.add(chunk({ content: ", 3" }));
     expect(progress.replies[0]).toMatchObject({ text: "1, 2, 3", thinking: "hm", thinkingMs: 500 });
@@ -66,7 +66,7 @@ describe("createProgress", () => {
     expect(progress.replies.map(({ figures }) => figures?.completionTokens)).toEqual([8, 3]);
   });
 
-  it("tells what the server told of the work, the usage before the timings", () => {
+  it("reports the server's figures, and prefers usage to timings", () => {
     const progress = createProgress([empty], () => 0);
     progress.add({ ...chunk({ content: "x" }), timings: { predicted_n: 1, predicted_per_second: 40 } });
     expect(progress.replies[0]?.figures).toEqual({

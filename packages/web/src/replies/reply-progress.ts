@@ -1,9 +1,9 @@
-// What the chunks of a streamed answer make of its replies, one for each choice. Pure but for the clock that is handed in.
+// Assembles replies from the chunks of a stream, one reply per choice. Pure, with a clock as a parameter.
 import type { ChatCompletionChunk, Timings, Usage } from "@ingle/protocol";
 
 import type { Reply, ReplyFigures } from "../chats/conversation.ts";
 
-/** A reply of which some has come. */
+/** A reply so far. */
 export interface ReplyProgress {
   text: string;
   thinking: string;
@@ -19,11 +19,11 @@ export interface ProgressOfAll {
 
 interface Timed extends ReplyProgress {
   thoughtSince: number | null;
-  /** Thought before this stream began, of a reply that is continued. */
+  /** Thinking time before this stream, for a reply that is continued. */
   thoughtBefore: number;
 }
 
-/** Begins with what was there before: an empty reply, or one that is continued. */
+/** Starts with empty replies, or with those to continue. */
 export function createProgress(
   begun: readonly { text: string; thinking: string; thinkingMs: number | null }[],
   now: () => number,
@@ -67,7 +67,7 @@ function addDelta(reply: Timed, thinking: string, text: string, now: () => numbe
   reply.text += text;
 }
 
-/** Before the last chunk of a choice, only the reply's own part is known. */
+/** Before the last chunk of a choice, the prompt's part is missing. */
 function figuresOf(timings: Partial<Timings>, completionTokens: number): ReplyFigures {
   const { prompt_n, cache_n, prompt_ms = null, predicted_per_second = 0 } = timings;
   return {
@@ -79,7 +79,7 @@ function figuresOf(timings: Partial<Timings>, completionTokens: number): ReplyFi
   };
 }
 
-/** The usage of a single reply counts what the timings do not, such as tokens that were dropped. */
+/** The usage of a single reply also counts tokens that the timings omit, such as dropped ones. */
 function withUsage(figures: ReplyFigures | null, usage: Usage): ReplyFigures | null {
   if (figures === null) return null;
   return {

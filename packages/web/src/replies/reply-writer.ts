@@ -1,11 +1,11 @@
-// Streams one request's replies from the server into their messages: onto the page with each frame, and into the database with the
-// first words and then each second. What has come since is kept when the page is closed; a crash of the browser loses a second.
+// Streams the replies of one request: to the page with each frame, and to the database with the first words and then every second.
+// A closing page stores the rest in localStorage; a crash of the browser loses at most a second.
 import { ApiError, IngleError } from "@ingle/client";
 import { batch, signal } from "@preact/signals";
 
 import type { ReplyError, ReplyMessage, ReplyStatus } from "../chats/conversation.ts";
 import { client } from "../connection/client.ts";
-import { codeOf } from "../strings/error-words.ts";
+import { errorCode, reasonOf } from "../strings/error-message.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 import { createFrameBatch } from "./frame-batch.ts";
 import { addLiveReply, removeLiveReply, type LiveReply } from "./live-replies.ts";
@@ -15,25 +15,25 @@ import { createProgress, type ProgressOfAll, type ReplyProgress } from "./reply-
 const saveEveryMs = 1_000;
 
 /**
- * Most characters that one frame adds to a text. Many come at once where the page was busy or had no processor for a moment, and to
- * draw them all would keep it busy again. The fastest models write a twentieth of what 60 such frames show in a second.
+ * The most characters that one frame adds to a text. After a pause, many arrive at once, and rendering them all would block the page
+ * again. The fastest models write a twentieth of what 60 such frames can show per second.
  */
 const drawnLengthMax = 1_000;
 
-/** What ends a request because the person said so. */
+/** Aborts a request because the user stopped it. */
 class Stopped extends Error {}
 
-/** What ends a request because the page is closed. */
+/** Aborts a request because the page is closing. */
 class PageClosed extends Error {}
 
-/** What is being written, each by what it does when the page is closed. */
-const open = new Set<() => void>();
+/** What to do for each request in flight when the page is closing. */
+const onClose = new Set<() => void>();
 
 addEventListener("pagehide", () => {
-  for (const close of open) close();
+  for (const close of onClose) close();
 });
 
-/** Replies that are written, or will be as soon as their request is sent: the choices of one request, in their order. */
+/** The replies of one request, in the order of its choices. The request may not have been sent yet. */
 export interface BegunReplies {
   readonly messages: readonly ReplyMessage[];
   readonly live: readonly LiveReply[];
@@ -41,23 +41,22 @@ export interface BegunReplies {
 }
 
 interface WriteOptions {
-  /** Made when it is asked for: images have to be read first. */
+  /** Builds the request; asynchronous, because images have to be read. */
   body: () => Promise<StreamedChatBody>;
   save: (messages: readonly ReplyMessage[]) => Promise<void>;
-  /** Keeps them at once, without the database. */
-  keep: (messages: readonly ReplyMessage[]) => void;
+  /** Stores them synchronously, outside the database. */
+  storeUnsaved: (messages: readonly ReplyMessage[]) => void;
 }
 
-export interface WrittenReplies {
-  /** As they are at the end. */
+interface WrittenReplies {
   messages: readonly ReplyMessage[];
-  /** Why they could not be saved; undefined when they are. */
+  /** Why they could not be saved; undefined if they were. */
   saveError: unknown;
 }
 
 /**
- * Puts replies on the page's list of those that are written. Called before their messages are shown, so that nobody takes them for
- * another tab's; `endLive` takes them off.
+ * Registers replies as live. Call it before their messages are shown: unfinished replies that are not live count as those of another
+ * tab. `endLive` removes them.
  */
 export function beginReplies(messages: readonly ReplyMessage[]): BegunReplies {
   const controller = new AbortController();
@@ -68,21 +67,21 @@ export function beginReplies(messages: readonly ReplyMessage[]): BegunReplies {
   return { messages, live, controller };
 }
 
-/** Never rejects: a request that fails is a reply that failed. */
+/** Never rejects: a failed request becomes a failed reply. */
 export async function writeReplies(
   { messages, live, controller }: BegunReplies,
-  { body, save, keep }: WriteOptions,
+  { body, save, storeUnsaved }: WriteOptions,
 ): Promise<WrittenReplies> {
-  const progress = createProgress(messages.map(beginningOf), () => performance.now());
+  const progress = createProgress(messages.map(progressOf), () => performance.now());
   const snapshot = (end: End) =>
-    messages.map((message, at) => toMessage(message, progress.replies[at] ?? beginningOf(message), end));
+    messages.map((message, at) => toMessage(message, progress.replies[at] ?? progressOf(message), end));
   const frames = createFrameBatch(() => show(live, progress));
   const saveNow = createSaver(() => save(snapshot({ status: "writing", error: null })));
   const close = () => {
-    keep(snapshot({ status: "interrupted", error: null }));
+    storeUnsaved(snapshot({ status: "interrupted", error: null }));
     controller.abort(new PageClosed());
   };
-  open.add(close);
+  onClose.add(close);
   saveNow.first();
   let end: End = { status: "done", error: null };
   try {
@@ -99,12 +98,12 @@ export async function writeReplies(
   } catch (error) {
     end = endOf(error, controller.signal.reason, progress);
   }
-  open.delete(close);
+  onClose.delete(close);
   const written = snapshot(end);
-  const drawn = frames.settled();
+  const shown = frames.settled();
   const saveError = await errorOf(Promise.all([saveNow.settled(), save(written)]));
-  if (saveError !== undefined) keep(written);
-  await drawn;
+  if (saveError !== undefined) storeUnsaved(written);
+  await shown;
   frames.finish();
   return { messages: written, saveError };
 }
@@ -118,7 +117,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Takes replies off the page's list of those that are written; their messages have to be shown by then. */
+/** Removes replies from the live ones. Their final messages have to be shown by then. */
 export function endLive(messages: readonly ReplyMessage[]): void {
   batch(() => {
     for (const { id } of messages) removeLiveReply(id);
@@ -130,7 +129,7 @@ interface End {
   error: ReplyError | null;
 }
 
-/** How a request ended that did not come to its end. */
+/** How a request ended that failed or was aborted. */
 function endOf(error: unknown, reason: unknown, progress: ProgressOfAll): End {
   if (reason instanceof Stopped) return { status: "stopped", error: null };
   if (reason instanceof PageClosed) return { status: "interrupted", error: null };
@@ -140,23 +139,23 @@ function endOf(error: unknown, reason: unknown, progress: ProgressOfAll): End {
 }
 
 function toReplyError(error: unknown): ReplyError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = reasonOf(error);
   if (ApiError.is(error)) {
     const { code, promptTokens = null, contextLength = null } = error;
     return { code, message, promptTokens, contextLength };
   }
-  return { code: codeOf(error), message, promptTokens: null, contextLength: null };
+  return { code: errorCode(error), message, promptTokens: null, contextLength: null };
 }
 
-function beginningOf({ text, reply }: ReplyMessage): ReplyProgress {
+function progressOf({ text, reply }: ReplyMessage): ReplyProgress {
   return { text, thinking: reply.thinking, thinkingMs: reply.thinkingMs, finish: null, figures: null };
 }
 
 function toMessage(message: ReplyMessage, progress: ReplyProgress, { status, error }: End): ReplyMessage {
   const { text, thinking, thinkingMs, finish, figures } = progress;
-  // Of several choices, some may have been whole before the request broke.
-  const isWhole = status !== "writing" && finish !== null;
-  const ended = isWhole ? { status: "done" as const, error: null } : { status, error };
+  // Some choices may have been complete before the request broke.
+  const isComplete = status !== "writing" && finish !== null;
+  const ended = isComplete ? { status: "done" as const, error: null } : { status, error };
   return { ...message, text, reply: { ...message.reply, thinking, thinkingMs, finish, figures, ...ended } };
 }
 
@@ -171,14 +170,14 @@ function makeLive({ conversationId, text, reply }: ReplyMessage, controller: Abo
   };
 }
 
-/** Puts what has come onto the page, and answers whether some of it is left for the next frame. */
+/** Shows the progress on the page. Returns whether some of it is left for the next frame. */
 function show(live: readonly LiveReply[], { replies }: ProgressOfAll): boolean {
   batch(() => {
     live.forEach((reply, at) => {
       const progress = replies[at];
       if (progress === undefined) return;
-      reply.text.value = grown(reply.text.peek(), progress.text);
-      reply.thinking.value = grown(reply.thinking.peek(), progress.thinking);
+      reply.text.value = nextText(reply.text.peek(), progress.text);
+      reply.thinking.value = nextText(reply.thinking.peek(), progress.thinking);
       reply.thinkingMs.value = progress.thinkingMs;
       reply.figures.value = progress.figures;
     });
@@ -189,12 +188,12 @@ function show(live: readonly LiveReply[], { replies }: ProgressOfAll): boolean {
   });
 }
 
-/** The text with as much more of it as one frame draws; nobody waits for the frames of a hidden page. */
-function grown(shown: string, whole: string): string {
+/** The shown text plus as much as one frame may add. A hidden page shows everything at once. */
+function nextText(shown: string, whole: string): string {
   return document.hidden ? whole : whole.slice(0, shown.length + drawnLengthMax);
 }
 
-/** Saves at once, with the first words and then at most each second. A save that fails is tried again by the next one. */
+/** Saves at once, then with the first words, then at most every second. After a failed save, the next one tries again. */
 function createSaver(save: () => Promise<void>) {
   let last = Number.NEGATIVE_INFINITY;
   let running: Promise<void> = Promise.resolve();
@@ -218,6 +217,6 @@ async function saveAfter(before: Promise<void>, save: () => Promise<void>): Prom
   try {
     await save();
   } catch {
-    // The disk is full or the database is gone: the last save, which is waited for, says so.
+    // The disk is full or the database is gone. The final save will report it.
   }
 }

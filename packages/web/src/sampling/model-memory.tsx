@@ -1,24 +1,21 @@
-// What belongs to the loaded model and not to the chat: the length of its context and the bits of its KV cache. A change
-// loads it again, after a question; what it would take is estimated by the server before.
-import type { KvBits, ManagedModel, MemoryEstimate } from "@ingle/protocol";
-import { useEffect, useState } from "preact/hooks";
+// The settings of the loaded model: context length and KV cache bits. Applying a change reloads the model, after a confirmation
+// and with an estimate of the memory.
+import type { ManagedModel, MemoryEstimate } from "@ingle/protocol";
+import { useState } from "preact/hooks";
 
 import { currentChoice } from "../chat/current-chat.ts";
-import { reloadingModel, reloadModel } from "../chat/reload-model.ts";
-import { client } from "../connection/client.ts";
+import { canManage } from "../connection/client.ts";
 import { modelOf } from "../connection/connection.ts";
-import { canManage } from "../connection/session.ts";
 import { Badge } from "../design/badge.tsx";
 import { Button } from "../design/button.tsx";
-import { Field, NumberInput, Select } from "../design/field.tsx";
+import { NumberField, SelectField } from "../design/field.tsx";
 import { ask } from "../design/question.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
+import { kvBitsChoices, loadOptionsOf, type LoadFields } from "../library/load-form.ts";
+import { reloadingModel, reloadModel, useEstimate } from "../library/model-loading.ts";
 import { strings } from "../strings/strings.ts";
 
-/** After the last change: an estimate reads the model's file. */
-const estimateDelayMs = 300;
-
-const bitChoices = [16, 8, 4, 3] as const;
+const unchanged: LoadFields = { contextLength: null, kvBits: null };
 
 export function ModelMemory() {
   const text = strings.value.sampling;
@@ -36,15 +33,10 @@ export function ModelMemory() {
 
 function MemoryForm({ model }: { model: ManagedModel }) {
   const text = strings.value.sampling;
-  const [context, setContext] = useState<number | null>(null);
-  const [bits, setBits] = useState<KvBits | null>(null);
-  const wanted = {
-    ...(context === null ? {} : { context_length: context }),
-    ...(bits === null ? {} : { kv_bits: bits }),
-  };
-  const isChanged = context !== null || bits !== null;
-  const estimate = useEstimate(model.id, context, bits);
-  const shownBits = bits ?? model.kv_bits_k ?? estimate?.kv_bits_k ?? 16;
+  const [fields, setFields] = useState(unchanged);
+  const isChanged = fields.contextLength !== null || fields.kvBits !== null;
+  const { estimate } = useEstimate(model.id, fields);
+  const shownBits = fields.kvBits ?? model.kv_bits_k ?? estimate?.kv_bits_k ?? 16;
   const apply = async () => {
     const isSure = await ask({
       title: text.applyTitle(model.id),
@@ -52,37 +44,31 @@ function MemoryForm({ model }: { model: ManagedModel }) {
       action: text.applyAction,
     });
     if (!isSure) return;
-    await reloadModel(model.id, wanted);
-    setContext(null);
-    setBits(null);
+    await reloadModel(model.id, loadOptionsOf(fields));
+    setFields(unchanged);
   };
   return (
     <>
-      <Field label={text.contextLength} hint={text.contextLengthHint}>
-        {(control) => (
-          <NumberInput
-            {...control}
-            min={16}
-            step={1}
-            disabled={!canManage.value}
-            value={context ?? model.context_length ?? estimate?.context_length ?? null}
-            onValue={(value) =>
-              setContext(value === null || value === model.context_length ? null : Math.round(value))
-            }
-          />
-        )}
-      </Field>
-      <Field label={text.kvBits} hint={text.kvBitsHint}>
-        {(control) => (
-          <Select
-            {...control}
-            disabled={!canManage.value}
-            value={String(shownBits)}
-            choices={bitChoices.map((value) => ({ value: String(value), label: text.kvBitsName(value) }))}
-            onValue={(value) => setBits(bitsOf(value, model))}
-          />
-        )}
-      </Field>
+      <NumberField
+        label={text.contextLength}
+        hint={text.contextLengthHint}
+        min={16}
+        step={1}
+        disabled={!canManage.value}
+        value={fields.contextLength ?? model.context_length ?? estimate?.context_length ?? null}
+        onValue={(value) => {
+          const isSame = value === null || value === model.context_length;
+          setFields({ ...fields, contextLength: isSame ? null : Math.round(value) });
+        }}
+      />
+      <SelectField
+        label={text.kvBits}
+        hint={text.kvBitsHint}
+        disabled={!canManage.value}
+        value={String(shownBits)}
+        choices={kvBitsChoices.map((value) => ({ value: String(value), label: text.kvBitsName(value) }))}
+        onValue={(value) => setFields({ ...fields, kvBits: changedBits(value, model) })}
+      />
       {!canManage.value && <p class="small soft">{text.notAllowed}</p>}
       {isChanged && estimate !== null && <EstimateView estimate={estimate} />}
       {isChanged && (
@@ -99,9 +85,9 @@ function MemoryForm({ model }: { model: ManagedModel }) {
   );
 }
 
-/** Null for the bits that the model has: nothing changes then. */
-function bitsOf(value: string, model: ManagedModel): KvBits | null {
-  const bits = bitChoices.find((choice) => String(choice) === value) ?? null;
+/** Null for the bits that the model already has. */
+function changedBits(value: string, model: ManagedModel): LoadFields["kvBits"] {
+  const bits = kvBitsChoices.find((choice) => String(choice) === value) ?? null;
   return bits === model.kv_bits_k && bits === model.kv_bits_v ? null : bits;
 }
 
@@ -115,30 +101,4 @@ function EstimateView({ estimate }: { estimate: MemoryEstimate }) {
       <p class="small soft">{text.contextMax(countText(estimate.context_length_max))}</p>
     </div>
   );
-}
-
-/** What the server says of these settings; null while it is asked, and where it cannot say. */
-function useEstimate(model: string, context: number | null, bits: KvBits | null): MemoryEstimate | null {
-  const [estimate, setEstimate] = useState<MemoryEstimate | null>(null);
-  useEffect(() => {
-    const stop = new AbortController();
-    const read = async () => {
-      const settings = {
-        ...(context === null ? {} : { context_length: context }),
-        ...(bits === null ? {} : { kv_bits: bits }),
-      };
-      try {
-        setEstimate(await client.library.estimate(model, { ...settings, signal: stop.signal }));
-      } catch {
-        // Without an estimate, nothing is said of memory.
-        if (!stop.signal.aborted) setEstimate(null);
-      }
-    };
-    const timer = setTimeout(() => void read(), estimateDelayMs);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [model, context, bits]);
-  return estimate;
 }

@@ -1,16 +1,16 @@
-// Chooses a preset, saves the present settings as one, deletes one.
+// Chooses, saves and deletes presets.
 import { useState } from "preact/hooks";
 
 import { changeSettings, currentChoice } from "../chat/current-chat.ts";
+import { removePreset, savePreset, setDefaultPreset } from "../chats/chat-changes.ts";
 import { presets } from "../chats/chat-store.ts";
 import { emptySettings, type Preset } from "../chats/conversation.ts";
 import { Button } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
-import { Field, Select, TextInput } from "../design/field.tsx";
+import { SelectField, TextField } from "../design/field.tsx";
 import { Menu } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
 import { strings } from "../strings/strings.ts";
-import { makeDefault, removePreset, savePreset } from "./preset-changes.ts";
 import { isSameSettings } from "./settings-fields.ts";
 
 const none = "none";
@@ -20,9 +20,9 @@ export function PresetsRow() {
   const [isSaving, setSaving] = useState(false);
   const text = strings.value.sampling;
   const { settings } = currentChoice.value;
-  const present = presets.value.find((preset) => isSameSettings(preset.settings, settings));
+  const current = presets.value.find((preset) => isSameSettings(preset.settings, settings));
   const isEmpty = isSameSettings(emptySettings, settings);
-  const value = present?.id ?? (isEmpty ? none : changed);
+  const value = current?.id ?? (isEmpty ? none : changed);
   const choices = [
     { value: none, label: text.presetNone },
     ...presets.value.map(({ id, name }) => ({ value: id, label: name })),
@@ -34,9 +34,7 @@ export function PresetsRow() {
   };
   return (
     <div class="presets-row">
-      <Field label={text.presets}>
-        {(control) => <Select {...control} value={value} choices={choices} onValue={choose} />}
-      </Field>
+      <SelectField label={text.presets} value={value} choices={choices} onValue={choose} />
       <Menu
         label={text.presetMenu}
         icon="more"
@@ -45,16 +43,16 @@ export function PresetsRow() {
           {
             label: text.presetDefault,
             icon: "pin",
-            isChosen: present?.isDefault ?? false,
-            isDisabled: present === undefined,
-            onSelect: () => void makeDefault(present?.isDefault === true ? null : (present?.id ?? null)),
+            isChosen: current?.isDefault ?? false,
+            isDisabled: current === undefined,
+            onSelect: () => void setDefaultPreset(current?.isDefault === true ? null : (current?.id ?? null)),
           },
           {
             label: text.presetDelete,
             icon: "trash",
-            isDisabled: present === undefined,
+            isDisabled: current === undefined,
             isDangerous: true,
-            onSelect: () => present !== undefined && void remove(present),
+            onSelect: () => current !== undefined && void remove(current),
           },
         ]}
       />
@@ -90,9 +88,7 @@ function SaveDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void 
           void save();
         }}
       >
-        <Field label={text.presetName}>
-          {(control) => <TextInput {...control} required maxLength={80} value={name} onValue={setName} />}
-        </Field>
+        <TextField label={text.presetName} required maxLength={80} value={name} onValue={setName} />
         <div class="row">
           <Button kind="primary" type="submit" disabled={name.trim() === ""}>
             {strings.value.app.save}

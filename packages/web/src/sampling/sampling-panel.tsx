@@ -1,10 +1,10 @@
-// The settings of a chat: presets, system prompt, sampling, and the memory of its model.
+// The settings panel of a chat: presets, system prompt, sampling, and the memory of its model.
 import { changeSettings, currentChoice } from "../chat/current-chat.ts";
 import { panelIsOpen } from "../chat/ui-state.ts";
 import { emptySettings } from "../chats/conversation.ts";
 import { live, modelOf } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
-import { Field, NumberInput, TextArea } from "../design/field.tsx";
+import { NumberField, TextAreaField } from "../design/field.tsx";
 import { Slider } from "../design/slider.tsx";
 import { strings } from "../strings/strings.ts";
 import { ModelMemory } from "./model-memory.tsx";
@@ -50,7 +50,7 @@ export function SamplingPanel() {
   );
 }
 
-/** The system prompt is no sampling and stays. */
+/** Resets sampling; the system prompt and the effort stay. */
 async function resetAll(): Promise<void> {
   const { systemPrompt, effort } = currentChoice.value.settings;
   await changeSettings({ ...emptySettings, systemPrompt, effort });
@@ -59,17 +59,14 @@ async function resetAll(): Promise<void> {
 function SystemPrompt() {
   const text = strings.value.sampling;
   return (
-    <Field label={text.systemPrompt} hint={text.systemPromptHint}>
-      {(control) => (
-        <TextArea
-          {...control}
-          rows={4}
-          placeholder={text.systemPromptPlaceholder}
-          value={currentChoice.value.settings.systemPrompt}
-          onValue={(systemPrompt) => void changeSettings({ systemPrompt })}
-        />
-      )}
-    </Field>
+    <TextAreaField
+      label={text.systemPrompt}
+      hint={text.systemPromptHint}
+      rows={4}
+      placeholder={text.systemPromptPlaceholder}
+      value={currentChoice.value.settings.systemPrompt}
+      onValue={(systemPrompt) => void changeSettings({ systemPrompt })}
+    />
   );
 }
 
@@ -109,7 +106,7 @@ interface ResetProps {
   reset: Parameters<typeof changeSettings>[0];
 }
 
-/** Says that the server's default holds, or goes back to it. */
+/** The server's default while it applies, otherwise a button to go back to it. */
 function ResetButton({ name, isSet, standard, reset }: ResetProps) {
   const text = strings.value.sampling;
   if (!isSet) return <span class="field-default figures">{text.serverDefault(standard)}</span>;
@@ -128,7 +125,7 @@ function MaxTokens() {
   const { maxTokens } = currentChoice.value.settings;
   const standard = text.maxTokensNone;
   return (
-    <Field
+    <NumberField
       label={text.maxTokens}
       hint={text.maxTokensHint}
       action={
@@ -139,24 +136,18 @@ function MaxTokens() {
           reset={{ maxTokens: null }}
         />
       }
-    >
-      {(control) => (
-        <NumberInput
-          {...control}
-          min={1}
-          step={1}
-          placeholder={standard}
-          value={maxTokens}
-          onValue={(value) =>
-            void changeSettings({ maxTokens: value === null ? null : Math.max(1, Math.round(value)) })
-          }
-        />
-      )}
-    </Field>
+      min={1}
+      step={1}
+      placeholder={standard}
+      value={maxTokens}
+      onValue={(value) =>
+        void changeSettings({ maxTokens: value === null ? null : Math.max(1, Math.round(value)) })
+      }
+    />
   );
 }
 
-/** Offers the makers' values for models that have such, until they are set. */
+/** Offers the values that the model's authors recommend, until they are set. */
 function Recommendation() {
   const text = strings.value.sampling;
   const { models, settings } = currentChoice.value;

@@ -13,7 +13,7 @@ import {
 const field = (name: SettingField["name"]) => settingFields.find((each) => each.name === name)!;
 
 describe("fitted", () => {
-  it("keeps a value inside of what the server takes", () => {
+  it("keeps a value within the server's bounds", () => {
     expect(fitted(field("topP"), 0)).toBe(0.001);
     expect(fitted(field("minP"), 2)).toBe(1);
     expect(fitted(field("temperature"), 0)).toBe(0);
@@ -27,7 +27,7 @@ describe("serverDefaults", () => {
     expect(serverDefaults("command-line").topK).toBe(50);
   });
 
-  it("stands inside of every slider", () => {
+  it("is within the range of every slider", () => {
     for (const { name, min, max } of settingFields) {
       expect(serverDefaults("desktop")[name]).toBeGreaterThanOrEqual(min);
       expect(serverDefaults("desktop")[name]).toBeLessThanOrEqual(max);
@@ -36,7 +36,7 @@ describe("serverDefaults", () => {
 });
 
 describe("recommendedFor", () => {
-  it("knows LFM2, with and without eyes, and its kin", () => {
+  it("knows LFM2 and its variants, with and without vision", () => {
     const texts = { temperature: 0.3, minP: 0.15, repeatPenalty: 1.05 };
     expect(recommendedFor("lfm2", false)).toEqual(texts);
     expect(recommendedFor("lfm2moe", false)).toEqual(texts);
@@ -47,7 +47,7 @@ describe("recommendedFor", () => {
 });
 
 describe("hasSettings", () => {
-  it("tells whether values are set, whatever else is", () => {
+  it("checks only the given values", () => {
     const settings = { ...emptySettings, temperature: 0.3, topK: 5 };
     expect(hasSettings(settings, { temperature: 0.3 })).toBe(true);
     expect(hasSettings(settings, { temperature: 0.3, minP: 0.15 })).toBe(false);

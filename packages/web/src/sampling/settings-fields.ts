@@ -1,15 +1,15 @@
-// The settings of sampling as data: their usual ranges, what the server takes, and its defaults. Pure.
+// The sampling settings as data: usual ranges, the server's bounds, and its defaults. Pure.
 import type { ChatSettings } from "../chats/conversation.ts";
 
-export type NumberSetting = Exclude<keyof ChatSettings, "systemPrompt" | "effort">;
+type NumberSetting = Exclude<keyof ChatSettings, "systemPrompt" | "effort">;
 
 export interface SettingField {
   name: Exclude<NumberSetting, "maxTokens">;
-  /** The slider's ends: the usual range, widened so that it can be turned off. */
+  /** The range of the slider: the usual one, widened by the value that turns the setting off. */
   min: number;
   max: number;
   step: number;
-  /** What the server takes, where that is more. */
+  /** The range that the server accepts. */
   numberMin: number;
   numberMax: number;
   isWhole: boolean;
@@ -26,22 +26,25 @@ export const settingFields: readonly SettingField[] = [
   { name: "repeatPenalty", min: 1, max: 1.5, step: 0.01, numberMin: 0.01, numberMax: 10, isWhole: false },
 ];
 
-/** What holds where nothing is sent. The variants of the server differ in `top_k` alone. */
+/** The values that apply if nothing is sent. The variants of the server differ only in `top_k`. */
 export function serverDefaults(variant: string): Record<SettingField["name"], number> {
   const isDesktop = variant === "desktop" || variant === "developer";
   return { temperature: 1, topP: 1, topK: isDesktop ? 40 : 50, minP: 0, repeatPenalty: 1 };
 }
 
-/** The value as the server takes it: inside of its bounds, and whole where it must be. */
+/** The nearest value that the server accepts. */
 export function fitted(field: SettingField, value: number): number {
   const inside = Math.min(field.numberMax, Math.max(field.numberMin, value));
   return field.isWhole ? Math.round(inside) : inside;
 }
 
-/** What the makers of LFM2 recommend for its texts, and for its models that see. */
-export function recommendedFor(architecture: string | null, canSee: boolean): Partial<ChatSettings> | null {
+/** What the authors of LFM2 recommend for its text and vision models; null for other models. */
+export function recommendedFor(
+  architecture: string | null,
+  hasVision: boolean,
+): Partial<ChatSettings> | null {
   if (architecture === null || !architecture.startsWith("lfm2")) return null;
-  return { temperature: canSee ? 0.1 : 0.3, minP: 0.15, repeatPenalty: 1.05 };
+  return { temperature: hasVision ? 0.1 : 0.3, minP: 0.15, repeatPenalty: 1.05 };
 }
 
 /** Whether all of these values are set already. */

@@ -1,4 +1,4 @@
-// What the server is doing: figures, the chart of its speed, requests and the log.
+// The Activity tab: figures, the speed chart, requests and the log.
 import type { LiveFigures } from "@ingle/protocol";
 
 import type { LiveState } from "../connection/connection.ts";
@@ -9,7 +9,7 @@ import { LogView } from "./log-panel.tsx";
 import { RequestsPanel } from "./requests-panel.tsx";
 import { SpeedChart } from "./speed-chart.tsx";
 
-import "./activity-view.css";
+import "./activity.css";
 
 export function ActivityView({ state }: { state: LiveState }) {
   return (
@@ -55,7 +55,7 @@ interface TileProps {
   name: string;
   value: string;
   unit?: string;
-  /** 0 to 1, drawn as a bar. */
+  /** 0 to 1; shown as a bar. */
   share?: number | null;
 }
 

@@ -1,4 +1,4 @@
-// How other programs use the server: the ids of its models, and texts to paste with its address and one of them.
+// The Connect tab: snippets for other programs, and the ids of the models.
 import type { ServerControl } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
@@ -6,7 +6,7 @@ import { models } from "../connection/connection.ts";
 import { Badge } from "../design/badge.tsx";
 import { CodeWords } from "../design/code-words.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
-import { Field, Select } from "../design/field.tsx";
+import { SelectField } from "../design/field.tsx";
 import { Tabs } from "../design/tabs.tsx";
 import { sortedModels } from "../library/model-view.ts";
 import { strings } from "../strings/strings.ts";
@@ -14,11 +14,11 @@ import { snippets } from "./snippets.ts";
 
 import "./connect-view.css";
 
-/** Stands in the snippets while there is no model. */
+/** Used in the snippets while there is no model. */
 const modelPlaceholder = "YOUR_MODEL";
 
 export function ConnectView({ control }: { control: ServerControl }) {
-  // The snippets chat, which models for vectors cannot.
+  // The snippets are chats, so embedding models are left out.
   const sorted = sortedModels(models.value).filter(
     ({ capabilities }) => !capabilities.includes("embeddings"),
   );
@@ -42,7 +42,7 @@ interface SnippetsProps {
 
 function Snippets({ control, model, names, onModel }: SnippetsProps) {
   const text = strings.value.server;
-  const url = control.url ?? addressTried(control);
+  const url = control.url ?? plannedUrl(control);
   const all = snippets({ url, model, needsKey: control.needs_key });
   const [chosen, setChosen] = useState("curl");
   const snippet = all.find(({ id }) => id === chosen) ?? all[0];
@@ -52,16 +52,12 @@ function Snippets({ control, model, names, onModel }: SnippetsProps) {
       <div class="snippets-head">
         <h2 id="snippets-heading">{text.snippets}</h2>
         {names.length > 1 && (
-          <Field label={text.snippetModel}>
-            {(control_) => (
-              <Select
-                {...control_}
-                value={model}
-                choices={names.map((id) => ({ value: id, label: id }))}
-                onValue={onModel}
-              />
-            )}
-          </Field>
+          <SelectField
+            label={text.snippetModel}
+            value={model}
+            choices={names.map((id) => ({ value: id, label: id }))}
+            onValue={onModel}
+          />
         )}
       </div>
       <Tabs
@@ -75,7 +71,7 @@ function Snippets({ control, model, names, onModel }: SnippetsProps) {
             <span class="small soft">{snippet.language}</span>
             <CopyButton text={() => snippet.code} label={text.copySnippet(snippet.title)} />
           </div>
-          {/* The frame scrolls, so the keyboard has to reach it. */}
+          {/* Focusable, so that the keyboard can scroll it. */}
           <pre tabIndex={0}>
             <code>{snippet.code}</code>
           </pre>
@@ -87,8 +83,8 @@ function Snippets({ control, model, names, onModel }: SnippetsProps) {
   );
 }
 
-/** Where the server would listen, if its port is free. */
-function addressTried({ settings: { host, port } }: ServerControl): string {
+/** Where the server will listen if its port is free. */
+function plannedUrl({ settings: { host, port } }: ServerControl): string {
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const name = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
   return `http://${name}:${port}`;
@@ -111,7 +107,7 @@ function ModelIds({ control }: { control: ServerControl }) {
       {models.value.length === 0 ? (
         <p class="soft">{text.noModels}</p>
       ) : (
-        <ul class="ids">
+        <ul class="boxed ids">
           {sortedModels(models.value).map((model) => (
             <li key={model.id}>
               <code>{model.id}</code>

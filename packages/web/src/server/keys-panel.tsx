@@ -1,4 +1,4 @@
-// The keys of the server: made with a name and a scope, shown once, revoked with a question.
+// The API keys of the server: created with a name and a scope, shown once, and revoked after a confirmation.
 import type { NewServerKey, ServerKey, ServerKeyRequest } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -9,8 +9,8 @@ import { live } from "../connection/connection.ts";
 import { Badge } from "../design/badge.tsx";
 import { Button } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
-import { Dialog } from "../design/dialog.tsx";
-import { Field, Select, TextInput } from "../design/field.tsx";
+import { Dialog, DialogActions } from "../design/dialog.tsx";
+import { Field, SelectField, TextField, TextInput } from "../design/field.tsx";
 import { ask } from "../design/question.tsx";
 import { showError } from "../design/toast.tsx";
 import { agoText } from "../format/in-language.ts";
@@ -18,7 +18,7 @@ import { strings } from "../strings/strings.ts";
 
 import "./keys-panel.css";
 
-/** Null until the server has told them. */
+/** Null until the server has reported them. */
 const keys = signal<readonly ServerKey[] | null>(null);
 
 async function refreshKeys(): Promise<void> {
@@ -32,7 +32,7 @@ async function refreshKeys(): Promise<void> {
 export function KeysPanel() {
   const text = strings.value.server;
   const [isCreating, setCreating] = useState(false);
-  // A server that was started or used with a key asks for one until its next start, though the last one is revoked.
+  // A server that once had a key requires one until its next start, even after the last key is revoked.
   const needsKey = live.value?.server.needs_key === true;
   useEffect(() => void refreshKeys(), []);
   return (
@@ -47,7 +47,7 @@ export function KeysPanel() {
         {keys.value?.length !== 0 ? text.keysText : needsKey ? text.noKeysLeft : text.noKeys}
       </p>
       {keys.value !== null && keys.value.length > 0 && (
-        <ul class="keys">
+        <ul class="boxed">
           {keys.value.map((key) => (
             <KeyRow key={key.id} entry={key} />
           ))}
@@ -122,40 +122,33 @@ function KeyForm({
       isOpen
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>{strings.value.app.cancel}</Button>
-          <Button kind="primary" type="submit" form={formId} isBusy={isBusy} disabled={name.trim() === ""}>
-            {text.createKey}
-          </Button>
-        </>
+        <DialogActions
+          action={text.createKey}
+          form={formId}
+          isBusy={isBusy}
+          isDisabled={name.trim() === ""}
+          onCancel={onClose}
+        />
       }
     >
       <form id={formId} class="stack" onSubmit={submit}>
-        <Field label={text.keyName}>
-          {(control) => (
-            <TextInput
-              {...control}
-              autocomplete="off"
-              maxLength={100}
-              placeholder={text.keyNamePlaceholder}
-              value={name}
-              onValue={setName}
-            />
-          )}
-        </Field>
-        <Field label={text.keyScope}>
-          {(control) => (
-            <Select
-              {...control}
-              value={scope}
-              choices={(["inference", "management"] as const).map((value) => ({
-                value,
-                label: text.scope[value],
-              }))}
-              onValue={setScope}
-            />
-          )}
-        </Field>
+        <TextField
+          label={text.keyName}
+          autocomplete="off"
+          maxLength={100}
+          placeholder={text.keyNamePlaceholder}
+          value={name}
+          onValue={setName}
+        />
+        <SelectField
+          label={text.keyScope}
+          value={scope}
+          choices={(["inference", "management"] as const).map((value) => ({
+            value,
+            label: text.scope[value],
+          }))}
+          onValue={setScope}
+        />
       </form>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-// The server's log as it is written, by level and words. It has no prompts, answers or keys.
+// The server's live log, filtered by level and words.
 import type { LogLine } from "@ingle/protocol";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -9,16 +9,17 @@ import { timeOfDayText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
 import { detailsText, logLevels, shownLines, type LogLevel } from "./log-view.ts";
 
-import "./log-panel.css";
+/** Closer to the end than this many pixels counts as being there. */
+const nearEnd = 24;
 
-/** Lines that are drawn: more are found by words. */
-const drawnMax = 500;
+/** The most lines that are rendered; a filter finds the others. */
+const linesMax = 500;
 
 export function LogView() {
   const text = strings.value.server;
   const [level, setLevel] = useState<LogLevel>("info");
   const [words, setWords] = useState("");
-  const shown = shownLines(logLines.value, { level, words }).slice(-drawnMax);
+  const shown = shownLines(logLines.value, { level, words }).slice(-linesMax);
   return (
     <section class="stack" aria-labelledby="log-heading">
       <div class="log-head">
@@ -53,7 +54,7 @@ function plainLine(line: LogLine): string {
   return `${new Date(line.time * 1000).toISOString()} ${line.level} ${line.message} ${detailsText(line)}`.trimEnd();
 }
 
-/** The newest line stays in sight, unless the person has scrolled up to read. */
+/** Keeps the newest line in view, unless the user has scrolled up. */
 function Lines({ lines }: { lines: readonly LogLine[] }) {
   const text = strings.value.server;
   const frame = useRef<HTMLDivElement>(null);
@@ -66,7 +67,7 @@ function Lines({ lines }: { lines: readonly LogLine[] }) {
     follows.current = scrollHeight - scrollTop - clientHeight < nearEnd;
   };
   return (
-    // The frame scrolls, so the keyboard has to reach it.
+    // Focusable, so that the keyboard can scroll it.
     <div
       ref={frame}
       class="log"
@@ -88,6 +89,3 @@ function Lines({ lines }: { lines: readonly LogLine[] }) {
     </div>
   );
 }
-
-/** Pixels from the end that still count as being there. */
-const nearEnd = 24;

@@ -15,17 +15,17 @@ describe("shown lines", () => {
     line(3, { level: "error", message: "it broke" }),
   ];
 
-  it("are those of the level and above", () => {
+  it("have at least the level", () => {
     expect(numbers(shownLines(lines, { level: "warn", words: "" }))).toEqual([3]);
     expect(numbers(shownLines(lines, { level: "info", words: "" }))).toEqual([1, 2, 3]);
   });
 
-  it("have the words in message or details", () => {
+  it("contain the words in message or details", () => {
     expect(numbers(shownLines(lines, { level: "info", words: " tiny " }))).toEqual([2]);
     expect(numbers(shownLines(lines, { level: "info", words: "BROKE" }))).toEqual([3]);
   });
 
-  it("write details as names and values", () => {
+  it("show details as names and values", () => {
     expect(detailsText(lines[1] ?? line(0))).toBe("model=Tiny tokens=12");
   });
 });

@@ -1,4 +1,4 @@
-// Which lines of the log are shown, and their words. Pure.
+// Filters and formats the lines of the log. Pure.
 import type { LogLine } from "@ingle/protocol";
 
 export type LogLevel = LogLine["level"];
@@ -6,7 +6,7 @@ export type LogLevel = LogLine["level"];
 /** From the least to the most important. */
 export const logLevels: readonly LogLevel[] = ["info", "warn", "error"];
 
-/** Lines of this level and above that have the words in them, in any case. */
+/** The lines of at least this level that contain the words, in any case. */
 export function shownLines(
   lines: readonly LogLine[],
   { level, words }: { level: LogLevel; words: string },
@@ -20,7 +20,7 @@ export function shownLines(
   );
 }
 
-/** What a line says beside its message: `model=tiny tokens=12`. */
+/** The details of a line, such as `model=tiny tokens=12`. */
 export function detailsText({ details }: LogLine): string {
   return Object.entries(details)
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)

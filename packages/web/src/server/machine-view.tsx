@@ -1,4 +1,4 @@
-// What the models run on: processor, memory, devices, disk, what each loaded model takes of it, and the versions.
+// The machine tab: processor, memory, disk, devices, versions, and the memory of each loaded model.
 import type { Machine, MachineDevice, ManagedModel } from "@ingle/protocol";
 import type { ComponentChildren } from "preact";
 
@@ -24,7 +24,7 @@ export function MachineView() {
 function MachineCards({ machine }: { machine: Machine }) {
   const text = strings.value.machine;
   const { memory_bytes: memory, available_bytes: available, disk_free_bytes: disk } = machine;
-  // The processor and its memory have parts of their own.
+  // The processor and its memory have their own cards.
   const cards = machine.devices.filter(({ kind }) => kind !== "cpu");
   return (
     <>
@@ -91,19 +91,19 @@ function Device({ device }: { device: MachineDevice }) {
   );
 }
 
-/** Tokens of the KV cache that a person can imagine. */
+/** The size of the KV cache is shown for this many tokens. */
 const shownTokens = 1000;
 
 function LoadedModels() {
   const text = strings.value.machine;
-  const taking = models.value.filter((model) => model.memory_bytes !== null);
+  const inMemory = models.value.filter((model) => model.memory_bytes !== null);
   const memory = live.value?.state.memory;
   const budget = memory?.budget_bytes ?? null;
   return (
     <section class="card machine-part wide" aria-label={text.loaded}>
       <h2>{text.loaded}</h2>
-      {taking.length === 0 && <p class="soft">{text.noneLoaded}</p>}
-      {taking.length > 0 && memory !== undefined && (
+      {inMemory.length === 0 && <p class="soft">{text.noneLoaded}</p>}
+      {inMemory.length > 0 && memory !== undefined && (
         <>
           <p class="figures">
             {budget === null
@@ -114,7 +114,7 @@ function LoadedModels() {
         </>
       )}
       <ul class="devices">
-        {taking.map((model) => (
+        {inMemory.map((model) => (
           <li key={model.id}>
             <p class="row row-apart">
               <span class="loaded-name">{model.id}</span>

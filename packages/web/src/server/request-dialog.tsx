@@ -1,13 +1,11 @@
-// Everything that is known of one request; its body and answer only while bodies are kept.
+// The details of a request; its bodies are available only while they are kept.
 import type { LiveRequest } from "@ingle/protocol";
 
+import { Badge, type Tone } from "../design/badge.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { countText, durationText, momentText, rateText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
-import { RequestStatus } from "./request-status.tsx";
-
-import "./request-dialog.css";
 
 interface RequestDialogProps {
   request: LiveRequest;
@@ -61,7 +59,6 @@ function rowsOf(request: LiveRequest): [string, string][] {
   ];
 }
 
-/** Of the prompt's tokens, as far as they are known. */
 function promptText({ prompt_tokens: prompt, cached_tokens: cached }: LiveRequest): string {
   const text = strings.value.server;
   if (prompt === null) return text.noFigure;
@@ -76,7 +73,7 @@ function Body({ title, copy, content }: { title: string; copy: string; content: 
         <h3>{title}</h3>
         <CopyButton text={() => content} label={copy} />
       </div>
-      {/* The frame scrolls, so the keyboard has to reach it. */}
+      {/* Focusable, so that the keyboard can scroll it. */}
       <pre class="request-body" tabIndex={0}>
         {pretty(content)}
       </pre>
@@ -84,11 +81,31 @@ function Body({ title, copy, content }: { title: string; copy: string; content: 
   );
 }
 
-/** JSON with its lines; what was cut, or is none, as it is. */
+/** Indents JSON; returns anything else, such as a truncated body, as it is. */
 function pretty(content: string): string {
   try {
     return JSON.stringify(JSON.parse(content), null, 2);
   } catch {
     return content;
   }
+}
+
+const tones: Readonly<Record<LiveRequest["status"], Tone>> = {
+  waiting: "warn",
+  prompt: "accent",
+  generating: "accent",
+  done: "good",
+  failed: "bad",
+  cancelled: "plain",
+};
+
+export function RequestStatus({ request }: { request: LiveRequest }) {
+  const text = strings.value.server.requestStatus;
+  const code = request.status === "failed" && request.http_status !== null ? ` ${request.http_status}` : "";
+  return (
+    <Badge tone={tones[request.status]}>
+      {text[request.status]}
+      {code}
+    </Badge>
+  );
 }

@@ -1,22 +1,20 @@
-// The requests of all programs, the newest first: how far each is, cancel, and its details.
+// The requests of all programs, the newest first.
 import type { LiveRequest } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
 import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
-import { canManage } from "../connection/session.ts";
+import { canManage, client } from "../connection/client.ts";
 import { IconButton } from "../design/button.tsx";
 import { Switch } from "../design/field.tsx";
 import { ask } from "../design/question.tsx";
 import { Table } from "../design/table.tsx";
 import { countText, durationText, rateText, timeOfDayText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
-import { RequestDialog } from "./request-dialog.tsx";
-import { RequestStatus } from "./request-status.tsx";
+import { RequestDialog, RequestStatus } from "./request-dialog.tsx";
 
-import "./requests-panel.css";
+import "./requests.css";
 
-export interface RequestsPanelProps {
+interface RequestsPanelProps {
   requests: readonly LiveRequest[];
   keepsBodies: boolean;
 }
@@ -24,11 +22,11 @@ export interface RequestsPanelProps {
 export function RequestsPanel({ requests, keepsBodies }: RequestsPanelProps) {
   const text = strings.value.server;
   const [opened, setOpened] = useState<string | null>(null);
-  // It stays in sight with what was last told of it, also when newer requests push it out of the list.
-  const [kept, setKept] = useState<LiveRequest | null>(null);
-  const shown = requests.find(({ id }) => id === opened) ?? (kept?.id === opened ? kept : undefined);
+  // Keeps the details open when newer requests push the request out of the list.
+  const [last, setLast] = useState<LiveRequest | null>(null);
+  const shown = requests.find(({ id }) => id === opened) ?? (last?.id === opened ? last : undefined);
   const open = (request: LiveRequest) => {
-    setKept(request);
+    setLast(request);
     setOpened(request.id);
   };
   return (

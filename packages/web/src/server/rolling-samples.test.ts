@@ -9,14 +9,14 @@ describe("rolling samples", () => {
     expect(rolling.samples.map(({ at }) => at)).toEqual([400, 900, 1300, 1900]);
   });
 
-  it("keeps the last of two samples of one moment", () => {
+  it("keeps the last of two samples with the same time", () => {
     const rolling = new RollingSamples<string>(1000);
     rolling.add(5, "first");
     rolling.add(5, "second");
     expect(rolling.samples).toEqual([{ at: 5, values: "second" }]);
   });
 
-  it("forgets everything when it is told to", () => {
+  it("can be cleared", () => {
     const rolling = new RollingSamples<number>(1000);
     rolling.add(1, 1);
     rolling.clear();
@@ -24,7 +24,7 @@ describe("rolling samples", () => {
     expect(rolling.last).toBeUndefined();
   });
 
-  it("stays small, in order and with the newest, whatever comes", () => {
+  it("stays small, sorted and current, whatever is added", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5000), { minLength: 1, maxLength: 300 }), (steps) => {
         const rolling = new RollingSamples<number>(2000);
@@ -42,7 +42,7 @@ describe("rolling samples", () => {
 describe("a line", () => {
   const box = { width: 100, height: 50 };
 
-  it("ends at the right edge with the last value, and begins where its first sample is", () => {
+  it("begins at its first sample, and ends at the right edge with the last value", () => {
     const samples = [
       { at: 0, values: 0 },
       { at: 500, values: 10 },
@@ -51,7 +51,7 @@ describe("a line", () => {
     expect(points).toBe("0,50 50,25 100,25");
   });
 
-  it("holds a value over a silence instead of sloping to the next one", () => {
+  it("stays level over a gap", () => {
     const samples = [
       { at: 0, values: 10 },
       { at: 8000, values: 20 },
@@ -67,7 +67,7 @@ describe("a line", () => {
     );
   });
 
-  it("is nothing without samples, and flat where there is no height", () => {
+  it("is empty without samples, and flat without height", () => {
     expect(linePoints<number>([], (value) => value, { now: 0, windowMs: 1, max: 1, box })).toBe("");
     expect(linePoints([{ at: 0, values: 0 }], (v) => v, { now: 0, windowMs: 1, max: 0, box })).toBe(
       "100,50 100,50",

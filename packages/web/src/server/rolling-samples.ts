@@ -1,17 +1,17 @@
-// The last minutes of some figures, as the live charts draw them. Pure: times are handed in.
+// A rolling window of samples, and the lines and axes of a chart. Pure.
 
-export interface Sample<Values> {
-  /** Milliseconds of any clock that only rises. */
+interface Sample<Values> {
+  /** Milliseconds of a monotonic clock. */
   at: number;
   values: Values;
 }
 
-/** Most samples that are kept whatever the window is: no server sends more than two a second. */
+/** Limits memory; the server sends about two samples per second. */
 const samplesMax = 1200;
 
 /**
- * Samples of the last `windowMs`, the oldest first. Invariant: times rise, and the first sample is the only one that may lie
- * before the window, so that a line can begin at its edge.
+ * Samples of the last `windowMs`, the oldest first. Invariant: times increase, and only the first sample may be older than the
+ * window, so that a line can begin at its edge.
  */
 export class RollingSamples<Values> {
   readonly windowMs: number;
@@ -29,7 +29,7 @@ export class RollingSamples<Values> {
     return this.#samples.at(-1);
   }
 
-  /** Adds a sample; one that is not newer than the last takes its place. */
+  /** Adds a sample. It replaces the last one unless it is newer. */
   add(at: number, values: Values): void {
     const last = this.last;
     const earlier = last !== undefined && at <= last.at ? this.#samples.slice(0, -1) : this.#samples;
@@ -39,23 +39,22 @@ export class RollingSamples<Values> {
     this.#samples = all.slice(Math.max(0, firstInside - 1, all.length - samplesMax));
   }
 
-  /** Forgets everything: after a break in the connection a line would draw what nobody has seen. */
   clear(): void {
     this.#samples = [];
   }
 }
 
-export interface ChartBox {
+interface ChartBox {
   width: number;
   height: number;
 }
 
-/** A longer silence is no slope: the server tells of every change at once. */
+/** Over a longer gap, the value is drawn as constant: the server reports every change at once. */
 const slopeMsMax = 1500;
 
 /**
- * The points of a line in a box whose right edge is `now` and whose top is `max`, as SVG's `points` wants them. A value
- * holds until the next one.
+ * A line as the `points` of an SVG polyline, in a box whose right edge is `now` and whose top is `max`. The last value extends to
+ * the right edge.
  */
 export function linePoints<Values>(
   samples: readonly Sample<Values>[],
@@ -83,7 +82,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The top of an axis: the next of 1, 2, 5, 10, 20, 50 … that no value exceeds, at least `min`. */
+/** The top of an axis: the smallest of 1, 2, 5, 10, 20, 50 … that is at least `min` and every value. */
 export function axisTop(values: readonly number[], min: number): number {
   const highest = Math.max(min, ...values);
   const power = 10 ** Math.floor(Math.log10(highest));

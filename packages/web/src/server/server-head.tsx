@@ -1,9 +1,8 @@
-// The head of the Server page: its state, the one button, and the address that is really used.
+// The head of the Server page: the server's state, its start button, and its actual address.
 import type { ServerControl, ServerStatus } from "@ingle/protocol";
 
 import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
-import { canManage } from "../connection/session.ts";
+import { canManage, client } from "../connection/client.ts";
 import { Badge, type Tone } from "../design/badge.tsx";
 import { Button } from "../design/button.tsx";
 import { CodeWords } from "../design/code-words.tsx";
@@ -38,7 +37,7 @@ export function ServerHead({ control }: { control: ServerControl }) {
         <StartButtonView control={control} />
       </div>
       {control.url === null ? (
-        <WhyNoAddress control={control} />
+        <NoAddress control={control} />
       ) : (
         <Address control={control} url={control.url} />
       )}
@@ -59,24 +58,24 @@ export function ServerHead({ control }: { control: ServerControl }) {
 
 function StartButtonView({ control }: { control: ServerControl }) {
   const text = strings.value.server;
-  const [isOrdering, attempt] = useAttempt();
+  const [isSending, attempt] = useAttempt();
   const button = startButton(control);
   if (button === null) return null;
-  const { label, order, isBusy } = button;
+  const { label, action, isBusy } = button;
   return (
     <Button
-      kind={order === "stop" ? "danger" : "primary"}
-      icon={order === "stop" ? "stop" : "play"}
-      isBusy={isBusy || isOrdering}
+      kind={action === "stop" ? "danger" : "primary"}
+      icon={action === "stop" ? "stop" : "play"}
+      isBusy={isBusy || isSending}
       disabled={!canManage.value}
-      onClick={() => order !== null && void attempt(() => client.serverControl[order]({ wait: false }))}
+      onClick={() => action !== null && void attempt(() => client.serverControl[action]({ wait: false }))}
     >
       {text.button[label]}
     </Button>
   );
 }
 
-function WhyNoAddress({ control: { status, open_requests: open } }: { control: ServerControl }) {
+function NoAddress({ control: { status, open_requests: open } }: { control: ServerControl }) {
   const text = strings.value.server;
   if (status === "stopping") return <p class="soft">{text.stoppingText(open)}</p>;
   return (

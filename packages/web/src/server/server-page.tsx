@@ -1,4 +1,4 @@
-// The Server page: start and stop, and below it how to connect, what happens, the settings, and the machine.
+// The Server page: its head, and tabs for connecting, activity, settings and the machine.
 import { go, linkTo, route } from "../app/router.ts";
 import { live } from "../connection/connection.ts";
 import { Tabs } from "../design/tabs.tsx";

@@ -14,12 +14,12 @@ const settings: ServerSettings = {
 };
 
 describe("the fields of the settings", () => {
-  it("become the settings that they were made of", () => {
+  it("become the same settings again", () => {
     const { models: _models, starts_with_app: _starts, ...change } = settings;
     expect(readSettings(fieldsOf(settings))).toEqual({ ok: true, change });
   });
 
-  it("take lists a line or a comma apart", () => {
+  it("accept lists separated by lines or commas", () => {
     const fields = { ...fieldsOf(settings), allowHosts: " a.example, b.example\n\nc.example " };
     expect(readSettings(fields)).toMatchObject({
       change: { allow_hosts: ["a.example", "b.example", "c.example"] },
@@ -38,18 +38,18 @@ describe("the fields of the settings", () => {
     ["allowOrigins", { allowOrigins: "https://chat.example/path" }],
     ["parallel", { parallel: "257" }],
     ["parallel", { parallel: "many" }],
-  ])("tell that %s is wrong: %j", (problem, wrong) => {
+  ])("report an invalid %s: %j", (problem, wrong) => {
     expect(readSettings({ ...fieldsOf(settings), ...wrong })).toEqual({ ok: false, problems: [problem] });
   });
 
-  it("take another variant's usual port along, and leave one that was chosen", () => {
+  it("change a default port with the variant, and keep any other", () => {
     expect(withVariant(fieldsOf(settings), "developer").port).toBe("1234");
     expect(withVariant({ ...fieldsOf(settings), port: "8080" }, "developer").port).toBe("8080");
   });
 });
 
 describe("a variant", () => {
-  it("that the app does not offer is shown, and not sent", () => {
+  it("that the app does not offer is shown but not sent", () => {
     const fields = fieldsOf({ ...settings, variant: "serverless" });
     expect(offeredVariants(fields.variant)).toEqual(["desktop", "developer", "serverless"]);
     expect(offeredVariants("desktop")).toEqual(["desktop", "developer"]);
@@ -59,11 +59,11 @@ describe("a variant", () => {
 });
 
 describe("a host", () => {
-  it.each(["127.0.0.1", "localhost", "::1", "127.1.2.3"])("%s is for this machine alone", (host) => {
+  it.each(["127.0.0.1", "localhost", "::1", "127.1.2.3"])("%s is for this machine only", (host) => {
     expect(isOpenToOthers({ host })).toBe(false);
   });
 
-  it.each(["0.0.0.0", "::", "192.168.0.7"])("%s lets others in", (host) => {
+  it.each(["0.0.0.0", "::", "192.168.0.7"])("%s is open to others", (host) => {
     expect(isOpenToOthers({ host })).toBe(true);
   });
 });

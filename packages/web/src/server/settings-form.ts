@@ -1,40 +1,39 @@
-// What is typed into the fields of the server's settings, as the change that it orders. Pure; the texts of what is wrong
-// stand in strings/.
+// The form of the server's settings: fills its fields, and validates them into a change. Pure.
 import type { ServerSettings, ServerSettingsChange } from "@ingle/protocol";
 
-/** Variants that a page may choose; the others belong to a server that nobody controls by a page. */
+/** The variants that a page can choose; the others belong to servers that no page controls. */
 const chosenVariants = ["desktop", "developer"] as const;
 
-/** What the choice of a variant offers: the present one always. */
-export function offeredVariants(present: ServerSettings["variant"]): ServerSettings["variant"][] {
-  return [...new Set<ServerSettings["variant"]>([...chosenVariants, present])];
+/** The variants to offer, always including the current one. */
+export function offeredVariants(current: ServerSettings["variant"]): ServerSettings["variant"][] {
+  return [...new Set<ServerSettings["variant"]>([...chosenVariants, current])];
 }
 
-/** The fields as they are typed. Lists have a name a line. */
+/** The fields as they are typed. Lists have one entry per line. */
 export interface SettingsFields {
   variant: ServerSettings["variant"];
   host: string;
   port: string;
   allowHosts: string;
   allowOrigins: string;
-  /** Empty: the engine's choice. */
+  /** Empty leaves it to the engine. */
   parallel: string;
 }
 
-/** A field with something wrong in it; a key of the texts in strings/. */
+/** An invalid field; a key of `strings.value.server.problem`. */
 export type SettingsProblem = "port" | "host" | "allowHosts" | "allowOrigins" | "parallel";
 
-export type ReadSettings =
+type ReadSettings =
   | { ok: true; change: ServerSettingsChange }
   | { ok: false; problems: readonly SettingsProblem[] };
 
-/** Bounds of the server's contract, so that a field is told wrong before it is sent. */
+/** The server's bounds, checked here so that an invalid field is marked before it is sent. */
 const portMax = 65_535;
 const parallelMax = 256;
 const namesMax = 64;
 
-/** The ports at which a person expects each variant. */
-const usualPort: Readonly<Partial<Record<ServerSettings["variant"], number>>> = {
+/** The default port of each variant. */
+const defaultPort: Readonly<Partial<Record<ServerSettings["variant"], number>>> = {
   desktop: 1337,
   developer: 1234,
 };
@@ -50,13 +49,13 @@ export function fieldsOf(settings: ServerSettings): SettingsFields {
   };
 }
 
-/** The fields after another variant was chosen: a port that was the old variant's usual one becomes the new one's. */
+/** The fields after a change of the variant: the default port of the old variant becomes that of the new one. */
 export function withVariant(fields: SettingsFields, variant: ServerSettings["variant"]): SettingsFields {
-  const isUsual = fields.port.trim() === String(usualPort[fields.variant]);
-  return { ...fields, variant, port: isUsual ? String(usualPort[variant]) : fields.port };
+  const isDefault = fields.port.trim() === String(defaultPort[fields.variant]);
+  return { ...fields, variant, port: isDefault ? String(defaultPort[variant]) : fields.port };
 }
 
-/** The settings as a change, or every field that is wrong. */
+/** The settings as a change, or the invalid fields. */
 export function readSettings(fields: SettingsFields): ReadSettings {
   const port = wholeNumber(fields.port, portMax);
   const parallel = fields.parallel.trim() === "" ? null : wholeNumber(fields.parallel, parallelMax);
@@ -70,7 +69,7 @@ export function readSettings(fields: SettingsFields): ReadSettings {
   if (origins.length > namesMax || !origins.every(isOrigin)) problems.push("allowOrigins");
   if (parallel === undefined) problems.push("parallel");
   if (problems.length > 0 || port === undefined || parallel === undefined) return { ok: false, problems };
-  // Only a page without control is told of another variant, and it changes nothing.
+  // Other variants appear only on pages without control, which cannot change anything.
   const variant = chosenVariants.find((name) => name === fields.variant);
   const change = {
     ...(variant === undefined ? {} : { variant }),
@@ -83,7 +82,7 @@ export function readSettings(fields: SettingsFields): ReadSettings {
   return { ok: true, change };
 }
 
-/** Whether these settings let other machines in. */
+/** Whether other machines can reach a server with these settings. */
 export function isOpenToOthers({ host }: Pick<ServerSettings, "host">): boolean {
   return !/^(127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])$/i.test(host);
 }
@@ -101,7 +100,7 @@ function wholeNumber(text: string, max: number): number | undefined {
   return number >= 1 && number <= max ? number : undefined;
 }
 
-/** A name or an address without a port, as it stands in a Host header; an address of IPv6 without brackets. */
+/** A name or an address without a port, as in a Host header; IPv6 without brackets. */
 function isHostName(name: string): boolean {
   return (
     /^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?$/.test(name) ||
@@ -109,7 +108,7 @@ function isHostName(name: string): boolean {
   );
 }
 
-/** "https://chat.example", "chrome-extension://*", or "null" of a page without one. */
+/** "https://chat.example", "chrome-extension://*", or "null" for a page with an opaque origin. */
 function isOrigin(text: string): boolean {
   return text === "null" || /^[a-z][a-z0-9+.-]*:\/\/[^/\s?#]+$/i.test(text);
 }

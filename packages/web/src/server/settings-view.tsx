@@ -1,13 +1,12 @@
-// What the server is started with, and its keys. Locked while the server runs with it.
+// The Settings tab: what the server is started with, locked while it runs, and its API keys.
 import type { ServerControl, ServerSettings } from "@ingle/protocol";
 import { useEffect, useState } from "preact/hooks";
 
 import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
+import { canManage, client } from "../connection/client.ts";
 import { models } from "../connection/connection.ts";
-import { canManage } from "../connection/session.ts";
 import { Button } from "../design/button.tsx";
-import { Field, Select, Switch, TextArea, TextInput } from "../design/field.tsx";
+import { SelectField, Switch, TextAreaField, TextField } from "../design/field.tsx";
 import { Icon } from "../design/icon.tsx";
 import { showToast } from "../design/toast.tsx";
 import { sortedModels } from "../library/model-view.ts";
@@ -47,13 +46,13 @@ export function SettingsView({ control }: { control: ServerControl }) {
 function SettingsForm({ settings, isLocked: locked }: { settings: ServerSettings; isLocked: boolean }) {
   const text = strings.value.server;
   const [isBusy, attempt] = useAttempt();
-  const told = fieldsOf(settings);
-  const toldKey = JSON.stringify(told);
-  const [fields, setFields] = useState<SettingsFields>(told);
-  // What another page has changed is shown here, too.
-  useEffect(() => setFields(fieldsOf(settings)), [toldKey]);
+  const saved = fieldsOf(settings);
+  const savedKey = JSON.stringify(saved);
+  const [fields, setFields] = useState<SettingsFields>(saved);
+  // Also shows the changes of other pages.
+  useEffect(() => setFields(saved), [savedKey]);
   const read = readSettings(fields);
-  const isChanged = JSON.stringify(fields) !== toldKey;
+  const isChanged = JSON.stringify(fields) !== savedKey;
   const save = async (event: Event) => {
     event.preventDefault();
     if (!read.ok) return;
@@ -72,7 +71,7 @@ function SettingsForm({ settings, isLocked: locked }: { settings: ServerSettings
           <Button kind="primary" type="submit" isBusy={isBusy} disabled={!read.ok}>
             {text.save}
           </Button>
-          <Button onClick={() => setFields(told)}>{text.discard}</Button>
+          <Button onClick={() => setFields(saved)}>{text.discard}</Button>
         </div>
       )}
     </form>
@@ -93,60 +92,47 @@ function NetworkFields({ fields, problems, onFields }: FieldsProps) {
   const text = strings.value.server;
   return (
     <>
-      <Field label={text.variant} hint={text.variantHint}>
-        {(control) => (
-          <Select
-            {...control}
-            value={fields.variant}
-            choices={offeredVariants(fields.variant).map((value) => ({
-              value,
-              label: text.variantName[value],
-            }))}
-            onValue={(variant) => onFields(withVariant(fields, variant))}
-          />
-        )}
-      </Field>
-      <Field label={text.port} hint={text.portHint} error={problemText(problems, "port")}>
-        {(control) => (
-          <TextInput
-            {...control}
-            inputMode="numeric"
-            value={fields.port}
-            onValue={(port) => onFields({ ...fields, port })}
-          />
-        )}
-      </Field>
-      <Field
+      <SelectField
+        label={text.variant}
+        hint={text.variantHint}
+        value={fields.variant}
+        choices={offeredVariants(fields.variant).map((value) => ({
+          value,
+          label: text.variantName[value],
+        }))}
+        onValue={(variant) => onFields(withVariant(fields, variant))}
+      />
+      <TextField
+        label={text.port}
+        hint={text.portHint}
+        error={problemText(problems, "port")}
+        inputMode="numeric"
+        value={fields.port}
+        onValue={(port) => onFields({ ...fields, port })}
+      />
+      <TextField
         label={text.host}
         hint={isOpenToOthers(fields) ? <span class="host-open">{text.openWithoutKey}</span> : text.hostHint}
         error={problemText(problems, "host")}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            list="server-hosts"
-            autocomplete="off"
-            spellcheck={false}
-            value={fields.host}
-            onValue={(host) => onFields({ ...fields, host })}
-          />
-        )}
-      </Field>
+        list="server-hosts"
+        autocomplete="off"
+        spellcheck={false}
+        value={fields.host}
+        onValue={(host) => onFields({ ...fields, host })}
+      />
       <datalist id="server-hosts">
         <option value="127.0.0.1" />
         <option value="0.0.0.0" />
       </datalist>
-      <Field label={text.parallel} hint={text.parallelHint} error={problemText(problems, "parallel")}>
-        {(control) => (
-          <TextInput
-            {...control}
-            inputMode="numeric"
-            placeholder={text.parallelPlaceholder}
-            value={fields.parallel}
-            onValue={(parallel) => onFields({ ...fields, parallel })}
-          />
-        )}
-      </Field>
+      <TextField
+        label={text.parallel}
+        hint={text.parallelHint}
+        error={problemText(problems, "parallel")}
+        inputMode="numeric"
+        placeholder={text.parallelPlaceholder}
+        value={fields.parallel}
+        onValue={(parallel) => onFields({ ...fields, parallel })}
+      />
     </>
   );
 }
@@ -155,37 +141,29 @@ function AllowedFields({ fields, problems, onFields }: FieldsProps) {
   const text = strings.value.server;
   return (
     <>
-      <Field label={text.allowHosts} hint={text.allowHostsHint} error={problemText(problems, "allowHosts")}>
-        {(control) => (
-          <TextArea
-            {...control}
-            rows={3}
-            spellcheck={false}
-            value={fields.allowHosts}
-            onValue={(allowHosts) => onFields({ ...fields, allowHosts })}
-          />
-        )}
-      </Field>
-      <Field
+      <TextAreaField
+        label={text.allowHosts}
+        hint={text.allowHostsHint}
+        error={problemText(problems, "allowHosts")}
+        rows={3}
+        spellcheck={false}
+        value={fields.allowHosts}
+        onValue={(allowHosts) => onFields({ ...fields, allowHosts })}
+      />
+      <TextAreaField
         label={text.allowOrigins}
         hint={text.allowOriginsHint}
         error={problemText(problems, "allowOrigins")}
-      >
-        {(control) => (
-          <TextArea
-            {...control}
-            rows={3}
-            spellcheck={false}
-            value={fields.allowOrigins}
-            onValue={(allowOrigins) => onFields({ ...fields, allowOrigins })}
-          />
-        )}
-      </Field>
+        rows={3}
+        spellcheck={false}
+        value={fields.allowOrigins}
+        onValue={(allowOrigins) => onFields({ ...fields, allowOrigins })}
+      />
     </>
   );
 }
 
-/** What the next start reads, so it can be changed at any time: which models it loads, and whether it comes with the app. */
+/** Settings for the next start, which can be changed at any time. */
 function StartModels({ settings, isLocked: locked }: { settings: ServerSettings; isLocked: boolean }) {
   const text = strings.value.server;
   const [isBusy, attempt] = useAttempt();

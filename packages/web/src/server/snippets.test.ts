@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { snippets, type SnippetTarget } from "./snippets.ts";
 
-/** What docs/clients.md writes about. */
+/** The example in docs/clients.md. */
 const documented: SnippetTarget = {
   url: "http://127.0.0.1:1337",
   model: "tinyllama-1.1b-chat",
@@ -17,14 +17,14 @@ function codeOf(id: string, target: SnippetTarget): string {
 
 describe("snippets", () => {
   it.each(snippets(documented).map((snippet) => [snippet.title, snippet] as const))(
-    "the page on clients has the one of %s, word by word",
+    "docs/clients.md shows the one for %s verbatim",
     async (_title, { language, code }) => {
       const page = await readFile(path.join(import.meta.dirname, "../../../../docs/clients.md"), "utf8");
       expect(page).toContain(`\`\`\`${language}\n${code}\n\`\`\``);
     },
   );
 
-  it("all name the address and the model that are really used", () => {
+  it("contain the actual address and model", () => {
     const target = { url: "http://192.168.0.7:4321", model: "org/repo:Q8_0", needsKey: false };
     for (const { id, code } of snippets(target)) {
       expect(code, id).toContain("http://192.168.0.7:4321");
@@ -34,21 +34,21 @@ describe("snippets", () => {
     }
   });
 
-  it("all say where the key belongs when the server wants one", () => {
+  it("show where the key belongs if the server requires one", () => {
     for (const { id, code } of snippets({ ...documented, needsKey: true })) {
       expect(code, id).toContain("YOUR_KEY");
       expect(code, id).not.toContain("any text");
     }
   });
 
-  it("a model's name is data in every language", () => {
+  it("quote the model's name in every language", () => {
     const model = `it's "$(touch /tmp/x)" \\ here`;
     const target = { ...documented, model };
     expect(codeOf("openai-js", target)).toContain(JSON.stringify(model));
     expect(codeOf("curl", target)).toContain(`'\\''`);
   });
 
-  it.skipIf(process.platform === "win32")("sh reads a strange name as that name", () => {
+  it.skipIf(process.platform === "win32")("quote a name with special characters for sh", () => {
     const model = `it's "$(echo no)" \\ here`;
     const lines = codeOf("claude-code", { ...documented, model }).split("\n");
     const script = [...lines.slice(0, -1), 'printf %s "$ANTHROPIC_MODEL"'].join("\n");

@@ -1,30 +1,29 @@
-// How other programs are told of the server: texts to paste, made of its real address and the id of a model. docs/clients.md
-// shows the same texts, and a test holds both together. Pure.
+// Snippets to paste into other programs, with the server's address and a model id. docs/clients.md shows the same snippets, which a
+// test verifies. Pure.
 
-/** What a snippet is about. */
 export interface SnippetTarget {
-  /** The server's address, such as `http://127.0.0.1:1337`; without a slash at the end. */
+  /** The server's address without a trailing slash, such as `http://127.0.0.1:1337`. */
   url: string;
   model: string;
-  /** The server answers only to who sends a key. */
+  /** Whether requests require a key. */
   needsKey: boolean;
 }
 
-export interface Snippet {
+interface Snippet {
   id: string;
-  /** The program's own name: no language translates it. */
+  /** The name of the program, which is not translated. */
   title: string;
   language: "sh" | "js" | "python" | "yaml";
   code: string;
 }
 
-/** Stands where the reader's own key belongs; a server without keys takes any text. */
+/** A placeholder for the reader's key. A server without keys accepts any text. */
 const keyPlaceholder = "YOUR_KEY";
 const anyKey = "any text";
 
 const question = "What is the capital of France?";
 
-/** All of them, the simplest first. */
+/** All snippets, the simplest first. */
 export function snippets(target: SnippetTarget): Snippet[] {
   return [
     { id: "curl", title: "curl", language: "sh", code: curl(target) },
@@ -130,12 +129,12 @@ export OPENAI_API_KEY=${shellWord(keyOf(target))}
 open-webui serve --port 3000`;
 }
 
-/** A string of JavaScript, Python and YAML alike: JSON's form is one in all three. */
+/** A string literal that is valid in JavaScript, Python and YAML. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** One word for sh: nothing inside it is read by the shell. */
+/** A single word for sh, quoted if necessary. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,20 +1,35 @@
-// Tokens per second of the last two minutes, as two lines that move with the time.
+// The chart of tokens per second over the last two minutes.
+import type { LiveFigures } from "@ingle/protocol";
+import { effect, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
+import { link, live } from "../connection/connection.ts";
 import { countText, rateText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
-import { chartWindowMs, figures, figuresVersion } from "./live-figures.ts";
-import { axisTop, linePoints } from "./rolling-samples.ts";
+import { axisTop, linePoints, RollingSamples } from "./rolling-samples.ts";
 
-import "./speed-chart.css";
+const windowMs = 120_000;
 
-/** Units of the drawing; it is stretched to its place. */
+/** Collected from the first visit of the Server page on, also while other pages are shown. */
+const figures = new RollingSamples<LiveFigures>(windowMs);
+
+/** Incremented with each sample, so that readers rerender. */
+const figuresVersion = signal(0);
+
+effect(() => {
+  // Nothing is known of the time of a broken connection, so the line starts over.
+  if (link.value !== "open") figures.clear();
+  else if (live.value !== null) figures.add(performance.now(), live.value.figures);
+  figuresVersion.value = figuresVersion.peek() + 1;
+});
+
+/** The viewBox; the drawing is stretched to its place. */
 const box = { width: 600, height: 120 };
 
-/** Lines move on while nothing new comes. */
+/** How often the lines move on without a new sample. */
 const frameMs = 500;
 
-/** The lowest top: one token a second should not look like a mountain. */
+/** The least top of an axis: one token per second should not look like a peak. */
 const topMin = 10;
 
 export function SpeedChart() {
@@ -24,9 +39,9 @@ export function SpeedChart() {
   const { samples, last } = figures;
   const answers = samples.map(({ values }) => values.completion_tokens_per_second);
   const prompts = samples.map(({ values }) => values.prompt_tokens_per_second);
-  // Prompts are read many times faster than answers are written: each line has a scale of its own.
+  // Prefill is many times faster than generation, so each line has its own scale.
   const tops = { answers: axisTop(answers, topMin), prompts: axisTop(prompts, topMin) };
-  const view = { now, windowMs: chartWindowMs, box };
+  const view = { now, windowMs, box };
   const answered = linePoints(samples, (each) => each.completion_tokens_per_second, {
     ...view,
     max: tops.answers,

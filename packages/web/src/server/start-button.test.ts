@@ -32,24 +32,24 @@ describe("the start button", () => {
     ["running", "stop", "stop", false],
     ["stopping", "stopping", null, true],
     ["failed", "start", "start", false],
-  ])("of a server that is %s says %s and orders %s", (status, label, order, isBusy) => {
-    expect(startButton(control(status))).toEqual({ label, order, isBusy });
+  ])("of a server that is %s says %s and does %s", (status, label, action, isBusy) => {
+    expect(startButton(control(status))).toEqual({ label, action, isBusy });
   });
 
-  it("is not there for a page without control", () => {
+  it("is absent on a page without control", () => {
     expect(startButton(control("running", false))).toBeNull();
   });
 });
 
 describe("settings", () => {
-  it("can be changed only while the server does not run", () => {
+  it("are locked while the server runs", () => {
     const open = (["stopped", "loading", "starting", "running", "stopping", "failed"] as const).filter(
       (status) => !isLocked(control(status)),
     );
     expect(open).toEqual(["stopped", "failed"]);
   });
 
-  it("cannot be changed by a page without control", () => {
+  it("are locked on a page without control", () => {
     expect(isLocked(control("stopped", false))).toBe(true);
   });
 });

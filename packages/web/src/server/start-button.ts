@@ -1,32 +1,31 @@
-// The one button of the Server page: what it says, whether it can be pressed, and what pressing it orders. Pure.
+// The start button of the Server page, and whether the settings are locked. Pure.
 import type { ServerControl, ServerStatus } from "@ingle/protocol";
 
-/** A key of the texts in strings/. */
-export type StartButtonLabel = "start" | "loading" | "starting" | "stop" | "stopping";
+/** A key of `strings.value.server.button`. */
+type StartButtonLabel = "start" | "loading" | "starting" | "stop" | "stopping";
 
-export interface StartButton {
+interface StartButton {
   label: StartButtonLabel;
-  /** What pressing it orders; null while it cannot be pressed. */
-  order: "start" | "stop" | null;
-  /** It works, so it shows that it does. */
+  /** What pressing it does; null while it cannot be pressed. */
+  action: "start" | "stop" | null;
   isBusy: boolean;
 }
 
 const buttons: Readonly<Record<ServerStatus, StartButton>> = {
-  stopped: { label: "start", order: "start", isBusy: false },
-  failed: { label: "start", order: "start", isBusy: false },
-  loading: { label: "loading", order: null, isBusy: true },
-  starting: { label: "starting", order: null, isBusy: true },
-  running: { label: "stop", order: "stop", isBusy: false },
-  stopping: { label: "stopping", order: null, isBusy: true },
+  stopped: { label: "start", action: "start", isBusy: false },
+  failed: { label: "start", action: "start", isBusy: false },
+  loading: { label: "loading", action: null, isBusy: true },
+  starting: { label: "starting", action: null, isBusy: true },
+  running: { label: "stop", action: "stop", isBusy: false },
+  stopping: { label: "stopping", action: null, isBusy: true },
 };
 
-/** Without control there is no button: null. */
+/** Null if this page does not control the server. */
 export function startButton({ status, can_control }: ServerControl): StartButton | null {
   return can_control ? buttons[status] : null;
 }
 
-/** Whether the settings may be changed: not while the server uses them, and not by a page that has no control. */
+/** Whether the settings are locked: while the server uses them, and for a page without control. */
 export function isLocked({ status, can_control }: ServerControl): boolean {
   return !can_control || (status !== "stopped" && status !== "failed");
 }

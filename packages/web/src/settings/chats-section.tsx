@@ -1,23 +1,21 @@
-// The chats of this browser as a whole: what new ones begin with, all of them as a file and back, and deleting them.
+// All chats of this browser: the default preset, export, import, and deletion.
 import { useEffect, useRef } from "preact/hooks";
 
 import { importFile, saveAllChats } from "../chat/chat-files.ts";
-import { deleteConversation } from "../chats/chat-changes.ts";
+import { deleteConversation, setDefaultPreset } from "../chats/chat-changes.ts";
 import { conversations, presets, startChats } from "../chats/chat-store.ts";
 import { useAttempt } from "../connection/attempt.ts";
 import { Button } from "../design/button.tsx";
-import { Field, Select } from "../design/field.tsx";
+import { FileInput, SelectField } from "../design/field.tsx";
 import { ask } from "../design/question.tsx";
 import { showError } from "../design/toast.tsx";
 import { countText } from "../format/in-language.ts";
-import { makeDefault } from "../sampling/preset-changes.ts";
 import { strings } from "../strings/strings.ts";
 
 export function ChatsSection() {
   const text = strings.value.settings;
   const count = conversations.value.length;
   useEffect(() => {
-    // What cannot be opened is told by the chat page, with what to do.
     startChats().catch(showError);
   }, []);
   return (
@@ -40,17 +38,14 @@ function DefaultPreset() {
     ...presets.value.map(({ id, name }) => ({ value: id, label: name })),
   ];
   return (
-    <Field label={text.defaultPreset} hint={text.defaultPresetHint}>
-      {(control) => (
-        <Select
-          {...control}
-          value={presets.value.find(({ isDefault }) => isDefault)?.id ?? ""}
-          choices={choices}
-          disabled={isBusy}
-          onValue={(id) => void attempt(() => makeDefault(id === "" ? null : id))}
-        />
-      )}
-    </Field>
+    <SelectField
+      label={text.defaultPreset}
+      hint={text.defaultPresetHint}
+      value={presets.value.find(({ isDefault }) => isDefault)?.id ?? ""}
+      choices={choices}
+      disabled={isBusy}
+      onValue={(id) => void attempt(() => setDefaultPreset(id === "" ? null : id))}
+    />
   );
 }
 
@@ -58,11 +53,6 @@ function ChatFiles() {
   const text = strings.value.settings;
   const file = useRef<HTMLInputElement>(null);
   const [isBusy, attempt] = useAttempt();
-  const chosen = (input: HTMLInputElement) => {
-    const [first] = input.files ?? [];
-    if (first !== undefined) void attempt(() => importFile(first));
-    input.value = "";
-  };
   const isEmpty = conversations.value.length === 0;
   return (
     <div class="row">
@@ -75,13 +65,11 @@ function ChatFiles() {
       <Button kind="danger" icon="trash" disabled={isEmpty || isBusy} onClick={() => void attempt(deleteAll)}>
         {text.deleteChats}
       </Button>
-      <input
-        ref={file}
-        type="file"
-        hidden
+      <FileInput
+        input={file}
+        label={text.importChats}
         accept="application/json,.json"
-        aria-label={text.importChats}
-        onChange={(event) => chosen(event.currentTarget)}
+        onFiles={([first]) => first !== undefined && void attempt(() => importFile(first))}
       />
     </div>
   );

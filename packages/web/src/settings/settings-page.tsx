@@ -1,21 +1,18 @@
-// The page's own settings: how it looks, in which language, and what it is.
+// The Settings page: appearance, chats, the machine, and about.
 import { linkTo } from "../app/router.ts";
 import { chooseTheme, theme, themes, type Theme } from "../app/theme.ts";
 import { live } from "../connection/connection.ts";
-import { Field, Select } from "../design/field.tsx";
+import { SelectField } from "../design/field.tsx";
 import { bytesText } from "../format/in-language.ts";
 import { machine, useMachine } from "../machine/machine-state.ts";
 import { chooseLanguage, language, languages, strings } from "../strings/strings.ts";
-
 import { ChatsSection } from "./chats-section.tsx";
-
-import "./settings-page.css";
 
 export function SettingsPage() {
   const text = strings.value.app;
   return (
     <div class="page">
-      <div class="page-column settings">
+      <div class="page-column narrow">
         <h1>{text.settings}</h1>
         <section class="card stack" aria-labelledby="appearance">
           <h2 id="appearance">{text.appearance}</h2>
@@ -32,13 +29,13 @@ export function SettingsPage() {
 
 function MachineSection() {
   const text = strings.value.settings;
-  const told = useMachine();
-  if (told === null) return null;
-  const cores = strings.value.machine.cores(told.cores);
+  const current = useMachine();
+  if (current === null) return null;
+  const cores = strings.value.machine.cores(current.cores);
   return (
     <section class="card stack" aria-labelledby="machine">
       <h2 id="machine">{text.machine}</h2>
-      <p>{text.machineText(told.processor, cores, bytesText(told.memory_bytes))}</p>
+      <p>{text.machineText(current.processor, cores, bytesText(current.memory_bytes))}</p>
       <p class="small">
         <a href={linkTo("server", "machine")}>{text.machineLink}</a>
       </p>
@@ -77,31 +74,23 @@ function ThemeField() {
     dark: text.themeDark,
   };
   return (
-    <Field label={text.theme}>
-      {(control) => (
-        <Select
-          {...control}
-          value={theme.value}
-          choices={themes.map((value) => ({ value, label: labels[value] }))}
-          onValue={chooseTheme}
-        />
-      )}
-    </Field>
+    <SelectField
+      label={text.theme}
+      value={theme.value}
+      choices={themes.map((value) => ({ value, label: labels[value] }))}
+      onValue={chooseTheme}
+    />
   );
 }
 
 function LanguageField() {
   const text = strings.value.app;
   return (
-    <Field label={text.language}>
-      {(control) => (
-        <Select
-          {...control}
-          value={language.value}
-          choices={languages.map((value) => ({ value, label: text.languageNames[value] }))}
-          onValue={(chosen) => void chooseLanguage(chosen)}
-        />
-      )}
-    </Field>
+    <SelectField
+      label={text.language}
+      value={language.value}
+      choices={languages.map((value) => ({ value, label: text.languageNames[value] }))}
+      onValue={(chosen) => void chooseLanguage(chosen)}
+    />
   );
 }

@@ -1,25 +1,198 @@
-// German, whole: the compiler misses whatever English has and this has not.
-import { appDe } from "./app-de.ts";
+// The page in German. The types make it complete: whatever English has and German lacks does not compile.
 import { chatDe } from "./chat-de.ts";
-import { errorsDe } from "./errors-de.ts";
-import { firstRunDe } from "./first-run-de.ts";
 import { libraryDe } from "./library-de.ts";
-import { machineDe } from "./machine-de.ts";
 import { samplingDe } from "./sampling-de.ts";
 import { serverDe } from "./server-de.ts";
-import { settingsDe } from "./settings-de.ts";
-import { textDe } from "./text-de.ts";
 import type { Strings } from "./strings.ts";
 
+const app: Strings["app"] = {
+  name: "Ingle",
+  chat: "Chat",
+  text: "Text",
+  library: "Bibliothek",
+  server: "Server",
+  settings: "Einstellungen",
+  navigation: "Seiten",
+  skipToContent: "Zum Inhalt springen",
+  close: "Schließen",
+  cancel: "Abbrechen",
+  save: "Speichern",
+  undo: "Rückgängig",
+  copied: "Kopiert",
+  copyFailed: "Kopieren fehlgeschlagen",
+  loading: "Wird geladen …",
+  retry: "Erneut versuchen",
+  pageFailed: "Diese Seite konnte nicht geladen werden.",
+  connecting: "Verbindung zu Ingle wird hergestellt …",
+  connectionLost:
+    "Ingle antwortet nicht. Ihre Chats sind sicher; die Seite stellt die Verbindung automatisch wieder her.",
+  connectionLostShort: "Nicht verbunden",
+  connectionBack: "Wieder mit Ingle verbunden.",
+  connected: "Verbunden",
+  tryNow: "Jetzt versuchen",
+  keyTitle: "Dieser Server verlangt einen API-Schlüssel",
+  keyText: "Fragen Sie den Betreiber des Servers danach. Er wird nur für diese Seite als Cookie gespeichert.",
+  keyLabel: "API-Schlüssel",
+  keyWrong: "Der Server kennt diesen Schlüssel nicht.",
+  keyOpen: "Verbinden",
+  appClosedTitle: "Öffnen Sie Ingle über seinen eigenen Link",
+  appClosedText:
+    "Für diese Adresse ist das Token aus dem Link nötig, den `ingle app` ausgibt. Starten Sie `ingle app` in einem Terminal: Der Befehl öffnet die Seite und gibt den Link aus.",
+  inferenceOnly:
+    "Mit diesem Schlüssel können Sie Modelle nur benutzen. Um Modelle zu laden oder den Server zu ändern, brauchen Sie einen Verwaltungsschlüssel.",
+  appearance: "Darstellung",
+  theme: "Farben",
+  themeSystem: "Wie das System",
+  themeLight: "Hell",
+  themeDark: "Dunkel",
+  language: "Sprache",
+  languageNames: { en: "English", de: "Deutsch" },
+  about: "Über Ingle",
+  version: "Version",
+  aboutText:
+    "Sprachmodelle auf Ihrem eigenen Rechner. Chats bleiben in diesem Browser; nichts wird anderswohin gesendet.",
+};
+
+const errors: Strings["errors"] = {
+  invalid_request: "Der Server hat diese Anfrage abgelehnt.",
+  invalid_json: "Der Server konnte diese Anfrage nicht lesen.",
+  context_length_exceeded: "Das ist zu lang für den Kontext des Modells.",
+  image_invalid: "Ein Bild konnte nicht gelesen werden.",
+  image_not_supported: "Dieses Modell kann keine Bilder lesen.",
+  generation_not_supported: "Dieses Modell kann keinen Text erzeugen.",
+  embeddings_not_supported: "Dieses Modell liefert keine Embeddings.",
+  unauthorized: "Der Server verlangt einen gültigen API-Schlüssel.",
+  forbidden: "Dazu fehlt Ihnen die Berechtigung.",
+  not_found: "Nicht gefunden. Vielleicht wurde es entfernt.",
+  model_not_found: "Der Server hat dieses Modell nicht.",
+  method_not_allowed: "Das unterstützt der Server nicht.",
+  cancelled: "Diese Anfrage wurde auf der Seite „Server“ abgebrochen.",
+  payload_too_large: "Das ist zu groß für den Server.",
+  unsupported_media_type: "Dieses Format nimmt der Server nicht an.",
+  overloaded: "Der Server ist ausgelastet. Versuchen Sie es gleich noch einmal.",
+  rate_limited: "Zu viele Anfragen. Versuchen Sie es in einer Minute noch einmal.",
+  client_closed: "Die Verbindung wurde geschlossen.",
+  internal: "Im Server ist etwas schiefgegangen.",
+  engine_failed: "Das Modell konnte nicht geladen werden oder nicht antworten.",
+  model_loading: "Das Modell wird noch geladen.",
+  out_of_memory: "Dafür reicht der Speicher nicht.",
+  shutting_down: "Der Server wird gerade beendet.",
+  timeout: "Das hat zu lange gedauert.",
+  stream_incomplete: "Die Antwort ist abgebrochen.",
+  unreachable: "Ingle ist nicht erreichbar.",
+};
+
+const firstRun: Strings["firstRun"] = {
+  title: "Ihr erstes Modell",
+  text: "Modelle laufen auf diesem Rechner. Nichts, was Sie schreiben, verlässt ihn.",
+  looking: "Ein passendes Modell für diesen Rechner wird gesucht …",
+  why: {
+    used_last: "Sie haben es zuletzt benutzt.",
+    added_last: "Sie haben es zuletzt hinzugefügt.",
+    largest_that_fits: "Ein gutes kleines Modell, das auf diesen Rechner passt.",
+    starter:
+      "Ein kleines Modell für den Anfang, das überall läuft. Es ist schnell, irrt sich aber oft; in der Bibliothek gibt es bessere.",
+  },
+  hub: {
+    asked: "",
+    not_asked: "",
+    offline: "Ingle soll offline bleiben; darum wurde im Hub nicht nach einem besseren gesucht.",
+    silent: "Der Model Hub hat nicht geantwortet; darum kommt dieses Modell aus der npm-Registry.",
+    refused: "Der Model Hub bietet keines an; darum kommt dieses Modell aus der npm-Registry.",
+    no_memory: "Für ein größeres hat dieser Rechner zu wenig Arbeitsspeicher.",
+  },
+  size: (size) => `${size} herunterzuladen`,
+  license: (license) => `Lizenz: ${license}`,
+  get: "Herunterladen",
+  getModel: (model) => `${model} herunterladen`,
+  preparing: "Der Download wird vorbereitet …",
+  chatNow: "Chat beginnen",
+  chatHint: "Das Modell wird mit Ihrer ersten Nachricht geladen.",
+  paused: "Der Download ist angehalten.",
+  failed: "Der Download ist fehlgeschlagen.",
+  unreachable: "Im Augenblick kann kein Modell empfohlen werden.",
+  others: "Andere Modelle",
+};
+
+const machine: Strings["machine"] = {
+  processor: "Prozessor",
+  cores: (count) => (count === 1 ? "1 Kern" : `${count} Kerne`),
+  memory: "Arbeitsspeicher",
+  memoryFree: (free, total) => `${free} von ${total} frei`,
+  models: "Modellordner",
+  disk: "Festplatte",
+  diskFree: (free) => `${free} frei am Speicherort der Modelle`,
+  devices: "Grafikkarten",
+  noDevices: "Keine Grafikkarte im Einsatz: Modelle laufen auf dem Prozessor.",
+  deviceKind: {
+    cpu: "Prozessor",
+    gpu: "Grafikkarte",
+    integrated_gpu: "Integrierte Grafik",
+    accelerator: "Beschleuniger",
+  },
+  loaded: "Von Modellen belegt",
+  noneLoaded: "Kein Modell ist geladen.",
+  kvPerToken: (size) => `${size} je 1.000 Token im KV-Cache`,
+  budget: (used, budget) => `${used} von ${budget}, die Modelle belegen dürfen`,
+  usedOnly: (used) => `${used} insgesamt`,
+  versions: "Versionen",
+  version: "Ingle",
+  llamaCpp: "llama.cpp",
+  unreachable: "Der Server hat seine Hardware nicht beschrieben.",
+};
+
+const settings: Strings["settings"] = {
+  chats: "Chats",
+  chatsText: "Chats werden nur in diesem Browser gespeichert.",
+  chatCount: (count) => `Es sind ${count}.`,
+  defaultPreset: "Neue Chats beginnen mit",
+  defaultPresetHint: "Voreinstellungen erstellen Sie in den Einstellungen neben einem Chat.",
+  noPreset: "Keiner Voreinstellung",
+  exportChats: "Alle exportieren",
+  importChats: "Importieren …",
+  deleteChats: "Alle löschen …",
+  deleteTitle: "Alle Chats löschen?",
+  deleteText: (count) =>
+    `Alle ${count} Chats in diesem Browser werden gelöscht. Exportieren Sie sie vorher, um eine Kopie zu behalten.`,
+  deleteAction: "Alle Chats löschen",
+  machine: "Dieser Rechner",
+  machineText: (processor, cores, memory) => `${processor} · ${cores} · ${memory} Arbeitsspeicher`,
+  machineLink: "Mehr über diesen Rechner",
+  licenseText:
+    "Ingle ist freie Software unter der MIT-Lizenz, ebenso llama.cpp. Jedes Modell hat seine eigene Lizenz.",
+  docs: "API-Referenz dieses Servers",
+};
+
+const text: Strings["text"] = {
+  title: "Reiner Text",
+  intro:
+    "Ohne Chat: Das Modell schreibt weiter, was Sie hier beginnen. Unterstrichene Token waren weniger wahrscheinlich; wählen Sie eines, um die Alternativen zu sehen.",
+  text: "Text",
+  placeholder: "Es war einmal",
+  tokens: "Zu erzeugende Token",
+  tokensHint: "Das Modell kann früher aufhören.",
+  writeOn: "Weiterschreiben",
+  stop: "Anhalten",
+  edit: "Text bearbeiten",
+  showTokens: "Token anzeigen",
+  clear: "Leeren",
+  chooseToken: "Wählen Sie ein Token des Modells, um zu sehen, was dort noch wahrscheinlich war.",
+  alternatives: "Alternativen",
+  insteadOf: (token) => `Anstelle von ${token}`,
+  alternativesHint: "Die Wahl schneidet den Text dort ab und schreibt von da weiter.",
+  ended: "Das Modell hat nichts geschrieben: Für das Modell ist der Text zu Ende.",
+  written: "Das Modell schreibt nicht mehr weiter.",
+};
+
 export const de: Strings = {
-  app: appDe,
+  app,
   chat: chatDe,
-  errors: errorsDe,
-  firstRun: firstRunDe,
+  errors,
+  firstRun,
   library: libraryDe,
-  machine: machineDe,
+  machine,
   sampling: samplingDe,
   server: serverDe,
-  settings: settingsDe,
-  text: textDe,
+  settings,
+  text,
 };

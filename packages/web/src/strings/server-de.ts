@@ -1,4 +1,4 @@
-// German of the Server page.
+// The Server page in German.
 import type { Strings } from "./strings.ts";
 
 export const serverDe: Strings["server"] = {
@@ -19,41 +19,41 @@ export const serverDe: Strings["server"] = {
     failed: "Start fehlgeschlagen",
   },
   stoppedText:
-    "Andere Programme können Ihre Modelle benutzen, während der Server läuft. Chats auf dieser Seite gehen auch ohne ihn.",
-  startingText: "Die Adresse erscheint hier, sobald der Server sie geöffnet hat.",
+    "Während der Server läuft, können andere Programme Ihre Modelle benutzen. Chats auf dieser Seite funktionieren auch ohne ihn.",
+  startingText: "Die Adresse erscheint hier, sobald der Server bereit ist.",
   stoppingText: (count) =>
     count === 0
-      ? "Der Server schließt seine Adresse."
+      ? "Der Server schließt seinen Port."
       : count === 1
         ? "Eine Anfrage wird noch beantwortet."
         : `${count} Anfragen werden noch beantwortet.`,
   readOnly:
-    "Dieser Server wurde mit `ingle serve` gestartet und wird dort angehalten und geändert. `ingle app` hat einen Server, den diese Seite steuert.",
+    "Dieser Server wurde mit `ingle serve` gestartet; halten Sie ihn dort an und ändern Sie ihn dort. `ingle app` hat einen Server, den diese Seite steuern kann.",
   inferenceOnly:
-    "Mit Ihrem Schlüssel können Sie die Modelle benutzen. Um den Server zu steuern, brauchen Sie einen Verwaltungsschlüssel.",
+    "Mit Ihrem Schlüssel können Sie Modelle nur benutzen. Um den Server zu steuern, brauchen Sie einen Verwaltungsschlüssel.",
   address: "Adresse",
   copyAddress: "Adresse kopieren",
   baseUrl: "Basis-URL für Programme",
   copyBaseUrl: "Basis-URL kopieren",
   moved: (port, used) => `Port ${port} war belegt; der Server benutzt ${used}.`,
   openWithoutKey:
-    "Jedes Programm in diesem Netz kann ihn benutzen: Es gibt keinen Schlüssel. Erstellen Sie einen unter Einstellungen, oder setzen Sie den Host auf 127.0.0.1.",
+    "Jedes Programm in diesem Netzwerk kann den Server benutzen, denn er hat keinen Schlüssel. Erstellen Sie einen unter Einstellungen oder setzen Sie den Host auf 127.0.0.1.",
   needsKey: "Anfragen brauchen einen Schlüssel.",
   needsNoKey: "Anfragen von diesem Rechner brauchen keinen Schlüssel.",
-  views: "Teile des Servers",
+  views: "Ansichten des Servers",
   tab: { connect: "Verbinden", activity: "Aktivität", settings: "Einstellungen", machine: "Rechner" },
 
-  models: "Modell-Ids",
+  models: "Modell-IDs",
   modelsText:
-    "Was Anfragen als `model` nennen. Ein Modell, das nicht geladen ist, wird mit der ersten Anfrage geladen.",
+    "Anfragen nennen eine davon in `model`. Ein Modell, das nicht geladen ist, wird mit der ersten Anfrage geladen.",
   modelsDeveloper: "Die Variante Developer nimmt jeden Text als `model`.",
   copyModel: (model) => `${model} kopieren`,
-  noModels: "Auf diesem Rechner ist noch kein Modell.",
+  noModels: "Auf diesem Rechner gibt es noch keine Modelle.",
   snippets: "Benutzen mit",
   snippetModel: "Modell",
   copySnippet: (title) => `Für ${title} kopieren`,
-  snippetStopped: "Der Server läuft nicht: Das ist die Adresse, die er versuchen wird.",
-  snippetKey: "Setzen Sie einen Ihrer Schlüssel an die Stelle von YOUR_KEY.",
+  snippetStopped: "Der Server läuft nicht. Diese Adresse wird er zu verwenden versuchen.",
+  snippetKey: "Ersetzen Sie YOUR_KEY durch einen Ihrer Schlüssel.",
 
   figures: "Jetzt",
   answerSpeed: "Antworten",
@@ -62,17 +62,16 @@ export const serverDe: Strings["server"] = {
   tokensPerSecond: "Token/s",
   running: "Anfragen",
   waitingCount: (count) => `+ ${count} wartend`,
-  kvUse: "KV-Cache benutzt",
+  kvUse: "KV-Cache belegt",
   cacheHits: "Prompts aus Cache",
   processMemory: "Prozessspeicher",
   noFigure: "–",
   chart: "Token pro Sekunde, letzte zwei Minuten",
-  chartText: (answers, prompts) =>
-    `Jetzt ${answers} Token pro Sekunde an Antworten und ${prompts} an Prompts.`,
+  chartText: (answers, prompts) => `Jetzt ${answers} Antwort-Token und ${prompts} Prompt-Token pro Sekunde.`,
   twoMinutesAgo: "vor 2 min",
   now: "jetzt",
   requests: "Anfragen",
-  noRequests: "Seit dem Start hat kein Programm ein Modell etwas gefragt.",
+  noRequests: "Noch hat kein Programm eine Anfrage gesendet.",
   requestsTable: "Anfragen, die neueste zuerst",
   column: {
     time: "Zeit",
@@ -96,7 +95,7 @@ export const serverDe: Strings["server"] = {
   openRequest: (id) => `Einzelheiten der Anfrage ${id}`,
   requestTitle: "Anfrage",
   detail: {
-    id: "Id",
+    id: "ID",
     path: "Pfad",
     model: "Modell",
     client: "Von",
@@ -115,13 +114,14 @@ export const serverDe: Strings["server"] = {
   answer: "Antwort",
   copyBody: "Inhalt der Anfrage kopieren",
   copyAnswer: "Antwort kopieren",
-  bodiesOff: "Inhalte werden nicht aufbewahrt. Mit „Inhalte aufbewahren“ sieht man die neuer Anfragen.",
+  bodiesOff:
+    "Inhalte werden nicht aufbewahrt. Schalten Sie „Inhalte aufbewahren“ ein, um die neuer Anfragen zu sehen.",
   keepBodies: "Inhalte aufbewahren",
   keepBodiesHint:
-    "Zeigt, was in den neuesten Anfragen gefragt und geantwortet wird. Nur im Arbeitsspeicher, und vergessen, sobald dies ausgeschaltet wird.",
+    "Zeigt Prompts und Antworten der neuesten Anfragen. Sie bleiben nur im Arbeitsspeicher und werden gelöscht, sobald Sie dies ausschalten.",
   keepBodiesTitle: "Inhalte von Anfragen aufbewahren?",
   keepBodiesText:
-    "Bis Sie es ausschalten, können alle, die diesen Server verwalten, lesen, was gefragt und geantwortet wird, von allen Benutzern. Nichts davon kommt auf die Festplatte.",
+    "Bis Sie es ausschalten, können alle, die diesen Server verwalten, die Prompts und Antworten aller Benutzer lesen. Nichts davon wird auf die Festplatte geschrieben.",
   keepBodiesAction: "Aufbewahren",
   log: "Protokoll",
   logText: "Es enthält keine Prompts, Antworten oder Schlüssel.",
@@ -129,63 +129,65 @@ export const serverDe: Strings["server"] = {
   level: { info: "Alles", warn: "Warnungen und Fehler", error: "Fehler" },
   levelName: { info: "info", warn: "warnung", error: "fehler" },
   logFilter: "Protokoll filtern",
-  copyLog: "Gezeigte Zeilen kopieren",
-  noLog: "Noch ist nichts protokolliert.",
+  copyLog: "Angezeigte Zeilen kopieren",
+  noLog: "Noch wurde nichts protokolliert.",
   noLogMatch: "Keine Zeile passt.",
 
   locked: "Der Server läuft mit diesen Einstellungen. Halten Sie ihn an, um sie zu ändern.",
-  lockedBusy: "Diese Einstellungen lassen sich ändern, sobald der Server angehalten ist.",
+  lockedBusy: "Sie können diese Einstellungen ändern, sobald der Server angehalten ist.",
   saved: "Gespeichert.",
   save: "Speichern",
   discard: "Verwerfen",
   variant: "Variante",
-  variantHint: "Welche Modell-Ids Anfragen nennen dürfen.",
+  variantHint: "Welche Modell-IDs Anfragen verwenden können.",
   variantName: {
-    desktop: "Desktop: Ids der Liste",
+    desktop: "Desktop: IDs aus der Liste",
     developer: "Developer: jeder Text",
-    "command-line": "Kommandozeile: die eine Id, die genannt wurde",
-    serverless: "Serverless: Ids der Liste",
+    "command-line": "Kommandozeile: die eine angegebene ID",
+    serverless: "Serverless: IDs aus der Liste",
   },
   host: "Host",
-  hostHint: "127.0.0.1 nur für diesen Rechner; 0.0.0.0 lässt andere Rechner des Netzes ein.",
+  hostHint:
+    "127.0.0.1 nimmt nur Anfragen von diesem Rechner an; 0.0.0.0 auch von anderen Rechnern im Netzwerk.",
   port: "Port",
-  portHint: "Ist er belegt, wird der nächste freie benutzt.",
-  parallel: "Antworten zugleich",
-  parallelHint: "Anfragen, die zur selben Zeit beantwortet werden. Leer: Die Engine entscheidet.",
+  portHint: "Ist er belegt, wird der nächste freie Port benutzt.",
+  parallel: "Parallele Anfragen",
+  parallelHint: "Wie viele Anfragen gleichzeitig beantwortet werden. Leer: Die Engine entscheidet.",
   parallelPlaceholder: "automatisch",
   allowHosts: "Erlaubte Hosts",
   allowHostsHint:
-    "Weitere Namen, unter denen der Server gefragt wird, etwa host.docker.internal. Einer je Zeile.",
+    "Weitere Namen, unter denen Anfragen den Server erreichen, etwa host.docker.internal. Einer je Zeile.",
   allowOrigins: "Erlaubte Origins",
-  allowOriginsHint: "Webseiten und Apps, die ihn benutzen dürfen, etwa https://chat.example. Eine je Zeile.",
+  allowOriginsHint:
+    "Webseiten und Apps, die ihn benutzen dürfen, etwa https://chat.example. Eine Origin je Zeile.",
   problem: {
-    port: "Ein Port ist eine ganze Zahl von 1 bis 65.535.",
-    host: "Ein Host ist eine Adresse oder ein Name, etwa 127.0.0.1 oder 0.0.0.0.",
-    allowHosts: "Jede Zeile ist ein Hostname oder eine Adresse ohne Port; höchstens 64.",
-    allowOrigins: "Jede Zeile ist eine Origin wie https://chat.example, ohne Pfad; höchstens 64.",
-    parallel: "Eine ganze Zahl von 1 bis 256, oder nichts.",
+    port: "Geben Sie eine ganze Zahl von 1 bis 65.535 ein.",
+    host: "Geben Sie eine Adresse oder einen Namen ein, etwa 127.0.0.1 oder 0.0.0.0.",
+    allowHosts: "Geben Sie je Zeile einen Hostnamen oder eine Adresse ohne Port ein; höchstens 64.",
+    allowOrigins: "Geben Sie je Zeile eine Origin wie https://chat.example ohne Pfad ein; höchstens 64.",
+    parallel: "Geben Sie eine ganze Zahl von 1 bis 256 ein oder lassen Sie das Feld leer.",
   },
-  startModels: "Beim Start des Servers geladen",
-  startModelsHint: "Andere werden mit der ersten Anfrage geladen, die sie nennt.",
+  startModels: "Beim Start des Servers laden",
+  startModelsHint: "Andere Modelle werden mit der ersten Anfrage geladen, die sie nennt.",
   startsWithApp: "Server mit der App starten",
-  startsWithAppHint: "Der nächste Start der App startet ihn sofort, mit diesen Modellen.",
+  startsWithAppHint: "Ab dem nächsten Start der App startet der Server mit ihr und lädt diese Modelle.",
 
   keys: "API-Schlüssel",
   keysText:
-    "Gibt es einen Schlüssel, brauchen Anfragen einen. Ein Verwaltungsschlüssel darf auch Modelle laden, holen und entfernen.",
+    "Sobald es einen Schlüssel gibt, brauchen Anfragen einen. Ein Verwaltungsschlüssel darf auch Modelle laden, herunterladen und entfernen.",
   noKeys: "Keine Schlüssel: Programme auf diesem Rechner brauchen keinen.",
   noKeysLeft:
-    "Kein Schlüssel ist übrig, deshalb lässt der Server niemanden ein. Einen neuen erstellen, oder den Server anhalten und ohne Schlüssel wieder starten.",
+    "Es gibt keinen Schlüssel mehr, deshalb lehnt der Server alle Anfragen ab. Erstellen Sie einen Schlüssel, oder halten Sie den Server an und starten Sie ihn ohne Schlüssel neu.",
   keyName: "Name",
-  keyNamePlaceholder: "Etwa „Editor“",
-  keyScope: "Darf",
+  keyNamePlaceholder: "Zum Beispiel „Editor“",
+  keyScope: "Erlaubt",
   scope: { inference: "Modelle benutzen", management: "Modelle benutzen und verwalten" },
   scopeName: { inference: "Benutzen", management: "Verwalten" },
   createKey: "Schlüssel erstellen",
   createKeyTitle: "Einen API-Schlüssel erstellen",
   newKeyTitle: "Ihr neuer Schlüssel",
   newKeyText:
-    "Kopieren Sie ihn jetzt: Er wird nicht noch einmal gezeigt, und Ingle behält nur einen Hashwert davon.",
+    "Kopieren Sie ihn jetzt: Er wird nicht noch einmal angezeigt. Ingle speichert nur einen Hashwert davon.",
   newKey: "API-Schlüssel",
   copyKey: "Schlüssel kopieren",
   done: "Fertig",
@@ -194,5 +196,5 @@ export const serverDe: Strings["server"] = {
   revoke: "Widerrufen",
   revokeKey: (name) => `${name} widerrufen`,
   revokeTitle: (name) => `${name} widerrufen?`,
-  revokeText: "Programme, die ihn benutzen, werden ab der nächsten Anfrage abgewiesen.",
+  revokeText: "Programme, die ihn benutzen, werden ab ihrer nächsten Anfrage abgewiesen.",
 };

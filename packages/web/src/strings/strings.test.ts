@@ -18,12 +18,12 @@ describe("preferredLanguage", () => {
     expect(preferredLanguage("xx", [])).toBe("en");
   });
 
-  it("takes the first of the browser's languages that there is", () => {
+  it("takes the first of the browser's languages that the page has", () => {
     expect(preferredLanguage(null, ["fr-FR", "de", "en"])).toBe("de");
   });
 });
 
-/** The paths of all texts, `app.close` and so on. */
+/** The paths of all texts, such as `app.close`. */
 function paths(value: object, prefix = ""): string[] {
   return Object.entries(value).flatMap(([key, entry]: [string, unknown]) =>
     typeof entry === "object" && entry !== null ? paths(entry, `${prefix}${key}.`) : [`${prefix}${key}`],
@@ -41,13 +41,13 @@ describe("English", () => {
   const texts = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$|^strings\b/.test(name))
     .map((name) => readFileSync(path.join(src, name), "utf8"));
-  /** The texts whose names the page puts together, or finds by the code of an error. */
+  /** Texts whose keys the page computes: from the name of a setting, or the code of an error. */
   const computed = new Set([
     ...settingFields.flatMap(({ name }) => [`sampling.${name}`, `sampling.${name}Hint`]),
     ...Object.keys(en.errors).map((code) => `errors.${code}`),
   ]);
 
-  /** Whether a file that reads this section of the texts names the entry. A group of texts is used as a whole. */
+  /** Whether a file that reads this section also names the entry. A nested group counts as one entry. */
   const isUsed = (section: string, key: string) => {
     const reads = new RegExp(
       `strings\\.(?:value|peek\\(\\))\\.${section}\\b|\\b${section}\\b[^;]*\\} = strings\\.`,

@@ -1,22 +1,22 @@
-// The words of the page in the language of the person: `strings.value.app.close`. English is the shape that others follow.
+// The texts of the page in the user's language, such as `strings.value.app.close`. English defines the shape.
 import { signal } from "@preact/signals";
 
 import { en } from "./en.ts";
 
-/** Every text of the page; parametric ones are functions. */
+/** Every text of the page; texts with parameters are functions. */
 export type Strings = typeof en;
 
 export const languages = ["en", "de"] as const;
 export type Language = (typeof languages)[number];
 
-/** Where the choice is kept; absent means the browser's language. */
+/** Without an entry, the browser's language applies. */
 const storageKey = "ingle-language";
 
-/** The present texts. Components that read it are drawn again when the language changes. */
+/** The current texts. Components that read this signal rerender when the language changes. */
 export const strings = signal<Strings>(en);
 export const language = signal<Language>("en");
 
-/** The language that was chosen, or else the first of the browser's that there is. */
+/** The chosen language, or else the first of the browser's languages that the page has, or English. */
 export function preferredLanguage(chosen: string | null, browser: readonly string[]): Language {
   const wanted = [chosen ?? "", ...browser].map((tag) => tag.toLowerCase().split("-")[0]);
   return (
@@ -24,12 +24,12 @@ export function preferredLanguage(chosen: string | null, browser: readonly strin
   );
 }
 
-/** Begins with the person's language; called before anything is drawn. */
+/** Loads the user's language. Call it before the first render. */
 export async function startLanguage(): Promise<void> {
   await applyLanguage(preferredLanguage(localStorage.getItem(storageKey), navigator.languages));
 }
 
-/** Changes the language for good. */
+/** Changes the language and remembers the choice. */
 export async function chooseLanguage(name: Language): Promise<void> {
   localStorage.setItem(storageKey, name);
   await applyLanguage(name);

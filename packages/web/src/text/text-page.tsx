@@ -1,16 +1,15 @@
-// Plain text, without a chat: a model goes on with whatever stands there, and each of its tokens shows what else it might
-// have been.
+// The plain-text page: a model continues a text, and each of its tokens shows the alternatives.
 import { useState } from "preact/hooks";
 
 import { chatModels } from "../chat/current-chat.ts";
 import { link } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
-import { Field, NumberInput, Select, TextArea } from "../design/field.tsx";
+import { NumberField, SelectField, TextArea } from "../design/field.tsx";
 import { shareText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
 import {
   chosenAt,
-  goOnFrom,
+  continueFrom,
   isWriting,
   pickModel,
   pieces,
@@ -25,7 +24,7 @@ import { textOf, type Piece } from "./token-pieces.ts";
 
 import "./text-page.css";
 
-/** Shares below these are marked: the model was not sure. */
+/** Tokens with a lower probability are marked, in two steps. */
 const unlikelyBelow = 0.2;
 const likelyFrom = 0.6;
 
@@ -98,34 +97,29 @@ function TextSettings() {
   const choices = chatModels.value.map(({ id }) => ({ value: id, label: id }));
   return (
     <div class="text-settings">
-      <Field label={strings.value.chat.model}>
-        {(control) => (
-          <Select {...control} value={textModel.value ?? ""} choices={choices} onValue={pickModel} />
-        )}
-      </Field>
-      <Field label={text.tokens} hint={text.tokensHint}>
-        {(control) => (
-          <NumberInput
-            {...control}
-            min={1}
-            step={1}
-            value={tokensWanted.value}
-            onValue={(value) => (tokensWanted.value = Math.max(1, Math.round(value ?? 1)))}
-          />
-        )}
-      </Field>
-      <Field label={strings.value.sampling.temperature} hint={strings.value.sampling.temperatureHint}>
-        {(control) => (
-          <NumberInput
-            {...control}
-            min={0}
-            max={100}
-            step={0.1}
-            value={temperature.value}
-            onValue={(value) => (temperature.value = Math.max(0, value ?? 1))}
-          />
-        )}
-      </Field>
+      <SelectField
+        label={strings.value.chat.model}
+        value={textModel.value ?? ""}
+        choices={choices}
+        onValue={pickModel}
+      />
+      <NumberField
+        label={text.tokens}
+        hint={text.tokensHint}
+        min={1}
+        step={1}
+        value={tokensWanted.value}
+        onValue={(value) => (tokensWanted.value = Math.max(1, Math.round(value ?? 1)))}
+      />
+      <NumberField
+        label={strings.value.sampling.temperature}
+        hint={strings.value.sampling.temperatureHint}
+        min={0}
+        max={100}
+        step={0.1}
+        value={temperature.value}
+        onValue={(value) => (temperature.value = Math.max(0, value ?? 1))}
+      />
     </div>
   );
 }
@@ -159,7 +153,6 @@ function Token({ piece, at }: { piece: Piece; at: number }) {
   );
 }
 
-/** What else could have stood in the place of the chosen token. */
 function Alternatives() {
   const text = strings.value.text;
   const at = chosenAt.value;
@@ -172,7 +165,11 @@ function Alternatives() {
       <ul class="alternatives">
         {piece.alternatives.map((alternative) => (
           <li key={alternative.text}>
-            <Button size="small" disabled={isWriting.value} onClick={() => void goOnFrom(at, alternative)}>
+            <Button
+              size="small"
+              disabled={isWriting.value}
+              onClick={() => void continueFrom(at, alternative)}
+            >
               <span class="alternative-text">{shownToken(alternative.text)}</span>{" "}
               <span class="figures soft">{shareText(alternative.share)}</span>
             </Button>
@@ -183,7 +180,7 @@ function Alternatives() {
   );
 }
 
-/** Blanks and line ends of a token as signs that can be seen. */
+/** A token with visible symbols for whitespace. */
 function shownToken(text: string): string {
   return text.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
 }

@@ -1,10 +1,9 @@
-// The text of the plain-text page, and the model that goes on with it.
+// The text of the plain-text page, and the model that continues it.
 import { computed, signal } from "@preact/signals";
 
 import { chatModels } from "../chat/current-chat.ts";
 import { client } from "../connection/client.ts";
-import { announce } from "../design/announcer.tsx";
-import { showError, showToast } from "../design/toast.tsx";
+import { announce, showError, showToast } from "../design/toast.tsx";
 import { createFrameBatch } from "../replies/frame-batch.ts";
 import { strings } from "../strings/strings.ts";
 import {
@@ -16,19 +15,19 @@ import {
   type Piece,
 } from "./token-pieces.ts";
 
-/** Most that a completion tells beside each token. */
+/** The server's limit of alternatives per token. */
 const alternativesMax = 5;
 
 export const pieces = signal<readonly Piece[]>([]);
 export const tokensWanted = signal(64);
 export const temperature = signal(1);
 
-/** The piece whose alternatives are shown. */
+/** The index of the piece whose alternatives are shown. */
 export const chosenAt = signal<number | null>(null);
 
 const picked = signal<string | null>(null);
 
-/** The model that writes: the chosen one, or one that is in memory, or the first. */
+/** The model that writes: the chosen one, or a loaded one, or the first. */
 export const textModel = computed<string | undefined>(() => {
   const models = chatModels.value;
   const chosen = models.find(({ id }) => id === picked.value);
@@ -47,20 +46,20 @@ export function stopWriting(): void {
   stop.value?.abort();
 }
 
-/** What the person writes replaces everything. */
+/** Replaces the whole text by what the user typed. */
 export function typeText(text: string): void {
   chosenAt.value = null;
   pieces.value = text === "" ? [] : [typedPiece(text)];
 }
 
-/** Goes on from another token in the place of one. */
-export async function goOnFrom(at: number, alternative: Alternative): Promise<void> {
+/** Replaces a token by an alternative, cuts the text there, and continues it. */
+export async function continueFrom(at: number, alternative: Alternative): Promise<void> {
   chosenAt.value = null;
   pieces.value = withAlternative(pieces.value, at, alternative);
   await writeOn();
 }
 
-/** Lets the model write on from the end of the text. */
+/** Lets the model continue the text. */
 export async function writeOn(): Promise<void> {
   const model = textModel.value;
   if (model === undefined || stop.value !== null) return;

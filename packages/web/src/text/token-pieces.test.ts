@@ -14,7 +14,7 @@ const logprobs: CompletionLogprobs = {
 };
 
 describe("piecesOf", () => {
-  it("has a piece for each token, with the likeliest first", () => {
+  it("makes a piece of each token, with the most likely alternatives first", () => {
     const pieces = piecesOf({ text: " Paris", logprobs });
     expect(textOf(pieces)).toBe(" Paris");
     expect(pieces.map(({ share }) => share?.toFixed(2))).toEqual(["0.50", "0.25"]);
@@ -22,19 +22,19 @@ describe("piecesOf", () => {
     expect(pieces[1]?.alternatives.map(({ text }) => text)).toEqual(["ma", "is"]);
   });
 
-  it("leaves a character together that came in parts", () => {
+  it("keeps a character together that came in parts", () => {
     const parts = { ...logprobs, tokens: ["bytes:\\xf0", "bytes:\\x9f"] };
     expect(piecesOf({ text: "🙂", logprobs: parts })).toEqual([typedPiece("🙂")]);
   });
 
-  it("takes a text without probabilities, and nothing from a chunk without text", () => {
+  it("accepts text without probabilities, and chunks without text", () => {
     expect(piecesOf({ text: "x", logprobs: null })).toEqual([typedPiece("x")]);
     expect(piecesOf({ text: "", logprobs: null })).toEqual([]);
   });
 });
 
 describe("withAlternative", () => {
-  it("ends the text with the other token", () => {
+  it("ends the text with the alternative", () => {
     const pieces = [typedPiece("To"), ...piecesOf({ text: " Paris", logprobs })];
     const other = withAlternative(pieces, 1, { text: " Lon", share: 0.25 });
     expect(textOf(other)).toBe("To Lon");

@@ -1,17 +1,17 @@
-// A text as pieces: what was typed is one, and each token that a model wrote is one, with what could have stood there. Pure.
+// A text as pieces: the typed text is one, and each generated token is one, with its alternatives. Pure.
 import type { CompletionChunk } from "@ingle/protocol";
 
 export interface Alternative {
   text: string;
-  /** 0 to 1, as the model itself held it. */
+  /** Its probability, 0 to 1. */
   share: number;
 }
 
 export interface Piece {
   text: string;
-  /** 0 to 1; null for what was typed, and where it is not known. */
+  /** Its probability, 0 to 1; null if it was typed or is unknown. */
   share: number | null;
-  /** The likeliest tokens in its place, itself among them. */
+  /** The most likely tokens in its place, including itself. */
   alternatives: readonly Alternative[];
 }
 
@@ -25,7 +25,7 @@ export function textOf(pieces: readonly Piece[]): string {
 
 type ChunkChoice = CompletionChunk["choices"][number];
 
-/** The pieces that a chunk brings. Tokens that are parts of a character come as one piece, without alternatives. */
+/** The pieces of a chunk. Tokens that are parts of one character become one piece without alternatives. */
 export function piecesOf({ text, logprobs }: Pick<ChunkChoice, "text" | "logprobs">): Piece[] {
   if (text === "") return [];
   if (logprobs === null || logprobs.tokens.join("") !== text) return [typedPiece(text)];
@@ -39,13 +39,13 @@ export function piecesOf({ text, logprobs }: Pick<ChunkChoice, "text" | "logprob
   });
 }
 
-/** The text up to a piece, with another token in its place: what a model goes on from. */
+/** The text up to a piece, with an alternative in its place. */
 export function withAlternative(pieces: readonly Piece[], at: number, { text, share }: Alternative): Piece[] {
   const alternatives = pieces[at]?.alternatives ?? [];
   return [...pieces.slice(0, at), { text, share, alternatives }];
 }
 
-/** Parts of characters cannot be gone on from as text. */
+/** Omits partial characters, which cannot be continued as text. */
 function alternativesOf(likeliest: Readonly<Record<string, number>>): Alternative[] {
   return Object.entries(likeliest)
     .filter(([text]) => text !== "" && !text.startsWith("bytes:"))

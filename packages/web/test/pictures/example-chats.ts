@@ -1,8 +1,8 @@
-// The conversations on the pictures, as an export of chats that the page imports.
+// The conversations in the screenshots, as an export that the page imports.
 import { makeArchive, type ArchivedChat, type ChatArchive } from "../../src/chats/chat-archive.ts";
 import { emptySettings, type Folder, type Message, type Reply } from "../../src/chats/conversation.ts";
 
-/** The models of the pictures: tiny ones under the names of real ones. */
+/** The models in the screenshots: tiny ones under the names of real ones. */
 export const exampleModels = {
   large: "LFM2-2.6B-Q4_K_M",
   small: "LFM2-1.2B-Q4_K_M",
@@ -138,7 +138,7 @@ const others: [title: string, ageHours: number, folderId?: string][] = [
   ["Explain the CAP theorem", 400],
 ];
 
-/** All of them, the one with the long answer first. Their titles are what the pictures open them by. */
+/** All conversations, the one with the long reply first. */
 export function exampleChats(): ChatArchive {
   return makeArchive(
     [

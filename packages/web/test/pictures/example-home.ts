@@ -1,5 +1,5 @@
-// What the pictures show: a home with models of real names and sizes, and a hub that offers more. The files are tiny models with
-// empty space behind them, so nothing is downloaded and everything that the page says comes from the server.
+// What the screenshots show: a home with models of real names and sizes, and a hub that offers more. The files are tiny models, padded
+// with empty space, so nothing is downloaded and everything on the page comes from the server.
 import { readFile, truncate } from "node:fs/promises";
 import path from "node:path";
 import { FakeHub, type FakeRepository } from "@ingle/engine/testing/fake-hub";

@@ -1,4 +1,4 @@
-// What is on each picture, and how a person gets there.
+// The screenshots, and how to get to each of them.
 import type { Page } from "playwright-core";
 
 import type { Size } from "../test-page.ts";
@@ -6,13 +6,13 @@ import { exampleChats, exampleModels } from "./example-chats.ts";
 
 export interface Scene {
   name: string;
-  /** Of which machine: one with models, one that has used them, or one without any. */
+  /** A machine with models, one that has used them, or one without any. */
   home: "full" | "used" | "empty";
-  /** Ends when everything is there that the picture shows. */
+  /** Resolves when everything is visible. */
   show: (page: Page, size: Size) => Promise<void>;
 }
 
-/** Text that a model went on with, a token at a time: the tokens, how likely each was, and what else it might have been. */
+/** The generated tokens of the text page, with their probabilities and alternatives. */
 const written: [token: string, share: number, others: Record<string, number>][] = [
   [" old", 0.42, { " town": 0.21, " small": 0.12, " first": 0.06 }],
   [" light", 0.31, { " stone": 0.24, " harbour": 0.18, " house": 0.11 }],
@@ -28,7 +28,6 @@ const written: [token: string, share: number, others: Record<string, number>][] 
   [".", 0.72, { ",": 0.24 }],
 ];
 
-/** A hand that a screen reader could follow, too. */
 export const scenes: readonly Scene[] = [
   {
     name: "first-run",
@@ -108,7 +107,7 @@ async function startServer(page: Page): Promise<void> {
   await page.locator("pre").first().waitFor();
 }
 
-/** As another program on this machine does. */
+/** Sends a request as another program would. */
 async function askServer(baseUrl: string, model: string): Promise<void> {
   const messages = [{ role: "user", content: "What is the capital of France?" }];
   const answer = await fetch(`${baseUrl}/chat/completions`, {
@@ -130,7 +129,7 @@ async function showChat(page: Page, id: "trie" | "tea"): Promise<void> {
     location.hash = "#/chat";
   });
   const row = page.getByRole("link", { name: title });
-  const list = page.getByRole("button", { name: /Show conversations|Unterhaltungen zeigen/ });
+  const list = page.getByRole("button", { name: /Show conversations|Unterhaltungen anzeigen/ });
   await row.or(list).first().waitFor();
   if (!(await row.isVisible())) await list.click();
   await row.click();

@@ -1,18 +1,18 @@
-// `pnpm --filter @ingle/web pictures`: the pictures of docs/app.md and the README, of every page in both themes at both widths.
-// Needs a build. `--language de --out FOLDER` takes them in German, to see that nothing is cut.
+// `pnpm --filter @ingle/web pictures` takes the screenshots of docs/app.md and the README: every page in both themes at both widths.
+// Requires a build. `--language de --out FOLDER` takes them in German, to check that nothing is cut off.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 
 import { launchChromium } from "../chromium.ts";
-import { Home, IngleProcess } from "../ingle-process.ts";
+import { app, Home, IngleProcess } from "../ingle-process.ts";
 import { sizes, TestPage, type Size, type Theme } from "../test-page.ts";
 import { exampleChats } from "./example-chats.ts";
 import { exampleHome, exampleHub } from "./example-home.ts";
 import { scenes, type Scene } from "./scenes.ts";
 
-/** Of WebP: no difference can be seen at this one. */
+/** WebP quality without visible artefacts. */
 const quality = 82;
 
 const { values } = parseArgs({
@@ -27,10 +27,9 @@ await rm(values.out, { recursive: true, force: true });
 await mkdir(values.out, { recursive: true });
 const browser = await launchChromium();
 await using hub = await exampleHub();
-const command = ["app", "--no-open", "--port", "0"];
 for (const kind of ["empty", "full", "used"] as const) {
   await using home = kind === "empty" ? await Home.make() : await exampleHome();
-  await using ingle = await IngleProcess.start(command, { home, env: { HF_ENDPOINT: hub.url } });
+  await using ingle = await IngleProcess.start(app, { home, env: { HF_ENDPOINT: hub.url } });
   const own = scenes.filter(
     (scene) => scene.home === kind && (values.only === undefined || scene.name === values.only),
   );
@@ -54,11 +53,14 @@ async function takeAll(
   { browser: within, ingle, size, theme }: Setting,
 ): Promise<void> {
   await using opened = await TestPage.open(within, { size, theme });
-  const { page } = opened;
+  const { page, chat } = opened;
   await page.addInitScript((language) => localStorage.setItem("ingle-language", language), values.language);
   await page.goto(ingle.address);
-  if (own.some(({ home }) => home !== "empty")) await importChats(page);
-  // As on a phone, whose scroll bars lie over the page and are not there while nobody scrolls.
+  if (own.some(({ home }) => home !== "empty")) {
+    await chat.importChats(exampleChats());
+    await page.locator(".toast").first().waitFor();
+  }
+  // Like on a phone, where scroll bars overlay the page only while scrolling.
   if (size === "phone")
     await (await page.context().newCDPSession(page)).send("Emulation.setScrollbarsHidden", { hidden: true });
   for (const { name, show } of own) {
@@ -73,16 +75,7 @@ async function takeAll(
   for (const problem of opened.problems) process.stderr.write(`${size}, ${theme}: ${problem}\n`);
 }
 
-async function importChats(page: Page): Promise<void> {
-  const buffer = Buffer.from(JSON.stringify(exampleChats()));
-  await page
-    .locator('input[type="file"][accept*="json"]')
-    .first()
-    .setInputFiles({ name: "chats.json", mimeType: "application/json", buffer });
-  await page.locator(".toast").first().waitFor();
-}
-
-/** Fonts and images are there, and nothing has moved for two frames. */
+/** Waits for fonts, images and two frames. */
 async function settled(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await document.fonts.ready;
@@ -91,7 +84,7 @@ async function settled(page: Page): Promise<void> {
   });
 }
 
-/** A picture of what can be seen. Playwright itself writes no WebP. */
+/** A screenshot of the viewport. Playwright itself does not write WebP. */
 async function webp(page: Page): Promise<Buffer> {
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality });
