@@ -1,9 +1,15 @@
-// The bar above the messages: the models, and buttons for what can be opened beside the chat.
+// The bar above the messages: the models and how they are loading, and buttons for what can be opened beside the chat.
+import type { ManagedModel } from "@ingle/protocol";
+
+import { linkTo } from "../app/router.ts";
 import { openChat } from "../chats/chat-store.ts";
+import { live, modelOf } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
+import { Icon } from "../design/icon.tsx";
+import { Menu, type MenuItem } from "../design/menu.tsx";
+import { Progress } from "../design/progress.tsx";
 import { strings } from "../strings/strings.ts";
-import { AnswersMenu, ModelPicker } from "./model-picker.tsx";
-import { ModelStates } from "./model-state.tsx";
+import { changeChoice, chatModels, currentChoice } from "./current-chat.ts";
 import { listIsOpen, panelIsOpen, treeIsOpen } from "./ui-state.ts";
 
 export function ChatHeader() {
@@ -38,5 +44,133 @@ export function ChatHeader() {
       </div>
       <ModelStates />
     </header>
+  );
+}
+
+/** More columns would be too narrow to read. */
+const modelsMax = 4;
+const answersMax = 4;
+
+function ModelPicker() {
+  const text = strings.value.chat;
+  const { models: chosen } = currentChoice.value;
+  const choose = (at: number, id: string) => void changeChoice({ models: chosen.with(at, id) });
+  const rest = chatModels.value.filter(({ id }) => !chosen.includes(id));
+  return (
+    <div class="model-picker">
+      {chosen.map((id, at) => (
+        <span key={id} class="model-chip">
+          <Menu
+            label={`${text.model}: ${id}`}
+            items={chatModels.value
+              .filter((model) => model.id === id || !chosen.includes(model.id))
+              .map((model) => itemOf(model, model.id === id, () => choose(at, model.id)))}
+          >
+            <span class="model-name">{id}</span>
+          </Menu>
+          {chosen.length > 1 && (
+            <IconButton
+              icon="close"
+              size="small"
+              label={text.stopComparing(id)}
+              onClick={() => void changeChoice({ models: chosen.filter((other) => other !== id) })}
+            />
+          )}
+        </span>
+      ))}
+      {chosen.length === 0 && chatModels.value.length > 0 && (
+        <Menu
+          label={text.chooseModel}
+          items={chatModels.value.map((model) =>
+            itemOf(model, false, () => void changeChoice({ models: [model.id] })),
+          )}
+        >
+          {text.chooseModel}
+        </Menu>
+      )}
+      {chosen.length > 0 && chosen.length < modelsMax && rest.length > 0 && (
+        <Menu
+          label={text.compare}
+          icon="columns"
+          items={rest.map((model) =>
+            itemOf(model, undefined, () => void changeChoice({ models: [...chosen, model.id] })),
+          )}
+        />
+      )}
+    </div>
+  );
+}
+
+function AnswersMenu() {
+  const text = strings.value.chat;
+  const { answers } = currentChoice.value;
+  const counts = Array.from({ length: answersMax }, (_nothing, at) => at + 1);
+  return (
+    <Menu
+      label={`${text.answers}: ${answers}`}
+      items={counts.map((count) => ({
+        label: text.answersCount(count),
+        isChosen: count === answers,
+        onSelect: () => void changeChoice({ answers: count }),
+      }))}
+    >
+      <span class="figures">{answers} ×</span>
+    </Menu>
+  );
+}
+
+function itemOf(model: ManagedModel, isChosen: boolean | undefined, onSelect: () => void): MenuItem {
+  return { label: model.id, note: noteOf(model), onSelect, ...(isChosen === undefined ? {} : { isChosen }) };
+}
+
+/** Whether the model is in memory, and whether it reads images. */
+function noteOf(model: ManagedModel): string {
+  const text = strings.value.chat;
+  const states: Partial<Record<ManagedModel["status"], string>> = {
+    loaded: text.inMemory,
+    failed: text.failedShort,
+    available: text.onDisk,
+    closed: text.onDisk,
+  };
+  const state = states[model.status] ?? text.loadingShort;
+  return model.capabilities.includes("vision") ? `${state} · ${text.readsImages}` : state;
+}
+
+function ModelStates() {
+  if (live.value === null) return null;
+  return (
+    <div class="model-states" role="status">
+      {currentChoice.value.models.map((id) => {
+        const text = strings.value.chat;
+        const model = modelOf(id);
+        if (model === undefined) return <Problem key={id} sentence={text.modelGone(id)} />;
+        if (model.status === "failed")
+          return <Problem key={id} sentence={text.modelFailed(id, model.error ?? "")} />;
+        if (model.status === "preparing")
+          return <Loading key={id} label={text.preparingModel(id)} progress={null} />;
+        if (model.status === "loading")
+          return <Loading key={id} label={text.loadingModel(id)} progress={model.progress} />;
+        return null;
+      })}
+    </div>
+  );
+}
+
+function Loading({ label, progress }: { label: string; progress: number | null }) {
+  return (
+    <div class="model-state">
+      <span>{label}</span>
+      <Progress label={label} value={progress} />
+    </div>
+  );
+}
+
+function Problem({ sentence }: { sentence: string }) {
+  return (
+    <div class="model-state problem">
+      <Icon name="error" size={18} />
+      <span>{sentence}</span>
+      <a href={linkTo("library")}>{strings.value.app.library}</a>
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 // The chat page: conversations on the left, messages in the middle, settings on the right.
-import { useEffect } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { go, linkTo, route } from "../app/router.ts";
 import {
@@ -11,12 +12,14 @@ import {
 } from "../chats/chat-store.ts";
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
+import { Icon } from "../design/icon.tsx";
 import { SamplingPanel } from "../sampling/sampling-panel.tsx";
 import { strings } from "../strings/strings.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { ConversationList } from "./conversation-list.tsx";
-import { DropZone } from "./drop-zone.tsx";
+import { currentConversation } from "./current-chat.ts";
+import { attachFiles } from "./drafts.ts";
 import { useShortcuts } from "./shortcut-actions.ts";
 import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 import { Thread } from "./thread.tsx";
@@ -95,6 +98,43 @@ function Outdated() {
       <Button size="small" onClick={() => location.reload()}>
         {strings.value.chat.reload}
       </Button>
+    </div>
+  );
+}
+
+function DropZone({ children }: { children: ComponentChildren }) {
+  const [isOver, setOver] = useState(false);
+  // Every element inside fires its own enter and leave events; the pointer is outside when they balance.
+  const depth = useRef(0);
+  const move = (event: DragEvent, step: number) => {
+    if (event.dataTransfer?.types.includes("Files") !== true) return;
+    event.preventDefault();
+    depth.current = Math.max(0, depth.current + step);
+    setOver(depth.current > 0);
+  };
+  return (
+    <div
+      class="drop-zone"
+      role="presentation"
+      onDragEnter={(event) => move(event, 1)}
+      onDragLeave={(event) => move(event, -1)}
+      onDragOver={(event) => move(event, 0)}
+      onDrop={(event) => {
+        depth.current = 0;
+        setOver(false);
+        const files = [...(event.dataTransfer?.files ?? [])];
+        if (files.length === 0) return;
+        event.preventDefault();
+        void attachFiles(currentConversation.value?.id ?? "", files);
+      }}
+    >
+      {children}
+      {isOver && (
+        <div class="drop-here">
+          <Icon name="upload" size={32} />
+          <span>{strings.value.chat.dropHere}</span>
+        </div>
+      )}
     </div>
   );
 }

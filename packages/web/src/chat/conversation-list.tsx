@@ -1,21 +1,21 @@
 // The list of conversations, with its search and menu.
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { go, linkTo } from "../app/router.ts";
-import { draft } from "../chats/chat-changes.ts";
+import { addFolder, draft } from "../chats/chat-changes.ts";
 import { chatStorage, conversations, folders } from "../chats/chat-store.ts";
 import { conversationRows, type Row } from "../chats/conversation-rows.ts";
-import { searchChats, type Found } from "../chats/search.ts";
+import { type Found, searchChats } from "../chats/search.ts";
 import { Button, IconButton } from "../design/button.tsx";
-import { SearchInput } from "../design/field.tsx";
+import { FileInput, SearchInput } from "../design/field.tsx";
+import { Menu } from "../design/menu.tsx";
 import { WindowedList } from "../design/windowed-list.tsx";
 import { strings } from "../strings/strings.ts";
-import { ConversationRow } from "./conversation-row.tsx";
+import { importFile, saveAllChats } from "./chat-files.ts";
 import { currentConversation } from "./current-chat.ts";
-import { closedFolders, FolderRow } from "./folder-row.tsx";
-import { ListMenu } from "./list-menu.tsx";
-import { listIsOpen } from "./ui-state.ts";
+import { closedFolders, ConversationRow, FolderRow } from "./list-rows.tsx";
+import { listIsOpen, shortcutsAreOpen } from "./ui-state.ts";
 
 import "./conversation-list.css";
 
@@ -123,4 +123,37 @@ function useSearch(wanted: string): { found: readonly Found[]; isDone: boolean }
     };
   }, [wanted]);
   return result;
+}
+
+function ListMenu() {
+  const text = strings.value.chat;
+  const file = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Menu
+        label={text.listMenu}
+        icon="more"
+        items={[
+          { label: text.newFolder, icon: "folder", onSelect: () => void addFolder(freeName(text.newFolder)) },
+          { label: text.exportAll, icon: "download", onSelect: () => void saveAllChats() },
+          { label: text.importChats, icon: "upload", onSelect: () => file.current?.click() },
+          { label: text.shortcuts, icon: "keyboard", onSelect: () => (shortcutsAreOpen.value = true) },
+        ]}
+      />
+      <FileInput
+        input={file}
+        label={text.importChats}
+        accept="application/json,.json"
+        onFiles={([first]) => first !== undefined && void importFile(first)}
+      />
+    </>
+  );
+}
+
+/** The name, with a number if it is taken. */
+function freeName(name: string): string {
+  const taken = new Set(folders.value.map((folder) => folder.name));
+  let free = name;
+  for (let number = 2; taken.has(free); number += 1) free = `${name} ${number}`;
+  return free;
 }

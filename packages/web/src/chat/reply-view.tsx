@@ -13,9 +13,8 @@ import { liveReplies, type LiveReply } from "../replies/live-replies.ts";
 import { storedErrorMessage, type ErrorMessage } from "../strings/error-message.ts";
 import { strings } from "../strings/strings.ts";
 import { ContextHelp } from "./context-help.tsx";
-import { MessageMenu } from "./message-menu.tsx";
+import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
 import { ReplyFiguresView } from "./reply-figures.tsx";
-import { SiblingSwitch } from "./sibling-switch.tsx";
 import { ThinkingView } from "./thinking-view.tsx";
 
 interface ReplyViewProps {

@@ -1,11 +1,16 @@
-// The messages on the path of the open conversation.
+// The messages on the path of the open conversation, or what an empty chat shows instead.
+import { useState } from "preact/hooks";
+
 import { openChat, openPath } from "../chats/chat-store.ts";
 import type { Message, ReplyMessage } from "../chats/conversation.ts";
 import { siblingsOf } from "../chats/message-tree.ts";
+import { live, models } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
+import { Icon } from "../design/icon.tsx";
+import { isFirstRun } from "../first-run/first-run-flow.ts";
+import { FirstRun } from "../first-run/first-run.tsx";
 import { strings } from "../strings/strings.ts";
-import { currentConversation } from "./current-chat.ts";
-import { EmptyThread } from "./empty-thread.tsx";
+import { changeChoice, currentConversation } from "./current-chat.ts";
 import { ReplyView } from "./reply-view.tsx";
 import { RoundView } from "./round-view.tsx";
 import { useStickToBottom } from "./stick-to-bottom.ts";
@@ -53,4 +58,32 @@ function PathMessage({ message, isLast }: { message: Message; isLast: boolean })
 function isReplyOf(round: string) {
   return (message: Message): message is ReplyMessage =>
     message.role === "assistant" && message.reply.round === round;
+}
+
+function EmptyThread() {
+  const text = strings.value.chat;
+  // Once begun, the first run ends with the user's click, not when the model arrives.
+  const [isBegun, setBegun] = useState(false);
+  const isFirst = live.value !== null && isFirstRun(models.value);
+  if (isFirst && !isBegun) setBegun(true);
+  if (isFirst || isBegun) {
+    return (
+      <FirstRun
+        onChat={(model) => {
+          setBegun(false);
+          void changeChoice({ models: [model] });
+          document.querySelector<HTMLElement>("#composer-text")?.focus();
+        }}
+      />
+    );
+  }
+  return (
+    <div class="greeting">
+      <span class="greeting-mark">
+        <Icon name="app" size={40} />
+      </span>
+      <h1>{text.greeting}</h1>
+      <p class="soft">{text.greetingHint}</p>
+    </div>
+  );
 }

@@ -8,7 +8,7 @@ import { Badge } from "../design/badge.tsx";
 import { IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { strings } from "../strings/strings.ts";
-import { prune } from "./message-menu.tsx";
+import { prune } from "./message-actions.tsx";
 import { treeIsOpen } from "./ui-state.ts";
 
 import "./chat-dialogs.css";

@@ -9,8 +9,7 @@ import { showError } from "../design/toast.tsx";
 import { editMessage } from "../replies/ask.ts";
 import { strings } from "../strings/strings.ts";
 import { SentAttachments } from "./attachments.tsx";
-import { MessageMenu } from "./message-menu.tsx";
-import { SiblingSwitch } from "./sibling-switch.tsx";
+import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
 
 interface UserMessageProps {
   message: UserMessage;

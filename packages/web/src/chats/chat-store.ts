@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 
 import { pause } from "../connection/reconnect.ts";
 import { liveReplies } from "../replies/live-replies.ts";
+import { reasonOf } from "../strings/error-message.ts";
 import { ChatStorage } from "./chat-storage.ts";
 import type { Conversation, Folder, Message, Preset } from "./conversation.ts";
 import { openDatabase } from "./database.ts";
@@ -80,7 +81,7 @@ async function open(): Promise<Store> {
     storageState.value = "ready";
     return { storage, tabs };
   } catch (error) {
-    storageState.value = { failed: error instanceof Error ? error.message : String(error) };
+    storageState.value = { failed: reasonOf(error) };
     throw error;
   }
 }

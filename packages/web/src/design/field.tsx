@@ -108,7 +108,7 @@ interface NumberInputProps extends PlainAttributes<HTMLInputElement> {
   onValue: (value: number | null) => void;
 }
 
-export function NumberInput({ value, onValue, ...rest }: NumberInputProps) {
+function NumberInput({ value, onValue, ...rest }: NumberInputProps) {
   const typed = useTypedNumber(value, ({ value: text, valueAsNumber }) => {
     if (text === "") onValue(null);
     else if (Number.isFinite(valueAsNumber)) onValue(valueAsNumber);

@@ -10,7 +10,7 @@ import { bytesText, countText } from "../format/in-language.ts";
 import { useMachine } from "../machine/machine-state.ts";
 import { strings } from "../strings/strings.ts";
 import { hubPart, HubView } from "./hub-view.tsx";
-import { ImportDialog } from "./import-dialog.tsx";
+import { ImportDialog } from "./model-dialogs.tsx";
 import { InstalledView } from "./installed-view.tsx";
 import { JobsPanel } from "./jobs-panel.tsx";
 

@@ -15,8 +15,7 @@ import { bytesText } from "../format/in-language.ts";
 import { strings } from "../strings/strings.ts";
 import { LoadDialog } from "./load-dialog.tsx";
 import { actionsOf, type ModelAction } from "./model-view.ts";
-import { NamesDialog } from "./names-dialog.tsx";
-import { QuantizeDialog } from "./quantize-dialog.tsx";
+import { NamesDialog, QuantizeDialog } from "./model-dialogs.tsx";
 
 type OpenDialog = "load" | "names" | "quantize" | null;
 

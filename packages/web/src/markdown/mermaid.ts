@@ -2,6 +2,7 @@
 // measure text, and the result is shown as an image. mermaid-under-policy.ts patches it for the Content-Security-Policy.
 import mermaid, { type MermaidConfig } from "mermaid";
 
+import { reasonOf } from "../strings/error-message.ts";
 import { toDiagramImage, type DiagramImage } from "./diagram-svg.ts";
 
 export type { DiagramImage };
@@ -45,7 +46,7 @@ async function draw(source: string, isDark: boolean): Promise<Drawn> {
     const { svg } = await mermaid.render(`diagram-${count}`, source, place);
     return { image: toDiagramImage(svg, rules) };
   } catch (error) {
-    return { problem: "source", reason: reasonOf(error) };
+    return { problem: "source", reason: parserMessage(error) };
   } finally {
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== sheet);
     frame.remove();
@@ -67,9 +68,10 @@ function makeLayoutPlace(): { frame: HTMLElement; place: HTMLElement } {
 }
 
 /** The first line of the message says where, and the line "Expecting …" says what; the source is between them. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const lines = message.split("\n").map((line) => line.trim());
+function parserMessage(error: unknown): string {
+  const lines = reasonOf(error)
+    .split("\n")
+    .map((line) => line.trim());
   return [lines[0], lines.find((line) => line.startsWith("Expecting"))].filter(Boolean).join(" ");
 }
 

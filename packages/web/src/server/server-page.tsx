@@ -1,13 +1,25 @@
-// The Server page: its head, and tabs for connecting, activity, settings and the machine.
+// The Server page: the server's state, start button and address, and tabs for connecting, activity, settings and the machine.
+import type { ServerControl, ServerStatus } from "@ingle/protocol";
+
 import { go, linkTo, route } from "../app/router.ts";
+import { useAttempt } from "../connection/attempt.ts";
+import { canManage, client } from "../connection/client.ts";
 import { live } from "../connection/connection.ts";
+import { Badge, type Tone } from "../design/badge.tsx";
+import { Button } from "../design/button.tsx";
+import { CodeWords } from "../design/code-words.tsx";
+import { CopyButton } from "../design/copy-button.tsx";
+import { Icon } from "../design/icon.tsx";
 import { Tabs } from "../design/tabs.tsx";
 import { strings } from "../strings/strings.ts";
 import { ActivityView } from "./activity-view.tsx";
 import { ConnectView } from "./connect-view.tsx";
 import { MachineView } from "./machine-view.tsx";
-import { ServerHead } from "./server-head.tsx";
+import { isOpenToOthers } from "./settings-form.ts";
 import { SettingsView } from "./settings-view.tsx";
+import { startButton } from "./start-button.ts";
+
+import "./server-head.css";
 
 const viewNames = ["connect", "activity", "settings", "machine"] as const;
 
@@ -32,6 +44,111 @@ export function ServerPage() {
           {chosen === "machine" && <MachineView />}
         </Tabs>
       </div>
+    </div>
+  );
+}
+
+const tones: Readonly<Record<ServerStatus, Tone>> = {
+  stopped: "plain",
+  loading: "accent",
+  starting: "accent",
+  running: "good",
+  stopping: "warn",
+  failed: "bad",
+};
+
+function ServerHead({ control }: { control: ServerControl }) {
+  const text = strings.value.server;
+  return (
+    <header class="server-head card">
+      <div class="row row-apart">
+        <div class="row">
+          <h1>{text.title}</h1>
+          <span role="status">
+            <Badge tone={tones[control.status]}>{text.status[control.status]}</Badge>
+          </span>
+        </div>
+        <StartButtonView control={control} />
+      </div>
+      {control.url === null ? (
+        <NoAddress control={control} />
+      ) : (
+        <Address control={control} url={control.url} />
+      )}
+      {control.error !== null && (
+        <p class="server-error" role="alert">
+          {control.error}
+        </p>
+      )}
+      {!control.can_control && (
+        <p class="small soft">
+          <CodeWords text={text.readOnly} />
+        </p>
+      )}
+      {control.can_control && !canManage.value && <p class="small soft">{text.inferenceOnly}</p>}
+    </header>
+  );
+}
+
+function StartButtonView({ control }: { control: ServerControl }) {
+  const text = strings.value.server;
+  const [isSending, attempt] = useAttempt();
+  const button = startButton(control);
+  if (button === null) return null;
+  const { label, action, isBusy } = button;
+  return (
+    <Button
+      kind={action === "stop" ? "danger" : "primary"}
+      icon={action === "stop" ? "stop" : "play"}
+      isBusy={isBusy || isSending}
+      disabled={!canManage.value}
+      onClick={() => action !== null && void attempt(() => client.serverControl[action]({ wait: false }))}
+    >
+      {text.button[label]}
+    </Button>
+  );
+}
+
+function NoAddress({ control: { status, open_requests: open } }: { control: ServerControl }) {
+  const text = strings.value.server;
+  if (status === "stopping") return <p class="soft">{text.stoppingText(open)}</p>;
+  return (
+    <p class="soft">{status === "loading" || status === "starting" ? text.startingText : text.stoppedText}</p>
+  );
+}
+
+function Address({ control, url }: { control: ServerControl; url: string }) {
+  const text = strings.value.server;
+  const { moved_from_port: wanted, status, open_requests: open } = control;
+  const isUnguarded = isOpenToOthers(control.settings) && !control.needs_key;
+  return (
+    <>
+      <dl class="addresses">
+        <AddressRow name={text.address} value={url} copy={text.copyAddress} />
+        <AddressRow name={text.baseUrl} value={`${url}/v1`} copy={text.copyBaseUrl} />
+      </dl>
+      {wanted !== null && <p class="server-note">{text.moved(String(wanted), new URL(url).port)}</p>}
+      {isUnguarded ? (
+        <p class="server-note">
+          <Icon name="error" size={18} />
+          {text.openWithoutKey}
+        </p>
+      ) : (
+        <p class="small soft">{control.needs_key ? text.needsKey : text.needsNoKey}</p>
+      )}
+      {status === "stopping" && <p class="soft">{text.stoppingText(open)}</p>}
+    </>
+  );
+}
+
+function AddressRow({ name, value, copy }: { name: string; value: string; copy: string }) {
+  return (
+    <div>
+      <dt class="small soft">{name}</dt>
+      <dd>
+        <code class="address">{value}</code>
+        <CopyButton text={() => value} label={copy} />
+      </dd>
     </div>
   );
 }

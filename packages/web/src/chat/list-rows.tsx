@@ -1,22 +1,26 @@
-// A conversation in the list, with its menu.
-import { useState } from "preact/hooks";
+// The rows of the list of conversations: a conversation and a folder, each with its menu.
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { go, linkTo } from "../app/router.ts";
 import {
   deleteConversation,
   moveConversation,
+  removeFolder,
   renameConversation,
+  renameFolder,
   restoreConversation,
 } from "../chats/chat-changes.ts";
 import { folders } from "../chats/chat-store.ts";
+import type { Row } from "../chats/conversation-rows.ts";
 import type { Conversation } from "../chats/conversation.ts";
+import { Icon } from "../design/icon.tsx";
 import { memo } from "../design/memo.ts";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
 import { strings } from "../strings/strings.ts";
 import { saveMarkdown } from "./chat-files.ts";
 import { currentConversation } from "./current-chat.ts";
-import { NameInput } from "./name-input.tsx";
 import { listIsOpen } from "./ui-state.ts";
 
 interface RowProps {
@@ -98,4 +102,95 @@ async function remove(conversation: Conversation): Promise<void> {
     text: strings.value.chat.deleted(titleShown(conversation)),
     action: { label: strings.value.app.undo, onAction: () => void restore() },
   });
+}
+
+const closedKey = "ingle-closed-folders";
+
+/** Ids of collapsed folders. */
+export const closedFolders = signal<ReadonlySet<string>>(
+  new Set((localStorage.getItem(closedKey) ?? "").split(" ").filter((id) => id !== "")),
+);
+
+function toggle(id: string): void {
+  const closed = new Set(closedFolders.value);
+  if (!closed.delete(id)) closed.add(id);
+  closedFolders.value = closed;
+  localStorage.setItem(closedKey, [...closed].join(" "));
+}
+
+export function FolderRow({ row }: { row: Extract<Row, { kind: "folder" }> }) {
+  const [isRenaming, setRenaming] = useState(false);
+  const text = strings.value.chat;
+  const { folder, count, isOpen } = row;
+  if (isRenaming) {
+    return (
+      <NameInput
+        label={text.folderName}
+        name={folder.name}
+        onName={(name) => void renameFolder(folder, name)}
+        onEnd={() => setRenaming(false)}
+      />
+    );
+  }
+  return (
+    <div class="folder-row">
+      <button
+        type="button"
+        class="folder-name"
+        aria-expanded={isOpen}
+        aria-label={text.openFolder(folder.name, count)}
+        onClick={() => toggle(folder.id)}
+      >
+        <Icon name={isOpen ? "chevronDown" : "chevronRight"} size={16} />
+        <Icon name="folder" size={18} />
+        <span class="row-title">{folder.name}</span>
+        <span class="folder-count figures">{count}</span>
+      </button>
+      <Menu
+        label={text.folderMenu(folder.name)}
+        icon="more"
+        size="small"
+        items={[
+          { label: text.rename, icon: "edit", onSelect: () => setRenaming(true) },
+          { label: text.removeFolder, icon: "trash", onSelect: () => void removeFolder(folder.id) },
+        ]}
+      />
+    </div>
+  );
+}
+
+interface NameInputProps {
+  label: string;
+  name: string;
+  onName: (name: string) => void;
+  onEnd: () => void;
+}
+
+function NameInput({ label, name, onName, onEnd }: NameInputProps) {
+  const box = useRef<HTMLInputElement>(null);
+  const isOver = useRef(false);
+  useEffect(() => {
+    box.current?.select();
+  }, []);
+  const end = (isSaved: boolean) => {
+    if (isOver.current) return;
+    isOver.current = true;
+    if (isSaved && box.current !== null) onName(box.current.value);
+    onEnd();
+  };
+  return (
+    <input
+      ref={box}
+      type="text"
+      class="input name-input"
+      aria-label={label}
+      defaultValue={name}
+      onBlur={() => end(true)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") end(true);
+        if (event.key === "Escape") end(false);
+        event.stopPropagation();
+      }}
+    />
+  );
 }

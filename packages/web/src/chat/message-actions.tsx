@@ -1,13 +1,45 @@
-// The menu of a message: retry with another model, delete the branch.
-import type { Message } from "../chats/conversation.ts";
-import { pruneBranch } from "../chats/message-changes.ts";
+// Actions of both kinds of messages: stepping through versions, retrying with another model, and deleting.
 import { openChat } from "../chats/chat-store.ts";
+import type { Message } from "../chats/conversation.ts";
+import { chooseMessage, pruneBranch } from "../chats/message-changes.ts";
 import { branchOf } from "../chats/message-tree.ts";
+import { IconButton } from "../design/button.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
 import { retryReply, stopReplies } from "../replies/ask.ts";
 import { strings } from "../strings/strings.ts";
 import { chatModels } from "./current-chat.ts";
+
+export function SiblingSwitch({ message, siblings }: { message: Message; siblings: readonly Message[] }) {
+  if (siblings.length < 2) return null;
+  const text = strings.value.chat;
+  const at = siblings.findIndex(({ id }) => id === message.id);
+  const choose = (step: number) => {
+    const sibling = siblings[at + step];
+    if (sibling !== undefined) void chooseMessage(message.conversationId, sibling.id);
+  };
+  return (
+    <span class="sibling-switch" role="group" aria-label={text.sibling(at + 1, siblings.length)}>
+      <IconButton
+        icon="chevronLeft"
+        size="small"
+        label={text.previousSibling}
+        disabled={at <= 0}
+        onClick={() => choose(-1)}
+      />
+      <span class="figures" aria-hidden="true">
+        {at + 1} / {siblings.length}
+      </span>
+      <IconButton
+        icon="chevronRight"
+        size="small"
+        label={text.nextSibling}
+        disabled={at === siblings.length - 1}
+        onClick={() => choose(1)}
+      />
+    </span>
+  );
+}
 
 export function MessageMenu({ message }: { message: Message }) {
   const text = strings.value.chat;
