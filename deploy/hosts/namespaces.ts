@@ -47,6 +47,8 @@ export interface RunOptions {
 export interface Network extends AsyncDisposable {
   /** Runs a program on a host until it ends, is stopped, or the network is disposed of. */
   run(host: string, program: string, args: readonly string[], options?: RunOptions): Promise<HostProcess>;
+  /** Unplugs a host, or plugs it in again. Nobody is told: its connections stay open and nothing comes through them. */
+  setPlugged(host: string, isPlugged: boolean): Promise<void>;
 }
 
 /**
@@ -87,6 +89,8 @@ export async function removeLeftovers(): Promise<void> {
 class NamespaceNetwork implements Network {
   readonly #name: string;
   readonly #made: string[] = [];
+  /** Each host's end at the bridge. */
+  readonly #ports = new Map<string, string>();
   #groups = 0;
 
   constructor(name: string) {
@@ -101,6 +105,7 @@ class NamespaceNetwork implements Network {
     for (const [index, [host, { address, etc = {} }]] of Object.entries(hosts).entries()) {
       const name = this.#nameOf(host);
       const port = `port${index}`;
+      this.#ports.set(host, port);
       await this.#add(name);
       for (const [file, content] of Object.entries(etc)) await writeEtc(name, file, content);
       await ip("-n", bridge, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name);
@@ -135,6 +140,14 @@ class NamespaceNetwork implements Network {
       stdio: ["ignore", "pipe", "pipe", ...(hasChannel ? (["ipc"] as const) : [])],
     });
     return new HostProcess(path.basename(program), child);
+  }
+
+  async setPlugged(host: string, isPlugged: boolean): Promise<void> {
+    const port = this.#ports.get(host);
+    if (port === undefined) throw new Error(`This network has no host ${host}.`);
+    // Out of the bridge rather than down: the host's own end does not notice either.
+    const bridge = isPlugged ? ["master", "bridge"] : ["nomaster"];
+    await ip("-n", this.#nameOf("bridge"), "link", "set", port, ...bridge);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,7 +5,7 @@ import { z } from "zod";
 const Count = z.int().nonnegative();
 const Seconds = z.number().positive();
 
-export const AutoscalingRules = z.strictObject({
+const Rules = z.strictObject({
   minReplicas: z.int().positive(),
   maxReplicas: z.int().positive(),
   /** Waiting requests of all replicas divided by this is a number of replicas that is wanted (AverageValue); 0 leaves it out. */
@@ -36,6 +36,15 @@ export const AutoscalingRules = z.strictObject({
     })
     .default({ windowSeconds: 300, pods: 0, percent: 100, periodSeconds: 15 }),
 });
+
+export const AutoscalingRules = Rules.refine(
+  ({ minReplicas, maxReplicas }) => minReplicas <= maxReplicas,
+  "minReplicas is larger than maxReplicas",
+).refine(
+  ({ minReplicas, maxReplicas, waitingPerReplica, inFlightPerReplica, kvUsagePercent }) =>
+    minReplicas === maxReplicas || waitingPerReplica + inFlightPerReplica + kvUsagePercent > 0,
+  "no metric decides: set waitingPerReplica, inFlightPerReplica or kvUsagePercent",
+);
 export type AutoscalingRules = z.infer<typeof AutoscalingRules>;
 
 /** All replicas that are ready, together. */
