@@ -63,8 +63,7 @@ function SettingsForm({ settings, isLocked: locked }: { settings: ServerSettings
   return (
     <form class="stack" onSubmit={(event) => void save(event)}>
       <fieldset class="settings-fields" disabled={locked}>
-        <NetworkFields fields={fields} problems={problems} onFields={setFields} />
-        <AllowedFields fields={fields} problems={problems} onFields={setFields} />
+        <SettingsInputs fields={fields} problems={problems} onFields={setFields} />
       </fieldset>
       {isChanged && !locked && (
         <div class="row">
@@ -84,81 +83,43 @@ interface FieldsProps {
   onFields: (fields: SettingsFields) => void;
 }
 
-function problemText(problems: readonly SettingsProblem[], problem: SettingsProblem): string | undefined {
-  return problems.includes(problem) ? strings.value.server.problem[problem] : undefined;
-}
-
-function NetworkFields({ fields, problems, onFields }: FieldsProps) {
+function SettingsInputs({ fields, problems, onFields }: FieldsProps) {
   const text = strings.value.server;
+  const inputOf = (name: SettingsProblem) => ({
+    label: text[name],
+    error: problems.includes(name) ? text.problem[name] : undefined,
+    value: fields[name],
+    onValue: (value: string) => onFields({ ...fields, [name]: value }),
+  });
   return (
     <>
       <SelectField
         label={text.variant}
         hint={text.variantHint}
         value={fields.variant}
-        choices={offeredVariants(fields.variant).map((value) => ({
-          value,
-          label: text.variantName[value],
-        }))}
+        choices={offeredVariants(fields.variant).map((value) => ({ value, label: text.variantName[value] }))}
         onValue={(variant) => onFields(withVariant(fields, variant))}
       />
+      <TextField {...inputOf("port")} hint={text.portHint} inputMode="numeric" />
       <TextField
-        label={text.port}
-        hint={text.portHint}
-        error={problemText(problems, "port")}
-        inputMode="numeric"
-        value={fields.port}
-        onValue={(port) => onFields({ ...fields, port })}
-      />
-      <TextField
-        label={text.host}
+        {...inputOf("host")}
         hint={isOpenToOthers(fields) ? <span class="host-open">{text.openWithoutKey}</span> : text.hostHint}
-        error={problemText(problems, "host")}
         list="server-hosts"
         autocomplete="off"
         spellcheck={false}
-        value={fields.host}
-        onValue={(host) => onFields({ ...fields, host })}
       />
       <datalist id="server-hosts">
         <option value="127.0.0.1" />
         <option value="0.0.0.0" />
       </datalist>
       <TextField
-        label={text.parallel}
+        {...inputOf("parallel")}
         hint={text.parallelHint}
-        error={problemText(problems, "parallel")}
         inputMode="numeric"
         placeholder={text.parallelPlaceholder}
-        value={fields.parallel}
-        onValue={(parallel) => onFields({ ...fields, parallel })}
       />
-    </>
-  );
-}
-
-function AllowedFields({ fields, problems, onFields }: FieldsProps) {
-  const text = strings.value.server;
-  return (
-    <>
-      <TextAreaField
-        label={text.allowHosts}
-        hint={text.allowHostsHint}
-        error={problemText(problems, "allowHosts")}
-        rows={3}
-        spellcheck={false}
-        value={fields.allowHosts}
-        onValue={(allowHosts) => onFields({ ...fields, allowHosts })}
-      />
-      <TextAreaField
-        label={text.allowOrigins}
-        hint={text.allowOriginsHint}
-        error={problemText(problems, "allowOrigins")}
-        rows={3}
-        spellcheck={false}
-        value={fields.allowOrigins}
-        onValue={(allowOrigins) => onFields({ ...fields, allowOrigins })}
-      />
+      <TextAreaField {...inputOf("allowHosts")} hint={text.allowHostsHint} rows={3} spellcheck={false} />
+      <TextAreaField {...inputOf("allowOrigins")} hint={text.allowOriginsHint} rows={3} spellcheck={false} />
     </>
   );
 }

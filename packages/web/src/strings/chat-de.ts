@@ -1,5 +1,5 @@
 // The chat page in German.
-import type { Strings } from "./strings.ts";
+import type { Strings } from "./en.ts";
 
 export const chatDe: Strings["chat"] = {
   newChat: "Neuer Chat",
@@ -85,10 +85,10 @@ export const chatDe: Strings["chat"] = {
   thoughtFor: (time) => `${time} nachgedacht`,
   thought: "Gedanken",
   waiting: "Warten auf das Modell …",
-  stopped: "Angehalten.",
+  stopped: "Gestoppt.",
   interrupted: "Die Seite wurde geschlossen, bevor diese Antwort fertig war.",
   connectionBroke: "Die Verbindung ist abgebrochen, bevor diese Antwort fertig war.",
-  cutByLimit: "Am Tokenlimit angehalten.",
+  cutByLimit: "Am Tokenlimit gestoppt.",
   cutByContext: "Der Kontext ist voll.",
   noText: "Das Modell hat eine leere Antwort gegeben.",
   failed: "Keine Antwort",
@@ -101,13 +101,13 @@ export const chatDe: Strings["chat"] = {
   cached: (count) => `${count} Prompt-Token aus dem Cache`,
   contextLeft: (left, all) => `${left} von ${all} Kontext-Token frei`,
   answerReady: (model) => `${model} hat geantwortet.`,
-  answerStopped: "Die Antwort wurde angehalten.",
+  answerStopped: "Die Antwort wurde gestoppt.",
   answerFailed: (reason) => `Keine Antwort: ${reason}`,
 
   composer: "Nachricht",
   placeholder: "Nachricht schreiben",
   send: "Senden",
-  stop: "Anhalten",
+  stop: "Stoppen",
   attach: "Dateien anhängen",
   dropHere: "Dateien hier ablegen",
   removeAttachment: (name) => `${name} entfernen`,
@@ -141,7 +141,7 @@ export const chatDe: Strings["chat"] = {
     `Diese Unterhaltung hat ${prompt} Token, das Modell wurde aber mit einem Kontext von ${context} geladen.`,
   reloadWith: (tokens) => `Mit ${tokens} Token neu laden`,
   noMoreContext:
-    "Für einen größeren Kontext dieses Modells reicht der Speicher nicht. Beginnen Sie einen neuen Chat oder wählen Sie ein anderes Modell.",
+    "Einen größeren Kontext lässt dieses Modell auf diesem Rechner nicht zu. Beginnen Sie einen neuen Chat oder wählen Sie ein anderes Modell.",
   reloaded: (model) => `${model} ist bereit.`,
 
   tree: "Zweige",
@@ -157,7 +157,7 @@ export const chatDe: Strings["chat"] = {
     composer: "Nachricht schreiben",
     send: "Senden",
     newLine: "Neue Zeile",
-    stop: "Antwort anhalten",
+    stop: "Antwort stoppen",
     editLast: "Ihre letzte Nachricht bearbeiten",
     copyLast: "Letzte Antwort kopieren",
     list: "Unterhaltungen ein- oder ausblenden",

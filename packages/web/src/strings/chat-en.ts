@@ -140,7 +140,7 @@ export const chatEn = {
     `This conversation has ${prompt} tokens, but the model was loaded with a context of ${context}.`,
   reloadWith: (tokens: string) => `Reload with ${tokens} tokens`,
   noMoreContext:
-    "This machine has no memory for a larger context of this model. Start a new chat or choose another model.",
+    "This model cannot have a larger context on this machine. Start a new chat or choose another model.",
   reloaded: (model: string) => `${model} is ready.`,
 
   tree: "Branches",

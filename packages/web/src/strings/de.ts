@@ -1,9 +1,9 @@
 // The page in German. The types make it complete: whatever English has and German lacks does not compile.
 import { chatDe } from "./chat-de.ts";
+import type { Strings } from "./en.ts";
 import { libraryDe } from "./library-de.ts";
 import { samplingDe } from "./sampling-de.ts";
 import { serverDe } from "./server-de.ts";
-import type { Strings } from "./strings.ts";
 
 const app: Strings["app"] = {
   name: "Ingle",
@@ -172,7 +172,7 @@ const text: Strings["text"] = {
   tokens: "Zu erzeugende Token",
   tokensHint: "Das Modell kann früher aufhören.",
   writeOn: "Weiterschreiben",
-  stop: "Anhalten",
+  stop: "Stoppen",
   edit: "Text bearbeiten",
   showTokens: "Token anzeigen",
   clear: "Leeren",

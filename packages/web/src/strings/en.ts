@@ -1,4 +1,4 @@
-// The page in English. The large parts have files of their own.
+// The page in English, which defines the shape of all languages. The large parts have files of their own.
 import type { WireErrorCode } from "@ingle/protocol";
 
 import { chatEn } from "./chat-en.ts";
@@ -202,3 +202,6 @@ export const en = {
   settings,
   text,
 };
+
+/** Every text of the page; texts with parameters are functions. */
+export type Strings = typeof en;

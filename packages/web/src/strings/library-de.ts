@@ -1,5 +1,5 @@
 // The library in German.
-import type { Strings } from "./strings.ts";
+import type { Strings } from "./en.ts";
 
 export const libraryDe: Strings["library"] = {
   title: "Bibliothek",

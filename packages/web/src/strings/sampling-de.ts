@@ -1,5 +1,5 @@
 // The chat's settings in German.
-import type { Strings } from "./strings.ts";
+import type { Strings } from "./en.ts";
 
 export const samplingDe: Strings["sampling"] = {
   panel: "Chat-Einstellungen",

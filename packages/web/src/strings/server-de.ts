@@ -1,5 +1,5 @@
 // The Server page in German.
-import type { Strings } from "./strings.ts";
+import type { Strings } from "./en.ts";
 
 export const serverDe: Strings["server"] = {
   title: "Server",
@@ -7,15 +7,15 @@ export const serverDe: Strings["server"] = {
     start: "Server starten",
     loading: "Modell wird geladen …",
     starting: "Wird gestartet …",
-    stop: "Server anhalten",
-    stopping: "Wird angehalten …",
+    stop: "Server stoppen",
+    stopping: "Wird gestoppt …",
   },
   status: {
-    stopped: "Angehalten",
+    stopped: "Gestoppt",
     loading: "Modell wird geladen",
     starting: "Wird gestartet",
     running: "Läuft",
-    stopping: "Wird angehalten",
+    stopping: "Wird gestoppt",
     failed: "Start fehlgeschlagen",
   },
   stoppedText:
@@ -28,7 +28,7 @@ export const serverDe: Strings["server"] = {
         ? "Eine Anfrage wird noch beantwortet."
         : `${count} Anfragen werden noch beantwortet.`,
   readOnly:
-    "Dieser Server wurde mit `ingle serve` gestartet; halten Sie ihn dort an und ändern Sie ihn dort. `ingle app` hat einen Server, den diese Seite steuern kann.",
+    "Dieser Server wurde mit `ingle serve` gestartet; stoppen oder ändern Sie ihn dort. `ingle app` hat einen Server, den diese Seite steuern kann.",
   inferenceOnly:
     "Mit Ihrem Schlüssel können Sie Modelle nur benutzen. Um den Server zu steuern, brauchen Sie einen Verwaltungsschlüssel.",
   address: "Adresse",
@@ -133,8 +133,8 @@ export const serverDe: Strings["server"] = {
   noLog: "Noch wurde nichts protokolliert.",
   noLogMatch: "Keine Zeile passt.",
 
-  locked: "Der Server läuft mit diesen Einstellungen. Halten Sie ihn an, um sie zu ändern.",
-  lockedBusy: "Sie können diese Einstellungen ändern, sobald der Server angehalten ist.",
+  locked: "Der Server läuft mit diesen Einstellungen. Stoppen Sie ihn, um sie zu ändern.",
+  lockedBusy: "Sie können diese Einstellungen ändern, sobald der Server gestoppt ist.",
   saved: "Gespeichert.",
   save: "Speichern",
   discard: "Verwerfen",
@@ -177,7 +177,7 @@ export const serverDe: Strings["server"] = {
     "Sobald es einen Schlüssel gibt, brauchen Anfragen einen. Ein Verwaltungsschlüssel darf auch Modelle laden, herunterladen und entfernen.",
   noKeys: "Keine Schlüssel: Programme auf diesem Rechner brauchen keinen.",
   noKeysLeft:
-    "Es gibt keinen Schlüssel mehr, deshalb lehnt der Server alle Anfragen ab. Erstellen Sie einen Schlüssel, oder halten Sie den Server an und starten Sie ihn ohne Schlüssel neu.",
+    "Es gibt keinen Schlüssel mehr, deshalb lehnt der Server alle Anfragen ab. Erstellen Sie einen Schlüssel, oder stoppen Sie den Server und starten Sie ihn ohne Schlüssel neu.",
   keyName: "Name",
   keyNamePlaceholder: "Zum Beispiel „Editor“",
   keyScope: "Erlaubt",

@@ -1,10 +1,7 @@
-// The texts of the page in the user's language, such as `strings.value.app.close`. English defines the shape.
+// The texts of the page in the user's language, such as `strings.value.app.close`.
 import { signal } from "@preact/signals";
 
-import { en } from "./en.ts";
-
-/** Every text of the page; texts with parameters are functions. */
-export type Strings = typeof en;
+import { en, type Strings } from "./en.ts";
 
 export const languages = ["en", "de"] as const;
 export type Language = (typeof languages)[number];

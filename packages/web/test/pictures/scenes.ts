@@ -100,7 +100,7 @@ async function go(page: Page, route: string): Promise<void> {
 async function startServer(page: Page): Promise<void> {
   await go(page, "server");
   const start = page.getByRole("button", { name: /Start Server|Server starten/ });
-  const stop = page.getByRole("button", { name: /Stop Server|Server anhalten/ });
+  const stop = page.getByRole("button", { name: /Stop Server|Server stoppen/ });
   await start.or(stop).waitFor();
   if (await start.isVisible()) await start.click();
   await stop.waitFor();
