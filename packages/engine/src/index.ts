@@ -14,8 +14,8 @@ export {
   type DecodeImagesOptions,
 } from "./images/decode-image.ts";
 export { imageBytes, ImageSource, type ImageBytesOptions } from "./images/image-bytes.ts";
-export { readImageHeader, type ImageFormat, type ImageHeader } from "./images/image-header.ts";
-export { imageLimits, type ImageLimits } from "./images/image-limits.ts";
+export { readImageHeader } from "./images/image-header.ts";
+export { imageLimits, type ImageFormat, type ImageHeader, type ImageLimits } from "./images/image-limits.ts";
 export { RgbImage } from "./images/rgb-image.ts";
 export {
   Generation,
@@ -35,8 +35,13 @@ export {
   type PassedOver,
 } from "./library/default-model.ts";
 export { freeBytesOn } from "./library/disk-space.ts";
-export { fetchModel, getModel, type FetchOptions } from "./library/fetch-model.ts";
-export { ensureStarterModel, type EnsureModelOptions } from "./library/get-model.ts";
+export {
+  ensureStarterModel,
+  fetchModel,
+  getModel,
+  type EnsureModelOptions,
+  type FetchOptions,
+} from "./library/fetch-model.ts";
 export type { HubSearchResult } from "./library/hub/hub-api.ts";
 export { importModels, registerModel, type ImportOptions } from "./library/import-model.ts";
 export { listModels, noteUse, projectorInstalledWith, type InstalledModel } from "./library/installed.ts";

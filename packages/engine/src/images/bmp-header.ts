@@ -1,40 +1,40 @@
-// The header of a BMP file: its size, and how its pixels are stored. Numbers are little-endian; a height below zero means
-// that the first row is the upper one.
-import type { ImageSize } from "./image-header.ts";
+// The header of a BMP file: its size, and how its pixels are stored. Numbers are little-endian; a negative height means that
+// the top row comes first.
+import type { ImageSize } from "./image-limits.ts";
 
 export interface BmpHeader extends ImageSize {
-  /** Where the pixels begin, in bytes from the start of the file. */
+  /** Where the pixels start, in bytes from the start of the file. */
   pixelsAt: number;
   bitsPerPixel: 1 | 4 | 8 | 16 | 24 | 32;
   isTopDown: boolean;
-  /** For 1, 4 and 8 bits: where the colours begin, how many there are, and the bytes of one. */
+  /** For 1, 4 and 8 bits: the offset of the colours, their number, and the bytes of each. */
   palette: { at: number; colours: number; bytes: 3 | 4 };
-  /** For 16 and 32 bits: which bits are red, green and blue. */
+  /** For 16 and 32 bits: the masks of red, green and blue. */
   masks: readonly [red: number, green: number, blue: number];
 }
 
 const FILE_HEADER_BYTES = 14;
 /** The oldest header, with sizes of 16 bits. */
 const CORE_HEADER_BYTES = 12;
-/** The common header; longer ones begin like it. */
+/** The common header; longer ones start like it. */
 const INFO_HEADER_BYTES = 40;
 const UNCOMPRESSED = 0;
 const BIT_FIELDS = 3;
 
 const depths = [1, 4, 8, 16, 24, 32] as const;
 
-/** Throws `RangeError` where the bytes end too early. */
+/** Throws `RangeError` if the bytes end too early. */
 export function readBmpSize(view: DataView): ImageSize | undefined {
   const header = readBmpHeader(view);
   return header && { width: header.width, height: header.height };
 }
 
-/** The header, or undefined where it makes no sense. Throws `RangeError` where the bytes end too early. */
+/** The header, or undefined if it is invalid or unsupported. Throws `RangeError` if the bytes end too early. */
 export function readBmpHeader(view: DataView): BmpHeader | undefined {
   const headerBytes = view.getUint32(FILE_HEADER_BYTES, true);
   const pixelsAt = view.getUint32(10, true);
   if (headerBytes === CORE_HEADER_BYTES) return coreHeader(view, pixelsAt);
-  // Run lengths, JPEG and PNG inside of BMP are hardly ever used, and not read here.
+  // Run lengths, and JPEG or PNG inside BMP, are rare and not supported.
   const compression = view.getUint32(30, true);
   if (headerBytes < INFO_HEADER_BYTES || (compression !== UNCOMPRESSED && compression !== BIT_FIELDS))
     return undefined;
@@ -76,13 +76,13 @@ function depthOf(bits: number): BmpHeader["bitsPerPixel"] | undefined {
   return depths.find((depth) => depth === bits);
 }
 
-/** 0 stands for all that the depth can name. */
+/** 0 means as many as the depth allows. */
 function coloursOf(given: number, bitsPerPixel: number): number {
-  const most = bitsPerPixel <= 8 ? 2 ** bitsPerPixel : 0;
-  return given === 0 ? most : Math.min(given, most);
+  const max = bitsPerPixel <= 8 ? 2 ** bitsPerPixel : 0;
+  return given === 0 ? max : Math.min(given, max);
 }
 
-/** Behind the common header, or within a longer one: the place is the same. */
+/** After the common header, or within a longer one: the offset is the same. */
 function masksOf(view: DataView): BmpHeader["masks"] {
   return [view.getUint32(54, true), view.getUint32(58, true), view.getUint32(62, true)];
 }

@@ -1,16 +1,16 @@
-// Decodes BMP files, which sharp does not read: uncompressed, of every depth. An alpha channel is not looked at, like most
-// readers of BMP do. Between bands of rows the event loop has its turn, for there is no thread to do it on.
-import { setImmediate as nextTurn } from "node:timers/promises";
+// Decodes uncompressed BMP files of every depth, which sharp does not support. Like most readers of BMP, it ignores an alpha
+// channel. It runs on the main thread, so it yields to the event loop between bands of rows.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
 import { readBmpHeader } from "./bmp-header.ts";
 import type { BmpHeader } from "./bmp-header.ts";
 import { brokenImage } from "./image-header.ts";
 import type { RgbImage } from "./rgb-image.ts";
 
-/** Pixels between two turns of the event loop: a few milliseconds. */
+/** Pixels between two yields: a few milliseconds. */
 const BAND_PIXELS = 250_000;
 
-/** Throws `image_invalid` for pixels that are missing or stored in a way that is not read. */
+/** Throws `image_invalid` for missing pixels and unsupported kinds of BMP. */
 export async function decodeBmp(bytes: Uint8Array, signal?: AbortSignal): Promise<RgbImage> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const header = readBmpHeader(view);
@@ -28,13 +28,13 @@ export async function decodeBmp(bytes: Uint8Array, signal?: AbortSignal): Promis
     const stored = isTopDown ? row : height - 1 - row;
     readRow(pixelsAt + stored * rowBytes, data.subarray(3 * width * row, 3 * width * (row + 1)));
     if (row % rowsPerBand !== rowsPerBand - 1) continue;
-    await nextTurn();
+    await yieldToEventLoop();
     signal?.throwIfAborted();
   }
   return { width, height, data };
 }
 
-/** Reads the row that begins at `at` into `row`. */
+/** Reads the row that starts at `at` into `row`. */
 type RowReader = (at: number, row: Uint8Array) => void;
 
 function rowReader(view: DataView, header: BmpHeader): RowReader {
@@ -45,8 +45,8 @@ function rowReader(view: DataView, header: BmpHeader): RowReader {
   const bytes = bitsPerPixel / 8;
   return (at, row) => {
     for (let x = 0; 3 * x < row.length; x++) {
-      const place = at + bytes * x;
-      const pixel = bytes === 2 ? view.getUint16(place, true) : view.getUint32(place, true);
+      const offset = at + bytes * x;
+      const pixel = bytes === 2 ? view.getUint16(offset, true) : view.getUint32(offset, true);
       for (const [index, channel] of channels.entries()) row[3 * x + index] = channel(pixel);
     }
   };
@@ -60,7 +60,7 @@ function readBlueGreenRed(view: DataView, at: number, row: Uint8Array): void {
   }
 }
 
-/** Several pixels lie in a byte, the first in the highest bits. What the palette does not have is black. */
+/** A byte may hold several pixels, the first in the highest bits. Colours that the palette lacks are black. */
 function paletteReader(view: DataView, { bitsPerPixel, palette }: BmpHeader): RowReader {
   const perByte = 8 / bitsPerPixel;
   const mask = 2 ** bitsPerPixel - 1;
@@ -77,10 +77,10 @@ function paletteReader(view: DataView, { bitsPerPixel, palette }: BmpHeader): Ro
   };
 }
 
-/** Cuts one colour out of a pixel and stretches it to 0 … 255. A colour without bits is 0. */
+/** Extracts one colour from a pixel and scales it to 0 … 255. A colour without bits is 0. */
 function channelOf(mask: number): (pixel: number) => number {
   if (mask === 0) return () => 0;
   const shift = 31 - Math.clz32(mask & -mask);
-  const most = mask >>> shift;
-  return (pixel) => Math.round((((pixel & mask) >>> shift) * 255) / most);
+  const max = mask >>> shift;
+  return (pixel) => Math.round((((pixel & mask) >>> shift) * 255) / max);
 }

@@ -1,4 +1,4 @@
-// Pictures of every kind come out as they were drawn; files that are damaged, cut off or made to hurt come to a clear error.
+// Images of every format decode to what was drawn; damaged, truncated and malicious files give a clear error.
 import { drawImage, encodeBmp, encodePng, imageFiles, seededRandom } from "@ingle/fixtures";
 import type { ImageFile } from "@ingle/fixtures";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -12,13 +12,13 @@ beforeAll(async () => {
   files = await imageFiles();
 });
 
-/** How far the colours of two pictures of the same size are from each other, on average. */
+/** The average difference between the colours of two images of the same size. */
 function distance(one: RgbImage, other: RgbImage): number {
   const sum = one.data.reduce((total, value, index) => total + Math.abs(value - (other.data[index] ?? 0)), 0);
   return sum / one.data.length;
 }
 
-/** Decodes what may be broken; the result is a whole picture or one of the two errors that are due. */
+/** Decodes a possibly damaged file; the result is a complete image or one of the two expected errors. */
 async function expectPictureOrError(bytes: Uint8Array): Promise<RgbImage | EngineError> {
   try {
     const image = await decodeImage(bytes, { maxPixels: 1_000_000 });
@@ -31,7 +31,7 @@ async function expectPictureOrError(bytes: Uint8Array): Promise<RgbImage | Engin
   }
 }
 
-/** The header of a PNG, and a beginning of its pixels. */
+/** The header of a PNG, and the start of its pixels. */
 function pngOf(width: number, height: number): Buffer {
   const bytes = Buffer.alloc(64);
   bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
@@ -43,7 +43,7 @@ function pngOf(width: number, height: number): Buffer {
 }
 
 describe("an image", () => {
-  it("comes out as it was drawn, whatever its file is like", async () => {
+  it("decodes to what was drawn, from every kind of file", async () => {
     expect(files.length).toBeGreaterThan(20);
     for (const { name, bytes, image: drawn, tolerance } of files) {
       const image = await decodeImage(bytes);
@@ -53,12 +53,12 @@ describe("an image", () => {
     }
   });
 
-  it("is decoded after the one before it, when there are several", async () => {
+  it("is decoded in order with others", async () => {
     const images = await decodeImages(files.map(({ bytes }) => bytes));
     expect(images.map(({ width }) => width)).toEqual(files.map(({ image }) => image.width));
   });
 
-  it("of a kind that is not read is refused, like what is no picture at all", async () => {
+  it("of an unsupported format is refused, like other files", async () => {
     const others = [
       "",
       "BM",
@@ -75,7 +75,7 @@ describe("an image", () => {
 });
 
 describe("limits", () => {
-  it("hold before anything is decoded: of bytes and of pixels", async () => {
+  it("of bytes and pixels are checked before anything is decoded", async () => {
     const png = await encodePng(drawImage("disc", 30, 20));
     await expect(decodeImage(png, { maxBytes: 50 })).rejects.toMatchObject({
       code: "image_too_large",
@@ -96,7 +96,7 @@ describe("limits", () => {
     });
   });
 
-  it("hold for all pictures of a request: their number and their pixels", async () => {
+  it("of a request apply to the number of images and their total pixels", async () => {
     const png = await encodePng(drawImage("disc", 30, 20));
     const three = [png, png, png];
     await expect(decodeImages(three, { maxImages: 2 })).rejects.toMatchObject({ code: "image_too_large" });
@@ -109,12 +109,12 @@ describe("limits", () => {
     await expect(decodeImages([png, png.subarray(0, 60)])).rejects.toMatchObject(second);
   });
 
-  it("cannot be got round by a header that says less than the pixels are", async () => {
+  it("cannot be evaded by a header that claims fewer pixels", async () => {
     const png = await encodePng(drawImage("disc", 30, 20));
-    // The chunk's checksum does not fit any more, either.
+    // The chunk's checksum no longer matches, either.
     png.writeUInt32BE(3, 16);
     await expect(decodeImage(png)).rejects.toMatchObject({ code: "image_invalid" });
-    // A GIF whose frame is larger than its screen grows.
+    // A GIF grows if a frame is larger than its screen.
     const gif = files.find(({ name }) => name === "gif plain")?.bytes ?? Buffer.alloc(0);
     gif.writeUInt16LE(1, 6);
     gif.writeUInt16LE(1, 8);
@@ -123,7 +123,7 @@ describe("limits", () => {
 });
 
 describe("a damaged file", () => {
-  it("that is cut off anywhere is a picture or an error, never more", { timeout: 60_000 }, async () => {
+  it("that is cut off anywhere is an image or an error", { timeout: 60_000 }, async () => {
     const percents = Array.from({ length: 100 }, (_, percent) => percent);
     for (const { name, bytes } of files) {
       const results = await Promise.all(
@@ -136,7 +136,7 @@ describe("a damaged file", () => {
     }
   });
 
-  it("with flipped bits is a picture or an error, never more", { timeout: 60_000 }, async () => {
+  it("with flipped bits is an image or an error", { timeout: 60_000 }, async () => {
     for (const { name, bytes } of files) {
       const random = seededRandom(1, name);
       const trials = Array.from({ length: 60 }, (_, trial) => {
@@ -151,7 +151,7 @@ describe("a damaged file", () => {
     }
   });
 
-  it("that begins like one kind and goes on like another is a picture or an error", async () => {
+  it("that starts like one format and continues like another is an image or an error", async () => {
     for (const beginning of files) {
       for (const rest of files)
         await expectPictureOrError(Buffer.concat([beginning.bytes.subarray(0, 40), rest.bytes.subarray(40)]));
@@ -160,7 +160,7 @@ describe("a damaged file", () => {
 });
 
 describe("decoding", () => {
-  it("rejects with the signal's reason, before and while it runs", async () => {
+  it("rejects with the signal's reason, before it starts and while it runs", async () => {
     const drawn = drawImage("checks", 1500, 1000);
     const reason = new Error("enough");
     for (const large of [await encodePng(drawn), encodeBmp(drawn, { bitsPerPixel: 24 })]) {

@@ -1,13 +1,12 @@
-// Files of pictures become pixels. sharp (libvips) decodes, on threads of its own; it is loaded when the first picture comes,
-// because most programs never see one.
+// Decodes image files to pixels. sharp (libvips) does it on its own threads; it is loaded with the first image, because most
+// programs never decode one.
 import type { Sharp, SharpOptions } from "sharp";
 
 import { EngineError } from "../errors.ts";
 import { decodeBmp } from "./decode-bmp.ts";
 import { brokenImage, readImageHeader } from "./image-header.ts";
-import type { ImageFormat, ImageHeader } from "./image-header.ts";
 import { checkBytes, checkImages, checkSize, checkTotalPixels, imageLimits } from "./image-limits.ts";
-import type { ImageLimits } from "./image-limits.ts";
+import type { ImageFormat, ImageHeader, ImageLimits } from "./image-limits.ts";
 import type { RgbImage } from "./rgb-image.ts";
 
 export interface DecodeImageOptions extends Pick<ImageLimits, "maxBytes" | "maxPixels" | "maxSide"> {
@@ -18,23 +17,23 @@ export interface DecodeImagesOptions extends ImageLimits {
   signal?: AbortSignal | undefined;
 }
 
-/** Decoding 40 megapixels takes a second or two. Files made to take longer, such as JPEGs of a thousand scans, are cut off. */
+/** Decoding 40 megapixels takes a second or two. Files made to take longer, such as JPEGs of a thousand scans, are aborted. */
 const DECODE_SECONDS_MAX = 20;
 
-/** What a model sees through what is transparent: what a page shows. */
+/** The background of transparent pixels, as on a web page. */
 const BACKGROUND = "#ffffff";
 
 /**
- * Decodes the file of one picture: JPEG, PNG, WebP, GIF or BMP, whatever its name or MIME type says.
+ * Decodes an image file: JPEG, PNG, WebP, GIF or BMP, whatever its name or MIME type says.
  *
- * - It is turned upright as its EXIF orientation says.
- * - Of an animation, it is the first frame.
- * - What is transparent lies on white. (The image processors of transformers and llama.cpp's own decoder drop the alpha
- *   channel instead and show what colours are hidden behind it, which are black in many files and noise in some.)
- * - Grey, CMYK and 16 bits per channel become 8-bit RGB. Colour profiles are not applied, as the models were trained.
+ * - The image is rotated upright by its EXIF orientation.
+ * - Of an animation, the first frame is used.
+ * - Transparent pixels get a white background. (The image processors of transformers and llama.cpp's own decoder drop the alpha
+ *   channel instead and show the colours hidden behind it, which are black in many files and noise in some.)
+ * - Grey, CMYK and 16 bits per channel become 8-bit RGB. Colour profiles are not applied, as in the models' training.
  *
- * Throws `image_invalid` for bytes that are no such picture or are damaged, `image_too_large` for more bytes or pixels than
- * the limits, before anything is decoded, and `native_missing` where sharp has no build for this machine.
+ * Throws `image_invalid` for other formats and damaged files, `image_too_large` for more bytes or pixels than the limits,
+ * before anything is decoded, and `native_missing` if sharp has no build for this machine.
  */
 export async function decodeImage(bytes: Uint8Array, options: DecodeImageOptions = {}): Promise<RgbImage> {
   options.signal?.throwIfAborted();
@@ -42,8 +41,8 @@ export async function decodeImage(bytes: Uint8Array, options: DecodeImageOptions
 }
 
 /**
- * Decodes the pictures of one request, one after the other. Throws as `decodeImage`, with the picture's place among them as
- * `image` in the details, and `image_too_large` for too many pictures or pixels together; nothing has been decoded then.
+ * Decodes the images of one request, one after the other. Throws as `decodeImage`, with the image's index as `image` in the
+ * details, and `image_too_large` for too many images or total pixels, before anything is decoded.
  */
 export async function decodeImages(
   files: readonly Uint8Array[],
@@ -55,7 +54,7 @@ export async function decodeImages(
     try {
       return checkedHeader(bytes, options);
     } catch (error) {
-      throw withPlace(error, image);
+      throw withIndex(error, image);
     }
   });
   checkTotalPixels(headers, options);
@@ -64,14 +63,14 @@ export async function decodeImages(
     try {
       images.push(await decodeChecked(files[image] ?? new Uint8Array(), header, options));
     } catch (error) {
-      throw withPlace(error, image);
+      throw withIndex(error, image);
     }
   }
   return images;
 }
 
-/** The same error, with the picture's place among the others. */
-export function withPlace(error: unknown, image: number): unknown {
+/** The error with the image's index in its details. */
+export function withIndex(error: unknown, image: number): unknown {
   if (!EngineError.is(error)) return error;
   const details = { ...error.details, image };
   return new EngineError(error.code, error.message, { cause: error.cause, details });
@@ -102,14 +101,14 @@ async function decodeChecked(
 }
 
 const reading = {
-  // Truncated files and invalid pixels; warnings are about what does not show.
+  // Fails for truncated files and invalid pixels. Warnings are about invisible problems.
   failOn: "error",
   ignoreIcc: true,
   sequentialRead: true,
 } as const satisfies SharpOptions;
 
 async function pixelsOf(image: Sharp, format: ImageFormat): Promise<RgbImage> {
-  // Bytes that are two kinds at once are decoded as the kind whose size was looked at, or not at all.
+  // A file that is valid in two formats is only decoded in the format whose size was checked.
   const found = await image.metadata();
   if (found.format !== format) throw brokenImage(format);
   const { data, info } = await image
@@ -122,7 +121,7 @@ async function pixelsOf(image: Sharp, format: ImageFormat): Promise<RgbImage> {
   return { width: info.width, height: info.height, data };
 }
 
-/** Rejects as soon as the signal does. What was begun on another thread runs to its end, unheard. */
+/** Rejects as soon as the signal is aborted; the work on another thread runs to its end, and its result is ignored. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const done = new AbortController();
@@ -147,7 +146,7 @@ async function loadSharp(): Promise<(typeof import("sharp"))["default"]> {
   } catch (error) {
     sharpLoading = undefined;
     const message =
-      "Images cannot be decoded here: the package sharp has no build for this machine or was left out. Install sharp.";
+      "Images cannot be decoded: the package sharp has no build for this machine or is not installed. Install sharp.";
     throw new EngineError("native_missing", message, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-// Pictures from wherever a program has them: bytes, Blobs, files and data URLs.
+// Images from every source: bytes, Blobs, files and data URLs.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -39,7 +39,7 @@ describe("the bytes of an image", () => {
     for (const source of sources) expect(Buffer.from(await imageBytes(source))).toEqual(bytes);
   });
 
-  it("are not read of a source that has too many, or is no file", async () => {
+  it("are not read from a source that is too large, or not a regular file", async () => {
     const file = path.join(folder, "large.png");
     await writeFile(file, bytes);
     const tooLarge = { code: "image_too_large", details: { bytes: 7, maxBytes: 6 } };
@@ -57,7 +57,7 @@ describe("the bytes of an image", () => {
     for (const url of ["http://127.0.0.1/a.png", "HTTPS://example.com/a.png", "file://example.com/a.png"])
       await expect(imageBytes(url)).rejects.toMatchObject({
         code: "image_invalid",
-        message: expect.stringMatching(/not fetched|no file/),
+        message: expect.stringMatching(/not fetched|is not a file/),
       });
   });
 });

@@ -1,4 +1,4 @@
-// Pictures as programs have them become bytes, within the limits.
+// Reads the bytes of an image from any source, within the limits.
 import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { dataUrlBytes } from "./data-url.ts";
 import { checkBytes } from "./image-limits.ts";
 import type { ImageLimits } from "./image-limits.ts";
 
-/** The bytes of a picture's file, a Blob with them, the path of the file, or a `file:` or `data:` URL. */
+/** The bytes of an image file, a Blob of them, the path of the file, or a `file:` or `data:` URL. */
 export const ImageSource = z.union([
   z.string().min(1),
   z.custom<Uint8Array | ArrayBuffer | Blob | URL>(
@@ -22,13 +22,13 @@ export interface ImageBytesOptions extends Pick<ImageLimits, "maxBytes"> {
   signal?: AbortSignal | undefined;
 }
 
-/** A text that begins like this is no path. */
-const urlBeginning = /^(file|https?):/i;
+/** A text that starts like this is not a path. */
+const urlPattern = /^(file|https?):/i;
 
 /**
- * The bytes of a picture. Texts are taken for paths, unless they begin with `data:`, `file:` or `http:`; so never hand on a
- * text that came from somebody else: `dataUrlBytes` is for those. Nothing is fetched from the network.
- * Throws `image_too_large`, and `image_invalid` for other URLs and for files that are not there or cannot be read.
+ * The bytes of an image. A text is a path unless it starts with `data:`, `file:` or `http:`, so never pass a text from an
+ * untrusted client: use `dataUrlBytes` for those. Nothing is fetched from the network.
+ * Throws `image_too_large`, and `image_invalid` for other URLs and for files that are missing or cannot be read.
  */
 export async function imageBytes(source: ImageSource, options: ImageBytesOptions = {}): Promise<Uint8Array> {
   options.signal?.throwIfAborted();
@@ -40,10 +40,10 @@ export async function imageBytes(source: ImageSource, options: ImageBytesOptions
   }
   const text = String(source);
   if (text.startsWith("data:")) return dataUrlBytes(text, options);
-  const protocol = source instanceof URL ? source.protocol : urlBeginning.exec(text)?.[0].toLowerCase();
+  const protocol = source instanceof URL ? source.protocol : urlPattern.exec(text)?.[0].toLowerCase();
   if (protocol === undefined) return fileBytes(text, options);
   if (protocol === "file:") return fileBytes(pathOf(text), options);
-  const message = `Images are not fetched from ${protocol} URLs. Download the image and hand over its bytes.`;
+  const message = `Images are not fetched from ${protocol} URLs. Download the image and pass its bytes.`;
   throw new EngineError("image_invalid", message);
 }
 
@@ -51,15 +51,15 @@ function pathOf(url: string): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    throw new EngineError("image_invalid", `${url} names no file of this machine.`, { cause });
+    throw new EngineError("image_invalid", `${url} is not a file on this machine.`, { cause });
   }
 }
 
 async function fileBytes(path: string, { signal, ...limits }: ImageBytesOptions): Promise<Buffer> {
   try {
     const found = await stat(path);
-    // Pipes and devices have no size beforehand, and may have no end.
-    if (!found.isFile()) throw new EngineError("image_invalid", `${path} is no file.`);
+    // The size of pipes and devices is unknown, and they may be endless.
+    if (!found.isFile()) throw new EngineError("image_invalid", `${path} is not a regular file.`);
     checkBytes(found.size, limits);
     return await readFile(path, { signal });
   } catch (cause) {

@@ -1,4 +1,4 @@
-// Kinds and sizes, read from the first bytes of real files and of made-up ones.
+// Formats and sizes, read from the first bytes of real and made-up files.
 import { imageFiles } from "@ingle/fixtures";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { EngineError } from "../errors.ts";
 import { readImageHeader } from "./image-header.ts";
 
-/** A JPEG's beginning: SOI and these segments. */
+/** The start of a JPEG: SOI and these segments. */
 function jpeg(...segments: readonly (readonly number[])[]): Buffer {
   return Buffer.from([0xff, 0xd8, ...segments.flat()]);
 }
@@ -20,7 +20,7 @@ function codeOf(bytes: Uint8Array): string {
   }
 }
 
-it("every kind of file says its format and its size as stored", async () => {
+it("every kind of file gives its format and its size as stored", async () => {
   for (const { name, format, bytes, image } of await imageFiles()) {
     const isLying = name.includes("lying");
     const [width, height] = isLying ? [image.height, image.width] : [image.width, image.height];
@@ -38,7 +38,7 @@ it("a header that ends too early is an error, and never a size", async () => {
   }
 });
 
-it("a JPEG's frame is found behind other segments, filled markers and stray bytes", () => {
+it("a JPEG's frame is found after other segments, filled markers and stray bytes", () => {
   const frame = [0xff, 0xc2, 0, 11, 8, 0x01, 0x02, 0x03, 0x04, 1, 1, 0x11, 0];
   const size = { format: "jpeg", width: 0x0304, height: 0x0102 };
   const segment = [0xff, 0xe1, 0, 6, 0xff, 0xc0, 9, 9];
@@ -48,19 +48,19 @@ it("a JPEG's frame is found behind other segments, filled markers and stray byte
   expect(readImageHeader(jpeg(segment, [1, 2, 3], frame))).toEqual(size);
 });
 
-it("a JPEG without a frame before its pixels, or with a segment of no length, is broken", () => {
+it("a JPEG without a frame before its pixels, or with a segment of length 0, is broken", () => {
   for (const marker of [0xda, 0xd9])
     expect(codeOf(jpeg([0xff, marker, 0, 8, 1, 1, 1, 1]))).toBe("image_invalid");
   expect(codeOf(jpeg([0xff, 0xe0, 0, 1]))).toBe("image_invalid");
   expect(codeOf(jpeg([0xff, 0xc0, 0, 11, 8, 0, 0, 0, 5, 1, 1, 0x11, 0]))).toBe("image_invalid");
 });
 
-it("a WebP that is extended says the size of its canvas", () => {
+it("an extended WebP gives the size of its canvas", () => {
   const bytes = Buffer.from("RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x2b\x01\0\x63\0\0", "latin1");
   expect(readImageHeader(bytes)).toEqual({ format: "webp", width: 300, height: 100 });
 });
 
-it("a BMP of the oldest kind is known, compressed ones and impossible depths are broken", () => {
+it("a BMP of the oldest kind is supported, compressed ones and impossible depths are broken", () => {
   const old = Buffer.alloc(26);
   old.write("BM");
   old.writeUInt32LE(12, 14);
@@ -75,7 +75,7 @@ it("a BMP of the oldest kind is known, compressed ones and impossible depths are
   expect(codeOf(compressed)).toBe("image_invalid");
 });
 
-it("any bytes behind a known beginning are a size or an error", async () => {
+it("any bytes after a known signature are a size or an error", async () => {
   const beginnings = (await imageFiles()).map(({ bytes }) => bytes.subarray(0, 24));
   fc.assert(
     fc.property(

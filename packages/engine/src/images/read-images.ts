@@ -1,8 +1,8 @@
-// The pictures of one request, from wherever the caller has them to their pixels. Used by generate().
+// Reads and decodes the images of one request.
 import { z } from "zod";
 
 import { EngineError } from "../errors.ts";
-import { decodeImages, withPlace } from "./decode-image.ts";
+import { decodeImages, withIndex } from "./decode-image.ts";
 import { imageBytes, ImageSource } from "./image-bytes.ts";
 import { checkImages } from "./image-limits.ts";
 import type { RgbImage } from "./rgb-image.ts";
@@ -10,8 +10,8 @@ import type { RgbImage } from "./rgb-image.ts";
 const ImageSources = z.union([z.array(ImageSource), ImageSource.transform((one) => [one])]);
 
 /**
- * Reads and decodes one picture or several, in their order. Throws `invalid_request` for what is no source of a picture, and
- * what `imageBytes` and `decodeImages` throw, with the picture's place among them as `image` in the details.
+ * Reads and decodes one image or several, in order. Throws `invalid_request` for an invalid source, and as `imageBytes` and
+ * `decodeImages`, with the image's index as `image` in the details.
  */
 export async function readImages(
   images: ImageSource | readonly ImageSource[],
@@ -21,7 +21,7 @@ export async function readImages(
   if (!sources.success) {
     throw new EngineError(
       "invalid_request",
-      "images: an image is a path, a file: or data: URL, a Buffer or Uint8Array, or a Blob; several are a list of those.",
+      "images: must be a path, a file: or data: URL, a Buffer or Uint8Array, or a Blob, or an array of those.",
       { cause: sources.error, details: { param: "images" } },
     );
   }
@@ -31,7 +31,7 @@ export async function readImages(
     try {
       files.push(await imageBytes(source, { signal }));
     } catch (error) {
-      throw withPlace(error, image);
+      throw withIndex(error, image);
     }
   }
   return decodeImages(files, { signal });

@@ -1,18 +1,18 @@
-// Pictures as the engine takes them: pixels, already decoded. Whoever has a file or a data URL decodes it before.
+// The engine's form of an image: decoded pixels.
 import { z } from "zod";
 
-/** Longest side and most pixels of a picture; the native engine computes with no more. */
+/** The native engine's limits of an image's longer side and of its pixels. */
 export const imageSideMax = 16_384;
 export const imagePixelsMax = 2 ** 26;
 
-/** Pictures in one conversation: each may become a dozen tiles, and the context has room for few. */
+/** Images in one conversation: each may become a dozen tiles, and few of these fit into the context. */
 export const imagesMax = 64;
 
 export const RgbImage = z
   .object({
     width: z.int().min(1).max(imageSideMax),
     height: z.int().min(1).max(imageSideMax),
-    /** Rows from top to bottom, three bytes a pixel: red, green, blue. */
+    /** Rows from top to bottom, three bytes per pixel: red, green, blue. */
     data: z.custom<Uint8Array>((data) => data instanceof Uint8Array, "bytes"),
   })
   .refine(({ width, height }) => width * height <= imagePixelsMax, `at most ${imagePixelsMax} pixels`)

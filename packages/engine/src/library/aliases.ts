@@ -1,4 +1,4 @@
-// Names of the user's own for models that are there. Used by `ingle pull --alias`, `ingle alias` and the server.
+// Aliases: the user's own names for installed models.
 import { EngineError } from "../errors.ts";
 import { findInstalled, takenIds } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
@@ -7,15 +7,15 @@ import { checkAlias } from "./model-spec.ts";
 import { libraryPaths } from "./paths.ts";
 
 /**
- * Lets `alias` stand for the model of this id or alias from now on, whatever it stood for before. Resolves with the model's
- * id. Throws `invalid_request` for a name that is none or is a model's id, `model_not_found`, `library_invalid`, `disk_full`
+ * Makes `alias` a name of the model with this id or alias, even if it was a name of another model. Resolves with the model's id.
+ * Throws `invalid_request` for an invalid alias or one that is a model's id, `model_not_found`, `library_invalid`, `disk_full`
  * or the signal's reason.
  */
 export async function addAlias(alias: string, name: string, options: LibraryOptions = {}): Promise<string> {
   checkAlias(alias, await takenIds(options));
   const model = await findInstalled(name, options);
   if (model === undefined) {
-    const message = `There is no model called "${name}" here that could get a name. Pull or import it first.`;
+    const message = `There is no model called "${name}" here. Pull or import it before giving it an alias.`;
     throw new EngineError("model_not_found", message);
   }
   await updateManifest(
@@ -27,8 +27,8 @@ export async function addAlias(alias: string, name: string, options: LibraryOpti
 }
 
 /**
- * Forgets the alias; its model stays. Resolves with the id that it stood for. Throws `model_not_found` for a name that
- * nothing has, `library_invalid`, `disk_full` or the signal's reason.
+ * Removes the alias; its model stays. Resolves with the model's id. Throws `model_not_found` for an unknown alias,
+ * `library_invalid`, `disk_full` or the signal's reason.
  */
 export async function removeAlias(alias: string, options: LibraryOptions = {}): Promise<string> {
   let id: string | undefined;
@@ -43,6 +43,6 @@ export async function removeAlias(alias: string, options: LibraryOptions = {}): 
   if (id !== undefined) return id;
   throw new EngineError(
     "model_not_found",
-    `No model has the name "${alias}". \`ingle list\` shows who has one.`,
+    `No model has the alias "${alias}". \`ingle list\` shows all aliases.`,
   );
 }

@@ -1,14 +1,14 @@
-// Which of a repository's models is meant: the one that was named, else Q4_K_M, else the best that fits the memory. Pure.
+// Chooses one of a repository's models: the named one, else Q4_K_M, else the best that fits into memory.
 import { EngineError } from "../errors.ts";
 import type { FileGroup, ListedFile } from "./gguf-files.ts";
 import { quantizationDefault } from "./quantization.ts";
 
-/** What of the memory weights may take: the rest is for the system, the context and what it computes in. */
+/** The share of memory that weights may take; the rest is for the system, the context and compute buffers. */
 const weightsShareMax = 0.75;
 
 /**
- * Throws `model_not_found` when there is no such model (and says what there is), `invalid_request` when several fit the
- * name, and `out_of_memory` when nothing was named and none fits.
+ * Throws `model_not_found` if there is no such model (naming those there are), `invalid_request` if several match the name, and
+ * `out_of_memory` if none was named and none fits.
  */
 export function chooseModel<File extends ListedFile>(
   groups: readonly FileGroup<File>[],
@@ -23,19 +23,19 @@ export function chooseModel<File extends ListedFile>(
   throw tooLarge(repo, smallest, memoryBytes);
 }
 
-/** Q4_K_M where it fits the memory, else the best that does; undefined when none fits. */
+/** Q4_K_M if it fits into memory, else the best that does; undefined if none fits. */
 export function preferred<Model extends { quantization: string | null | undefined; sizeBytes: number }>(
   models: readonly Model[],
   memoryBytes: number,
 ): Model | undefined {
-  const room = memoryBytes * weightsShareMax;
-  const fitting = models.filter((model) => model.sizeBytes <= room);
+  const weightsMax = memoryBytes * weightsShareMax;
+  const fitting = models.filter((model) => model.sizeBytes <= weightsMax);
   const usual = fitting.find((model) => model.quantization === quantizationDefault);
-  // More bytes are more of what the model knew, whatever the names say.
+  // A larger file keeps more of the original model, whatever its name.
   return usual ?? fitting.toSorted((a, b) => b.sizeBytes - a.sizeBytes)[0];
 }
 
-/** How a group is called behind the colon: by its quantization where that says enough, else by its file's name. */
+/** The part of a model's id after the colon: its quantization if that is unique, else its file's name. */
 export function choiceName<File extends ListedFile>(
   group: FileGroup<File>,
   groups: readonly FileGroup<File>[],
@@ -57,7 +57,7 @@ function named<File extends ListedFile>(
   if (byQuantization.length > 0) return only(byQuantization, repo, choice);
   if (groups.length === 0) throw nothing(repo);
   const there = groups.map((group) => choiceName(group, groups)).join(", ");
-  const message = `${repo} has no model "${choice}". It has ${there}; write one of them behind the colon.`;
+  const message = `${repo} has no model "${choice}". It has ${there}; write one of them after the colon.`;
   throw new EngineError("model_not_found", message, { details: { repo, choice } });
 }
 
@@ -70,12 +70,12 @@ function only<File extends ListedFile>(
   if (first === undefined) throw nothing(repo);
   if (second === undefined) return first;
   const names = groups.map((group) => `${repo}:${group.stem}`).join(", ");
-  const message = `${repo} has several models of ${choice}. Name one: ${names}.`;
+  const message = `${repo} has several models called ${choice}. Choose one: ${names}.`;
   throw new EngineError("invalid_request", message, { details: { repo, choice } });
 }
 
 function nothing(repo: string): EngineError {
-  const message = `${repo} holds no GGUF model. Look for another repository with \`ingle search\`.`;
+  const message = `${repo} has no GGUF model. Find another repository with \`ingle search\`.`;
   return new EngineError("model_not_found", message, { details: { repo } });
 }
 
@@ -83,7 +83,7 @@ function tooLarge(repo: string, smallest: FileGroup<ListedFile>, memoryBytes: nu
   const name = smallest.quantization ?? smallest.stem;
   const message =
     `The smallest model of ${repo}, ${name}, has ${gigabytes(smallest.sizeBytes)}, and this machine has ` +
-    `${gigabytes(memoryBytes)} of memory. Take a smaller model, or name it with its quantization (${repo}:${name}) to try all the same.`;
+    `${gigabytes(memoryBytes)} of memory. Choose a smaller model, or name its quantization (${repo}:${name}) to try anyway.`;
   return new EngineError("out_of_memory", message, {
     details: { repo, sizeBytes: smallest.sizeBytes, memoryBytes },
   });

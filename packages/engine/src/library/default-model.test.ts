@@ -1,4 +1,4 @@
-// What is taken when nobody names a model: by what is here, and by how the hub answers.
+// The default model, by the installed models and the hub's responses.
 import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -15,9 +15,9 @@ import { FakeHub } from "./testing/fake-hub.ts";
 
 const small = ["2.6B", "1.2B", "700M", "350M"] as const;
 const repoOf = (size: string): string => `LiquidAI/LFM2-${size}-GGUF`;
-/** More than is read of a header. */
+/** More than is read from a header. */
 const weightsBytes = 400_000;
-/** Memory in which the largest of them has room by far. */
+/** Enough memory for the largest recommended model. */
 const plenty = 16e9;
 
 let user: string;
@@ -49,7 +49,7 @@ function optionsOf(more: DefaultModelOptions = {}): DefaultModelOptions {
 const chosen = async (more?: DefaultModelOptions): Promise<DefaultModel> =>
   await defaultModel(optionsOf(more));
 
-/** A model outside our folder, known by its name. */
+/** A model outside Ingle's folder, imported in place. */
 async function bring(name: string, gguf: FakeGgufOptions = {}): Promise<string> {
   const file = path.join(user, `${name}.gguf`);
   await writeFile(file, fakeGguf(gguf));
@@ -57,7 +57,7 @@ async function bring(name: string, gguf: FakeGgufOptions = {}): Promise<string> 
   return file;
 }
 
-/** The models as they were used, the last one last. */
+/** Records uses of the models, the last one last. */
 async function use(...ids: string[]): Promise<void> {
   const lastUsed = Object.fromEntries(
     ids.map((id, day) => [id, new Date(Date.UTC(2026, 0, 1 + day)).toISOString()]),
@@ -74,8 +74,8 @@ async function placeStarter(): Promise<string> {
   return file;
 }
 
-describe("the model used last", () => {
-  test("is taken, and nobody is asked", async () => {
+describe("the last used model", () => {
+  test("is chosen without a request", async () => {
     const file = await bring("mine");
     await bring("other");
     await use("other", "mine");
@@ -84,7 +84,7 @@ describe("the model used last", () => {
     expect(hub.requests).toEqual([]);
   });
 
-  test("that is gone is named, and the one before it is taken", async () => {
+  test("is reported if it is missing, and the one before it is chosen", async () => {
     await bring("older");
     await rm(await bring("gone"));
     await writeFile(await bring("damaged"), Buffer.alloc(fakeGguf().length));
@@ -96,21 +96,21 @@ describe("the model used last", () => {
     });
   });
 
-  test("that is gone without another one is named, and a first model is taken", async () => {
+  test("is reported if it is missing and there is no other, and a recommended model is chosen", async () => {
     await rm(await bring("gone"));
     await use("gone");
     expect(await chosen()).toMatchObject({ reason: "recommended", lost: ["gone"] });
   });
 
-  test("that is gone is named too where nothing else can be had", async () => {
+  test("is reported if it is missing and no other model is available", async () => {
     await rm(await bring("gone"));
     await use("gone");
     await expect(chosen({ isOffline: true })).rejects.toThrow(
-      /^gone, which was used last, is gone or damaged\. /,
+      /^gone, the last used model, is missing or damaged\. /,
     );
   });
 
-  test("that only makes vectors is passed over", async () => {
+  test("is skipped if it is an embedding model", async () => {
     await bring("chat");
     await bring("vectors", { architecture: "bert", poolingType: 2 });
     await use("chat", "vectors");
@@ -118,8 +118,8 @@ describe("the model used last", () => {
   });
 });
 
-describe("a model that was not used yet", () => {
-  test("is taken when it is the person's own, the one added last first", async () => {
+describe("an unused model", () => {
+  test("is chosen if the user added it, the last added first", async () => {
     await bring("first");
     await new Promise((resolve) => setTimeout(resolve, 2)); // its date has milliseconds
     await bring("second");
@@ -128,7 +128,7 @@ describe("a model that was not used yet", () => {
     expect(hub.requests).toEqual([]);
   });
 
-  test("is not taken when it is another program's, or a starter model that nobody asked for", async () => {
+  test("is not chosen if it is another program's, or a starter model that was not pulled", async () => {
     const studio = path.join(user, ".lmstudio/models/acme/m-GGUF");
     await mkdir(studio, { recursive: true });
     await writeFile(path.join(studio, "m-Q8_0.gguf"), fakeGguf());
@@ -137,40 +137,43 @@ describe("a model that was not used yet", () => {
   });
 });
 
-describe("with nothing here", () => {
+describe("without installed models", () => {
   test.each([
     [16e9, "2.6B"],
     [8e9, "2.6B"],
     [4e9, "1.2B"],
     [2e9, "350M"],
-  ])("and %d bytes of memory it is LFM2 %s, of which only the header is read", async (memoryBytes, size) => {
-    expect(await chosen({ memoryBytes })).toMatchObject({
-      reason: "recommended",
-      lost: [],
-      located: { kind: "hub", id: `${repoOf(size)}:Q4_K_M` },
-    });
-    expect(hub.byteRequests.map(({ url }) => url?.split("?")[0])).toEqual([
-      `/${repoOf(size)}/LFM2-${size}-Q4_K_M.gguf`,
-    ]);
-    expect(hub.bytesSent).toBeLessThan(weightsBytes);
-  });
+  ])(
+    "and with %d bytes of memory it is LFM2 %s, of which only the header is read",
+    async (memoryBytes, size) => {
+      expect(await chosen({ memoryBytes })).toMatchObject({
+        reason: "recommended",
+        lost: [],
+        located: { kind: "hub", id: `${repoOf(size)}:Q4_K_M` },
+      });
+      expect(hub.byteRequests.map(({ url }) => url?.split("?")[0])).toEqual([
+        `/${repoOf(size)}/LFM2-${size}-Q4_K_M.gguf`,
+      ]);
+      expect(hub.bytesSent).toBeLessThan(weightsBytes);
+    },
+  );
 
-  test("a model whose header asks for too much memory makes room for a smaller one", async () => {
+  test("a smaller model is chosen if the header of one demands too much memory", async () => {
     hub.add(offer("1.2B", { kvHeads: Array.from({ length: 100 }, () => 8) }));
     expect(await chosen({ memoryBytes: 4e9 })).toMatchObject({ located: { id: `${repoOf("700M")}:Q4_K_M` } });
   });
 
-  test("a mirror that has only some of them gives one of these", async () => {
+  test("one that a mirror has is chosen if it has only some", async () => {
     await using mirror = await FakeHub.start(offer("700M"));
     const env = { ...optionsOf().env, HF_ENDPOINT: mirror.url };
     expect(await chosen({ env })).toMatchObject({ located: { id: `${repoOf("700M")}:Q4_K_M` } });
   });
 });
 
-describe("it is the starter model", () => {
+describe("the starter model is chosen", () => {
   const starter = { kind: "npm", id: starterModel.id };
 
-  test("after 3 seconds when the hub is silent", async () => {
+  test("after 3 seconds if the hub does not respond", async () => {
     hub.intercept = () => true;
     const begin = performance.now();
     const insteadOf = { why: "silent", repo: repoOf("2.6B"), afterMs: 3000 };
@@ -180,7 +183,7 @@ describe("it is the starter model", () => {
     expect(elapsed).toBeLessThan(3900);
   });
 
-  test("when the hub tells of the model, and is silent about its bytes", async () => {
+  test("if the hub describes the model, but does not send its bytes", async () => {
     hub.interceptBytes = () => true;
     expect(await chosen({ hubAnswerMaxMs: 1500 })).toMatchObject({
       insteadOf: { why: "silent" },
@@ -189,7 +192,7 @@ describe("it is the starter model", () => {
     expect(hub.byteRequests.length).toBe(1);
   });
 
-  test("when the hub cannot be reached", async () => {
+  test("if the hub cannot be reached", async () => {
     await using closed = await FakeHub.start();
     const env = { ...optionsOf().env, HF_ENDPOINT: closed.url };
     await closed[Symbol.asyncDispose]();
@@ -199,7 +202,7 @@ describe("it is the starter model", () => {
     });
   });
 
-  test("when the hub refuses, or has none of them", async () => {
+  test("if the hub refuses, or has none of the recommended models", async () => {
     hub.intercept = (_, response) => {
       response.writeHead(403).end();
       return true;
@@ -214,12 +217,12 @@ describe("it is the starter model", () => {
     expect(empty.requests.length).toBeGreaterThanOrEqual(small.length);
   });
 
-  test("when the memory is too small for the others: the hub is not even asked", async () => {
+  test("without a request to the hub if memory is too small for the others", async () => {
     expect(await chosen({ memoryBytes: 1e9 })).toMatchObject({ insteadOf: { why: "memory" } });
     expect(hub.requests).toEqual([]);
   });
 
-  test("offline, where it is here; where it is not, that is an error which says what to do", async () => {
+  test("offline if it is installed; otherwise the error says what to do", async () => {
     const error: unknown = await chosen({ isOffline: true }).catch((reason: unknown) => reason);
     if (!EngineError.is(error)) throw error;
     expect(error.code).toBe("model_not_found");
@@ -233,7 +236,7 @@ describe("it is the starter model", () => {
   });
 });
 
-test("getModel() is its file without a name, and that of a name", async () => {
+test("getModel() returns the default model's file without a name, and the file of a name", async () => {
   const file = await bring("mine");
   const other = await bring("other");
   await use("mine");
@@ -243,7 +246,7 @@ test("getModel() is its file without a name, and that of a name", async () => {
   expect(fetched).toBe(path.join(user, "ingle/models", repoOf("350M"), "LFM2-350M-Q4_K_M.gguf"));
 });
 
-test("who gives up while the hub is asked is told so at once", async () => {
+test("an abort during a request to the hub rejects at once", async () => {
   hub.intercept = () => true;
   const reason = new Error("enough");
   const begin = performance.now();
@@ -257,7 +260,7 @@ test("who gives up while the hub is asked is told so at once", async () => {
   expect(performance.now() - begin).toBeLessThan(2500);
 });
 
-test("settings of the hub that are wrong are an error, and not a silent hub", async () => {
+test("wrong settings of the hub are an error", async () => {
   const env = { ...optionsOf().env, HF_ENDPOINT: "no address" };
   await expect(chosen({ env })).rejects.toMatchObject({ code: "invalid_request" });
 });

@@ -1,5 +1,5 @@
-// Which model is taken where nobody named one: the one that was used last; where there is none, a small one of the hub that
-// this machine has room for; where the hub is silent, the starter model. Used by the command line of the server.
+// The model to use if none is named: the last used one; else a small one of the hub that fits into memory; else, if the hub
+// is not available, the starter model.
 import { EngineError } from "../errors.ts";
 import { listModels, type InstalledModel } from "./installed.ts";
 import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
@@ -10,52 +10,52 @@ import { libraryPaths } from "./paths.ts";
 import { describeModel } from "./search-hub.ts";
 import { starterModel } from "./starter.ts";
 
-/** The model, why it was taken, and what was passed over. */
+/** The model, the reason for it, and the models that were skipped. */
 export type DefaultModel = {
   located: LocatedModel;
-  /** Ids of models that were used later than this one and are gone, or damaged; the last one used first. */
+  /** Ids of models that were used more recently and are missing or damaged; most recently used first. */
   lost: readonly string[];
 } & (
   | { reason: "used-last" }
-  /** None has been used yet: the one that was added last. */
+  /** None has been used yet: the last added one. */
   | { reason: "added-last" }
-  /** Nothing is here: the largest recommended model that the memory has room for. */
+  /** No model is installed: the largest recommended one that fits into memory. */
   | { reason: "recommended" }
   | { reason: "starter"; insteadOf: PassedOver }
 );
 
-/** Why it is the starter model and none of the hub's: `repo` is what would have been taken. */
+/** Why the starter model was chosen instead of one of the hub; `repo` is the one that would have been chosen. */
 export type PassedOver =
   | { why: "offline"; repo: string | undefined }
   | { why: "silent"; repo: string; afterMs: number }
-  /** The hub answered with this. */
+  /** The hub responded with this error. */
   | { why: "refused"; repo: string; error: EngineError }
   | { why: "memory" };
 
 export interface DefaultModelOptions extends LibraryOptions {
-  /** Milliseconds in which the hub must have said all that is asked of it. Default 3,000. */
+  /** The time limit, in milliseconds, for all requests to the hub. Default 3,000. */
   hubAnswerMaxMs?: number | undefined;
 }
 
-/** Longer than a healthy network takes, and no longer than a person waits for a first answer without wondering. */
+/** Longer than a healthy network needs, and short enough that a user does not wonder what happens. */
 const hubAnswerMaxMs = 3_000;
 
-/** Of all the memory, for a model that nobody chose: the rest is for the system and for what else the person runs. */
+/** The share of memory for a model that the user did not choose; the rest is for the system and other programs. */
 const memoryShareMax = 0.5;
 
-/** Instruct models for small machines, the most able first, and about what each needs; its header tells that exactly. */
+/** Instruct models for small machines, the most capable first, with their approximate memory; the header gives it exactly. */
 const recommended = [
   { repo: "LiquidAI/LFM2-2.6B-GGUF", aboutBytes: 2.4e9 },
   { repo: "LiquidAI/LFM2-1.2B-GGUF", aboutBytes: 1.4e9 },
   { repo: "LiquidAI/LFM2-700M-GGUF", aboutBytes: 1.15e9 },
   { repo: "LiquidAI/LFM2-350M-GGUF", aboutBytes: 0.9e9 },
 ];
-/** Below it answers become much worse, above it downloads longer. */
+/** Smaller ones are much worse, larger ones take longer to download. */
 const recommendedQuantization = "Q4_K_M";
 
 /**
- * Looks at what is here, and asks the hub only where that is nothing. Fetches no model. Throws `model_not_found` (nothing is
- * here, and nobody may be asked), `invalid_request` (the hub's settings), `library_invalid` or the signal's reason.
+ * Chooses an installed model, and contacts the hub only if there is none. Downloads nothing. Throws `model_not_found` (no model
+ * is installed, and Ingle is offline), `invalid_request` (the hub's settings), `library_invalid` or the signal's reason.
  */
 export async function defaultModel(options: DefaultModelOptions = {}): Promise<DefaultModel> {
   options.signal?.throwIfAborted();
@@ -81,40 +81,41 @@ async function ownModel(options: LibraryOptions): Promise<Own> {
   const latestFirst = Object.entries(lastUsed).toSorted(([, a], [, b]) => Date.parse(b) - Date.parse(a));
   for (const [id] of latestFirst) {
     const model = models.find((candidate) => candidate.id === id);
-    const answers = model === undefined ? undefined : await canAnswer(model);
-    if (model === undefined || answers === undefined) lost.push(id);
-    else if (answers) return { found: { model, reason: "used-last" }, lost };
+    const isUsable = model === undefined ? undefined : await canGenerate(model);
+    if (model === undefined || isUsable === undefined) lost.push(id);
+    else if (isUsable) return { found: { model, reason: "used-last" }, lost };
   }
   for (const model of added(models)) {
-    if (await canAnswer(model)) return { found: { model, reason: "added-last" }, lost };
+    if (await canGenerate(model)) return { found: { model, reason: "added-last" }, lost };
   }
   return { found: undefined, lost };
 }
 
-/** Models that somebody brought here and that were not used since, the last one first; none of other programs. */
+/** Ingle's own and imported models that were never used, the last added first. */
 function added(models: readonly InstalledModel[]): InstalledModel[] {
   const time = ({ addedAt }: InstalledModel): number => addedAt?.getTime() ?? 0;
-  // A starter model that nobody asked for came with the tests, or with a library that was copied.
-  const isAsked = ({ id, addedAt }: InstalledModel): boolean => id !== starterModel.id || addedAt !== null;
+  // A starter model without a date was not pulled: it came with the tests, or with a copied library.
+  const isRequested = ({ id, addedAt }: InstalledModel): boolean =>
+    id !== starterModel.id || addedAt !== null;
   return models
     .filter((model) => model.place === "ingle" || model.place === "import")
-    .filter((model) => model.lastUsedAt === null && isAsked(model))
+    .filter((model) => model.lastUsedAt === null && isRequested(model))
     .toSorted((a, b) => time(b) - time(a));
 }
 
 /** Undefined for a model that cannot be read any more. */
-async function canAnswer({ path }: InstalledModel): Promise<boolean | undefined> {
+async function canGenerate({ path }: InstalledModel): Promise<boolean | undefined> {
   try {
     return !(await peekFile(path)).isEmbedder;
   } catch {
-    return undefined; // gone since the folder was read, closed to us, or damaged: the caller tells
+    return undefined; // missing by now, not readable, or damaged: the caller reports it
   }
 }
 
-/** The largest recommended model that the memory has room for, or why there is none. */
+/** The largest recommended model that fits into memory, or the reason for none. */
 async function modelOfHub(options: DefaultModelOptions): Promise<{ located: LocatedModel } | PassedOver> {
-  const room = memoryOf(options) * memoryShareMax;
-  const repos = recommended.filter(({ aboutBytes }) => aboutBytes <= room).map(({ repo }) => repo);
+  const memoryMax = memoryOf(options) * memoryShareMax;
+  const repos = recommended.filter(({ aboutBytes }) => aboutBytes <= memoryMax).map(({ repo }) => repo);
   if (mustStayOffline(options)) return { why: "offline", repo: repos[0] };
   const afterMs = options.hubAnswerMaxMs ?? hubAnswerMaxMs;
   const limit = AbortSignal.timeout(afterMs);
@@ -123,25 +124,25 @@ async function modelOfHub(options: DefaultModelOptions): Promise<{ located: Loca
   for (const repo of repos) {
     try {
       const { located, memoryBytes } = await offered(repo, { ...options, signal });
-      if (memoryBytes <= room) return { located };
+      if (memoryBytes <= memoryMax) return { located };
     } catch (error) {
       options.signal?.throwIfAborted();
       if (limit.aborted) return { why: "silent", repo: repos[0] ?? repo, afterMs };
       if (!EngineError.is(error) || error.code === "invalid_request") throw error;
       passedOver = { why: "refused", repo, error };
-      if (error.code !== "model_not_found") return passedOver; // else a mirror, which may have another one
+      if (error.code !== "model_not_found") return passedOver; // a mirror may lack this one and have another
     }
   }
   return passedOver;
 }
 
-/** A recommended model and the memory it needs. Throws as `locateModel` and `describeModel` do. */
+/** A recommended model and the memory it needs. Throws as `locateModel` and `describeModel`. */
 async function offered(
   repo: string,
   options: LibraryOptions,
 ): Promise<{ located: LocatedModel; memoryBytes: number }> {
   const located = await locateModel(`${repo}:${recommendedQuantization}`, options);
-  // Another program brought it here already.
+  // Another program has already downloaded it.
   if (located.kind !== "hub") return { located, memoryBytes: 0 };
   const facts = await describeModel(located.found, options);
   return { located, memoryBytes: memoryNeed(located.found.group.sizeBytes, facts) };
@@ -152,10 +153,10 @@ async function starter(options: LibraryOptions, lost: readonly string[]): Promis
     return await locateModel(starterModel.id, options);
   } catch (error) {
     if (!mustStayOffline(options) || !EngineError.is(error) || error.code !== "model_not_found") throw error;
-    const gone = lost[0] === undefined ? "" : `${lost[0]}, which was used last, is gone or damaged. `;
+    const gone = lost[0] === undefined ? "" : `${lost[0]}, the last used model, is missing or damaged. `;
     const message =
       `${gone}No model was named, none of yours is on this machine, and Ingle was told to stay offline. Name one with --model, ` +
-      "such as the path of a .gguf file; `ingle list` shows what other programs have.";
+      "such as the path of a .gguf file; `ingle list` shows the models of other programs.";
     throw new EngineError("model_not_found", message, { cause: error });
   }
 }

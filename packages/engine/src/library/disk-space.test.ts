@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { checkDiskSpace, diskFailure, freeBytesOn } from "./disk-space.ts";
-import { ensureStarterModel } from "./get-model.ts";
+import { ensureStarterModel } from "./fetch-model.ts";
 
-test("a disk with enough room passes and one byte less does not", async () => {
+test("a disk with just enough space passes, with one byte less it does not", async () => {
   await checkDiskSpace("/models", 1000, async () => 1000);
   const checking = checkDiskSpace("/models", 1001, async () => 1000);
   await expect(checking).rejects.toMatchObject({
@@ -14,21 +14,21 @@ test("a disk with enough room passes and one byte less does not", async () => {
   });
 });
 
-test("the real disk says how much is free", async () => {
+test("the real disk reports its free space", async () => {
   expect(await freeBytesOn(tmpdir())).toBeGreaterThan(0);
 });
 
-test("a disk that fills up on the way is the same kind of error", () => {
+test("a disk that fills up during a download is the same error", () => {
   const error = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
   expect(diskFailure(error, "/models")).toMatchObject({ code: "disk_full", cause: error });
 });
 
-test("what is not about the disk stays what it is", () => {
+test("other errors are returned unchanged", () => {
   const error = new TypeError("a mistake of ours");
   expect(diskFailure(error, "/models")).toBe(error);
 });
 
-test("an INGLE_HOME that cannot be written says so", async () => {
+test("an INGLE_HOME that is not writable is an error that says so", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-home-"));
   const file = path.join(folder, "file");
   await writeFile(file, "");

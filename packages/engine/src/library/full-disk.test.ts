@@ -1,4 +1,4 @@
-// What becomes of models that are removed while the disk is too full to write down that they are gone.
+// Removing models while the disk is too full to update the manifest.
 import type * as FileSystem from "node:fs/promises";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ afterEach(async () => {
   await rm(user, { recursive: true });
 });
 
-test("a model of ours is gone, and forgotten later", async () => {
+test("one of Ingle's models is removed, and its entry later", async () => {
   await importModels("elsewhere", { env, cwd: user, copy: true, alias: "daily" });
   disk.isFull = true;
   expect(await removeModel("daily", { env })).toMatchObject({
@@ -51,7 +51,7 @@ test("a model of ours is gone, and forgotten later", async () => {
   expect(await readManifest(libraryPaths(env))).toMatchObject({ models: [], aliases: {} });
 });
 
-test("an imported one stays what it was, and the error says what to do", async () => {
+test("an imported model stays, and the error says what to do", async () => {
   await importModels("elsewhere", { env, cwd: user });
   disk.isFull = true;
   await expect(removeModel("mine-Q8_0", { env })).rejects.toMatchObject({

@@ -31,14 +31,14 @@ describe("the quantization in a name", () => {
 });
 
 describe("the models in a list of files", () => {
-  test("are one for each file", () => {
+  test("are one per file", () => {
     expect(summary("a-Q4_K_M.gguf", "a-Q8_0.gguf", "README.md", "config.json")).toEqual([
       { stem: "a-Q4_K_M", quantization: "Q4_K_M", parts: 1, mmproj: undefined },
       { stem: "a-Q8_0", quantization: "Q8_0", parts: 1, mmproj: undefined },
     ]);
   });
 
-  test("are put together from their parts, in order", () => {
+  test("are grouped from their parts, in order", () => {
     const [group] = groupGgufFiles(
       files("x-Q8_0-00002-of-00002.gguf", "x-Q8_0-00001-of-00002.gguf"),
       "repository",
@@ -58,7 +58,7 @@ describe("the models in a list of files", () => {
     expect(summary(...names)).toEqual([]);
   });
 
-  test("have the projector of their folder, else of the top, half floats first", () => {
+  test("have the projector of their folder, or else of the top, F16 first", () => {
     const found = summary(
       "m-Q4_K_M.gguf",
       "mmproj-m-F32.gguf",
@@ -74,8 +74,8 @@ describe("the models in a list of files", () => {
   });
 });
 
-describe("the parts of a split model", () => {
-  test("are named by any of them", () => {
+describe("the part names of a split model", () => {
+  test("follow from any of them", () => {
     expect(partNames("x-00002-of-00002.gguf")).toEqual(["x-00001-of-00002.gguf", "x-00002-of-00002.gguf"]);
     expect(partNames("x.gguf")).toEqual(["x.gguf"]);
   });
@@ -88,7 +88,7 @@ describe("the parts of a split model", () => {
   );
 });
 
-describe("the model that is meant", () => {
+describe("the chosen model", () => {
   const groups = groupGgufFiles(
     files("m-Q2_K.gguf", "m-Q4_K_M.gguf", "m-Q6_K.gguf", "m-F16.gguf"),
     "repository",
@@ -96,11 +96,11 @@ describe("the model that is meant", () => {
   const chosen = (choice: string | undefined, memoryGb: number): string | undefined =>
     chooseModel(groups, { repo: "o/m", choice, memoryBytes: memoryGb * 1e9 }).quantization;
 
-  test("is Q4_K_M when nothing is said and it fits", () => {
+  test("is Q4_K_M by default if it fits", () => {
     expect(chosen(undefined, 64)).toBe("Q4_K_M");
   });
 
-  test("is the best that fits where Q4_K_M does not, or is not there", () => {
+  test("is the best that fits if Q4_K_M does not fit or is missing", () => {
     expect(chosen(undefined, 2)).toBe("Q2_K");
     const without = groups.filter(({ quantization }) => quantization !== "Q4_K_M");
     expect(chooseModel(without, { repo: "o/m", choice: undefined, memoryBytes: 4.5e9 }).quantization).toBe(
@@ -108,7 +108,7 @@ describe("the model that is meant", () => {
     );
   });
 
-  test("is refused with the numbers when none fits", () => {
+  test("is refused with the numbers if none fits", () => {
     expect(() => chosen(undefined, 1)).toThrow(
       expect.objectContaining({
         code: "out_of_memory",
@@ -117,12 +117,12 @@ describe("the model that is meant", () => {
     );
   });
 
-  test("is the named one, whatever the memory and the case of its letters", () => {
+  test("is the named one, whatever the memory and the letter case", () => {
     expect(chosen("f16", 1)).toBe("F16");
     expect(chosen("M-Q6_K", 1)).toBe("Q6_K");
   });
 
-  test("is refused with what there is when it is not there", () => {
+  test("is refused with the available ones if it is missing", () => {
     expect(() => chosen("Q5_0", 64)).toThrow(
       expect.objectContaining({
         code: "model_not_found",
@@ -131,7 +131,7 @@ describe("the model that is meant", () => {
     );
   });
 
-  test("is asked for by its file's name when two share a quantization", () => {
+  test("is named by its file if two share a quantization", () => {
     const twins = groupGgufFiles(files("a-Q4_K_M.gguf", "b-Q4_K_M.gguf"), "repository");
     const choose = (choice: string | undefined) =>
       chooseModel(twins, { repo: "o/m", choice, memoryBytes: 64e9 });

@@ -1,5 +1,5 @@
-// Finds the models in a list of file names: parts of one model are put together, and each gets its projector for images
-// (projector-files.ts). Used for repositories of the hub and for folders of this machine. Pure.
+// Finds the models in the file list of a repository or folder: groups the parts of split models, and assigns projectors
+// (projector-files.ts).
 import path from "node:path";
 import { EngineError } from "../errors.ts";
 import { isGgufName } from "./model-spec.ts";
@@ -7,7 +7,7 @@ import { isProjector, projectorFor, type ListKind } from "./projector-files.ts";
 import { quantizationInName } from "./quantization.ts";
 
 export interface ListedFile {
-  /** With slashes between folders, relative to the repository or folder. */
+  /** Relative to the repository or folder, with slashes. */
   path: string;
   sizeBytes: number;
 }
@@ -17,19 +17,19 @@ export interface FileGroup<File extends ListedFile> {
   /** The file's name without folder, part number and ".gguf". */
   stem: string;
   quantization: string | undefined;
-  /** In order: one, or all parts of a split model. */
+  /** One file, or all parts of a split model in order. */
   files: File[];
-  /** What it takes to look at images with this model; undefined where there is none. */
+  /** The projector for images, if there is one. */
   mmproj: File | undefined;
-  /** All of `files`, without the projector. */
+  /** The size of `files`, without the projector. */
   sizeBytes: number;
 }
 
-/** llama.cpp's own limit of parts. */
+/** llama.cpp's limit. */
 const partsMax = 999;
 const partPattern = /-(\d{5})-of-(\d{5})$/;
 
-/** Whole models only: a split model with a missing part is left out. In the order of the list, which is one of `kind`. */
+/** The models in the order of the list. Split models with a missing part are omitted. */
 export function groupGgufFiles<File extends ListedFile>(
   listed: readonly File[],
   kind: ListKind,
@@ -62,27 +62,30 @@ export function groupGgufFiles<File extends ListedFile>(
 }
 
 /**
- * The names of all parts of a split model, given any of them; of another file its own name alone.
- * Throws `model_invalid` for numbers that make no sense.
+ * The names of all parts of a split model, given any of them; for another file, only its own name.
+ * Throws `model_invalid` for impossible part numbers.
  */
 export function partNames(fileName: string): string[] {
   const { stem, number, count } = partOf(fileName);
   if (count === undefined) return [fileName];
   if (number < 1 || number > count || count > partsMax) {
-    throw new EngineError("model_invalid", `${fileName} is no part of a model with up to ${partsMax} parts.`);
+    throw new EngineError(
+      "model_invalid",
+      `${fileName} has impossible part numbers; a model has at most ${partsMax} parts.`,
+    );
   }
-  const ending = fileName.slice(-".gguf".length);
+  const extension = fileName.slice(-".gguf".length);
   const numeral = (value: number): string => `${value}`.padStart(5, "0");
   return Array.from(
     { length: count },
-    (_, index) => `${stem}-${numeral(index + 1)}-of-${numeral(count)}${ending}`,
+    (_, index) => `${stem}-${numeral(index + 1)}-of-${numeral(count)}${extension}`,
   );
 }
 
 interface Part {
   stem: string;
   number: number;
-  /** Undefined for a file that is no part of a split model. */
+  /** Undefined for a file that is not a part of a split model. */
   count: number | undefined;
 }
 
@@ -105,7 +108,7 @@ function isComplete(files: readonly ListedFile[]): boolean {
   );
 }
 
-/** Importance matrices and the like are GGUF files too, and nothing that could be loaded. */
+/** Importance matrices are GGUF files too, but not models. */
 function isHelper(filePath: string): boolean {
   return /(^|[-._])imatrix([-._]|$)/i.test(path.posix.basename(filePath));
 }

@@ -1,4 +1,4 @@
-// Registers models that lie somewhere on this machine: where they are, or as copies in our folder. Used by `ingle import`.
+// Imports models from anywhere on this machine, in place or as copies.
 import { constants } from "node:fs";
 import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
@@ -23,22 +23,20 @@ import { listFiles } from "./model-folders.ts";
 import { folderId } from "./mlx/folder-id.ts";
 import { damagedModel, factsOf } from "./model-facts.ts";
 import { checkAlias, isGgufName } from "./model-spec.ts";
-import { libraryPaths, makeFolders, type LibraryPaths } from "./paths.ts";
+import { libraryPaths, makeFolders, syncFolder, type LibraryPaths } from "./paths.ts";
 import type { OnProgress } from "./progress.ts";
-import { syncFolder } from "./sync-folder.ts";
 
 export interface ImportOptions extends LibraryOptions {
-  /** Copies the files into our folder instead of using them where they lie. Default false. */
+  /** Copies the files into Ingle's folder instead of using them in place. Default false. */
   copy?: boolean | undefined;
-  /** A name of the user's own for the model. Only where there is one. */
+  /** An alias for the model. Only if the folder has one model. */
   alias?: string | undefined;
-  /** As of `fetchModel`, for folders in MLX's format, which are converted. */
+  /** As in `fetchModel`, for folders in MLX's format, which are converted. */
   onProgress?: OnProgress | undefined;
   exact?: boolean | undefined;
   onConverted?: ((report: ConversionReport) => void) | undefined;
 }
 
-/** A model of a folder, with where its files are and what its header says. */
 interface Candidate {
   group: FileGroup<ListedFile>;
   folder: string;
@@ -46,19 +44,19 @@ interface Candidate {
 }
 
 /**
- * Registers a file, or every model of a folder, under the names of their files. The headers are checked to their end. A
- * folder in MLX's format is converted and called by the folder's name.
- * Throws `model_not_found`, `model_invalid`, `model_unsupported` (what cannot be converted), `invalid_request` (the name is taken),
- * `disk_full`, `library_invalid` or the signal's reason; then nothing of it is registered.
+ * Registers a file, or every model of a folder, under their file names. The complete headers are checked. A folder in MLX's
+ * format is converted, and named like the folder.
+ * Throws `model_not_found`, `model_invalid`, `model_unsupported` (cannot be converted), `invalid_request` (the name is taken),
+ * `disk_full`, `library_invalid` or the signal's reason; nothing is registered then.
  */
 export async function importModels(from: string, options: ImportOptions = {}): Promise<InstalledModel[]> {
   const { env, cwd = process.cwd(), alias, signal } = options;
   signal?.throwIfAborted();
   if (alias !== undefined) checkAlias(alias, await takenIds(options));
   const folders = libraryPaths(env);
-  const place = path.resolve(cwd, from);
-  if (await isMlx(place)) return await importMlx(place, options);
-  const candidates = await candidatesIn(place);
+  const source = path.resolve(cwd, from);
+  if (await isMlx(source)) return await importMlx(source, options);
+  const candidates = await candidatesIn(source);
   if (alias !== undefined && candidates.length > 1) throw severalFor(alias, from);
   const known = await readManifest(folders);
   for (const { group, folder } of candidates) refuseTaken(group, folder, known.models, folders);
@@ -78,8 +76,7 @@ export async function importModels(from: string, options: ImportOptions = {}): P
 }
 
 /**
- * The model of a file as the list has it; one that the list does not know is registered where it lies. Throws what
- * `importModels` throws.
+ * The installed model of a file; an unknown one is imported in place. Throws as `importModels`.
  */
 export async function registerModel(file: string, options: LibraryOptions = {}): Promise<InstalledModel> {
   const known = (await listModels(options)).find(({ files }) => files.includes(file));
@@ -88,12 +85,12 @@ export async function registerModel(file: string, options: LibraryOptions = {}):
   return model;
 }
 
-async function isMlx(place: string): Promise<boolean> {
-  const stats = await stat(place).catch(() => undefined);
-  return stats?.isDirectory() === true && (await isMlxFolder(place));
+async function isMlx(source: string): Promise<boolean> {
+  const stats = await stat(source).catch(() => undefined);
+  return stats?.isDirectory() === true && (await isMlxFolder(source));
 }
 
-/** The model of a folder in MLX's format is the GGUF file that is made of it. */
+/** Imports the GGUF file that is made from a folder in MLX's format. */
 async function importMlx(folder: string, options: ImportOptions): Promise<InstalledModel[]> {
   const { convertModel } = await import("./mlx/convert-model.ts");
   const folders = libraryPaths(options.env);
@@ -106,7 +103,7 @@ async function importMlx(folder: string, options: ImportOptions): Promise<Instal
 }
 
 function severalFor(alias: string, from: string): EngineError {
-  const message = `${from} holds several models, and "${alias}" can be the name of one. Import its file.`;
+  const message = `${from} has several models, but "${alias}" can only be an alias of one. Import one file.`;
   return new EngineError("invalid_request", message, { details: { alias } });
 }
 
@@ -127,19 +124,19 @@ async function candidatesIn(from: string): Promise<Candidate[]> {
 
 function nothingIn(from: string): EngineError {
   const message =
-    `${from} holds no whole GGUF model that could be imported, ` +
-    "and is no folder in MLX's format, with config.json and model*.safetensors.";
+    `${from} has no complete GGUF model, and is not a folder in MLX's format, ` +
+    "with config.json and model*.safetensors.";
   return new EngineError("model_not_found", message);
 }
 
-/** Reads every header to its end: what is registered can at least be what it says. */
+/** Reads every header completely, so that damaged files are not registered. */
 async function checked(group: FileGroup<ListedFile>, folder: string): Promise<Candidate> {
   let quantization = group.quantization;
   for (const [index, file] of group.files.entries()) {
     const full = path.join(folder, file.path);
     try {
       const { metadata } = await readGguf(full, { isLenient: true });
-      // Only the first part of a split model knows what the model is.
+      // Only the first part of a split model has the model's metadata.
       if (index === 0) quantization ??= factsOf(full, metadata).quantization;
     } catch (error) {
       throw damagedModel(full, error);
@@ -161,7 +158,7 @@ function refuseTaken(
 }
 
 function taken(id: string): EngineError {
-  const message = `There is a model called ${id} already. \`ingle remove ${id}\` makes room for this one.`;
+  const message = `There is already a model called ${id}. Remove it first with \`ingle remove ${id}\`.`;
   return new EngineError("invalid_request", message, { details: { id } });
 }
 
@@ -172,25 +169,25 @@ async function entryOf(
 ): Promise<ManifestModel> {
   const isCopy = options.copy === true;
   const projector = group.mmproj === undefined ? [] : [group.mmproj];
-  if (isCopy) await makeRoom([...group.files, ...projector], folders, options);
-  const place = async (file: ListedFile): Promise<ManifestFile> => {
+  if (isCopy) await checkSpace([...group.files, ...projector], folders, options);
+  const toEntry = async (file: ListedFile): Promise<ManifestFile> => {
     const full = path.join(folder, file.path);
     const name = isCopy ? await copyIn(full, group.stem, folders) : full;
     return { path: name, sizeBytes: file.sizeBytes };
   };
   const files: ManifestFile[] = [];
-  for (const file of group.files) files.push(await place(file));
+  for (const file of group.files) files.push(await toEntry(file));
   return {
     id: group.stem,
     quantization: quantization ?? null,
     files,
-    mmproj: group.mmproj === undefined ? null : await place(group.mmproj),
+    mmproj: group.mmproj === undefined ? null : await toEntry(group.mmproj),
     source: { kind: "import", isCopy },
     addedAt: new Date().toISOString(),
   };
 }
 
-async function makeRoom(
+async function checkSpace(
   files: readonly ListedFile[],
   folders: LibraryPaths,
   { freeBytes }: ImportOptions,
@@ -200,7 +197,7 @@ async function makeRoom(
   await checkDiskSpace(folders.home, neededBytes + spareBytes, freeBytes);
 }
 
-/** Where imported copies lie, one folder for each model. Returns the copy's path as the manifest has it. */
+/** Copies a file to the model's folder. Returns the copy's path for the manifest. */
 async function copyIn(
   file: string,
   stem: string,
@@ -212,7 +209,7 @@ async function copyIn(
   const unfinished = path.join(downloadsDir, `${path.basename(file)}.import.part`);
   try {
     await mkdir(path.dirname(target), { recursive: true });
-    // Where the file system can, the copy shares its blocks with the original and takes no time.
+    // If the file system supports it, the copy shares its blocks with the original and takes no time.
     await copyFile(file, unfinished, constants.COPYFILE_FICLONE);
     await rename(unfinished, target);
   } catch (error) {

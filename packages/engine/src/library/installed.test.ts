@@ -1,4 +1,4 @@
-// What is there, wherever it lies, and what a name means.
+// The installed models, wherever they are, and how names find them.
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -48,7 +48,7 @@ async function failure(doing: Promise<unknown>): Promise<EngineError> {
 const ids = async (): Promise<string[]> => (await listModels({ env })).map(({ id }) => id);
 
 describe("models of other programs", () => {
-  test("are read where they lie: the Hugging Face cache at its main commit", async () => {
+  test("are found in the Hugging Face cache at its main commit", async () => {
     const commit = "a".repeat(40);
     const blob = await place(".cache/huggingface/hub/models--acme--tiny-GGUF/blobs/abc");
     const snapshots = path.join(user, ".cache/huggingface/hub/models--acme--tiny-GGUF/snapshots");
@@ -68,7 +68,7 @@ describe("models of other programs", () => {
     expect(located).toMatchObject({ kind: "here", path: path.join(snapshots, commit, "tiny-Q4_K_M.gguf") });
   });
 
-  test("are read where they lie: LM Studio's and llama.cpp's folders", async () => {
+  test("are found in LM Studio's and llama.cpp's folders", async () => {
     await place(".lmstudio/models/acme/vision-GGUF/vision-Q8_0.gguf");
     await place(".lmstudio/models/acme/vision-GGUF/mmproj-vision-F16.gguf");
     await place(".cache/llama.cpp/acme_other-GGUF_other-Q4_0.gguf");
@@ -80,7 +80,7 @@ describe("models of other programs", () => {
     expect(models[0]?.mmproj).toContain("mmproj-vision-F16.gguf");
   });
 
-  test("are not ours to remove", async () => {
+  test("cannot be removed", async () => {
     const file = await place(".lmstudio/models/acme/m-GGUF/m-Q8_0.gguf");
     const error = await failure(removeModel("acme/m-GGUF:Q8_0", { env }));
     expect(error.code).toBe("invalid_request");
@@ -88,21 +88,21 @@ describe("models of other programs", () => {
     expect(await readFile(file)).toEqual(gguf);
   });
 
-  test("stand behind ours of the same id", async () => {
+  test("are hidden by Ingle's model of the same id", async () => {
     await place(".lmstudio/models/acme/m-GGUF/m-Q8_0.gguf");
     await place("ingle/models/acme/m-GGUF/m-Q8_0.gguf");
     expect((await listModels({ env })).map(({ place: where }) => where)).toEqual(["ingle"]);
   });
 });
 
-describe("our own folder", () => {
-  test("needs no manifest to be read", async () => {
+describe("Ingle's folder", () => {
+  test("is read without a manifest", async () => {
     await place("ingle/models/acme/m-GGUF/m-Q8_0.gguf");
     await place("ingle/models/loose.gguf");
     expect(await ids()).toEqual(["loose", "acme/m-GGUF:Q8_0"]);
   });
 
-  test("holds the starter model under its own id, when it is whole", async () => {
+  test("contains the starter model under its own id, if it is complete", async () => {
     const file = await place("ingle/models", starterModel.fileName);
     expect(await ids()).toEqual([]);
     await truncate(file, starterModel.sizeBytes); // a sparse file of the right size
@@ -119,7 +119,7 @@ describe("a path", () => {
     expect(await locateModel("./Some Model.Q4_K_M.gguf", { env, cwd: user })).toEqual(expected);
   });
 
-  test("of any part of a split model is the first part, and all must be there", async () => {
+  test("of any part of a split model is the first part, and all must exist", async () => {
     const first = await place("m-00001-of-00002.gguf");
     const second = path.join(user, "m-00002-of-00002.gguf");
     const error = await failure(locateModel(first, { env }));
@@ -128,7 +128,7 @@ describe("a path", () => {
     expect(await locateModel(second, { env })).toMatchObject({ id: "m", path: first });
   });
 
-  test("of a folder with one model is that model; with several it asks which", async () => {
+  test("of a folder with one model is that model; with several it is refused", async () => {
     const file = await place("folder/a-Q4_K_M.gguf");
     expect(await locateModel(path.join(user, "folder"), { env })).toMatchObject({
       id: "a-Q4_K_M",
@@ -140,7 +140,7 @@ describe("a path", () => {
     );
   });
 
-  test("of a folder in MLX's format is the folder, called by its name", async () => {
+  test("of a folder in MLX's format is the folder, under its name", async () => {
     await place("mlx/config.json");
     await place("mlx/model.safetensors");
     const folder = path.join(user, "mlx");
@@ -159,7 +159,7 @@ describe("a path", () => {
 });
 
 describe("an import", () => {
-  test("makes a file known where it lies, and removing only forgets it", async () => {
+  test("registers a file in place, and removing only unregisters it", async () => {
     const file = await place("elsewhere/mine-Q4_K_M.gguf");
     const [model] = await importModels(file, { env });
     expect(model).toMatchObject({ id: "mine-Q4_K_M", path: file, place: "import", quantization: "Q4_K_M" });
@@ -175,7 +175,7 @@ describe("an import", () => {
     expect((await readManifest(libraryPaths(env))).aliases).toEqual({});
   });
 
-  test("has a name of the user's own for as long as nobody moves or removes it", async () => {
+  test("keeps its alias until the alias is moved or removed", async () => {
     for (const name of ["one", "two"])
       await importModels(await place(`elsewhere/${name}-Q8_0.gguf`), { env });
     const named = async () => Object.fromEntries((await listModels({ env })).map((m) => [m.id, m.aliases]));
@@ -192,7 +192,7 @@ describe("an import", () => {
       expect(await failure(addAlias(bad, "one-Q8_0", { env }))).toMatchObject({ code: "invalid_request" });
   });
 
-  test("with copy makes it ours, with its projector, and removing frees the disk", async () => {
+  test("with copy copies the model and its projector, and removing frees the disk", async () => {
     await place("elsewhere/v-Q8_0.gguf");
     await place("elsewhere/mmproj-v-F16.gguf");
     const [model] = await importModels("elsewhere", { env, cwd: user, copy: true });
@@ -205,7 +205,7 @@ describe("an import", () => {
     expect(await readdir(path.join(home, "models"))).toEqual([]);
   });
 
-  test("of a folder takes every model in it", async () => {
+  test("of a folder registers every model in it", async () => {
     await place("many/a-Q4_K_M.gguf");
     await place("many/deep/b-Q8_0.gguf");
     expect((await importModels(path.join(user, "many"), { env })).map(({ id }) => id)).toEqual([
@@ -214,7 +214,7 @@ describe("an import", () => {
     ]);
   });
 
-  test("of several models gives none of them an alias, and registers none", async () => {
+  test("of several models with an alias is refused, and registers none", async () => {
     await place("many/a-Q4_K_M.gguf");
     await place("many/b-Q8_0.gguf");
     const error = await failure(importModels(path.join(user, "many"), { env, alias: "mine" }));
@@ -224,7 +224,7 @@ describe("an import", () => {
     expect((await listModels({ env }))[0]?.aliases).toEqual(["mine"]);
   });
 
-  test("takes the quantization from the header where the name has none", async () => {
+  test("takes the quantization from the header if the name has none", async () => {
     expect((await importModels(await place("plain.gguf"), { env }))[0]?.quantization).toBe("Q4_K_M");
   });
 
@@ -239,7 +239,7 @@ describe("an import", () => {
     expect(await ids()).toEqual([]);
   });
 
-  test("refuses a name that another model has", async () => {
+  test("refuses the name of another model", async () => {
     await importModels(await place("one/same.gguf"), { env });
     const error = await failure(importModels(await place("two/same.gguf"), { env }));
     expect(error.message).toContain("ingle remove same");
@@ -255,20 +255,20 @@ describe("an import", () => {
 });
 
 describe("the manifest", () => {
-  test("remembers the last use", async () => {
+  test("records the last use", async () => {
     await importModels(await place("m.gguf"), { env });
     expect((await listModels({ env }))[0]?.lastUsedAt).toBeNull();
     expect(await noteUse("m", { env })).toBe(true);
     expect(Date.now() - ((await listModels({ env }))[0]?.lastUsedAt?.getTime() ?? 0)).toBeLessThan(60_000);
   });
 
-  test("that cannot be written keeps nobody from a model", async () => {
+  test("that is not writable does not prevent using a model", async () => {
     const file = await place("a-file");
     expect(await noteUse("m", { env: { ...env, INGLE_HOME: path.join(file, "below") } })).toBe(false);
     expect(await listModels({ env: { ...env, INGLE_HOME: path.join(file, "below") } })).toEqual([]);
   });
 
-  test("keeps every change of many at once", async () => {
+  test("keeps all of many concurrent changes", async () => {
     const folders = libraryPaths(env);
     const changes = Array.from({ length: 12 }, (_, index) =>
       updateManifest(folders, (manifest) => ({
@@ -292,7 +292,7 @@ describe("the manifest", () => {
     },
   );
 
-  test("does not list a model whose file is gone or another one", async () => {
+  test("does not list a model whose file is missing or has changed", async () => {
     const file = await place("m.gguf");
     await importModels(file, { env });
     await writeFile(file, "other");
@@ -301,7 +301,7 @@ describe("the manifest", () => {
 });
 
 describe("pruning", () => {
-  test("removes unfinished downloads and forgets lost models, and only says so in a dry run", async () => {
+  test("removes unfinished downloads and entries of missing models, and only reports them in a dry run", async () => {
     const part = await place("ingle/downloads/abc.part");
     await place("ingle/downloads/abc.part.log");
     const file = await place("m.gguf");
@@ -319,13 +319,13 @@ describe("pruning", () => {
     expect(await pruneLibrary({ env })).toEqual([]);
   });
 
-  test("leaves downloads alone while one is running", async () => {
+  test("keeps unfinished downloads while one is running", async () => {
     await place("ingle/downloads/abc.part");
     await mkdir(path.join(home, "downloads/abc.lock"));
     expect(await pruneLibrary({ env })).toEqual([]);
   });
 
-  test("removes models of ours that nobody has used for a while, and no others", async () => {
+  test("removes Ingle's models that were not used for a while, and no others", async () => {
     await place("ingle/models/acme/m-GGUF/m-Q8_0.gguf");
     await place("ingle/models/acme/n-GGUF/n-Q8_0.gguf");
     await importModels(await place("mine.gguf"), { env });
@@ -342,7 +342,7 @@ describe("pruning", () => {
   });
 });
 
-test("a name that is nothing says what a model may be", async () => {
+test("an unknown name is an error that says what a model may be", async () => {
   const error = await failure(locateModel("someone", { env }));
   expect(error.code).toBe("model_not_found");
   expect(error.message).toContain(`There is no model called "someone" here.`);

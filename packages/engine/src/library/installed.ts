@@ -1,5 +1,4 @@
-// The models that are there: those of the manifest, those that lie in our folder without it, and those of other programs.
-// Used by everything that looks a model up, and by the list.
+// The installed models: those of the manifest, other files in Ingle's folder, and those of other programs.
 import path from "node:path";
 import { fileBytes } from "./file-size.ts";
 import type { ListedFile } from "./gguf-files.ts";
@@ -16,29 +15,28 @@ import type { LibraryOptions } from "./library-options.ts";
 import { libraryPaths, type LibraryPaths } from "./paths.ts";
 import { starterModel } from "./starter.ts";
 
-/** A model that can be loaded without asking anybody. */
+/** A model that can be loaded without network access. */
 export interface InstalledModel {
   /** Its name in requests and on the command line. */
   id: string;
-  /** The file to load: of a split model its first part. */
+  /** The file to load; the first part of a split model. */
   path: string;
-  /** `mlx`: made of such a build; `path` is the GGUF file that came of it. */
+  /** `mlx`: converted from such a build; `path` is the resulting GGUF file. */
   format: "gguf" | "mlx";
   quantization: string | null;
-  /** All files, with the projector for images. */
+  /** The total size of all files, with the projector. */
   sizeBytes: number;
-  /** Absolute, the projector last. */
+  /** Absolute paths, the projector last. */
   files: readonly string[];
   mmproj: string | null;
-  /** Whose it is: `ingle` removes it, `import` only forgets it, the others' own programs look after theirs. */
+  /** The owner: removing deletes the files of `ingle`, unregisters those of `import`, and refuses those of other programs. */
   place: Place | "import";
-  /** Names of the user's own that stand for it. */
   aliases: readonly string[];
   addedAt: Date | null;
   lastUsedAt: Date | null;
 }
 
-/** Every model that is there, ours first, each id once. Throws `library_invalid`. */
+/** All installed models, Ingle's first, each id once. Throws `library_invalid`. */
 export async function listModels(options: LibraryOptions = {}): Promise<InstalledModel[]> {
   const { env = process.env } = options;
   const folders = libraryPaths(env);
@@ -63,7 +61,7 @@ export async function findInstalled(
   return models.find(({ id }) => id === name) ?? models.find(({ aliases }) => aliases.includes(name));
 }
 
-/** The projector that was installed with the model of this file. */
+/** The projector of the model with this file. */
 export async function projectorInstalledWith(
   file: string,
   options: LibraryOptions = {},
@@ -72,14 +70,14 @@ export async function projectorInstalledWith(
   return models.find((model) => model.path === file)?.mmproj ?? undefined;
 }
 
-/** Names that are models' own, and so nobody's alias. */
+/** The ids of all models, which cannot be aliases. */
 export async function takenIds(options: LibraryOptions): Promise<string[]> {
   return [starterModel.id, ...(await listModels(options)).map(({ id }) => id)];
 }
 
 /**
- * Writes down that the model is used now. Returns false where the library cannot be written, as in a container whose
- * models are part of its image: nobody should miss a model for that.
+ * Records that the model is used now. Returns false if the library is not writable, as in a container with models in its
+ * image: that must not prevent using the model.
  */
 export async function noteUse(id: string, options: LibraryOptions = {}): Promise<boolean> {
   const now = new Date().toISOString();
@@ -108,12 +106,12 @@ async function scanOwn(folders: LibraryPaths): Promise<FoundModel[]> {
   return found.flatMap((model) => {
     const [file] = model.files;
     if (file?.path !== starterPath) return [model];
-    // It is fetched anew when something happened to it.
+    // A damaged one is downloaded again.
     return file.sizeBytes === starterModel.sizeBytes ? [{ ...model, id: starterModel.id }] : [];
   });
 }
 
-/** Undefined when a file of it is gone, or is not the one that was written down. */
+/** Undefined if a file of the model is missing or has another size. */
 async function fromManifest(
   model: ManifestModel,
   manifest: Manifest,

@@ -1,4 +1,4 @@
-// Who may bring a model to disk, in this process and against others that died or slept.
+// The lock, within this process and against others that died or were suspended.
 import { mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -51,7 +51,7 @@ test("waiting ends with the signal's reason", async () => {
   await expect(second).rejects.toBe("bored");
 });
 
-test("a holder whose lock was taken is told within seconds", async () => {
+test("a holder whose lock was taken over is notified within seconds", async () => {
   await using lock = await lockFile(lockPath);
   await rm(lockPath, { recursive: true });
   const told = new Promise<void>((done) =>

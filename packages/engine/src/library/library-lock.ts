@@ -1,4 +1,4 @@
-// One process at a time brings a model to disk, or changes the manifest; the others wait and watch.
+// A lock file: only one process at a time downloads a model or changes the manifest; others wait.
 import lockfile from "proper-lockfile";
 import { EngineError } from "../errors.ts";
 import { pause, type Wait } from "./retry.ts";
@@ -12,16 +12,16 @@ export interface LockOptions {
 
 /** Held with `await using`. */
 export interface LibraryLock extends AsyncDisposable {
-  /** Aborted with `library_locked` when another process took the lock, as after a long sleep of this machine. */
+  /** Aborted with `library_locked` if another process took the lock, for example after a long sleep of this machine. */
   signal: AbortSignal;
 }
 
-/** A lock that its holder has not touched for this long belongs to a process that was killed. */
+/** A lock that was not updated for this long belongs to a dead process. */
 const staleMs = 6000;
 const touchMs = 2000;
 const pollMs = 1000;
 
-/** Waits as long as another living process holds the lock; only the signal ends the wait earlier. */
+/** Waits while another living process holds the lock, or until the signal is aborted. */
 export async function lockFile(path: string, options: LockOptions = {}): Promise<LibraryLock> {
   const { onWait, wait = pause, signal } = options;
   for (;;) {
@@ -38,7 +38,7 @@ async function tryLock(path: string): Promise<LibraryLock | undefined> {
   try {
     const release = await lockfile.lock(path, {
       lockfilePath: path,
-      // The path is the lock itself and does not exist before.
+      // The path is the lock itself, which does not exist yet.
       realpath: false,
       stale: staleMs,
       update: touchMs,
@@ -56,11 +56,11 @@ async function tryLock(path: string): Promise<LibraryLock | undefined> {
 
 function lockLost(path: string, cause: Error): EngineError {
   const message =
-    "Another process took over the download while this one was asleep. Start again when it has finished.";
+    "Another process took over the download while this one was suspended. Start again when it has finished.";
   return new EngineError("library_locked", message, { cause, details: { path } });
 }
 
-/** Whether a living process holds this lock. */
+/** Whether a living process holds the lock. */
 export async function isLockHeld(path: string): Promise<boolean> {
   return await lockfile.check(path, { lockfilePath: path, realpath: false, stale: staleMs });
 }

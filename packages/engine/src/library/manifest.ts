@@ -1,5 +1,5 @@
-// library.json: what the disk itself does not tell of the models. It is written whole and renamed into place, by one
-// process at a time, so that a reader always finds a whole one. Models in our folder are found without it as well.
+// library.json: data about models that their files do not contain. One process at a time writes it completely and renames it
+// into place, so that readers always find a complete file. Models in Ingle's folder are found without it too.
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { z } from "zod";
@@ -10,7 +10,7 @@ import type { LibraryPaths } from "./paths.ts";
 import { pause } from "./retry.ts";
 
 const ManifestFile = z.object({
-  /** Relative to the models folder, or absolute for files that lie elsewhere. */
+  /** Relative to the models folder, or absolute for files elsewhere. */
   path: z.string().min(1),
   sizeBytes: z.int().nonnegative(),
   sha256: z.string().optional(),
@@ -20,18 +20,18 @@ export type ManifestFile = z.infer<typeof ManifestFile>;
 const ManifestModel = z.object({
   id: z.string().min(1),
   quantization: z.string().nullable(),
-  /** In order: one, or all parts of a split model. */
+  /** One file, or all parts of a split model in order. */
   files: z.array(ManifestFile).min(1),
   /** The projector for images, kept with the model. */
   mmproj: ManifestFile.nullable(),
   source: z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("hub"), repo: z.string(), commit: z.string() }),
     z.object({ kind: z.literal("npm"), packages: z.array(z.string()) }),
-    /** `isCopy`: the files lie in our folder and go with the model. */
+    /** `isCopy`: the files are in Ingle's folder and are deleted with the model. */
     z.object({ kind: z.literal("import"), isCopy: z.boolean() }),
     /**
-     * Made by converting. `from`: the folder, or `org/repo@commit`. `digest`: of its contents. `look`: what they were at a
-     * glance; null for what is not kept. `exact`: as `FetchOptions` says.
+     * Converted from MLX's format. `from`: the folder, or `org/repo@commit`. `digest`: of its contents. `look`: the folder's
+     * `FolderContents.look`; null if the folder was deleted. `exact`: as in `FetchOptions`.
      */
     z.object({
       kind: z.literal("mlx"),
@@ -48,7 +48,7 @@ export type ManifestModel = z.infer<typeof ManifestModel>;
 const Manifest = z.object({
   version: z.literal(1),
   models: z.array(ManifestModel),
-  /** The user's own names, and the ids that they stand for. */
+  /** Ids by alias. */
   aliases: z.record(z.string(), z.string()),
   /** When a model was last loaded, by id, as an ISO date. */
   lastUsed: z.record(z.string(), z.string()),
@@ -56,10 +56,10 @@ const Manifest = z.object({
 export type Manifest = z.infer<typeof Manifest>;
 
 const empty: Manifest = { version: 1, models: [], aliases: {}, lastUsed: {} };
-/** Nobody holds this lock for longer than a file takes to be written. */
+/** The lock is only held while the file is written. */
 const pollMs = 50;
 
-/** An empty one when there is none. Throws `library_invalid` when it is not what we wrote. */
+/** Returns an empty manifest if there is no file. Throws `library_invalid` if the file is invalid. */
 export async function readManifest({ manifestFile }: LibraryPaths): Promise<Manifest> {
   const text = await textOf(manifestFile);
   if (text === undefined) return empty;
@@ -67,13 +67,13 @@ export async function readManifest({ manifestFile }: LibraryPaths): Promise<Mani
     return Manifest.parse(JSON.parse(text));
   } catch (error) {
     const message =
-      `${manifestFile} cannot be read: it is damaged, or of a newer Ingle. Rename it and start again: models in the ` +
-      "models folder are found without it; imports and aliases have to be made again.";
+      `${manifestFile} cannot be read: it is damaged, or from a newer Ingle. Rename it and start again: models in the ` +
+      "models folder are found without it; imports and aliases must be made again.";
     throw new EngineError("library_invalid", message, { cause: error, details: { path: manifestFile } });
   }
 }
 
-/** Changes the manifest. Throws `library_invalid`, `disk_full`, `download_failed` (no right to write) or the signal's reason. */
+/** Changes the manifest. Throws `library_invalid`, `disk_full`, `download_failed` (not writable) or the signal's reason. */
 export async function updateManifest(
   folders: LibraryPaths,
   change: (manifest: Manifest) => Manifest,
@@ -91,23 +91,23 @@ export async function updateManifest(
   }
 }
 
-/** Adds the model, or puts it in the place of one of the same id. */
+/** Adds the model, or replaces the one of the same id. */
 export function withModel(manifest: Manifest, model: ManifestModel): Manifest {
   return { ...manifest, models: [...manifest.models.filter(({ id }) => id !== model.id), model] };
 }
 
-/** Lets the alias, if there is one, stand for this model from now on. */
+/** Makes the alias, if given, a name of this model. */
 export function withAlias(manifest: Manifest, alias: string | undefined, id: string): Manifest {
   return alias === undefined ? manifest : { ...manifest, aliases: { ...manifest.aliases, [alias]: id } };
 }
 
-/** Forgets the alias alone. */
+/** Removes the alias. */
 export function withoutAlias(manifest: Manifest, alias: string): Manifest {
   const { [alias]: _forgotten, ...aliases } = manifest.aliases;
   return { ...manifest, aliases };
 }
 
-/** Forgets the model, and the aliases that stand for it. */
+/** Removes the model and its aliases. */
 export function withoutModel(manifest: Manifest, id: string): Manifest {
   const { [id]: _forgotten, ...lastUsed } = manifest.lastUsed;
   const aliases = Object.fromEntries(Object.entries(manifest.aliases).filter(([, target]) => target !== id));

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { memoryNeed, peekFacts, peekFile, type ModelFacts } from "./model-facts.ts";
 import { fakeGguf } from "./testing/fake-gguf.ts";
 
-/** Reads from bytes and counts how many were asked for. */
+/** Reads from bytes and counts how many were requested. */
 function reader(bytes: Buffer): { facts: Promise<ModelFacts>; asked: () => number } {
   let asked = 0;
   const facts = peekFacts("it", async (start, end) => {
@@ -15,9 +15,9 @@ function reader(bytes: Buffer): { facts: Promise<ModelFacts>; asked: () => numbe
   return { facts, asked: () => asked };
 }
 
-test("a header tells architecture, quantization, context and what a token takes in the cache", async () => {
+test("a header gives architecture, quantization, context and cache bytes per token", async () => {
   const bytes = fakeGguf({ kvHeads: [0, 8, 0, 8], contextLength: 32_768 });
-  // Two layers with 8 heads of 64 keys and 64 values, of 2 bytes each; the convolutions keep nothing.
+  // Two layers with 8 heads of 64 keys and 64 values, of 2 bytes each; the convolutions store nothing.
   const expected = {
     architecture: "lfm2",
     quantization: "Q4_K_M",
@@ -27,7 +27,7 @@ test("a header tells architecture, quantization, context and what a token takes 
   expect(await reader(bytes).facts).toMatchObject(expected);
 });
 
-test("memory is weights, the cache of the default context, and room to compute in", () => {
+test("memory is weights, the cache of the default context, and compute buffers", () => {
   const facts = { contextLength: 32_768, cacheBytesPerToken: 1024 };
   expect(memoryNeed(1e9, facts)).toBe(1e9 + 32_768 * 1024 + 256 * 1024 * 1024);
   expect(memoryNeed(1e9, { ...facts, contextLength: 512 })).toBe(1e9 + 8 * 512 * 1024 + 256 * 1024 * 1024);
@@ -36,13 +36,13 @@ test("memory is weights, the cache of the default context, and room to compute i
   );
 });
 
-test("no more is read than the beginning, where the facts stand before the tokenizer", async () => {
+test("only the first bytes are read if the facts precede the tokenizer", async () => {
   const { facts, asked } = reader(fakeGguf({ dataBytes: 4_000_000 }));
   await facts;
   expect(asked()).toBe(256 * 1024);
 });
 
-test("more is read where the beginning does not hold the facts", async () => {
+test("more is read if the first bytes do not contain the facts", async () => {
   const { facts, asked } = reader(fakeGguf({ name: "x".repeat(600_000) }));
   expect(await facts).toMatchObject({ architecture: "lfm2" });
   expect(asked()).toBe(1024 * 1024);
@@ -57,23 +57,23 @@ test("a damaged header is model_invalid, wherever it is cut", async () => {
   }
 });
 
-test.each(["", "\u001B[2J", "a b", "x".repeat(65)])("an architecture %j is none", async (architecture) => {
+test.each(["", "\u001B[2J", "a b", "x".repeat(65)])("an architecture %j is invalid", async (architecture) => {
   await expect(reader(fakeGguf({ architecture })).facts).rejects.toMatchObject({ code: "model_invalid" });
 });
 
-test("numbers beyond any model are not believed", async () => {
+test("impossible numbers are ignored", async () => {
   const { facts } = reader(fakeGguf({ contextLength: 4_294_967_295, kvHeads: [4_294_967_295] }));
   expect(await facts).toMatchObject({ contextLength: undefined, cacheBytesPerToken: undefined });
 });
 
-test("another kind of file is called that", async () => {
+test("another kind of file is reported as such", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-facts-"));
   try {
     const file = path.join(folder, "page.gguf");
     await writeFile(file, "<html>Sign in</html>");
     await expect(peekFile(file)).rejects.toMatchObject({
       code: "model_invalid",
-      message: `${file} is no GGUF file.`,
+      message: `${file} is not a GGUF file.`,
     });
   } finally {
     await rm(folder, { recursive: true });

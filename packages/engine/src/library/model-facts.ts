@@ -1,7 +1,6 @@
-// What a model's header tells before its weights are read or fetched, and the memory it will need. Used by the hub's peek,
-// by import and by the list.
+// Facts from a model's header, known before its weights are read or downloaded, and the memory it will need.
 import { open } from "node:fs/promises";
-import { GgufError, HEADER_BYTES_MAX, parsePartialGguf, type GgufMetadata } from "@ingle/gguf";
+import { GgufError, HEADER_BYTES_MAX, parsePartialGguf, stringOf, type GgufMetadata } from "@ingle/gguf";
 import { contextSize, parallelDefault } from "../context-size.ts";
 import { EngineError } from "../errors.ts";
 import { quantizationInHeader } from "./quantization.ts";
@@ -9,42 +8,41 @@ import { quantizationInHeader } from "./quantization.ts";
 export interface ModelFacts {
   /** Such as `lfm2` or `llama`. */
   architecture: string;
-  /** `general.name`; undefined when the file gives none. */
+  /** `general.name`, if the file has one. */
   name: string | undefined;
   quantization: string | undefined;
-  /** Tokens of context that the model was trained for. */
+  /** The training context, in tokens. */
   contextLength: number | undefined;
-  /** What the state of one token takes in the cache, with 16-bit numbers; undefined where the header does not tell. */
+  /** Bytes per token in a 16-bit KV cache; undefined if the header does not tell. */
   cacheBytesPerToken: number | undefined;
-  /** Made for vectors of texts, and not for answers. */
+  /** Whether it computes embeddings instead of generating text. */
   isEmbedder: boolean;
 }
 
-/** Gives the bytes of a file from `start` up to `end`, or fewer where it ends. */
+/** Returns the bytes of a file from `start` up to `end`, or fewer at its end. */
 export type ReadRange = (start: number, end: number) => Promise<Uint8Array>;
 
-/** All that comes before the tokenizer in nearly every file. */
+/** Contains everything before the tokenizer in nearly every file. */
 const firstBytes = 256 * 1024;
-/** Numbers of layers, heads and sizes beyond this belong to no model. */
+/** No model has more layers, heads or larger sizes. */
 const countMax = 2 ** 24;
-/** Bytes of one 16-bit number. */
 const halfBytes = 2;
-/** What one turn is computed in, and everything else that is neither weights nor cache. An estimate. */
+/** An estimate of compute buffers, and of everything else that is neither weights nor cache. */
 const computeBytes = 256 * 1024 * 1024;
 
-/** Reads as little of the file as tells the facts. Throws `model_invalid` for a file that is damaged or no GGUF. */
+/** Reads as little of the file as possible. Throws `model_invalid` for a damaged file, and for one that is not GGUF. */
 export async function peekFacts(what: string, readRange: ReadRange): Promise<ModelFacts> {
   let bytes: Uint8Array = new Uint8Array(0);
   for (let wanted = firstBytes; ; wanted *= 4) {
     const more = await readRange(bytes.length, Math.min(wanted, HEADER_BYTES_MAX));
     bytes = Buffer.concat([bytes, more]);
     const isAll = more.length === 0 || bytes.length >= HEADER_BYTES_MAX;
-    const metadata = beginningOf(what, bytes, isAll);
+    const metadata = metadataIn(what, bytes, isAll);
     if (metadata !== undefined) return factsOf(what, metadata);
   }
 }
 
-/** As `peekFacts`, for a file of this machine. Throws the system's errors beside `model_invalid`. */
+/** `peekFacts` for a file on this machine. Throws `model_invalid`, and file system errors. */
 export async function peekFile(path: string): Promise<ModelFacts> {
   await using file = await open(path, "r");
   return await peekFacts(path, async (start, end) => {
@@ -54,24 +52,24 @@ export async function peekFile(path: string): Promise<ModelFacts> {
   });
 }
 
-/** Throws `model_invalid` for metadata of something that is no model. */
+/** Throws `model_invalid` for metadata without a valid architecture. */
 export function factsOf(what: string, metadata: GgufMetadata): ModelFacts {
   const architecture = textIn(metadata, "general.architecture");
-  // It is shown in terminals: nothing that moves a cursor is a name.
+  // It is printed to terminals, so it must not contain control characters.
   if (architecture === undefined || !/^[A-Za-z0-9][\w.-]{0,63}$/.test(architecture))
-    throw new EngineError("model_invalid", `${what} does not say which architecture it has.`);
+    throw new EngineError("model_invalid", `${what} has no valid general.architecture.`);
   return {
     architecture,
     name: textIn(metadata, "general.name"),
     quantization: quantizationInHeader(metadata),
     contextLength: countIn(metadata, `${architecture}.context_length`),
     cacheBytesPerToken: cacheBytesOfToken(metadata, architecture),
-    // How it makes one vector of many; 0 is "not at all".
+    // 0 means no pooling.
     isEmbedder: (countIn(metadata, `${architecture}.pooling_type`) ?? 0) !== 0,
   };
 }
 
-/** Memory that the model needs with the defaults of `load()`: weights, cache and room to compute in. An estimate. */
+/** An estimate of the memory for the defaults of `load()`: weights, cache and compute buffers. */
 export function memoryNeed(
   sizeBytes: number,
   facts: Pick<ModelFacts, "contextLength" | "cacheBytesPerToken">,
@@ -82,29 +80,29 @@ export function memoryNeed(
   return sizeBytes + cells * cacheBytesPerToken + computeBytes;
 }
 
-/** The error of ours for one of the reader's; anything else comes back unchanged. */
+/** Converts a GgufError to an EngineError; returns other errors unchanged. */
 export function damagedModel(what: string, error: unknown): unknown {
   if (!(error instanceof GgufError)) return error;
   const message =
-    error.code === "not_gguf" ? `${what} is no GGUF file.` : `${what} is damaged. ${error.message}`;
+    error.code === "not_gguf" ? `${what} is not a GGUF file.` : `${what} is damaged. ${error.message}`;
   return new EngineError("model_invalid", message, { cause: error, details: { reason: error.code } });
 }
 
-/** The metadata, when these bytes hold enough of it. `isAll`: more will not come. */
-function beginningOf(what: string, bytes: Uint8Array, isAll: boolean): GgufMetadata | undefined {
+/** The metadata, if the bytes contain enough of it. `isAll`: there are no more bytes. */
+function metadataIn(what: string, bytes: Uint8Array, isAll: boolean): GgufMetadata | undefined {
   try {
     const { metadata, isComplete } = parsePartialGguf(bytes);
-    // The facts stand before the tokenizer, whose lists are long; in a file of another order all of it is read.
+    // The facts precede the tokenizer, whose lists are long; in a file of another order everything is read.
     if (isComplete || [...metadata.keys()].some((key) => key.startsWith("tokenizer."))) return metadata;
   } catch (error) {
     if (isAll || !(error instanceof GgufError) || error.code !== "gguf_truncated")
       throw damagedModel(what, error);
   }
-  if (isAll) throw new EngineError("model_invalid", `${what} is damaged. The file ends within its header.`);
+  if (isAll) throw new EngineError("model_invalid", `${what} is damaged: the file ends within its header.`);
   return undefined;
 }
 
-/** Keys and values of all attention layers; a layer without heads of its own (a convolution) keeps nothing a token. */
+/** The keys and values of all attention layers. A layer without KV heads (a convolution) stores nothing per token. */
 function cacheBytesOfToken(metadata: GgufMetadata, architecture: string): number | undefined {
   const count = (key: string): number | undefined => countIn(metadata, `${architecture}.${key}`);
   const layers = count("block_count");
@@ -119,7 +117,7 @@ function cacheBytesOfToken(metadata: GgufMetadata, architecture: string): number
   return kvHeads * (keys + values) * halfBytes;
 }
 
-/** One number for all layers, or a list with one for each. */
+/** The metadata has one number for all layers, or an array with one per layer. */
 function headsOfAllLayers(
   metadata: GgufMetadata,
   key: string,
@@ -145,8 +143,8 @@ function countIn(metadata: GgufMetadata, key: string): number | undefined {
     : undefined;
 }
 
-/** A value that is a text and not empty. */
+/** A string that is not empty. */
 export function textIn(metadata: GgufMetadata, key: string): string | undefined {
-  const found = metadata.get(key);
-  return found?.type === "string" && "value" in found && found.value !== "" ? found.value : undefined;
+  const text = stringOf(metadata, key);
+  return text === "" ? undefined : text;
 }

@@ -1,6 +1,6 @@
-// Models in folders: our own and those of other programs, which are read where they lie. Used by installed.ts.
+// Finds models in folders: Ingle's own and those of other programs, which are used in place.
 //
-//   ours, LM Studio's      <org>/<repo>/…/file.gguf
+//   Ingle, LM Studio       <org>/<repo>/…/file.gguf
 //   the Hugging Face cache models--<org>--<repo>/snapshots/<commit>/…/file.gguf
 //   llama.cpp's            <anything>.gguf
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -10,24 +10,24 @@ import { choiceName } from "./choose-quantization.ts";
 import { groupGgufFiles, type ListedFile } from "./gguf-files.ts";
 import { isGgufName } from "./model-spec.ts";
 
-/** Whose folder it is. */
+/** The owner of a folder. */
 export type Place = "ingle" | "huggingface" | "lm-studio" | "llama.cpp";
 
 export interface FoundModel {
   id: string;
   place: Place;
   quantization: string | undefined;
-  /** Absolute, in order. */
+  /** Absolute paths, in order. */
   files: ListedFile[];
   mmproj: ListedFile | undefined;
 }
 
-/** A folder of models has some hundred files; one that is a whole disk is not read to its end. */
+/** A folder of models has some hundred files; this limits the scan if it is a whole disk. */
 const entriesMax = 20_000;
-/** Repositories keep files at most a few folders deep. */
+/** Repositories have only a few levels of folders. */
 const levelsMax = 4;
 
-/** The models in a folder of `<org>/<repo>` folders, and those that lie in it directly. */
+/** The models in a folder of `<org>/<repo>` folders, and directly in it. */
 export async function scanRepositories(root: string, place: Place): Promise<FoundModel[]> {
   const budget = { left: entriesMax };
   const found: FoundModel[] = await scanFlat(root, place, budget);
@@ -42,7 +42,7 @@ export async function scanRepositories(root: string, place: Place): Promise<Foun
   return found;
 }
 
-/** The models in the Hugging Face cache, at the commit that its `main` stands at. */
+/** The models in the Hugging Face cache, at the commit of its `main`. */
 export async function scanHuggingFaceCache(root: string): Promise<FoundModel[]> {
   const budget = { left: entriesMax };
   const found: FoundModel[] = [];
@@ -60,7 +60,7 @@ export async function scanHuggingFaceCache(root: string): Promise<FoundModel[]> 
   return found;
 }
 
-/** The models that lie in a folder directly. Their ids are their files' names. */
+/** The models directly in a folder. Their ids are their file names. */
 export async function scanFlat(
   root: string,
   place: Place,
@@ -69,26 +69,26 @@ export async function scanFlat(
   return toModels(await listFiles(root, 0, budget), { folder: root, place, repo: undefined });
 }
 
-/** All models that other programs left on this machine, those of the first folder first. */
+/** The models of other programs on this machine, in the order of the folders below. */
 export async function scanForeign(env: NodeJS.ProcessEnv): Promise<FoundModel[]> {
-  const home = said(env["HOME"]) ?? said(env["USERPROFILE"]) ?? os.homedir();
-  const cache = said(env["XDG_CACHE_HOME"]) ?? path.join(home, ".cache");
-  const hf =
-    said(env["HF_HUB_CACHE"]) ?? path.join(said(env["HF_HOME"]) ?? path.join(cache, "huggingface"), "hub");
+  const home = nonEmpty(env["HOME"]) ?? nonEmpty(env["USERPROFILE"]) ?? os.homedir();
+  const cache = nonEmpty(env["XDG_CACHE_HOME"]) ?? path.join(home, ".cache");
+  const hfHome = nonEmpty(env["HF_HOME"]) ?? path.join(cache, "huggingface");
+  const hf = nonEmpty(env["HF_HUB_CACHE"]) ?? path.join(hfHome, "hub");
   const studio = (await lmStudioHome(home)) ?? path.join(home, ".lmstudio");
   const llama = process.platform === "darwin" ? path.join(home, "Library", "Caches") : cache;
   const scans = await Promise.all([
     scanHuggingFaceCache(hf),
     scanRepositories(path.join(studio, "models"), "lm-studio"),
     scanRepositories(path.join(cache, "lm-studio", "models"), "lm-studio"),
-    scanFlat(said(env["LLAMA_CACHE"]) ?? path.join(llama, "llama.cpp"), "llama.cpp"),
+    scanFlat(nonEmpty(env["LLAMA_CACHE"]) ?? path.join(llama, "llama.cpp"), "llama.cpp"),
   ]);
   return scans.flat();
 }
 
 /**
- * The GGUF files in a folder, and in those below it to so many levels; none where there is no folder. Links to files are
- * followed, to folders not. Names that would move a terminal's cursor are left out.
+ * The GGUF files in a folder and its subfolders, down to `levels`; none if there is no folder. Links to files are followed,
+ * links to folders are not. Names with control characters are omitted.
  */
 export async function listFiles(
   folder: string,
@@ -102,7 +102,7 @@ export async function listFiles(
       const below = await listFiles(full, levels - 1, budget);
       files.push(...below.map((file) => ({ ...file, path: `${entry.name}/${file.path}` })));
     } else if (isGgufName(entry.name) && !/\p{Cc}/u.test(entry.name)) {
-      const stats = await stat(full).catch(() => undefined); // a link into nothing is no model
+      const stats = await stat(full).catch(() => undefined); // a broken link is skipped
       if (stats?.isFile() === true) files.push({ path: entry.name, sizeBytes: stats.size });
     }
   }
@@ -129,7 +129,7 @@ async function foldersIn(folder: string, budget: { left: number }): Promise<stri
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-/** In alphabetical order. A folder that is not there, or not ours to read, holds nothing. */
+/** In alphabetical order; empty for a missing or unreadable folder. */
 async function entriesIn(folder: string, budget: { left: number }) {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -150,22 +150,22 @@ async function mainCommit(repositoryFolder: string): Promise<string | undefined>
   return snapshots.length === 1 ? snapshots[0] : undefined;
 }
 
-/** LM Studio writes down where it was told to live. */
+/** LM Studio records its home folder in a file. */
 async function lmStudioHome(home: string): Promise<string | undefined> {
   const pointer = await textIn(path.join(home, ".lmstudio-home-pointer"));
   return pointer !== undefined && path.isAbsolute(pointer) ? pointer : undefined;
 }
 
-/** A file of one line, without the space around it; undefined where there is none to read. */
+/** The trimmed contents of a file of one line; undefined if it is missing or unreadable. */
 async function textIn(file: string): Promise<string | undefined> {
   try {
     const stats = await stat(file);
     return stats.isFile() && stats.size < 4096 ? (await readFile(file, "utf8")).trim() : undefined;
   } catch {
-    return undefined; // another program's file: absent, or closed to us
+    return undefined; // another program's file, missing or unreadable
   }
 }
 
-function said(value: string | undefined): string | undefined {
+function nonEmpty(value: string | undefined): string | undefined {
   return value === undefined || value === "" ? undefined : value;
 }

@@ -7,7 +7,7 @@ import { checkAlias, parseModelSpec } from "./model-spec.ts";
 
 const cwd = path.resolve("/somewhere");
 
-describe("what a person writes for a model", () => {
+describe("the name of a model", () => {
   test.each([
     ["model.gguf", path.join(cwd, "model.gguf")],
     ["./folder", path.join(cwd, "folder")],
@@ -28,7 +28,7 @@ describe("what a person writes for a model", () => {
     expect(parseModelSpec(text, cwd)).toEqual({ kind: "hub", repo, choice });
   });
 
-  test("npm: names a package and its exact version", () => {
+  test("with npm: is a package and its exact version", () => {
     expect(parseModelSpec("npm:some-model@1.0.0")).toEqual({
       kind: "npm",
       name: "some-model",
@@ -49,15 +49,15 @@ describe("what a person writes for a model", () => {
     "",
     "a\0b",
     "x".repeat(5000),
-  ])("%j is refused with a sentence", (text) => {
+  ])("%j is refused with a reason", (text) => {
     expect(() => parseModelSpec(text)).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 
-  test("anything else is a name", () => {
+  test("is an id or alias otherwise", () => {
     expect(parseModelSpec("tinyllama-1.1b-chat")).toEqual({ kind: "name", name: "tinyllama-1.1b-chat" });
   });
 
-  test("of any text is read or refused, and no repository leads out of its folder", () => {
+  test("is parsed or refused for any text, and no repository leads out of its folder", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\w./:@-]{0,40}$/)), (text) => {
         try {

@@ -47,13 +47,13 @@ test.each([
   expect(traitsIn("it", metadata(template)).knowsThinking).toBe(isSo);
 });
 
-test("a model that is called after its thinking thinks", () => {
+test("a model that is named for its thinking thinks", () => {
   const named = { "general.name": "LFM2.5 1.2B Thinking" };
   expect(traitsIn("it", metadata(begins(""), named)).knowsThinking).toBe(true);
   expect(traitsIn("it", metadata("", named)).knowsThinking).toBe(false);
 });
 
-test("a model for vectors answers nothing, whatever its template says", () => {
+test("an embedding model has no chat traits, whatever its template says", () => {
   const embedder = new Map(metadata("{% if tools %}{{ enable_thinking }}{% endif %}"));
   embedder.set("lfm2.pooling_type", { type: "uint32", value: 1 });
   const expected = { architecture: "lfm2", isEmbedder: true, knowsTools: false, knowsThinking: false };
@@ -66,7 +66,7 @@ async function inFolder(): Promise<string> {
   return path.join(folder, "model.gguf");
 }
 
-test("a file is read once, and again when it has changed", async () => {
+test("a file is read once, and again if it has changed", async () => {
   const file = await inFolder();
   await writeFile(file, fakeGguf({ architecture: "lfm2" }));
   const first = await modelTraits(file);
@@ -77,7 +77,7 @@ test("a file is read once, and again when it has changed", async () => {
   expect(await modelTraits(file)).toMatchObject({ architecture: "lama" });
 });
 
-test("what is no model has no traits, and is no error", async () => {
+test("a file that is not a model has no traits, and is not an error", async () => {
   const file = await inFolder();
   expect(await modelTraits(file)).toBeUndefined();
   for (const bytes of [Buffer.from("not a model"), fakeGguf().subarray(0, 90), Buffer.alloc(0)]) {

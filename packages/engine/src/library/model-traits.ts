@@ -1,5 +1,4 @@
-// What a model is able to do, as its file's header says: read before its weights are, and once for each file. Used by those who
-// show models.
+// The capabilities of a model, read from its file's header and cached.
 import { stat } from "node:fs/promises";
 import { GgufError, readGgufKeys, type GgufMetadata } from "@ingle/gguf";
 import { factsOf, textIn } from "./model-facts.ts";
@@ -8,53 +7,53 @@ import { EngineError } from "../errors.ts";
 export interface ModelTraits {
   /** Such as `lfm2` or `llama`. */
   architecture: string;
-  /** Its chat template writes tools out. */
+  /** Whether its chat template includes tools. */
   knowsTools: boolean;
-  /** Its chat template can be told to let it think or not, or lets it begin with that. */
+  /** Whether its chat template can switch thinking on and off, or starts replies with it. */
   knowsThinking: boolean;
-  /** Made for vectors of texts, and not for answers. */
+  /** Whether it computes embeddings instead of generating text. */
   isEmbedder: boolean;
 }
 
-/** Files whose traits are remembered: far more than anybody has. */
-const rememberedMax = 10_000;
-/** By path, size and time of the last change. */
-const remembered = new Map<string, ModelTraits | undefined>();
+/** Cached files: far more than any user has. */
+const cachedMax = 10_000;
+/** By path, size and modification time. */
+const cache = new Map<string, ModelTraits | undefined>();
 
-/** Undefined for a file that is gone, damaged or no model: whoever loads it is told why. */
+/** Undefined for a file that is missing, damaged or not a model; loading it reports the reason. */
 export async function modelTraits(file: string): Promise<ModelTraits | undefined> {
   const stats = await stat(file).catch(() => undefined);
   if (stats === undefined) return undefined;
-  const name = `${stats.size} ${stats.mtimeMs} ${file}`;
-  if (remembered.has(name)) return remembered.get(name);
+  const key = `${stats.size} ${stats.mtimeMs} ${file}`;
+  if (cache.has(key)) return cache.get(key);
   const traits = await readTraits(file);
-  if (remembered.size >= rememberedMax) remembered.clear();
-  remembered.set(name, traits);
+  if (cache.size >= cachedMax) cache.clear();
+  cache.set(key, traits);
   return traits;
 }
 
 async function readTraits(file: string): Promise<ModelTraits | undefined> {
   try {
-    return traitsIn(file, await readGgufKeys(file, isOfUse));
+    return traitsIn(file, await readGgufKeys(file, isNeeded));
   } catch (error) {
-    if (error instanceof GgufError || EngineError.is(error) || isOfSystem(error)) return undefined;
+    if (error instanceof GgufError || EngineError.is(error) || isSystemError(error)) return undefined;
     throw error;
   }
 }
 
-/** A file that was taken away, or that is not ours to read. */
-function isOfSystem(error: unknown): boolean {
+/** Whether a file was deleted or is not readable. */
+function isSystemError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
-/** All but the vocabulary, which is long. */
-function isOfUse(key: string): boolean {
+/** Everything but the vocabulary, which is long. */
+function isNeeded(key: string): boolean {
   return key === templateKey || !key.startsWith("tokenizer.");
 }
 
 const templateKey = "tokenizer.chat_template";
 
-/** Throws `model_invalid` for metadata of something that is no model. */
+/** Throws `model_invalid` for metadata without a valid architecture. */
 export function traitsIn(what: string, metadata: GgufMetadata): ModelTraits {
   const { architecture, isEmbedder, name = "" } = factsOf(what, metadata);
   const template = isEmbedder ? "" : (textIn(metadata, templateKey) ?? "");
@@ -66,17 +65,17 @@ export function traitsIn(what: string, metadata: GgufMetadata): ModelTraits {
   };
 }
 
-/** What stands between the braces of a Jinja template. */
+/** The code between the braces of a Jinja template. */
 function codeOf(template: string): string {
   return (template.match(/\{[{%][^]*?[}%]\}/g) ?? []).join(" ");
 }
 
-/** A variable that turns it on and off, or a reply that begins with it. That old thoughts are left out says nothing. */
+/** A variable that switches thinking, or a reply that starts with it. Removing old thoughts is no sign of either. */
 function switchesThinking(template: string): boolean {
   if (/\b(enable_thinking|reasoning_effort)\b|\b(if|not|and) thinking\b/.test(codeOf(template))) return true;
   const reply = template.slice(template.lastIndexOf("add_generation_prompt"));
   return template.includes("add_generation_prompt") && /<(\|?)think(ing)?\1>/.test(reply);
 }
 
-/** Some models think whatever their template says, and are called so. */
+/** Some models always think, without a trace in their template, but with a name that says so. */
 const isNamedForThinking = /\b(thinking|reasoning)\b/i;

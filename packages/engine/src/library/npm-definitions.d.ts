@@ -1,4 +1,4 @@
-// The part of npm's own settings table that npm-settings.ts needs and the published types leave out.
+// Types for the part of npm's settings table that npm-settings.ts uses; the published types omit it.
 declare module "@npmcli/config/lib/definitions/index.js" {
   import type Config from "@npmcli/config";
 

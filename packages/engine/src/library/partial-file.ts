@@ -1,19 +1,19 @@
-// A file that grows over several starts, with the checksum of what it holds. Used by tarball-download.ts.
+// A file that grows over several attempts, with the checksum of its contents so far.
 import { createHash, type Hash } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { diskFailure } from "./disk-space.ts";
 
 export interface OpenPartialOptions {
-  /** Told how much of what an earlier start left has been read again. */
+  /** Called while the contents of an earlier attempt are read again. */
   onVerify?: (bytes: number, totalBytes: number) => void;
   signal?: AbortSignal | undefined;
 }
 
-/** Large reads: the file is hundreds of MiB and is read from end to end. */
+/** Reads are large because the file is hundreds of MiB and read from end to end. */
 const readBytes = 1024 * 1024;
 
-/** Invariant: the checksum covers exactly the first `bytes` bytes, which are all that the file holds. */
+/** Invariant: the file has `bytes` bytes, and the checksum covers exactly these. */
 export class PartialFile implements AsyncDisposable {
   readonly path: string;
   readonly #handle: FileHandle;
@@ -25,7 +25,7 @@ export class PartialFile implements AsyncDisposable {
     this.#handle = handle;
   }
 
-  /** Opens or makes the file and reads what is there. Throws `disk_full`, `download_failed` or the signal's reason. */
+  /** Opens or creates the file and reads its contents. Throws `disk_full`, `download_failed` or the signal's reason. */
   static async open(filePath: string, options: OpenPartialOptions = {}): Promise<PartialFile> {
     options.signal?.throwIfAborted();
     try {
@@ -47,7 +47,7 @@ export class PartialFile implements AsyncDisposable {
     return this.#bytes;
   }
 
-  /** `sha512-<base64>` of what the file holds now, in the form of npm's lockfiles. */
+  /** `sha512-<base64>` of the contents so far, in the form of npm's lockfiles. */
   get integrity(): string {
     return `sha512-${this.#hash.copy().digest("base64")}`;
   }

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("INGLE_HOME holds the models and the downloads", () => {
+test("INGLE_HOME contains the models and the downloads", () => {
   const { home, modelsDir, downloadsDir } = libraryPaths({ INGLE_HOME: path.resolve("/tmp/ingle-home") });
   expect(home).toBe(path.resolve("/tmp/ingle-home"));
   expect(modelsDir).toBe(path.join(home, "models"));

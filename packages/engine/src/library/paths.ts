@@ -1,25 +1,25 @@
-// Where Ingle keeps what it has downloaded. Everything that touches the library's disk asks here.
-import { mkdir } from "node:fs/promises";
+// The library's folders and files.
+import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import envPaths from "env-paths";
 import { diskFailure } from "./disk-space.ts";
 
 export interface LibraryPaths {
-  /** The folder that holds everything of Ingle's; in messages it is the one a person can move. */
+  /** The folder of all others; INGLE_HOME sets it. */
   home: string;
-  /** Whole, checked model files. */
+  /** Complete, checked model files. */
   modelsDir: string;
-  /** GGUF files that were made of models in other formats. */
+  /** GGUF files that were converted from other formats. */
   convertedDir: string;
-  /** Unfinished downloads, kept so that the next start continues them. */
+  /** Unfinished downloads, which the next attempt continues. */
   downloadsDir: string;
-  /** What the disk itself does not tell of the models: imports, aliases, checksums, last use. */
+  /** Data that the files do not contain: imports, aliases, checksums, last use. */
   manifestFile: string;
-  /** What the user has set, for programs that keep it. */
+  /** The user's settings. */
   configDir: string;
 }
 
-/** In `INGLE_HOME` when it is set and not empty, else in the user's data and config folders of this system (XDG on Linux). */
+/** In `INGLE_HOME` if it is set and not empty, else in the user's data and config folders of this system (XDG on Linux). */
 export function libraryPaths(env: NodeJS.ProcessEnv = process.env): LibraryPaths {
   const chosen = env["INGLE_HOME"];
   const isChosen = chosen !== undefined && chosen !== "";
@@ -35,7 +35,7 @@ export function libraryPaths(env: NodeJS.ProcessEnv = process.env): LibraryPaths
   };
 }
 
-/** Throws `disk_full` or `download_failed` (no right to write). */
+/** Throws `disk_full` or `download_failed` (not writable). */
 export async function makeFolders({ home, modelsDir, downloadsDir }: LibraryPaths): Promise<void> {
   try {
     await mkdir(modelsDir, { recursive: true });
@@ -43,4 +43,11 @@ export async function makeFolders({ home, modelsDir, downloadsDir }: LibraryPath
   } catch (error) {
     throw diskFailure(error, home);
   }
+}
+
+/** Makes a rename durable: without it, a power failure may lose the new name. Windows does not need or allow it. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  await using handle = await open(folder, "r");
+  await handle.sync();
 }

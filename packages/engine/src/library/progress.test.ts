@@ -15,7 +15,7 @@ function reportsOf(steps: { phase: LibraryProgress["phase"]; bytes: number; atMs
   return seen;
 }
 
-test("reports come at most ten times a second", () => {
+test("progress is reported at most ten times a second", () => {
   const steps = Array.from({ length: 9 }, (_, index) => ({
     phase: "download" as const,
     bytes: index,
@@ -24,7 +24,7 @@ test("reports come at most ten times a second", () => {
   expect(reportsOf(steps)).toEqual(["download 0", "download 3", "download 6"]);
 });
 
-test("the first and the last of a phase are never left out, and the last comes once", () => {
+test("the first and the last report of a phase are never omitted, and the last is sent once", () => {
   const seen = reportsOf([
     { phase: "download", bytes: 1, atMs: 0 },
     { phase: "download", bytes: 9, atMs: 1 },

@@ -1,23 +1,23 @@
-// What a download tells its caller while it runs, at a pace that a terminal can follow.
+// Progress reports of downloads and conversions, throttled for terminals.
 
 export interface LibraryProgress {
   /**
-   * `waiting`: another process downloads the same model and these are its bytes. `verify`: bytes on the disk are read
-   * again, those of an earlier start or the whole file for its checksum. `download`: bytes from the network. `unpack`:
-   * bytes of the model file itself. `convert`: bytes of weights that are written in another format.
+   * `waiting`: another process downloads the same model; its bytes. `verify`: bytes that are read again, of an earlier attempt
+   * or of the whole file for its checksum. `download`: bytes from the network. `unpack`: bytes of the model file. `convert`:
+   * bytes of weights that are written in another format.
    */
   phase: "waiting" | "verify" | "download" | "unpack" | "convert";
-  /** Bytes done in this phase, from 0 to `totalBytes`. */
+  /** Bytes of this phase, from 0 to `totalBytes`. */
   bytes: number;
   totalBytes: number;
 }
 
 export type OnProgress = (progress: LibraryProgress) => void;
 
-/** Ten pictures a second look smooth; more only cost time. */
+/** Ten updates a second look smooth; more only cost time. */
 const intervalMs = 100;
 
-/** Passes on the first and the last report of a phase and at most ten a second between them. */
+/** Forwards the first and the last report of a phase, and at most ten per second in between. */
 export function throttleProgress(
   onProgress: OnProgress | undefined,
   now: () => number = Date.now,

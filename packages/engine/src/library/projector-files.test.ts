@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { groupGgufFiles } from "./gguf-files.ts";
 import type { ListKind } from "./projector-files.ts";
 
-/** Each model of the list, by its file, and its projector. */
+/** The projector of each model in the list, by the model's file. */
 function pairs(kind: ListKind, ...paths: string[]): Record<string, string | undefined> {
   const listed = paths.map((path) => ({ path, sizeBytes: 1 }));
   const groups = groupGgufFiles(listed, kind);
@@ -24,7 +24,7 @@ describe("a projector that is named like a model", () => {
       "ggml-org_gemma-3-4b-it-GGUF_gemma-3-4b-it-Q4_K_M.gguf",
     ],
     ["acme_VL-GGUF_mmproj-VL-Q8_0.gguf", "acme_VL-GGUF_VL-Q8_0.gguf"],
-  ])("%s is that of %s, and of no other one in a folder", (projector, model) => {
+  ])("%s belongs to %s, and to no other model in a folder", (projector, model) => {
     const parts = model.includes("-00001-of-") ? [model.replace("-00001-", "-00002-")] : [];
     expect(pairs("folder", "LFM2-350M-Q4_K_M.gguf", projector, model, ...parts, "zephyr.gguf")).toEqual({
       "LFM2-350M-Q4_K_M.gguf": undefined,
@@ -33,7 +33,7 @@ describe("a projector that is named like a model", () => {
     });
   });
 
-  test("is taken by whole words, and the longest name wins", () => {
+  test("is matched by whole words, and the longest name wins", () => {
     expect(pairs("folder", "lfm2-vl-1.6b.gguf", "lfm2-vl-16b.gguf", "mmproj-lfm2-vl-1.gguf")).toEqual({
       "lfm2-vl-1.6b.gguf": "mmproj-lfm2-vl-1.gguf",
       "lfm2-vl-16b.gguf": undefined,
@@ -45,7 +45,7 @@ describe("a projector that is named like a model", () => {
     });
   });
 
-  test("belongs to its own in a repository of two models, too", () => {
+  test("belongs to its model in a repository of two models, too", () => {
     expect(pairs("repository", "vl-2b-Q4_0.gguf", "draft-Q4_0.gguf", "mmproj-vl-2b-f16.gguf")).toEqual({
       "vl-2b-Q4_0.gguf": "mmproj-vl-2b-f16.gguf",
       "draft-Q4_0.gguf": undefined,
@@ -53,7 +53,7 @@ describe("a projector that is named like a model", () => {
   });
 });
 
-describe("a projector that is named like none", () => {
+describe("a projector that is named like no model", () => {
   const nameless = [
     "mmproj-model-f16.gguf",
     "mmproj-F16.gguf",
@@ -63,7 +63,7 @@ describe("a projector that is named like none", () => {
     "mmproj-another-f16.gguf",
   ];
 
-  test.each(nameless)("%s is that of all models of its repository", (projector) => {
+  test.each(nameless)("%s belongs to all models of its repository", (projector) => {
     expect(pairs("repository", "vl-Q4_0.gguf", "vl-Q4_0_s.gguf", "sub/vl-Q8_0.gguf", projector)).toEqual({
       "vl-Q4_0.gguf": projector,
       "vl-Q4_0_s.gguf": projector,
@@ -71,14 +71,14 @@ describe("a projector that is named like none", () => {
     });
   });
 
-  test.each(nameless)("%s is that of the one model in a folder, in all its quantizations", (projector) => {
+  test.each(nameless)("%s belongs to the only model in a folder, in all its quantizations", (projector) => {
     expect(pairs("folder", "vl-Q4_K_M.gguf", "vl.F16.gguf", projector)).toEqual({
       "vl-Q4_K_M.gguf": projector,
       "vl.F16.gguf": projector,
     });
   });
 
-  test.each(nameless)("%s is nobody's in a folder of several models", (projector) => {
+  test.each(nameless)("%s belongs to none in a folder of several models", (projector) => {
     expect(pairs("folder", "vl-Q4_K_M.gguf", "text-Q4_K_M.gguf", projector)).toEqual({
       "vl-Q4_K_M.gguf": undefined,
       "text-Q4_K_M.gguf": undefined,

@@ -1,23 +1,23 @@
-// Which projector for images belongs to which model, by the names that their makers give them. Used by gguf-files.ts. Pure.
+// Finds the projector of a model by the usual names.
 //
 //   mmproj-F16.gguf, mmproj-model-f16.gguf, mmproj.gguf      names no model
 //   mmproj-NAME-f16.gguf, NAME-mmproj-f16.gguf, NAME.mmproj-Q8_0.gguf
-//   org_repo_mmproj-….gguf                                   llama.cpp's own folder, beside org_repo_….gguf
+//   org_repo_mmproj-….gguf                                   in llama.cpp's own folder, next to org_repo_….gguf
 import path from "node:path";
 import { quantizationInName, withoutQuantization } from "./quantization.ts";
 
 interface NamedFile {
-  /** With slashes between folders, relative to the repository or folder. */
+  /** Relative to the repository or folder, with slashes. */
   path: string;
 }
 
-/** `repository`: of one model, whatever its files are called. `folder`: what somebody put together. */
+/** `repository`: the files of one model, whatever their names. `folder`: any files. */
 export type ListKind = "repository" | "folder";
 
-/** The projector's quantization matters little and its size does: half floats are what its makers measure with. */
+/** A projector's quantization matters little, but its size does; F16 is what model makers use for measurements. */
 const quantizationOrder = ["F16", "BF16", "Q8_0", "F32"];
 const projectorPattern = /(^|[-._])mmproj([-._]|$)/i;
-/** Names that say nothing, as tools write them that are told none. */
+/** Default names of tools, which do not name a model. */
 const namelessNames = new Set(["", "model", "ggml model"]);
 
 export function isProjector(filePath: string): boolean {
@@ -25,8 +25,8 @@ export function isProjector(filePath: string): boolean {
 }
 
 /**
- * The projector of the model's own folder, or of the top of the list: one that is named like the model; else one that is
- * named like no model here, where all of them are one model in several quantizations.
+ * A projector in the model's own folder or at the top of the list: one that is named like the model; or one that is named like
+ * no listed model, if all of them are quantizations of one model.
  */
 export function projectorFor<File extends NamedFile>(
   model: NamedFile,
@@ -43,23 +43,23 @@ export function projectorFor<File extends NamedFile>(
     : undefined;
 }
 
-/** Of several those whose name says most, and of these the one that `quantizationOrder` names first. */
+/** The projector with the longest name; among equals, the first by `quantizationOrder`. */
 function best<File extends NamedFile>(files: readonly File[]): File | undefined {
   const length = Math.max(...files.map((file) => subjectOf(file).length));
   const rank = (file: File): number => {
-    const place = quantizationOrder.indexOf(quantizationInName(stemOf(file)) ?? "");
-    return place === -1 ? quantizationOrder.length : place;
+    const index = quantizationOrder.indexOf(quantizationInName(stemOf(file)) ?? "");
+    return index === -1 ? quantizationOrder.length : index;
   };
   return files.filter((file) => subjectOf(file).length === length).toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Whole words: `mmproj-lfm2-vl-1.gguf` is none of `lfm2-vl-1b`. */
+/** Compares whole words: `mmproj-lfm2-vl-1.gguf` does not belong to `lfm2-vl-1b`. */
 function isNamedLike(projector: NamedFile, model: NamedFile): boolean {
   const subject = subjectOf(projector);
   return subject !== "" && `${modelName(model)} `.startsWith(`${subject} `);
 }
 
-/** Whose projector it calls itself: what stands before "mmproj" and behind it. Empty where it does not say. */
+/** The model in a projector's name: the text before and after "mmproj". Empty if it names none. */
 function subjectOf(projector: NamedFile): string {
   const sides = stemOf(projector).split(projectorPattern);
   const names = [sides[0], sides.at(-1)].map((side = "") => wordsOf(side));

@@ -1,32 +1,32 @@
-// Names of quantizations: in file names, in a GGUF header's number, and which of several to take. Pure.
+// Names of quantizations, in file names and in GGUF headers.
 import type { GgufMetadata } from "@ingle/gguf";
 
-/** The one that is taken when nothing is said: a quarter of the size, and hardly worse than the whole. */
+/** The default: a quarter of the size, and hardly worse than the original. */
 export const quantizationDefault = "Q4_K_M";
 
-/** As people write them in file names, between separators: Q4_K_M, IQ2_XXS, UD-Q4_K_XL, BF16, MXFP4_MOE, … */
+/** Names between separators: Q4_K_M, IQ2_XXS, UD-Q4_K_XL, BF16, MXFP4_MOE, … */
 const pattern =
   /(?<=^|[-._/])((?:UD-)?(?:I?Q[1-9]\d?(?:_[A-Z0-9]{1,4}){0,3}|TQ[12]_0|BF16|F16|FP16|F32|FP32|(?:MX|NV)FP4(?:_MOE)?))(?=$|[-._/])/gi;
 
-/** The quantization in a file's name, such as `Q4_K_M`; undefined when there is none. The last one in the name counts. */
+/** The last quantization in a file's name, such as `Q4_K_M`; undefined if there is none. */
 export function quantizationInName(name: string): string | undefined {
   const found = [...name.matchAll(pattern)].at(-1)?.[1];
   return found?.toUpperCase().replace(/^FP(16|32)$/, "F$1");
 }
 
-/** The name with `quantization` in the place of its own, or at its end. */
+/** The name with `quantization` in place of its own, or appended to it. */
 export function withQuantization(name: string, quantization: string): string {
   const own = [...name.matchAll(pattern)].at(-1);
   if (own === undefined) return `${name}-${quantization}`;
   return name.slice(0, own.index) + quantization + name.slice(own.index + own[0].length);
 }
 
-/** The name without any. What stood between keeps its separators. */
+/** The name without quantizations; the separators stay. */
 export function withoutQuantization(name: string): string {
   return name.replaceAll(pattern, "");
 }
 
-/** llama.cpp's numbers of whole files' quantizations (`general.file_type`). */
+/** llama.cpp's numbers of quantizations (`general.file_type`). */
 export const fileTypes: ReadonlyMap<number, string> = new Map([
   [0, "F32"],
   [1, "F16"],
@@ -66,7 +66,7 @@ export const fileTypes: ReadonlyMap<number, string> = new Map([
   [41, "Q2_0"],
 ]);
 
-/** The quantization that a header names; undefined when it names none or one that is newer than this table. */
+/** The quantization in a header; undefined if it has none, or a number that is newer than this table. */
 export function quantizationInHeader(metadata: GgufMetadata): string | undefined {
   const found = metadata.get("general.file_type");
   return found !== undefined && "value" in found && typeof found.value === "number"

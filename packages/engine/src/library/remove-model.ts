@@ -1,4 +1,4 @@
-// Takes models away, and what downloads and lost files have left. Used by `ingle remove` and `ingle prune`.
+// Removes models, and prunes leftovers of downloads and conversions.
 import { readdir, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../errors.ts";
@@ -10,61 +10,61 @@ import type { LibraryOptions } from "./library-options.ts";
 import { readManifest, updateManifest, withoutModel } from "./manifest.ts";
 import { libraryPaths, type LibraryPaths } from "./paths.ts";
 
-/** Something that was taken away, or would be. */
+/** Something that was removed, or would be. */
 export interface Removal {
-  /** An id, or the path of a file that is no model. */
+  /** The id of a model, or the path of another file. */
   what: string;
   reason: "asked" | "unfinished" | "unused" | "gone";
-  /** What the disk has more of afterwards. */
+  /** Freed disk space. */
   freedBytes: number;
 }
 
 export interface PruneOptions extends LibraryOptions {
-  /** Also removes models of ours that nobody has loaded for this long. Default: none. */
+  /** Also removes Ingle's models that were not loaded for this long. Default: none. */
   unusedForMs?: number | undefined;
-  /** Only says what would go. Default false. */
+  /** Only reports what would be removed. Default false. */
   dryRun?: boolean | undefined;
   now?: (() => Date) | undefined;
 }
 
-/** What the downloads folder holds while something is on its way. */
+/** Unfinished downloads. */
 const unfinishedPattern = /\.part(?:\.log)?$/;
 
 /**
- * Removes a model by id or alias: its files where they are ours, else only our knowledge of it. Throws `model_not_found`,
- * `invalid_request` (it belongs to another program), `library_invalid` or the signal's reason.
+ * Removes a model by id or alias. Deletes its files if they are Ingle's; files that were imported in place stay. Throws
+ * `model_not_found`, `invalid_request` (it belongs to another program), `library_invalid` or the signal's reason.
  */
 export async function removeModel(name: string, options: LibraryOptions = {}): Promise<Removal> {
   const model = await findInstalled(name, options);
   if (model === undefined) {
     throw new EngineError(
       "model_not_found",
-      `There is no model called "${name}" here. \`ingle list\` shows what is.`,
+      `There is no model called "${name}" here. \`ingle list\` shows the installed ones.`,
     );
   }
-  return await take(model, "asked", options);
+  return await removeInstalled(model, "asked", options);
 }
 
-/** Removes what is of no use any more. Throws `library_invalid`, `download_failed` (no right to write) or the signal's reason. */
+/** Removes everything that is no longer needed. Throws `library_invalid`, `download_failed` (not writable) or the signal's reason. */
 export async function pruneLibrary(options: PruneOptions = {}): Promise<Removal[]> {
   const folders = libraryPaths(options.env);
-  const whatIsIdle = (await isBusy(folders))
+  const leftovers = (await isBusy(folders))
     ? []
     : [...(await pruneDownloads(folders, options)), ...(await pruneConverted(folders, options))];
-  return [...whatIsIdle, ...(await pruneLost(folders, options)), ...(await pruneUnused(options))];
+  return [...leftovers, ...(await pruneMissing(folders, options)), ...(await pruneUnused(options))];
 }
 
-/** Whether `removeModel` takes it: it is not another program's. */
+/** Whether `removeModel` can remove it: whether it does not belong to another program. */
 export function isRemovable({ place }: Pick<InstalledModel, "place">): boolean {
   return ownerOf(place) === undefined;
 }
 
-/** The program that looks after the models there; undefined where it is this one. */
+/** The other program that the model belongs to, if any. */
 function ownerOf(place: InstalledModel["place"]): string | undefined {
   return place === "ingle" || place === "import" ? undefined : owners[place];
 }
 
-async function take(
+async function removeInstalled(
   model: InstalledModel,
   reason: Removal["reason"],
   options: LibraryOptions,
@@ -72,16 +72,16 @@ async function take(
   const folders = libraryPaths(options.env);
   const owner = ownerOf(model.place);
   if (owner !== undefined) {
-    const message = `${model.id} lies at ${model.path}, which belongs to ${owner}. Remove it there.`;
+    const message = `${model.id} is at ${model.path}, which belongs to ${owner}. Remove it there.`;
     throw new EngineError("invalid_request", message, { details: { path: model.path } });
   }
-  const files = model.place === "ingle" ? await filesOfNobodyElse(model, options) : [];
+  const files = model.place === "ingle" ? await unsharedFiles(model, options) : [];
   const sizes = await Promise.all(files.map(fileBytes));
   await removeFiles(files, folders);
   try {
     await updateManifest(folders, (manifest) => withoutModel(manifest, model.id), options);
   } catch (error) {
-    // On a full disk it cannot be written; a model whose files are gone is in no list all the same, and pruning forgets it.
+    // A full disk prevents writing the manifest. The model is not listed without its files, and pruning removes its entry.
     if (files.length === 0 || !isUnwritable(error)) throw error;
   }
   return { what: model.id, reason, freedBytes: sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0) };
@@ -91,8 +91,8 @@ function isUnwritable(error: unknown): boolean {
   return EngineError.is(error) && (error.code === "disk_full" || error.code === "download_failed");
 }
 
-/** Two models of a repository share a projector, and two equal folders what was made of them. */
-async function filesOfNobodyElse(
+/** Models of one repository share a projector, and equal folders share their conversion. */
+async function unsharedFiles(
   { id, files }: InstalledModel,
   options: LibraryOptions,
 ): Promise<readonly string[]> {
@@ -103,7 +103,7 @@ async function filesOfNobodyElse(
 
 const owners = { huggingface: "the Hugging Face cache", "lm-studio": "LM Studio", "llama.cpp": "llama.cpp" };
 
-/** Removes the files, and the folders that are empty without them. */
+/** Deletes the files, and folders that become empty. */
 async function removeFiles(files: readonly string[], { modelsDir }: LibraryPaths): Promise<void> {
   try {
     for (const file of files) {
@@ -123,7 +123,7 @@ function isBelow(folder: string, top: string): boolean {
   return relative !== "" && !relative.startsWith("..") && !path.isAbsolute(relative);
 }
 
-/** What is on its way while somebody works on it: downloads and conversions. The files do not say whose they are. */
+/** Whether another process downloads or converts. Unfinished files do not show which process they belong to. */
 async function isBusy({ downloadsDir }: LibraryPaths): Promise<boolean> {
   const locks = (await namesIn(downloadsDir)).filter((name) => name.endsWith(".lock"));
   const held = await Promise.all(locks.map((name) => isLockHeld(path.join(downloadsDir, name))));
@@ -132,7 +132,7 @@ async function isBusy({ downloadsDir }: LibraryPaths): Promise<boolean> {
 
 async function pruneDownloads({ downloadsDir }: LibraryPaths, { dryRun }: PruneOptions): Promise<Removal[]> {
   const unfinished = (await namesIn(downloadsDir)).filter((name) => unfinishedPattern.test(name));
-  // Folders of models that were fetched to be converted.
+  // Downloads that were to be converted.
   const folders = (await namesIn(path.join(downloadsDir, "mlx"))).map((name) => path.join("mlx", name));
   const removals: Removal[] = [];
   for (const name of [...unfinished, ...folders]) {
@@ -144,7 +144,7 @@ async function pruneDownloads({ downloadsDir }: LibraryPaths, { dryRun }: PruneO
   return removals;
 }
 
-/** Of a file, or of the files in a folder. A file with holes takes less than its length. */
+/** The size of a file, or of the files in a folder, on disk. A file with holes takes less than its length. */
 async function bytesOnDisk(file: string): Promise<number> {
   const stats = await stat(file);
   if (!stats.isDirectory()) return stats.blocks * 512;
@@ -152,7 +152,7 @@ async function bytesOnDisk(file: string): Promise<number> {
   return inside.reduce((sum, { blocks }) => sum + blocks * 512, 0);
 }
 
-/** Conversions that no model has any more, and those of MLX's format that were never whole. */
+/** Removes conversions that no model uses any more, and unfinished ones. */
 async function pruneConverted(
   folders: LibraryPaths,
   { dryRun, ...options }: PruneOptions,
@@ -169,20 +169,20 @@ async function pruneConverted(
   return removals;
 }
 
-/** Forgets models whose files are gone. */
-async function pruneLost(folders: LibraryPaths, options: PruneOptions): Promise<Removal[]> {
-  const lost: Removal[] = [];
+/** Removes the entries of models whose files are missing. */
+async function pruneMissing(folders: LibraryPaths, options: PruneOptions): Promise<Removal[]> {
+  const missing: Removal[] = [];
   for (const { id, files } of (await readManifest(folders)).models) {
     const sizes = await Promise.all(files.map((file) => fileBytes(absolutePath(file, folders))));
-    if (sizes.includes(undefined)) lost.push({ what: id, reason: "gone", freedBytes: 0 });
+    if (sizes.includes(undefined)) missing.push({ what: id, reason: "gone", freedBytes: 0 });
   }
-  if (options.dryRun === true || lost.length === 0) return lost;
+  if (options.dryRun === true || missing.length === 0) return missing;
   await updateManifest(
     folders,
-    (manifest) => lost.reduce((rest, { what }) => withoutModel(rest, what), manifest),
+    (manifest) => missing.reduce((rest, { what }) => withoutModel(rest, what), manifest),
     options,
   );
-  return lost;
+  return missing;
 }
 
 async function pruneUnused(options: PruneOptions): Promise<Removal[]> {
@@ -192,17 +192,17 @@ async function pruneUnused(options: PruneOptions): Promise<Removal[]> {
   const models = await listModels(options);
   const unused: InstalledModel[] = [];
   for (const model of models.filter(({ place }) => place === "ingle")) {
-    if ((await lastSeen(model)).getTime() < before) unused.push(model);
+    if ((await lastUseOf(model)).getTime() < before) unused.push(model);
   }
   if (dryRun === true)
     return unused.map(({ id, sizeBytes }) => ({ what: id, reason: "unused", freedBytes: sizeBytes }));
   const removals: Removal[] = [];
-  for (const model of unused) removals.push(await take(model, "unused", options));
+  for (const model of unused) removals.push(await removeInstalled(model, "unused", options));
   return removals;
 }
 
-/** When the model was last loaded, else when it came. */
-async function lastSeen({ lastUsedAt, addedAt, path: file }: InstalledModel): Promise<Date> {
+/** When the model was last loaded, or else added. */
+async function lastUseOf({ lastUsedAt, addedAt, path: file }: InstalledModel): Promise<Date> {
   return lastUsedAt ?? addedAt ?? (await stat(file)).mtime;
 }
 

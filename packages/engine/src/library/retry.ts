@@ -1,12 +1,12 @@
-// Tries again what may pass by itself: a broken connection, a busy registry or hub. Used for everything that is fetched, so
-// that no other place decides what is worth another try.
+// Retries temporary failures of downloads: broken connections, busy registries and hubs. It counts only failures without progress
+// between them, and waits as long as `Retry-After` says.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineError } from "../errors.ts";
 
-/** A failure that may pass. When it does not, `final` is what the caller gets. */
+/** A failure that may pass. If it does not, the caller gets `final`. */
 export class TemporaryFailure extends Error {
   readonly final: EngineError;
-  /** What the server asked for in its Retry-After header. */
+  /** From the server's Retry-After header. */
   readonly retryAfterMs: number | undefined;
 
   constructor(final: EngineError, retryAfterMs?: number) {
@@ -19,22 +19,22 @@ export class TemporaryFailure extends Error {
 export type Wait = (ms: number, options: { signal?: AbortSignal | undefined }) => Promise<void>;
 
 export interface RetryOptions {
-  /** Failures in a row, without progress between them, before giving up. */
+  /** Gives up after this many failures without progress. */
   failuresMax: number;
-  /** A number that grows while the task gets somewhere; the failures are then counted anew. */
+  /** A number that grows with the task's progress, which resets the count of failures. */
   progress?: () => number;
   wait?: Wait | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Failures in a row before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
+/** `failuresMax` of small requests: gives up after 3.5 seconds, so that a user without network soon knows it. */
 export const smallFailuresMax = 4;
 const firstDelayMs = 500;
 const delayMaxMs = 15_000;
-/** A server may ask for more patience than people have. */
+/** Longer delays of Retry-After are shortened: users do not wait longer. */
 const retryAfterMaxMs = 60_000;
 
-/** Runs the task until it succeeds. Throws what is not temporary, and a temporary failure's `final` at the end. */
+/** Runs the task until it succeeds. Throws errors that are not temporary, and `final` of the last temporary failure. */
 export async function retry<T>(task: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { failuresMax, progress = () => 0, wait = pause, signal } = options;
   let furthest = progress();
@@ -69,21 +69,21 @@ export const pause: Wait = async (ms, { signal }) => {
   }
 };
 
-/** Statuses that say "later": timeouts, too early, too many, and everything from 500. */
+/** Temporary statuses: timeouts, too early, too many requests, and everything from 500. */
 const laterStatuses = new Set([408, 420, 425, 429]);
 
 export function isLaterStatus(status: number): boolean {
   return laterStatuses.has(status) || status >= 500;
 }
 
-/** Milliseconds of a Retry-After header, which is a number of seconds or a date. */
+/** The milliseconds of a Retry-After header, which is a number of seconds or a date. */
 export function parseRetryAfter(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
-/** Whether a system's error code says that a certificate is not trusted: that does not pass by itself. */
+/** Whether an error code means an untrusted certificate, which is not temporary. */
 export function certificateProblem(code: string): boolean {
   return code.startsWith("ERR_TLS") || /CERT|UNABLE_TO_VERIFY|DEPTH_ZERO/.test(code);
 }

@@ -1,5 +1,4 @@
-// What the hub has: repositories that match words, and the models of one repository with what they will need. Used by
-// `ingle search`, and by `ingle pull` before it fetches anything.
+// Searches the hub for repositories, and describes the models of one with the memory they will need.
 import { EngineError } from "../errors.ts";
 import { choiceName } from "./choose-quantization.ts";
 import { groupGgufFiles } from "./gguf-files.ts";
@@ -13,16 +12,15 @@ import { memoryNeed, peekFacts, type ModelFacts } from "./model-facts.ts";
 import { parseModelSpec } from "./model-spec.ts";
 import { retry, smallFailuresMax } from "./retry.ts";
 
-/** One model of a repository. */
 export interface OfferedModel {
   id: string;
   quantization: string | null;
-  /** Of all its files, with the projector for images. */
+  /** The total size of its files, with the projector. */
   sizeBytes: number;
   hasProjector: boolean;
-  /** With the defaults of `load()`: an estimate. */
+  /** An estimate for the defaults of `load()`. */
   memoryBytes: number;
-  /** Whether this machine has so much memory. */
+  /** Whether this machine has enough memory. */
   fits: boolean;
 }
 
@@ -30,16 +28,16 @@ export interface OfferedRepository {
   repo: string;
   license: string | null;
   isGated: boolean;
-  /** What one of the models' headers says; they differ in their quantization alone. */
+  /** From the header of one model; the models differ only in their quantization. */
   facts: ModelFacts;
-  /** The smallest first. */
+  /** Smallest first. */
   models: OfferedModel[];
 }
 
-/** More than a terminal shows at once is found by better words. */
+/** As many as a terminal shows at once. */
 const resultsMaxDefault = 20;
 
-/** GGUF repositories that match the words, the most downloaded first. Throws `download_failed` or the signal's reason. */
+/** GGUF repositories that match the words, most downloaded first. Throws `download_failed` or the signal's reason. */
 export async function searchModels(
   words: string,
   options: LibraryOptions & { limit?: number | undefined } = {},
@@ -50,8 +48,8 @@ export async function searchModels(
 }
 
 /**
- * The models of `org/repo`; what stands behind a colon, as in a model's id, is passed over. Throws `invalid_request` for what
- * is no repository's name, `model_not_found`, `model_invalid`, `download_failed` or the signal's reason.
+ * The models of `org/repo`; the part of a model's id after a colon is ignored. Throws `invalid_request` for an invalid name,
+ * `model_not_found`, `model_invalid`, `download_failed` or the signal's reason.
  */
 export async function describeRepository(
   name: string,
@@ -65,7 +63,7 @@ export async function describeRepository(
   const repository = await readGgufRepository(http, repo, options);
   const groups = groupGgufFiles(repository.files, "repository").toSorted((a, b) => a.sizeBytes - b.sizeBytes);
   const [smallest] = groups;
-  if (smallest === undefined) throw new EngineError("model_not_found", `${repo} holds no GGUF model.`);
+  if (smallest === undefined) throw new EngineError("model_not_found", `${repo} has no GGUF model.`);
   const facts = await peekHubModel(http, { repository, group: smallest }, options);
   const memory = memoryOf(options);
   const models = groups.map((group) => {
@@ -88,7 +86,7 @@ export async function describeRepository(
   };
 }
 
-/** What the header of a model on the hub says, read before a byte of its weights. Throws as `describeRepository` does. */
+/** Facts from the header of a model on the hub; no weights are read. Throws as `describeRepository`. */
 export async function describeModel(found: HubModel, options: LibraryOptions = {}): Promise<ModelFacts> {
   using http = new HubHttp(hubSettings(options.env ?? process.env));
   return await peekHubModel(http, found, options);
@@ -116,11 +114,11 @@ async function peekHubModel(
 }
 
 function noRepository(name: string): EngineError {
-  const message = `"${name}" is no repository of the hub. Write org/repo, such as LiquidAI/LFM2-350M-GGUF.`;
+  const message = `"${name}" is not a repository of the hub. Write org/repo, such as LiquidAI/LFM2-350M-GGUF.`;
   return new EngineError("invalid_request", message, { details: { param: "repo" } });
 }
 
 function refuseOffline(options: LibraryOptions): void {
   if (!mustStayOffline(options)) return;
-  throw new EngineError("download_failed", "The hub cannot be asked: Ingle was told to stay offline.");
+  throw new EngineError("download_failed", "The hub cannot be reached: Ingle was told to stay offline.");
 }

@@ -1,4 +1,4 @@
-// The starter model: small enough to fetch on first use and to answer on any machine. Data only.
+// The starter model: small enough to download on first use and to run on any machine.
 import type { KnownNpmModel } from "./npm-model.ts";
 
 export const starterModel: KnownNpmModel = {

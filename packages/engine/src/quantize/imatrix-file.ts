@@ -1,20 +1,20 @@
-// Looks at an importance matrix before native code reads it: is it one, is it whole, and is it of this model? Both forms
-// that llama.cpp's tools write are known: GGUF, and the older one without a name.
+// Checks an importance matrix before native code reads it: whether the file is one, is complete, and belongs to the model.
+// llama.cpp's tools write two formats: GGUF, and an older one.
 import { open, type FileHandle } from "node:fs/promises";
 import { GgufError, readGguf, type GgufHeader, type GgufTensorInfo } from "@ingle/gguf";
 import { EngineError } from "../errors.ts";
 
-/** How many numbers there are for each tensor, by its name. */
+/** The number of values for each tensor, by name. */
 type Counts = Map<string, number>;
 
-/** The number of F32 among ggml's types. */
+/** ggml's number of F32. */
 const f32 = 0;
 /** Large mixtures of experts have some thousands. */
 const entriesMax = 65_536;
-/** ggml's limit for names of tensors. */
+/** ggml's limit. */
 const nameBytesMax = 63;
 
-/** Throws `invalid_request` with what is wrong, or the system's errors. */
+/** Throws `invalid_request`, and file system errors. */
 export async function checkImatrix(file: string, tensors: readonly GgufTensorInfo[]): Promise<void> {
   const counts = await readCounts(file);
   let fitting = 0;
@@ -23,13 +23,13 @@ export async function checkImatrix(file: string, tensors: readonly GgufTensorInf
     const [columns = 1, , matrices = 1] = shape;
     if (found === undefined || name === "token_embd.weight") continue;
     if (found !== columns * matrices) {
-      const message = `${file} is of another model: it has ${found} numbers for ${name}, where this one has ${columns * matrices}.`;
+      const message = `${file} belongs to another model: it has ${found} values for ${name}, but this model has ${columns * matrices}.`;
       throw wrong(message, file);
     }
     fitting += 1;
   }
   if (fitting === 0)
-    throw wrong(`${file} is of another model: it has numbers for none of this one's tensors.`, file);
+    throw wrong(`${file} belongs to another model: it has no values for this model's tensors.`, file);
 }
 
 async function readCounts(file: string): Promise<Counts> {
@@ -40,10 +40,10 @@ async function readCounts(file: string): Promise<Counts> {
     if (error.code !== "not_gguf") throw wrong(`${file} is damaged. ${error.message}`, file, error);
   }
   await using handle = await open(file);
-  return await countsInOlderForm(file, handle);
+  return await countsInOlderFormat(file, handle);
 }
 
-/** For each tensor NAME two others: the sums, NAME.in_sum2, and how many were added up, NAME.counts. */
+/** For each tensor NAME there are two tensors: NAME.in_sum2, the sums, and NAME.counts, the numbers of summands. */
 function countsInGguf(file: string, { metadata, tensors }: GgufHeader): Counts {
   const has = (key: string, type: string, isList: boolean): boolean => {
     const value = metadata.get(key);
@@ -54,7 +54,7 @@ function countsInGguf(file: string, { metadata, tensors }: GgufHeader): Counts {
     !has("imatrix.chunk_count", "uint32", false) ||
     !has("imatrix.chunk_size", "uint32", false)
   )
-    throw wrong(`${file} is a GGUF file, and no importance matrix.`, file);
+    throw wrong(`${file} is a GGUF file, but not an importance matrix.`, file);
   const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   const counts: Counts = new Map();
   for (const { name, typeCode, shape } of tensors) {
@@ -64,25 +64,25 @@ function countsInGguf(file: string, { metadata, tensors }: GgufHeader): Counts {
     const numbers = elementsOf(shape);
     const parts = elementsOf(divisors?.shape ?? [0]);
     const isSound = typeCode === f32 && divisors?.typeCode === f32 && parts > 0 && numbers % parts === 0;
-    if (!isSound) throw wrong(`${file} is damaged: its sums and counts for ${weights} do not fit.`, file);
+    if (!isSound) throw wrong(`${file} is damaged: its sums and counts for ${weights} do not match.`, file);
     counts.set(weights, numbers);
   }
   return counts;
 }
 
-/** int32 entries; of each: int32 length and name, int32 calls, int32 count and so many float32. More may follow. */
-async function countsInOlderForm(file: string, handle: FileHandle): Promise<Counts> {
+/** An int32 number of entries; each has int32 length and name, int32 calls, int32 count and as many float32. More may follow. */
+async function countsInOlderFormat(file: string, handle: FileHandle): Promise<Counts> {
   const { size } = await handle.stat();
   let at = 0;
   const take = async (length: number): Promise<Buffer> => {
-    if (length > size - at) throw wrong(`${file} is no importance matrix, or one that is cut short.`, file);
+    if (length > size - at) throw wrong(`${file} is not an importance matrix, or is truncated.`, file);
     const { buffer } = await handle.read(Buffer.alloc(length), 0, length, at);
     at += length;
     return buffer;
   };
   const count = async (min: number, max: number): Promise<number> => {
     const number = (await take(4)).readInt32LE();
-    if (number < min || number > max) throw wrong(`${file} is no importance matrix.`, file);
+    if (number < min || number > max) throw wrong(`${file} is not an importance matrix.`, file);
     return number;
   };
   const entries = await count(1, entriesMax);
@@ -91,7 +91,7 @@ async function countsInOlderForm(file: string, handle: FileHandle): Promise<Coun
     const name = (await take(await count(1, nameBytesMax))).toString("utf8");
     await take(4);
     const numbers = await count(1, Math.floor(size / 4));
-    if (numbers * 4 > size - at) throw wrong(`${file} is an importance matrix that is cut short.`, file);
+    if (numbers * 4 > size - at) throw wrong(`${file} is a truncated importance matrix.`, file);
     at += numbers * 4;
     counts.set(name, numbers);
   }

@@ -1,19 +1,19 @@
-// The quantizations that a file can be written in, by the names that everybody uses for them. Pure.
+// The quantizations that a file can be written in.
 import { EngineError } from "../errors.ts";
 import { fileTypes, quantizationDefault } from "../library/quantization.ts";
 
 export interface QuantizationLevel {
   name: string;
-  /** llama.cpp's number of it. */
+  /** llama.cpp's number. */
   fileType: number;
-  /** Too few bits to round every weight alike: without an importance matrix the result would be of no use. */
+  /** Whether it has so few bits that the result is useless without an importance matrix. */
   needsImatrix: boolean;
 }
 
-/** llama.cpp reads files of this kind and writes none. */
+/** llama.cpp reads these, but cannot write them. */
 const readOnly = new Set(["NVFP4"]);
 
-/** Those that have tensors of a type which llama.cpp refuses to write without an importance matrix. */
+/** Quantizations with tensors of a type that llama.cpp refuses to write without an importance matrix. */
 const needImatrix = new Set([
   "IQ1_S",
   "IQ1_M",
@@ -26,7 +26,7 @@ const needImatrix = new Set([
   "Q2_K_S",
 ]);
 
-/** Names without an ending stand for the middle one. */
+/** A name without a suffix means the medium variant. */
 const shortNames: ReadonlyMap<string, string> = new Map([
   ["Q3_K", "Q3_K_M"],
   ["Q4_K", "Q4_K_M"],
@@ -37,12 +37,12 @@ export const quantizationLevels: readonly QuantizationLevel[] = [...fileTypes]
   .filter(([, name]) => !readOnly.has(name))
   .map(([fileType, name]) => ({ name, fileType, needsImatrix: needImatrix.has(name) }));
 
-/** Throws `invalid_request` with all names for one that is none. Capitals and small letters are the same. */
+/** Ignores case. Throws `invalid_request` with all names for an unknown one. */
 export function parseLevel(text: string = quantizationDefault): QuantizationLevel {
   const name = text.toUpperCase();
   const level = quantizationLevels.find((one) => one.name === (shortNames.get(name) ?? name));
   if (level !== undefined) return level;
   const names = quantizationLevels.map((one) => one.name).join(", ");
-  const message = `to: "${text}" is no quantization. There are ${names}; ${quantizationDefault} is right for most.`;
+  const message = `to: unknown quantization "${text}". Use one of ${names}; ${quantizationDefault} suits most purposes.`;
   throw new EngineError("invalid_request", message, { details: { param: "to" } });
 }

@@ -1,5 +1,5 @@
-// The files of the model that is worked on: found by any name that the library knows, and read to the end of their headers
-// before native code sees them. Used by quantize-model.ts and compute-imatrix.ts.
+// The files of the model to quantize or measure: found by any name of the library, with headers that are read completely
+// before native code reads them.
 import path from "node:path";
 import { readGguf, type GgufHeader, type GgufTensorInfo } from "@ingle/gguf";
 import { fileBytes } from "../library/file-size.ts";
@@ -10,18 +10,18 @@ import { locateModel } from "../library/locate.ts";
 import { damagedModel, factsOf, type ModelFacts } from "../library/model-facts.ts";
 
 export interface ModelFiles {
-  /** Absolute; of a split model all parts, in order. */
+  /** Absolute paths; all parts of a split model, in order. */
   files: readonly [string, ...string[]];
-  /** The file's name without part number and ending. */
+  /** The file's name without part number and extension. */
   stem: string;
   facts: ModelFacts;
-  /** Of all parts together. */
+  /** Those of all parts, like the sizes below. */
   tensors: readonly GgufTensorInfo[];
   headerBytes: number;
   sizeBytes: number;
 }
 
-/** Throws what `locateModel`, `fetchModel` and, for a damaged file, `peekFile` throw. */
+/** Throws as `locateModel`, `fetchModel` and, for a damaged file, `peekFile`. */
 export async function openModelFiles(model: string, options: LibraryOptions): Promise<ModelFiles> {
   const first = await fetchModel(await locateModel(model, options), options);
   const rest = partNames(path.basename(first)).slice(1);

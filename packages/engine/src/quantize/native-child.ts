@@ -1,37 +1,35 @@
-// The program of the process that native-process.ts starts: does one task and ends.
+// The program of the child process of native-process.ts: runs one task and exits.
 import { rmSync } from "node:fs";
 import { EngineError } from "../errors.ts";
 import { computeImatrixNative, planQuantizationNative, quantizeNative, toEngineError } from "../native.ts";
-import type { TaskName, TaskOrder, TaskReport } from "./native-tasks.ts";
+import type { TaskCommand, TaskName, TaskReport } from "./native-process.ts";
 
-type Tell = (news: unknown) => void;
-
-async function work(order: TaskOrder, tell: Tell): Promise<unknown> {
-  switch (order.name) {
+async function work(command: TaskCommand, onProgress: (progress: unknown) => void): Promise<unknown> {
+  switch (command.name) {
     case "plan":
-      return await planQuantizationNative(order.options);
+      return await planQuantizationNative(command.options);
     case "quantize":
-      return await quantizeNative(order.options, tell);
+      return await quantizeNative(command.options, onProgress);
     case "imatrix":
-      return await computeImatrixNative(order.options, (done, total) => tell({ done, total }));
+      return await computeImatrixNative(command.options, (done, total) => onProgress({ done, total }));
   }
 }
 
 function send(
-  report: TaskReport<TaskName> | { kind: "news"; news: unknown } | { kind: "done"; result: unknown },
+  report: TaskReport<TaskName> | { kind: "progress"; progress: unknown } | { kind: "done"; result: unknown },
 ) {
   return new Promise<void>((resolve) => process.send?.(report, undefined, undefined, () => resolve()));
 }
 
-async function run(order: TaskOrder): Promise<void> {
-  // Without the parent nobody wants the file. Only this ends a native call that is under way.
-  const giveUp = (): void => {
-    if (order.name !== "plan") rmSync(order.options.output, { force: true });
+async function run(command: TaskCommand): Promise<void> {
+  // If the parent is gone, nobody needs the file. Killing the process is the only way to end a running native call.
+  const abort = (): void => {
+    if (command.name !== "plan") rmSync(command.options.output, { force: true });
     process.kill(process.pid, "SIGKILL");
   };
-  process.once("disconnect", giveUp);
+  process.once("disconnect", abort);
   try {
-    const result = await work(order, (news) => void send({ kind: "news", news }));
+    const result = await work(command, (progress) => void send({ kind: "progress", progress }));
     await send({ kind: "done", result });
   } catch (error) {
     const known = toEngineError(error);
@@ -40,11 +38,11 @@ async function run(order: TaskOrder): Promise<void> {
       : new EngineError("engine_failed", String(error));
     await send({ kind: "failed", code, message, details });
   }
-  process.off("disconnect", giveUp);
+  process.off("disconnect", abort);
   process.disconnect();
 }
 
-// Ctrl-C goes to every process of a terminal; the parent decides what it means.
+// Ctrl-C signals every process of a terminal; the parent handles it.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
-process.once("message", (order: TaskOrder) => void run(order));
+process.once("message", (command: TaskCommand) => void run(command));

@@ -1,56 +1,81 @@
-// Runs native work on files in a process of its own: it can be ended at any moment, gives its memory back when it ends,
-// and a file that makes llama.cpp end its process ends nothing else.
+// Runs native work on files in a child process: it can be ended at any time, frees its memory when it ends, and a file that
+// crashes llama.cpp crashes nothing else.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { EngineError } from "../errors.ts";
-import type { NativeTasks, TaskName, TaskReport } from "./native-tasks.ts";
+import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "../errors.ts";
+import type { NativeImatrixOptions, NativeImatrixResult, NativeQuantizeOptions } from "../native.ts";
 
-// The name in the build: a child process does not read TypeScript.
+/** The tasks of the child process. */
+interface NativeTasks {
+  plan: { options: NativeQuantizeOptions; progress: never; result: number };
+  /** The progress is the name of the tensor that is started. */
+  quantize: { options: NativeQuantizeOptions; progress: string; result: void };
+  imatrix: {
+    options: NativeImatrixOptions;
+    progress: { done: number; total: number };
+    result: NativeImatrixResult;
+  };
+}
+
+export type TaskName = keyof NativeTasks;
+
+/** The only message to the child. */
+export type TaskCommand = {
+  [Name in TaskName]: { name: Name; options: NativeTasks[Name]["options"] };
+}[TaskName];
+
+/** Messages of the child: any number of progress reports, then one of the others. */
+export type TaskReport<Name extends TaskName> =
+  | { kind: "progress"; progress: NativeTasks[Name]["progress"] }
+  | { kind: "done"; result: NativeTasks[Name]["result"] }
+  | { kind: "failed"; code: EngineErrorCode; message: string; details: EngineErrorDetails };
+
+// The name in the build, because a child process does not run TypeScript.
 const program = fileURLToPath(new URL("native-child.js", import.meta.url));
-/** What a dying process says comes last. */
-const lastWordsMax = 4096;
+/** Characters of stderr that are kept; a crashing process writes the reason last. */
+const stderrLengthMax = 4096;
 
-export interface TaskSurroundings<Name extends TaskName> {
-  /** Named in the error when the process dies. */
+interface TaskOptions<Name extends TaskName> {
+  /** Named in the error if the process crashes. */
   file: string;
-  onNews?: ((news: NativeTasks[Name]["news"]) => void) | undefined;
+  onProgress?: ((progress: NativeTasks[Name]["progress"]) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Does one task. When the signal is aborted the process is killed and gone before this rejects with the signal's reason.
- * Throws the task's own errors, `engine_failed` when its process died, and `out_of_memory` when the system killed it.
+ * Runs one task. On abort, the process has been killed before this rejects with the signal's reason.
+ * Throws the task's own errors, `engine_failed` if its process crashed, and `out_of_memory` if the system killed it.
  */
 export async function runTask<Name extends TaskName>(
   name: Name,
   options: NativeTasks[Name]["options"],
-  { file, onNews, signal }: TaskSurroundings<Name>,
+  { file, onProgress, signal }: TaskOptions<Name>,
 ): Promise<NativeTasks[Name]["result"]> {
   signal?.throwIfAborted();
   const child = fork(program, [], {
     execArgv: [],
-    // Without it, ggml would start a debugger to tell where it ended.
+    // Otherwise ggml would start a debugger to print a backtrace.
     env: { ...process.env, GGML_NO_BACKTRACE: "1" },
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
-  const lastWords = keepLastWords(child);
-  let outcome: Exclude<TaskReport<Name>, { kind: "news" }> | undefined;
+  const lastOutput = keepStderr(child);
+  let outcome: Exclude<TaskReport<Name>, { kind: "progress" }> | undefined;
   child.on("message", (report: TaskReport<Name>) => {
-    if (report.kind === "news") onNews?.(report.news);
+    if (report.kind === "progress") onProgress?.(report.progress);
     else outcome = report;
   });
   const kill = (): void => void child.kill("SIGKILL");
   signal?.addEventListener("abort", kill, { once: true });
   try {
     const ended = Promise.all([once(child, "close"), once(child, "disconnect")]);
-    child.send({ name, options }, () => {}); // a child that is gone is told of by `ended`
+    child.send({ name, options }, () => {}); // if the child is gone, `ended` resolves
     await ended;
   } finally {
     signal?.removeEventListener("abort", kill);
   }
   signal?.throwIfAborted();
-  if (outcome === undefined) throw deathOf(child, file, lastWords());
+  if (outcome === undefined) throw crashOf(child, file, lastOutput());
   if (outcome.kind === "failed") {
     const { code, message, details } = outcome;
     throw new EngineError(code, message, { details });
@@ -58,20 +83,20 @@ export async function runTask<Name extends TaskName>(
   return outcome.result;
 }
 
-function keepLastWords({ stderr }: ChildProcess): () => string {
-  let words = "";
+function keepStderr({ stderr }: ChildProcess): () => string {
+  let kept = "";
   stderr?.setEncoding("utf8");
-  stderr?.on("data", (text: string) => (words = (words + text).slice(-lastWordsMax)));
-  return () => words.trim();
+  stderr?.on("data", (text: string) => (kept = (kept + text).slice(-stderrLengthMax)));
+  return () => kept.trim();
 }
 
-function deathOf({ exitCode, signalCode }: ChildProcess, file: string, lastWords: string): EngineError {
-  const cause = lastWords === "" ? {} : { cause: new Error(lastWords) };
+function crashOf({ exitCode, signalCode }: ChildProcess, file: string, output: string): EngineError {
+  const cause = output === "" ? {} : { cause: new Error(output) };
   if (signalCode === "SIGKILL") {
-    const message = `The system ended the work on ${file}, most likely for want of memory. Close other programs and try again.`;
+    const message = `The system killed the process that worked on ${file}, most likely because memory ran out. Close other programs and try again.`;
     return new EngineError("out_of_memory", message, cause);
   }
   const how = signalCode ?? `exit code ${exitCode}`;
-  const message = `The work on ${file} ended in the middle (${how}). The file may be damaged: fetch it again.`;
+  const message = `The process that worked on ${file} crashed (${how}). The file may be damaged: download it again.`;
   return new EngineError("engine_failed", message, { ...cause, details: { file } });
 }

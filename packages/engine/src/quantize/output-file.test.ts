@@ -1,4 +1,4 @@
-// Files that are whole or not there at all. Where they go is also tested in test/quantize.model.test.ts.
+// Files are written completely or not at all. test/quantize.model.test.ts tests their paths too.
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,7 +20,7 @@ const failing = async (unfinished: string): Promise<never> => {
   throw new EngineError("engine_failed", "The quantized file could not be written.");
 };
 
-it("gives a file its name when it is whole", async () => {
+it("a file gets its name once it is complete", async () => {
   const seen = await writeWhole(
     at("made.gguf"),
     async (unfinished) => {
@@ -34,24 +34,24 @@ it("gives a file its name when it is whole", async () => {
   expect(await readFile(at("made.gguf"), "utf8")).toBe("all of it");
 });
 
-it("says disk_full when writing fails on a full disk, the error itself on another, and leaves nothing behind", async () => {
+it("a failed write throws disk_full on a full disk, its own error otherwise, and leaves nothing behind", async () => {
   const onDiskWith = (free: number) => writeWhole(at("made.gguf"), failing, { freeBytes: async () => free });
   await expect(onDiskWith(4096)).rejects.toMatchObject({
     code: "disk_full",
-    message: expect.stringContaining("name a folder on a larger disk"),
+    message: expect.stringContaining("choose a folder on a larger disk"),
   });
   await expect(onDiskWith(1e12)).rejects.toMatchObject({ code: "engine_failed" });
   expect(await readdir(folder)).toEqual([]);
 });
 
-it("keeps what was there under the name when the new file fails", async () => {
+it("an existing file of that name stays if the new one fails", async () => {
   await writeFile(at("made.gguf"), "of value");
   await expect(writeWhole(at("made.gguf"), failing, {})).rejects.toMatchObject({ code: "engine_failed" });
   expect(await readdir(folder)).toEqual(["made.gguf"]);
   expect(await readFile(at("made.gguf"), "utf8")).toBe("of value");
 });
 
-it("goes beside the model, into a folder that is named, or into our own where the model is another program's or was converted", async () => {
+it("a file goes next to the model, into a given folder, or into Ingle's own if the model is another program's or was converted", async () => {
   const env = { HOME: folder, INGLE_HOME: at("ingle"), LLAMA_CACHE: at("theirs") };
   await mkdir(at("theirs"));
   await mkdir(at("mine"));
@@ -67,7 +67,7 @@ it("goes beside the model, into a folder that is named, or into our own where th
     expect(await choose(file)).toBe("ingle/models/a-Q8_0.gguf");
 });
 
-it("is refused in a folder that is not there, however that is written", async () => {
+it("a file in a missing folder is refused, however its path is written", async () => {
   await writeFile(at("a.gguf"), fakeGguf());
   for (const output of ["none/", "none/b.gguf"])
     await expect(chooseOutput([at("a.gguf")], "b.gguf", { cwd: folder, output })).rejects.toMatchObject({

@@ -1,5 +1,4 @@
-// Where a file that is made from a model goes, and how it comes to its name: whole or not at all. Used by
-// quantize-model.ts and compute-imatrix.ts.
+// The path of a file made from a model, and writing it completely or not at all.
 import { randomUUID } from "node:crypto";
 import { open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
@@ -8,19 +7,18 @@ import { checkDiskSpace, diskFailure, spareBytes } from "../library/disk-space.t
 import { listModels } from "../library/installed.ts";
 import type { LibraryOptions } from "../library/library-options.ts";
 import { isGgufName } from "../library/model-spec.ts";
-import { libraryPaths, makeFolders } from "../library/paths.ts";
-import { syncFolder } from "../library/sync-folder.ts";
+import { libraryPaths, makeFolders, syncFolder } from "../library/paths.ts";
 
 export interface OutputOptions extends LibraryOptions {
-  /** The file to write, or a folder for it. Default: beside the model, under a name made from the model's. */
+  /** The file to write, or a folder for it. Default: next to the model, under a name derived from the model's. */
   output?: string | undefined;
-  /** Writes over a file that is there. Default false. */
+  /** Overwrites an existing file. Default false. */
   overwrite?: boolean | undefined;
 }
 
 /**
- * The path to write to. `files` are the model's, which are never written over, and `name` is what the file is called where
- * nobody says. Throws `invalid_request`: the place is taken, the name does not end in ".gguf", or there is no such folder.
+ * The path to write to. `files` are the model's, which are never overwritten; `name` is the file's default name. Throws
+ * `invalid_request` if the file exists, its name does not end in ".gguf", or its folder does not exist.
  */
 export async function chooseOutput(
   files: readonly string[],
@@ -34,8 +32,7 @@ export async function chooseOutput(
       : await inFolder(path.resolve(cwd, output), name);
   const isMeantAsFolder = output !== undefined && /[\\/]$/.test(output) && !isGgufName(target);
   if (isMeantAsFolder) throw refusal(`There is no folder ${target}.`, target);
-  if (!isGgufName(target))
-    throw refusal(`${target} must end in ".gguf": that is how models are found.`, target);
+  if (!isGgufName(target)) throw refusal(`${target} must end in ".gguf": models are found by it.`, target);
   const folder = await stat(path.dirname(target)).catch(() => undefined);
   if (folder?.isDirectory() !== true) throw refusal(`There is no folder ${path.dirname(target)}.`, target);
   const there = await stat(target).catch(() => undefined);
@@ -43,20 +40,20 @@ export async function chooseOutput(
   for (const file of files) {
     const { dev, ino } = await stat(file);
     if (dev === there.dev && ino === there.ino)
-      throw refusal(`${target} is the model itself, which is not written over. Give another name.`, target);
+      throw refusal(`${target} is the model itself, which is not overwritten. Choose another name.`, target);
   }
-  if (!there.isFile()) throw refusal(`${target} is there already, and it is no file.`, target);
+  if (!there.isFile()) throw refusal(`${target} exists already, and is not a regular file.`, target);
   if (!overwrite)
     throw refusal(
-      `${target} is there already. Remove it, give another name, or overwrite it (--force).`,
+      `${target} exists already. Remove it, choose another name, or overwrite it (--force).`,
       target,
     );
   return target;
 }
 
 /**
- * Lets `write` fill an unfinished file beside `target`, which then takes its name. Whatever fails, nothing is left behind.
- * Throws what `write` throws, `disk_full` where the disk was, and `download_failed` without the right to write there.
+ * Lets `write` write an unfinished file next to `target`, and renames it at the end. On any failure nothing is left behind.
+ * Throws what `write` throws, `disk_full` if the disk is full, and `download_failed` without write permission.
  */
 export async function writeWhole<T>(
   target: string,
@@ -66,7 +63,7 @@ export async function writeWhole<T>(
   const folder = path.dirname(target);
   const unfinished = `${target}.${randomUUID()}.part`;
   try {
-    await (await open(unfinished, "wx")).close(); // whether we may write here is found now, not in minutes
+    await (await open(unfinished, "wx")).close(); // detects missing permissions now instead of in minutes
     const result = await write(unfinished);
     await using file = await open(unfinished, "r+");
     await file.sync();
@@ -75,7 +72,7 @@ export async function writeWhole<T>(
     return result;
   } catch (error) {
     try {
-      // The native side only knows that it could not write.
+      // Native code does not report why it could not write.
       if (EngineError.is(error) && error.code === "engine_failed")
         await checkDiskSpace(folder, spareBytes, freeBytes, "output");
     } finally {
@@ -85,13 +82,13 @@ export async function writeWhole<T>(
   }
 }
 
-/** Beside the model; in our own folder where the model's belongs to another program, or is the one of conversions. */
+/** Next to the model; in Ingle's own folder if the model's belongs to another program or holds conversions. */
 async function folderFor([file = ""]: readonly string[], options: LibraryOptions): Promise<string> {
   const folders = libraryPaths(options.env);
   const folder = path.dirname(file);
   const owner = (await listModels(options)).find(({ files }) => files.includes(file))?.place;
   const isTheirs = owner !== undefined && owner !== "ingle" && owner !== "import";
-  // `ingle prune` takes away what is no conversion of a model's from there.
+  // `ingle prune` removes everything but conversions from there.
   if (!isTheirs && folder !== folders.convertedDir) return folder;
   await makeFolders(folders);
   return folders.modelsDir;

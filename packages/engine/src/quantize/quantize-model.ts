@@ -1,5 +1,5 @@
-// Writes a model in another quantization. llama.cpp does the work, in a process of its own; here is all that is decided
-// and checked before and after it.
+// Writes a model in another quantization. llama.cpp does the work in a child process; this file has the checks before it and
+// the report after it.
 import path from "node:path";
 import { readGguf, type GgufTensorInfo } from "@ingle/gguf";
 import { EngineError } from "../errors.ts";
@@ -15,21 +15,21 @@ import { runTask } from "./native-process.ts";
 import { chooseOutput, writeWhole, type OutputOptions } from "./output-file.ts";
 
 export interface QuantizeProgress {
-  /** Bytes of the model that have been worked on, of how many. */
+  /** Processed bytes of the model. */
   bytes: number;
   totalBytes: number;
-  /** The tensor that is worked on now. */
+  /** The current tensor. */
   tensor: string;
 }
 
 export interface QuantizeOptions extends OutputOptions {
-  /** A name of `quantizationLevels`, in capitals or small letters. Default Q4_K_M. */
+  /** A name of `quantizationLevels`, in any case. Default Q4_K_M. */
   to?: string | undefined;
-  /** An importance matrix of this model, as `computeImatrix` writes it. Default: every weight matters as much. */
+  /** An importance matrix of this model, as `computeImatrix` writes it. Default: all weights matter equally. */
   imatrix?: string | undefined;
-  /** Takes a model that is quantized already: the result is worse than one made from the original. Default false. */
+  /** Allows a model that is already quantized, with a worse result than from the original. Default false. */
   allowRequantize?: boolean | undefined;
-  /** Default: one for each core. */
+  /** Default: one per core. */
   threads?: number | undefined;
   onProgress?: ((progress: QuantizeProgress) => void) | undefined;
 }
@@ -38,19 +38,19 @@ export interface QuantizedModel {
   path: string;
   /** The level's name. */
   quantization: string;
-  /** Of the new file, and of all files of the model that it was made from. */
+  /** The sizes of the new file, and of all files of the original model. */
   sizeBytes: number;
   sizeBytesBefore: number;
   bitsPerWeight: number;
 }
 
 /**
- * Writes `model` (a path, or any name that `locateModel` knows; fetched when it is not there) as one file with the
- * quantization in its name. An abort ends the work at once and leaves nothing behind.
+ * Writes `model` (a path, or any name for `locateModel`; downloaded if missing) as one file with the quantization in its name.
+ * An abort ends the work at once and leaves nothing behind.
  *
- * Throws `invalid_request` (no such level, one that needs an importance matrix, a model that is quantized already, an
- * importance matrix of another model, an output that is taken), `model_invalid`, `model_unsupported`, `disk_full`,
- * `out_of_memory`, `engine_failed`, what `locateModel` and `fetchModel` throw, or the signal's reason.
+ * Throws `invalid_request` (an unknown level, one that needs an importance matrix, a model that is already quantized, an
+ * importance matrix of another model, an output that exists), `model_invalid`, `model_unsupported`, `disk_full`,
+ * `out_of_memory`, `engine_failed`, as `locateModel` and `fetchModel`, or the signal's reason.
  */
 export async function quantizeModel(model: string, options: QuantizeOptions = {}): Promise<QuantizedModel> {
   const { signal, cwd = process.cwd(), allowRequantize = false } = options;
@@ -71,7 +71,7 @@ export async function quantizeModel(model: string, options: QuantizeOptions = {}
     allowRequantize,
     imatrix: imatrix ?? "",
   };
-  await makeSure(native, files, options);
+  await checkFeasible(native, files, options);
   await writeWhole(
     output,
     async (unfinished) => await quantize({ ...native, output: unfinished }, files, options),
@@ -83,25 +83,25 @@ export async function quantizeModel(model: string, options: QuantizeOptions = {}
 function refuseWithoutImatrix({ name, needsImatrix }: QuantizationLevel, imatrix: string | undefined): void {
   if (!needsImatrix || imatrix !== undefined) return;
   const message =
-    `to: ${name} has too few bits to be of use without an importance matrix. ` +
-    "Make one from a text (ingle imatrix MODEL --text FILE) and give it (--imatrix FILE).";
+    `to: ${name} has too few bits to be useful without an importance matrix. ` +
+    "Make one from a text (ingle imatrix MODEL --text FILE) and pass it (--imatrix FILE).";
   throw new EngineError("invalid_request", message, { details: { param: "to" } });
 }
 
-/** ggml's numbers of the types that hold each number for itself: F32, F16, the integers, F64 and BF16. */
+/** ggml's numbers of the types without blocks: F32, F16, the integers, F64 and BF16. */
 const plainTypes = new Set([0, 1, 24, 25, 26, 27, 28, 30]);
 
 function refuseQuantized({ files: [file], facts, tensors }: ModelFiles): void {
   if (tensors.every(({ typeCode }) => plainTypes.has(typeCode))) return;
   const what = facts.quantization === undefined ? "" : ` (${facts.quantization})`;
   const message =
-    `${file} is quantized already${what}, and quantizing it again loses more than quantizing the original. ` +
-    "Take the model's F16 or BF16 file, or say that it is meant (--allow-requantize).";
+    `${file} is already quantized${what}, and quantizing it again loses more than quantizing the original. ` +
+    "Use the model's F16 or BF16 file, or allow it (--allow-requantize).";
   throw new EngineError("invalid_request", message, { details: { path: file } });
 }
 
-/** Everything that can be known before the work begins: llama.cpp can open the file, and the disk has room. */
-async function makeSure(
+/** Checks before the work starts that llama.cpp can open the file and that the disk has enough space. */
+async function checkFeasible(
   native: NativeQuantizeOptions,
   { files: [file], headerBytes }: ModelFiles,
   { signal, freeBytes }: QuantizeOptions,
@@ -123,11 +123,11 @@ async function quantize(
   const sizes = new Map(tensors.map(({ name, sizeBytes }) => [name, sizeBytes]));
   const totalBytes = bytesOf(tensors);
   let bytes = 0;
-  const onNews = (tensor: string): void => {
+  const onTensor = (tensor: string): void => {
     onProgress?.({ bytes, totalBytes, tensor });
-    bytes += sizes.get(tensor) ?? 0; // done when the next one is begun
+    bytes += sizes.get(tensor) ?? 0; // counts as done when the next one starts
   };
-  await runTask("quantize", native, { file, signal, onNews });
+  await runTask("quantize", native, { file, signal, onProgress: onTensor });
 }
 
 async function describe(

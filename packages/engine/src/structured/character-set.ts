@@ -1,9 +1,9 @@
-// Sets of characters, and how they are written inside a JSON string. Used by pattern.ts.
+// Sets of characters, and their GBNF inside a JSON string.
 import { literal } from "./rules.ts";
 
 /** First and last character of a range. */
 export type Range = readonly [first: number, last: number];
-/** Ascending and apart from each other. */
+/** Sorted, with gaps in between. */
 export type CharacterSet = readonly Range[];
 
 const characterMax = 0x10_ff_ff;
@@ -30,7 +30,7 @@ export function complement(set: CharacterSet): CharacterSet {
   return rest;
 }
 
-/** What JSON strings hold only escaped. */
+/** The characters that a JSON string must escape. */
 const escapedOnly = setOf([
   [0, 0x1f],
   [0x22, 0x22],
@@ -48,7 +48,7 @@ const shortEscapes: Readonly<Record<number, string>> = {
   0x5c: String.raw`\\`,
 };
 
-/** The expression for one character of the set inside a JSON string; undefined for the empty set. */
+/** GBNF for one character of the set inside a JSON string; undefined for the empty set. */
 export function inJsonString(set: CharacterSet): string | undefined {
   const plain = complement(setOf([...complement(set), ...escapedOnly]));
   const expressions: string[] = [];

@@ -1,10 +1,9 @@
-// A string's `format` as GBNF, for those that have a form of their own. Used by json-schema.ts. Other formats are what
-// JSON Schema says they are: a remark.
+// GBNF for a string's `format`. Formats that are missing here are annotations only, as JSON Schema allows.
 
 const upTo28 = `"0" [1-9] | "1" [0-9] | "2" [0-8]`;
 const long = `("0" [13578] | "1" [02]) "-" (${upTo28} | "29" | "3" [01])`;
 const short = `("0" [469] | "11") "-" (${upTo28} | "29" | "30")`;
-/** Without the 29th of February: which years have one is beyond a grammar. */
+/** Without the 29th of February: a grammar cannot know leap years. */
 const date = `[0-9]{4} "-" (${long} | ${short} | "02-" (${upTo28}))`;
 const hour = `([01] [0-9] | "2" [0-3])`;
 const sixty = `[0-5] [0-9]`;
@@ -23,7 +22,7 @@ const formats: Readonly<Record<string, string>> = {
   email: `[A-Za-z0-9_+-] [A-Za-z0-9_+-]{0,30} ("." [A-Za-z0-9_+-]{1,30}){0,3} "@" (${label} "."){1,4} [A-Za-z]{2,12}`,
 };
 
-/** The expression for the text between the quotes; undefined for formats without a form of their own. */
+/** GBNF for the text between the quotes; undefined for other formats. */
 export function formatOf(format: unknown): string | undefined {
   return typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined;
 }

@@ -1,4 +1,4 @@
-// How deeply a JSON value is nested, found without recursion: it may come from a stranger. Used by tools.ts.
+// The nesting depth of a JSON value, found without recursion because the value may come from an untrusted client.
 
 /** 0 for a simple value, 1 for an object or array of simple values, and so on. */
 export function depthOf(value: unknown): number {

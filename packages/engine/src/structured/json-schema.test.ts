@@ -35,14 +35,14 @@ describe("objects", () => {
     expect(matches(person, json)).toBe(expected);
   });
 
-  it("without required properties may be empty, and begin with any of them", () => {
+  it("without required properties may be empty, and start with any of them", () => {
     const schema = { type: "object", properties: { a: { type: "null" }, b: { type: "null" } } };
     for (const json of ["{}", '{"a":null}', '{"b":null}', '{"a":null,"b":null}'])
       expect(matches(schema, json)).toBe(true);
     expect(matches(schema, '{,"b":null}')).toBe(false);
   });
 
-  it("may have any keys where none is named", () => {
+  it("may have any keys if none is named", () => {
     const schema = {
       type: "object",
       additionalProperties: { type: "boolean" },
@@ -97,7 +97,7 @@ describe("arrays, strings and the rest", () => {
     expect(matches(schema, json)).toBe(expected);
   });
 
-  it("a schema may hold itself", () => {
+  it("a schema may be recursive", () => {
     const tree = {
       type: "object",
       properties: { next: { anyOf: [{ $ref: "#" }, { type: "null" }] } },
@@ -107,15 +107,15 @@ describe("arrays, strings and the rest", () => {
   });
 });
 
-describe("what cannot be", () => {
+describe("a schema that cannot be converted", () => {
   const deep = Array.from({ length: 100 }).reduce<unknown>((items) => ({ type: "array", items }), {});
   it.each([
-    [{ type: "thing" }, "not known"],
+    [{ type: "thing" }, "unknown type"],
     [{ enum: [] }, "enum"],
     [{ anyOf: [] }, "must not be empty"],
     [{ $ref: "https://example.org/x" }, "$ref"],
     [{ $ref: "#/nowhere" }, "points at nothing"],
-    [{ $ref: "#/100%" }, "stands for no character"],
+    [{ $ref: "#/100%" }, "invalid % escape"],
     [{ properties: [] }, "properties"],
     [{ type: "string", maxLength: -1 }, "maxLength"],
     [{ type: "string", minLength: 5, maxLength: 4 }, "less than"],
@@ -144,14 +144,14 @@ describe("what cannot be", () => {
     },
   );
 
-  it("a pattern beyond grammars gives way to the format beside it, or to any string when strict is not asked for", () => {
+  it("with an unsupported pattern uses its format instead, or allows any string unless strict", () => {
     const pattern = String.raw`^(?!\.)x@y$`;
     expect(problem({ type: "string", pattern })).toMatchObject({ kind: "cannot_enforce" });
     expect(problem({ type: "string", pattern }, false).message).toBe("");
     expect(matches({ type: "string", format: "email", pattern }, '"ada@example.org"')).toBe(true);
   });
 
-  it("huge lengths are as they are", () => {
+  it("with huge lengths keeps them", () => {
     expect(schemaRules({ type: "string", maxLength: 1_000_000 }, true)).toContain("{0,1000000}");
   });
 });

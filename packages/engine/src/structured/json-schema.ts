@@ -1,7 +1,6 @@
-// A JSON schema as a grammar that writes nothing but values of it. Used by Model, for structured output. Whoever writes
-// a schema may be a stranger: its depth and size are bounded. Where a schema leaves a choice, the grammar may be
-// narrower than the schema (an object has no properties but those that are named), but never wider, except for the
-// keywords in schema-keywords.ts, which are refused when `strict` asks for every word of the schema.
+// Converts a JSON schema to a grammar that generates only values of it, for structured output. Schemas come from untrusted
+// clients: their depth and size are bounded. The grammar may be narrower than the schema (an object has only its named
+// properties), but not wider, except for the unenforced keywords of schema-keywords.ts, which `strict` refuses.
 import { formatOf } from "./formats.ts";
 import {
   anyArray,
@@ -33,19 +32,20 @@ import {
   type Schema,
 } from "./schema-keywords.ts";
 
-/** Schemas inside schemas: reading them recurses. */
+/** Nested schemas: reading them recurses. */
 const depthMax = 64;
-/** Schemas within a schema, each use of a definition counted once. */
+/** Subschemas; a definition counts once, however often it is used. */
 const schemasMax = 5_000;
-/** UTF-16 units of the grammar that is made. */
+/** UTF-16 units of the grammar. */
 const grammarLengthMax = 1024 * 1024;
-/** Rules for a value of the schema; the name of the first is `rootRule`. Throws a SchemaError. */
+
+/** Rules for a value of the schema; the first is named `rootRule`. Throws a SchemaError. */
 export function schemaRules(schema: unknown, isStrict: boolean): string {
   const rules = new Rules();
   return rules.text(schemaRule(schema, isStrict, rules));
 }
 
-/** The name of a rule for a value of the schema, among others. Throws a SchemaError. */
+/** Adds rules for a value of the schema to `rules`; returns the name of the first. Throws a SchemaError. */
 export function schemaRule(schema: unknown, isStrict: boolean, rules: Rules): string {
   return new SchemaWriter(schema, isStrict, rules).write();
 }
@@ -65,7 +65,7 @@ class SchemaWriter {
   readonly #root: unknown;
   readonly #isStrict: boolean;
   readonly #rules: Rules;
-  /** Names of the rules of definitions, by what is defined: references may spell it in many ways. */
+  /** Rule names by referenced schema, because references may spell a path in several ways. */
   readonly #references = new Map<unknown, string>();
   #schemas = 0;
   #depth = 0;
@@ -134,7 +134,7 @@ class SchemaWriter {
       case "null":
         return '"null"';
       default:
-        throw wrong(`the type ${JSON.stringify(type)} is not known`);
+        throw wrong(`unknown type ${JSON.stringify(type)}`);
     }
   }
 
@@ -142,10 +142,10 @@ class SchemaWriter {
     if (!this.#isStrict) return;
     const keyword = unenforcedKeyword(schema);
     if (keyword !== undefined)
-      throw cannotEnforce(`${keyword} cannot be enforced: leave it out, or do not ask for strict`);
+      throw cannotEnforce(`${keyword} cannot be enforced: remove it, or set strict to false`);
   }
 
-  /** A definition has one rule however often it is used, also by itself. */
+  /** A definition has one rule, however often it is used, also recursively. */
   #reference(reference: unknown): string {
     if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) {
       throw wrong("$ref must point into the schema itself, such as #/$defs/name");
@@ -180,7 +180,7 @@ class SchemaWriter {
     return this.#rule(merged([rest, ...all], this.#rules));
   }
 
-  /** A schema that is nothing but a reference, as what it points at; once, so that circles stay outside. */
+  /** Follows a reference, but only once, so that circular ones end. */
   #followed(schema: unknown): unknown {
     const reference = isObject(schema) ? schema["$ref"] : undefined;
     return typeof reference === "string" && reference.startsWith("#")
@@ -189,7 +189,7 @@ class SchemaWriter {
   }
 
   #enum(values: unknown): string {
-    if (!Array.isArray(values) || values.length === 0) throw wrong("enum must be an array with values");
+    if (!Array.isArray(values) || values.length === 0) throw wrong("enum must be a non-empty array");
     this.#rules.spend(values.length);
     return values.map((value: unknown) => literal(JSON.stringify(value))).join(" | ");
   }
@@ -209,23 +209,23 @@ class SchemaWriter {
     }));
   }
 
-  /** Which of the named properties are there is their own matter; how many cannot be counted beside it. */
+  /** A grammar cannot count the named properties that are present. */
   #refuseCounts(schema: Schema): void {
     for (const keyword of ["minProperties", "maxProperties"]) {
       if (this.#isStrict && schema[keyword] !== undefined)
         throw cannotEnforce(
-          `${keyword} cannot be enforced beside properties: leave it out, or do not ask for strict`,
+          `${keyword} cannot be enforced together with properties: remove it, or set strict to false`,
         );
     }
   }
 
-  /** An object whose keys are not known before. */
+  /** An object with any keys. */
   #map(schema: Schema): string {
     const gap = space(this.#rules);
     const values = schema["additionalProperties"] ?? true;
     if (values === false) return `"{" ${gap} "}"`;
     const member = this.#rules.add(`${anyString(this.#rules)} ":" ${gap} ${this.#rule(values)}`);
-    const list = this.#list(member, countOf(schema, "minProperties") ?? 0, countOf(schema, "maxProperties"));
+    const list = this.#list(member, schema, "Properties");
     return `"{" ${gap} ${list} ${gap} "}"`;
   }
 
@@ -237,16 +237,17 @@ class SchemaWriter {
       const items = first.map((item: unknown) => this.#rule(item)).join(` "," ${gap} `);
       return `"[" ${gap} ${items} ${gap} "]"`;
     }
-    const min = countOf(schema, "minItems") ?? 0;
-    const max = countOf(schema, "maxItems");
-    if (schema["items"] === undefined && min === 0 && max === undefined) return anyArray(this.#rules);
+    const isAny = (countOf(schema, "minItems") ?? 0) === 0 && countOf(schema, "maxItems") === undefined;
+    if (schema["items"] === undefined && isAny) return anyArray(this.#rules);
     if (schema["items"] === false) return `"[" ${gap} "]"`;
-    return `"[" ${gap} ${this.#list(this.#rule(schema["items"] ?? true), min, max)} ${gap} "]"`;
+    return `"[" ${gap} ${this.#list(this.#rule(schema["items"] ?? true), schema, "Items")} ${gap} "]"`;
   }
 
-  /** Items with commas between them. */
-  #list(item: string, min: number, max: number | undefined): string {
-    if (max !== undefined && max < min) throw wrong("a most is less than its least");
+  /** Items separated by commas, as many as `min…` and `max…` of the schema allow. */
+  #list(item: string, schema: Schema, counted: "Items" | "Properties"): string {
+    const min = countOf(schema, `min${counted}`) ?? 0;
+    const max = countOf(schema, `max${counted}`);
+    if (max !== undefined && max < min) throw wrong(`max${counted} is less than min${counted}`);
     if (max === 0) return "";
     const next = this.#rules.add(`"," ${space(this.#rules)} ${item}`);
     const list = `${item} ${repeated(next, Math.max(0, min - 1), max === undefined ? undefined : max - 1)}`;
@@ -262,23 +263,23 @@ class SchemaWriter {
       if (typeof schema["pattern"] === "string")
         return this.#alone(stringMatching(schema["pattern"], this.#rules), min, max);
     } catch (error) {
-      // Patterns beside a format say the same again, in words that grammars do not have.
-      const isNeedless =
+      // A pattern next to a format usually repeats it, with constructs that grammars do not have.
+      const isRedundant =
         error instanceof SchemaError &&
         error.kind === "cannot_enforce" &&
         (format !== undefined || !this.#isStrict);
-      if (!isNeedless) throw error;
+      if (!isRedundant) throw error;
     }
     if (format !== undefined) return String.raw`"\"" ${format} "\""`;
     if (min === undefined && max === undefined) return anyString(this.#rules);
     return String.raw`"\"" ${repeated(character(this.#rules), min ?? 0, max)} "\""`;
   }
 
-  /** A pattern decides the length; both together cannot be held to. */
+  /** A grammar cannot enforce a pattern and a length together. */
   #alone(expression: string, min: number | undefined, max: number | undefined): string {
     if (this.#isStrict && (min !== undefined || max !== undefined))
       throw cannotEnforce(
-        "minLength and maxLength cannot be enforced beside pattern: say the length in the pattern",
+        "minLength and maxLength cannot be enforced together with pattern: put the length into the pattern",
       );
     return expression;
   }
@@ -288,7 +289,7 @@ class SchemaWriter {
     if (min === undefined && max === undefined)
       return type === "integer" ? anyInteger(this.#rules) : anyNumber(this.#rules);
     const within = type === "integer" ? integersWithin({ min, max }) : numbersWithin({ min, max });
-    if (within === undefined) throw wrong("no number is within minimum and maximum");
+    if (within === undefined) throw wrong("no number is between minimum and maximum");
     return within;
   }
 }

@@ -1,22 +1,21 @@
-// How JSON is written: the rules for any value, and for strings, in GBNF. Used by json-schema.ts.
-// Only few ways to write a thing are allowed: characters stand for themselves where JSON lets them, and space is short,
-// so that a model cannot fill its reply with it.
+// GBNF for any JSON value. It allows few spellings of a value: characters are escaped only where JSON requires it, and
+// whitespace is short, so that a model cannot fill its reply with it.
 import type { Rules } from "./rules.ts";
 
-/** Between the parts of objects and arrays: nothing, a blank, or a new line with its indentation. */
+/** Between the parts of objects and arrays: nothing, a space, or a new line with indentation. */
 const spaceBody = String.raw`(" " | "\n" [ \t]{0,20})?`;
 
-/** Inside a string: a character as it is, or the escape of one that needs it. */
+/** Inside a string: a plain character, or an escape if one is required. */
 const characterBody = String.raw`[^"\\\x00-\x1F\x7F] | "\\" (["\\bfnrt] | "u00" [01] [0-9a-f])`;
 
-/** Digits of a whole number at most: what fits a number of JavaScript exactly. */
+/** The most digits of an integer that every JavaScript number holds exactly. */
 export const digitsMax = 15;
 
 export function space(rules: Rules): string {
   return rules.add(spaceBody);
 }
 
-/** One character of a string; each is one of the value's characters. */
+/** One character of a string's value. */
 export function character(rules: Rules): string {
   return rules.add(characterBody);
 }
@@ -37,7 +36,7 @@ export function anyBoolean(rules: Rules): string {
   return rules.add(`"true" | "false"`);
 }
 
-/** Any value; objects and arrays may hold any others. */
+/** Any value, with any nested values. */
 export function anyValue(rules: Rules): string {
   return containers(rules).value;
 }
@@ -52,7 +51,7 @@ export function anyArray(rules: Rules): string {
 
 const made = new WeakMap<Rules, { value: string; object: string; array: string }>();
 
-/** They call each other, so that they are made together, once. */
+/** The rules reference each other, so they are made together, once. */
 function containers(rules: Rules): { value: string; object: string; array: string } {
   const known = made.get(rules);
   if (known !== undefined) return known;

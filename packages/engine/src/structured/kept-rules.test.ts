@@ -3,8 +3,8 @@ import { keptRules } from "./kept-rules.ts";
 
 const mebibyte = 1024 * 1024;
 
-describe("rules that are kept", () => {
-  it("are written once for one key, and again for another", () => {
+describe("cached rules", () => {
+  it("are written once per key", () => {
     let written = 0;
     const write = (): string => `root ::= "${(written += 1)}"`;
     expect(keptRules("a", write)).toBe('root ::= "1"');
@@ -12,7 +12,7 @@ describe("rules that are kept", () => {
     expect(keptRules("b", write)).toBe('root ::= "2"');
   });
 
-  it("make way for newer ones, those first that nobody asked for again", () => {
+  it("are evicted, least recently used first", () => {
     let written = 0;
     const write = (): string => {
       written += 1;
@@ -28,7 +28,7 @@ describe("rules that are kept", () => {
     expect(written).toBe(42);
   });
 
-  it("are not there for what failed", () => {
+  it("do not include failures", () => {
     expect(() =>
       keptRules("bad", () => {
         throw new Error("no");

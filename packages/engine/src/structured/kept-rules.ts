@@ -1,14 +1,13 @@
-// The rules that were written last, for those who ask for the same again: a program asks for few schemas, over and over.
-// Used by response-format.ts and chat-preparation.ts.
+// A cache of grammar rules, because programs use few schemas, over and over.
 
-/** UTF-16 units of all that is kept, keys and rules: a hundred usual ones, or a few of the largest. */
+/** UTF-16 units of all keys and rules: enough for a hundred usual schemas, or a few of the largest. */
 const lengthMax = 16 * 1024 * 1024;
 
-/** In the order of their last use. */
+/** Least recently used first. */
 const kept = new Map<string, string>();
 let length = 0;
 
-/** What `write` gave for the same key, or gives now; `key` must say all that the rules depend on. */
+/** The cached result of `write` for this key, or a new one; `key` must contain everything that the rules depend on. */
 export function keptRules(key: string, write: () => string): string {
   const known = kept.get(key);
   const rules = known ?? write();

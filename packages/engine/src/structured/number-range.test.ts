@@ -19,8 +19,8 @@ const bound = (value: fc.Arbitrary<number>): fc.Arbitrary<Bound | undefined> =>
 const whole = fc.oneof(fc.integer({ min: -30, max: 30 }), fc.integer({ min: -2_000_000, max: 2_000_000 }));
 const tenths = whole.map((value) => value / 10);
 
-describe("whole numbers within bounds", () => {
-  it("are exactly those", () => {
+describe("integers within bounds", () => {
+  it("are exactly those within", () => {
     const bounds = fc.record({ min: bound(fc.oneof(whole, tenths)), max: bound(fc.oneof(whole, tenths)) });
     fc.assert(
       fc.property(bounds, fc.array(whole, { minLength: 20, maxLength: 20 }), ({ min, max }, others) => {
@@ -34,14 +34,14 @@ describe("whole numbers within bounds", () => {
     );
   });
 
-  it("have no needless zeros", () => {
+  it("have no leading zeros", () => {
     const matches = matcher(
       integersWithin({ min: { value: 0, isOpen: false }, max: { value: 500, isOpen: false } }),
     );
     for (const text of ["00", "01", "007", "", "+5", "5.0"]) expect(matches(text)).toBe(false);
   });
 
-  it("are none where there are none", () => {
+  it("are undefined if there are none", () => {
     expect(
       integersWithin({ min: { value: 5, isOpen: false }, max: { value: 4, isOpen: false } }),
     ).toBeUndefined();
@@ -52,7 +52,7 @@ describe("whole numbers within bounds", () => {
 });
 
 describe("numbers within bounds", () => {
-  it("are exactly those, with and without a fraction", () => {
+  it("are exactly those within, with and without a fraction", () => {
     const bounds = fc.record({ min: bound(tenths), max: bound(tenths) });
     fc.assert(
       fc.property(bounds, fc.array(tenths, { minLength: 20, maxLength: 20 }), ({ min, max }, others) => {

@@ -1,10 +1,9 @@
-// Numbers between bounds as GBNF: which digits may stand where, so that no number outside can be written. Used by
-// json-schema.ts. Bounded numbers are written without an exponent.
+// GBNF for numbers between bounds, digit by digit. Bounded numbers have no exponent.
 import { digitsMax } from "./json-text.ts";
 
 export interface Bound {
   value: number;
-  /** The bound itself is outside. */
+  /** Whether the bound itself is excluded. */
   isOpen: boolean;
 }
 
@@ -13,10 +12,10 @@ export interface Bounds {
   max?: Bound | undefined;
 }
 
-/** No number with more digits before its point is written, so that bounds beyond this bound nothing. */
+/** No generated number has more digits before its point, so larger bounds have no effect. */
 const largest = 10 ** digitsMax - 1;
 
-/** The expression for the whole numbers within; undefined when there are none. */
+/** GBNF for the integers within the bounds; undefined if there are none. */
 export function integersWithin({ min, max }: Bounds): string | undefined {
   const least = min === undefined ? -largest : Math.ceil(min.value) + (isOpenAt(min, Math.ceil) ? 1 : 0);
   const most = max === undefined ? largest : Math.floor(max.value) - (isOpenAt(max, Math.floor) ? 1 : 0);
@@ -28,7 +27,7 @@ export function integersWithin({ min, max }: Bounds): string | undefined {
   ]);
 }
 
-/** The expression for the numbers within, whole or with a fraction; undefined when there are none. */
+/** GBNF for the numbers within the bounds, with or without a fraction; undefined if there are none. */
 export function numbersWithin({ min, max }: Bounds): string | undefined {
   const low = min === undefined || min.value < -largest ? { value: -largest, isOpen: false } : min;
   const high = max === undefined || max.value > largest ? { value: largest, isOpen: false } : max;
@@ -63,7 +62,7 @@ function positive(low: Bound, high: Bound): string | undefined {
   const [highWhole, highDigits] = splitDecimal(high.value);
   const any = `("." [0-9]{1,${digitsMax}})?`;
   if (lowWhole === highWhole) {
-    // Between two numbers that differ behind the point only, the places of the point are few: written out digit by digit.
+    // The integer parts are equal: only the digits of the fraction differ.
     return joined(lowWhole, fractionWithin(lowDigits, low.isOpen, highDigits, high.isOpen));
   }
   return either([
@@ -77,10 +76,10 @@ function joined(whole: number, fraction: string | undefined): string | undefined
   return fraction === undefined ? undefined : `"${whole}" ${fraction}`;
 }
 
-/** The whole part, and the digits behind the point without zeros at their end. */
+/** The integer part, and the digits of the fraction without trailing zeros. */
 function splitDecimal(value: number): [whole: number, digits: string] {
   const whole = Math.floor(value);
-  // The shortest text of the number, which is the one that was meant; very small ones have an exponent in it.
+  // `String` gives the shortest text of a number, with an exponent if it is very small.
   const shortest = String(value);
   const text = shortest.includes("e")
     ? value.toFixed(digitsMax)
@@ -88,10 +87,7 @@ function splitDecimal(value: number): [whole: number, digits: string] {
   return [whole, text.slice(text.indexOf(".") + 1).replace(/0+$/, "")];
 }
 
-/**
- * A fraction with its point, or none, from the digits `low` to `high`; no `high` is no limit. Undefined when there is
- * none between them.
- */
+/** A fraction with its point, or none, between the digits `low` and `high`, if given. Undefined if there is none. */
 function fractionWithin(
   low: string,
   isLowOpen: boolean,
@@ -105,7 +101,7 @@ function fractionWithin(
   return withoutAny ? `(${written})?` : written;
 }
 
-/** One or more digits, up to `room`, that are not below `low` nor above `high` when read as digits behind a point. */
+/** One to `room` digits of a fraction that is not below `low` nor above `high`. */
 function digitsWithin(
   low: string,
   isLowOpen: boolean,
@@ -148,7 +144,7 @@ function oneDigit(
   return mayEnd ? `"${digit}" (${more})?` : `"${digit}" (${more})`;
 }
 
-/** Whole numbers from `low` to `high`, both at least 0, in their digits. */
+/** The digits of integers from `low` to `high`, both at least 0. */
 function wholeFrom(low: number, high: number): string {
   const expressions: string[] = [];
   for (let start = low; start <= high;) {
@@ -160,7 +156,7 @@ function wholeFrom(low: number, high: number): string {
   return expressions.join(" | ");
 }
 
-/** Texts of digits between two of the same length. */
+/** Digits between two texts of the same length. */
 function sameLength(low: string, high: string): string {
   if (low === high) return low === "" ? "" : `"${low}"`;
   const rest = low.length - 1;

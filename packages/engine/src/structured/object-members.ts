@@ -1,19 +1,19 @@
-// The members of an object with named properties, in the schema's order, as GBNF. Used by json-schema.ts.
+// GBNF for the members of an object with named properties, in the schema's order.
 import { space } from "./json-text.ts";
 import { literal, type Rules } from "./rules.ts";
 
 export interface Member {
   name: string;
-  /** Of its value. */
+  /** The rule of its value. */
   rule: string;
   isRequired: boolean;
 }
 
-/** How members are written: around all of them, and each. */
+/** The text around all members, and around each. */
 export interface MembersForm {
   open: string;
   close: string;
-  /** From the name to the value. */
+  /** The text from the name to the value. */
   pair: (name: string) => string;
 }
 
@@ -27,12 +27,12 @@ export function jsonMembers(rules: Rules): MembersForm {
 }
 
 /**
- * What follows a member depends only on whether one was written before it, because of the comma: so two rules a
- * member, made from the last one back to the first.
+ * What may follow a member depends only on whether another one precedes it, because of the comma. So each member has two rules,
+ * made from the last member to the first.
  */
 export function membersRule(members: readonly Member[], rules: Rules, form: MembersForm): string {
   const gap = space(rules);
-  /** What may follow when nothing, or something, was written. */
+  /** What may follow if no member precedes (`first`), or if one does (`later`). */
   let rest: { first: string; later: string } | undefined;
   for (const { name, rule, isRequired } of members.toReversed()) {
     const pair = rules.add(`${form.pair(name)} ${rule}`);

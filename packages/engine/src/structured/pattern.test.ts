@@ -27,7 +27,7 @@ describe("a pattern", () => {
     String.raw`^\u0041\x42\u{43}?$`,
     "^a*?b+?$",
     "",
-  ])("lets exactly those strings through that match it: %s", (pattern) => {
+  ])("allows exactly the strings that match it: %s", (pattern) => {
     const matches = matcher(pattern);
     const regexp = new RegExp(pattern, "u");
     const letters = fc.constantFrom(
@@ -60,7 +60,7 @@ describe("a pattern", () => {
     "*",
     "x".repeat(patternLengthMax + 1),
     `^${"(".repeat(900)}a${")".repeat(900)}$`,
-  ])("that is none is refused (%#)", (pattern) => {
+  ])("that is invalid is refused (%#)", (pattern) => {
     expect(() => matcher(pattern)).toThrow(expect.objectContaining({ kind: "wrong" }));
   });
 });

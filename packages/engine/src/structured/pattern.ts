@@ -1,34 +1,34 @@
-// A schema's `pattern` as GBNF for the JSON string that matches it. Used by json-schema.ts. The regular expressions of
-// JavaScript, without what looks around or back.
+// GBNF for the JSON strings that match a schema's `pattern`: a JavaScript regular expression without lookarounds and
+// backreferences.
 import { complement, inJsonString, setOf, type CharacterSet, type Range } from "./character-set.ts";
 import { character } from "./json-text.ts";
 import { repeated, type Rules } from "./rules.ts";
 import { SchemaError } from "./schema-error.ts";
 
-/** Longest pattern, in UTF-16 units. */
+/** In UTF-16 units. */
 export const patternLengthMax = 2_000;
-/** Groups inside groups: reading them recurses. */
+/** Nested groups: reading them recurses. */
 const depthMax = 50;
-/** Each may be a class of characters, whose complement is written out. */
+/** Each character may be a class, whose complement is written out. */
 const stepsPerCharacter = 16;
 
-/** Throws a SchemaError for what is no regular expression, and for one that no grammar can follow. */
+/** Throws a SchemaError for an invalid regular expression, and for one that a grammar cannot express. */
 export function stringMatching(pattern: string, rules: Rules): string {
   if (pattern.length > patternLengthMax) {
     throw new SchemaError("wrong", `pattern must have at most ${patternLengthMax} characters`);
   }
   rules.spend(stepsPerCharacter * pattern.length);
   try {
-    void new RegExp(pattern, "u"); // only to have it judged
+    void new RegExp(pattern, "u"); // only validates it
   } catch (cause) {
-    if (!isLooselyRight(pattern))
-      throw new SchemaError("wrong", `pattern is no regular expression: ${String(cause)}`);
+    if (!isLooselyValid(pattern))
+      throw new SchemaError("wrong", `pattern is not a valid regular expression: ${String(cause)}`);
   }
   return String.raw`"\"" (${new PatternReader(pattern, rules).read()}) "\""`;
 }
 
-/** Without the strictness of the `u` flag, which refuses needless escapes that many patterns have. */
-function isLooselyRight(pattern: string): boolean {
+/** Without the `u` flag, which refuses the unnecessary escapes of many patterns. */
+function isLooselyValid(pattern: string): boolean {
   try {
     void new RegExp(pattern);
     return true;
@@ -80,13 +80,13 @@ class PatternReader {
   #depth = 0;
 
   constructor(pattern: string, rules: Rules) {
-    this.#characters = Array.from(pattern); // by code points, as the flag `u` reads it
+    this.#characters = Array.from(pattern); // by code points, like the flag `u`
     this.#rules = rules;
   }
 
   read(): string {
     const expression = this.#alternatives();
-    if (this.#at < this.#characters.length) throw unfollowable("a ) without its (");
+    if (this.#at < this.#characters.length) throw unsupported("an unmatched )");
     return expression;
   }
 
@@ -106,7 +106,7 @@ class PatternReader {
     return expressions.join(" | ");
   }
 
-  /** At the pattern's outer level, a text goes on freely where no anchor stands. */
+  /** At the outer level, any text may precede or follow unless there is an anchor. */
   #sequence(): string {
     const isOuter = this.#depth === 0;
     const anything = `${character(this.#rules)}*`;
@@ -124,7 +124,7 @@ class PatternReader {
     if (this.#take("(")) return this.#group();
     if (this.#take("[")) return this.#oneOf(this.#characterClass());
     if (this.#take(".")) return this.#oneOf(complement(lineEnd));
-    if (this.#peek() === "^" || this.#peek() === "$") throw unfollowable("an anchor inside");
+    if (this.#peek() === "^" || this.#peek() === "$") throw unsupported("an anchor in the middle");
     return this.#oneOf(this.#single(false));
   }
 
@@ -132,10 +132,11 @@ class PatternReader {
     if (this.#take("?")) {
       const isNamed = this.#peek() === "<" && this.#peek(1) !== "=" && this.#peek(1) !== "!";
       if (isNamed) this.#at = this.#characters.indexOf(">", this.#at) + 1;
-      else if (!this.#take(":")) throw unfollowable("a group that looks around");
+      else if (!this.#take(":")) throw unsupported("a lookaround");
     }
     this.#depth += 1;
-    if (this.#depth > depthMax) throw new SchemaError("wrong", "pattern has too many groups inside groups");
+    if (this.#depth > depthMax)
+      throw new SchemaError("wrong", `pattern has more than ${depthMax} nested groups`);
     const expression = this.#alternatives();
     this.#depth -= 1;
     this.#take(")");
@@ -144,14 +145,14 @@ class PatternReader {
 
   #oneOf(set: CharacterSet): string {
     const expression = inJsonString(set);
-    if (expression === undefined) throw unfollowable("a class without characters");
+    if (expression === undefined) throw unsupported("an empty character class");
     return this.#rules.add(expression);
   }
 
   #quantified(item: string): string {
     const [min, max] = this.#quantifier();
     if (min === 1 && max === 1) return item;
-    this.#take("?"); // lazy or not, the same texts match
+    this.#take("?"); // a lazy quantifier matches the same texts
     return max === 0 ? '""' : repeated(item, min, max);
   }
 
@@ -173,7 +174,7 @@ class PatternReader {
     const isNegated = this.#take("^");
     const ranges: Range[] = [];
     while (!this.#take("]")) {
-      if (this.#peek() === "") throw new SchemaError("wrong", "pattern has a [ without its ]");
+      if (this.#peek() === "") throw new SchemaError("wrong", "pattern has an unmatched [");
       const first = this.#single(true);
       const isRange = this.#peek() === "-" && this.#peek(1) !== "]" && isOne(first);
       if (!isRange) {
@@ -189,7 +190,7 @@ class PatternReader {
     return isNegated ? complement(set) : set;
   }
 
-  /** One character, or the class that an escape stands for. */
+  /** One character, or the class of an escape. */
   #single(isInClass: boolean): CharacterSet {
     const here = this.#peek();
     this.#at += 1;
@@ -203,7 +204,7 @@ class PatternReader {
     if (escape === "x") return one(this.#hexadecimal(2));
     if (escape === "u") return one(this.#unicode());
     if (escape === "b" && isInClass) return one(0x08);
-    if (/[a-zA-Z1-9]/.test(escape) || escape === "") throw unfollowable(`the escape \\${escape}`);
+    if (/[a-zA-Z1-9]/.test(escape) || escape === "") throw unsupported(`the escape \\${escape}`);
     return one(escape.codePointAt(0) ?? 0);
   }
 
@@ -217,7 +218,7 @@ class PatternReader {
 
   #hexadecimal(digits: number): number {
     const text = this.#characters.slice(this.#at, this.#at + digits).join("");
-    if (!/^[\da-fA-F]{1,6}$/.test(text)) throw unfollowable("an escape without its digits");
+    if (!/^[\da-fA-F]{1,6}$/.test(text)) throw unsupported("an incomplete escape");
     this.#at += digits;
     return Math.min(Number.parseInt(text, 16), 0x10_ff_ff);
   }
@@ -231,6 +232,6 @@ function isOne(set: CharacterSet): set is readonly [Range] {
   return set.length === 1 && set[0]?.[0] === set[0]?.[1];
 }
 
-function unfollowable(what: string): SchemaError {
-  return new SchemaError("cannot_enforce", `pattern has ${what}, which a grammar cannot follow`);
+function unsupported(what: string): SchemaError {
+  return new SchemaError("cannot_enforce", `pattern has ${what}, which a grammar cannot express`);
 }

@@ -1,32 +1,31 @@
-// Collects the rules of a GBNF grammar under names of their own, and counts the work on them. Used by json-schema.ts and
-// what writes parts for it.
+// Collects the rules of a GBNF grammar under unique names, and limits the work on them.
 import { SchemaError } from "./schema-error.ts";
 
-/** Before every rule's name, so that none is met in a grammar that these rules are put into. */
+/** The prefix of rule names, so that they do not clash with those of a surrounding grammar. */
 const defaultPrefix = "ingle-";
 
 /**
- * Steps that may be spent on one grammar: everybody waits for it, and all of them take some 20 milliseconds. The largest
- * schema that has each part once takes two thirds of them.
+ * The most steps for one grammar, about 20 milliseconds in which all requests wait. The largest schema without repetitions needs
+ * two thirds of them.
  */
 const stepsMax = 120_000;
-/** Characters that are written in the time of one step. */
+/** The characters that take as long as one step. */
 const charactersPerStep = 16;
 
 export class Rules {
   readonly #prefix: string;
   readonly #bodies = new Map<string, string>();
-  /** Names by body: what is the same is written once. */
+  /** Names by body: equal rules are written once. */
   readonly #names = new Map<string, string>();
   #length = 0;
   #steps = 0;
 
-  /** Rules that stand beside others need a prefix of their own: lowercase letters and dashes. */
+  /** Rules that are combined with others need a unique prefix of lowercase letters and dashes. */
   constructor(prefix = defaultPrefix) {
     this.#prefix = prefix;
   }
 
-  /** Adds a rule, or finds one with the same body; returns its name. */
+  /** Adds a rule unless there is one with the same body; returns its name. */
   add(body: string): string {
     const known = this.#names.get(body);
     if (known !== undefined) {
@@ -39,7 +38,7 @@ export class Rules {
     return name;
   }
 
-  /** A name whose rule comes later: rules may call each other in circles. */
+  /** Reserves a name for a rule that is defined later, because rules may be recursive. */
   reserve(): string {
     const name = `${this.#prefix}${this.#bodies.size}`;
     this.#bodies.set(name, "");
@@ -53,8 +52,8 @@ export class Rules {
   }
 
   /**
-   * Counts work on a schema: every key, alternative and part of a reference that is looked at, each time. Schemas come from
-   * strangers, and a short one may say that the same is to be done over and over. Throws a SchemaError.
+   * Counts work on a schema: each visit of a key, an alternative or a part of a reference. Schemas come from untrusted clients,
+   * and a short one may demand the same work over and over. Throws a SchemaError.
    */
   spend(steps: number): void {
     this.#steps += steps;
@@ -65,7 +64,7 @@ export class Rules {
       );
   }
 
-  /** The same for a text that is read or written. */
+  /** Counts the work of reading or writing a text. */
   spendOnText(text: string): void {
     this.spend(1 + text.length / charactersPerStep);
   }
@@ -75,22 +74,22 @@ export class Rules {
     return this.#length;
   }
 
-  /** The rules as text, one a line. `root` gets the name that `rootRule` says. */
+  /** The rules as text, one per line. The rule `root` is also available as `rootRule`. */
   text(root: string): string {
     const lines = [...this.#bodies].map(([name, body]) => `${name} ::= ${body}`);
     return [`${rootRule} ::= ${root}`, ...lines, ""].join("\n");
   }
 }
 
-/** The name of the rule for a whole value. */
+/** The name of the first rule. */
 export const rootRule = `${defaultPrefix}json`;
 
-/** A grammar whose texts are those of the rules, which `text()` gave. */
+/** A complete grammar of the rules in `text()`'s form. */
 export function wholeGrammarOf(rules: string): string {
   return `root ::= ${rootRule}\n${rules}`;
 }
 
-/** Rules as `text()` gives them for texts that either of the two has; the rules of the second have another prefix. */
+/** Combines two sets of rules in `text()`'s form to their alternative. The second must have another prefix. */
 export function eitherRules(first: string, second: string): string {
   const [one, other] = ["one", "other"].map((name) => `${defaultPrefix}${name}`);
   const named = (text: string, name = "") => `${name}${text.slice(rootRule.length)}`;
@@ -105,7 +104,7 @@ export function literal(text: string): string {
   return `"${escaped}"`;
 }
 
-/** `item` from `min` to `max` times; no `max` is no limit. */
+/** `item` repeated `min` to `max` times; without a limit if `max` is undefined. */
 export function repeated(item: string, min: number, max: number | undefined): string {
   if (min === 0 && max === undefined) return `${item}*`;
   if (min === 1 && max === undefined) return `${item}+`;

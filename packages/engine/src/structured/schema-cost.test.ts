@@ -1,4 +1,4 @@
-// What a schema may cost: whoever writes it may be a stranger, and everybody waits for its grammar.
+// The cost of schemas: they come from untrusted clients, and all requests wait while a grammar is written.
 import { describe, expect, it } from "vitest";
 import { schemaRules } from "./json-schema.ts";
 import { SchemaError } from "./schema-error.ts";
@@ -20,7 +20,7 @@ const spelled = (name: string, bits: number): string =>
     (bits >> index) % 2 === 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
   ).join("");
 
-/** By what is expensive about them; each is as large as a schema may be, about 250 KiB. */
+/** By what makes them expensive; each has the largest allowed size, about 250 KiB. */
 const expensive: Record<string, object> = {
   "types that share keys": { ...keyed(12_000, () => 1), type: many(12_000, () => "string") },
   "anyOf beside many keys": { ...keyed(12_000, () => 1), anyOf: many(12_000, () => ({})) },
@@ -64,7 +64,7 @@ const expensive: Record<string, object> = {
   "many properties": { properties: keyed(4_900, () => ({ type: "string" })) },
 };
 
-/** Alternatives within alternatives, which only share what they are made of. */
+/** Nested alternatives that share their parts. */
 function doubling(levels: number): object {
   const $defs = Object.fromEntries(
     many(levels, (index) => [
@@ -108,14 +108,14 @@ describe("a schema's grammar", () => {
     expect(schemaRules(schema, true)).toContain("ingle-json ::=");
   });
 
-  it("is one for a definition, however references spell it", () => {
+  it("has one rule for a definition, however references spell it", () => {
     const rulesWith = (pointers: readonly string[]): string =>
       schemaRules({ $defs: { name: { const: "x" } }, prefixItems: pointers.map(($ref) => ({ $ref })) }, true);
     const rules = rulesWith(["#/$defs/name", "#/$defs/n%61me", "#/%24defs/name"]);
     expect(rules).toBe(rulesWith(Array.from({ length: 3 }, () => "#/$defs/name")));
   });
 
-  it("is refused with what to do about it where it takes too much work", () => {
+  it("that takes too much work is refused with advice", () => {
     const schema = { ...keyed(1_000, () => 1), anyOf: many(1_000, () => ({})) };
     expect(() => schemaRules(schema, false)).toThrow(/too much work: repeat fewer alternatives/);
   });

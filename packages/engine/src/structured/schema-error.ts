@@ -1,6 +1,6 @@
-// Why a schema cannot be turned into a grammar. Used by json-schema.ts and what writes parts for it.
+// The error for a schema that cannot be converted to a grammar.
 
-/** `cannot_enforce`: the schema is right, but no grammar can hold a reply to this part of it. */
+/** `cannot_enforce`: the schema is valid, but a grammar cannot enforce a part of it. */
 export type SchemaErrorKind = "wrong" | "cannot_enforce";
 
 export class SchemaError extends Error {

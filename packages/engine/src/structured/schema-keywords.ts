@@ -1,14 +1,14 @@
-// What the keywords of a JSON schema say, checked and put together, before any grammar is written of it. Used by json-schema.ts.
+// Reads, checks and merges the keywords of a JSON schema.
 import type { Bound } from "./number-range.ts";
 import type { Rules } from "./rules.ts";
 import { SchemaError } from "./schema-error.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Most that `minItems`, `maxLength` and so on may say; more cannot be meant. */
+/** The largest value of `minItems`, `maxLength` and so on. */
 const countMax = 1_000_000_000;
 
-/** Keywords that say something about a value and that a grammar cannot hold it to. */
+/** Keywords that restrict a value and that a grammar cannot enforce. */
 const unenforced = new Set([
   "contains",
   "dependentRequired",
@@ -46,17 +46,17 @@ export function isObject(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A keyword of the schema that no grammar can hold a value to. */
+/** The first keyword of the schema that a grammar cannot enforce. */
 export function unenforcedKeyword(schema: Schema): string | undefined {
   return Object.keys(schema).find((key) => unenforced.has(key));
 }
 
-/** What `type` says, or else the type that the other keywords are about. */
+/** `type`, or the type that the other keywords imply. */
 export function typeOf(schema: Schema): unknown {
   return schema["type"] ?? typeByKeyword.find(([, keywords]) => keywords.some((key) => key in schema))?.[0];
 }
 
-/** What a reference such as `#/$defs/name` points at. */
+/** The target of a reference such as `#/$defs/name`. */
 export function resolve(root: unknown, reference: string, rules: Rules): unknown {
   const parts = reference.split("/").slice(1);
   rules.spendOnText(reference);
@@ -76,19 +76,16 @@ export function resolve(root: unknown, reference: string, rules: Rules): unknown
   return target;
 }
 
-/** RFC 6901, sections 4 and 6: a part of a pointer is escaped twice. */
+/** A part of a pointer is escaped twice (RFC 6901, sections 4 and 6). */
 function keyOf(part: string, reference: string): string {
   try {
     return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
   } catch {
-    throw wrong(`$ref ${reference} has a % that stands for no character`);
+    throw wrong(`$ref ${reference} has an invalid % escape`);
   }
 }
 
-/**
- * All must hold. What only one of them says is kept, and of what several say the last; properties, and the names that are
- * required, are put together.
- */
+/** Merges schemas that must all hold. Properties and required names are combined; of other repeated keywords the last counts. */
 export function merged(parts: readonly unknown[], rules: Rules): unknown {
   const noSchema = parts.find((part) => part !== true && !isObject(part));
   if (noSchema !== undefined) return noSchema;
@@ -111,7 +108,7 @@ export function merged(parts: readonly unknown[], rules: Rules): unknown {
   return Object.fromEntries(all);
 }
 
-/** An entry that is put together with others is looked up, kept and written again. */
+/** A merged entry is looked up, stored and written again. */
 const stepsPerEntry = 10;
 
 function entriesOf(value: unknown, rules: Rules): [string, unknown][] {
@@ -127,7 +124,7 @@ export interface NamedProperty {
   isRequired: boolean;
 }
 
-/** The properties that are named, by a schema or by being required. */
+/** The properties that have a schema or are required. */
 export function namedProperties(schema: Schema, rules: Rules): NamedProperty[] {
   const properties = schema["properties"] ?? {};
   if (!isObject(properties)) throw wrong("properties must be an object");
@@ -149,7 +146,7 @@ export function namedProperties(schema: Schema, rules: Rules): NamedProperty[] {
   }));
 }
 
-/** What `minItems`, `maxLength` and so on say. */
+/** The value of `minItems`, `maxLength` and so on. */
 export function countOf(schema: Schema, keyword: string): number | undefined {
   const value = schema[keyword];
   if (value === undefined) return undefined;
@@ -158,7 +155,7 @@ export function countOf(schema: Schema, keyword: string): number | undefined {
   return value;
 }
 
-/** Between which numbers a value is. */
+/** The bounds of a number. */
 export function numberBounds(schema: Schema): { min: Bound | undefined; max: Bound | undefined } {
   return {
     min: tighter(boundOf(schema, "minimum", false), boundOf(schema, "exclusiveMinimum", true), 1),
@@ -168,13 +165,13 @@ export function numberBounds(schema: Schema): { min: Bound | undefined; max: Bou
 
 function boundOf(schema: Schema, keyword: string, isOpen: boolean): Bound | undefined {
   const value = schema[keyword];
-  // Older schemas say with true that the bound beside it is open; a closed one is what they mean at least.
+  // In older schemas `true` makes the other bound exclusive; that bound is kept as an inclusive one.
   if (value === undefined || typeof value === "boolean") return undefined;
   if (typeof value !== "number") throw wrong(`${keyword} must be a number`);
   return { value, isOpen };
 }
 
-/** Of two lower (1) or upper (-1) bounds, the one that leaves less. */
+/** The tighter of two lower (1) or upper (-1) bounds. */
 function tighter(closed: Bound | undefined, open: Bound | undefined, direction: 1 | -1): Bound | undefined {
   if (closed === undefined || open === undefined) return closed ?? open;
   return open.value * direction >= closed.value * direction ? open : closed;

@@ -1,21 +1,20 @@
-// Tool parameters as llama.cpp's own reading of schemas can stand them: it recurses, writes patterns so that they can
-// break a JSON string, and takes numbers for smaller ones than they are. What it could misread is left out; the grammar
-// for the call is then wider than the schema, never wrong. Used by chat-preparation.ts.
-
+// Makes tool parameters safe for llama.cpp's own schema converter, which recurses, converts patterns so that they can break a
+// JSON string, and truncates large numbers. Whatever it could misread is removed: the grammar of the call may become wider
+// than the schema, but never wrong.
 import { Rules } from "./rules.ts";
 import { resolve } from "./schema-keywords.ts";
 
-/** Longest name of a property that is kept; llama.cpp matches names by a recursive regular expression. */
+/** Longer property names are removed: llama.cpp matches names by a recursive regular expression. */
 const nameLengthMax = 256;
-/** Bounds beyond these do not bound anything that is written. */
+/** Larger bounds have no effect on generated numbers. */
 const integerMax = 1e15;
-/** Counts beyond these cannot be meant. */
+/** Larger counts have no effect on generated values. */
 const countMax = 1_000_000;
 
 const counts = new Set(["minLength", "maxLength", "minItems", "maxItems"]);
 const bounds = new Set(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]);
 
-/** The schema is not nested deeply: that was checked where it came in. */
+/** The nesting depth of the schema was checked before. */
 export function safeParameters(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(safeParameters);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -29,7 +28,7 @@ export function safeParameters(schema: unknown): unknown {
   return safe;
 }
 
-/** Refuses references into the schema that point at nothing. Throws a SchemaError. */
+/** Throws a SchemaError for a reference that points at nothing. */
 export function refuseLostReferences(parameters: unknown): void {
   const rules = new Rules();
   const look = (schema: unknown): void => {

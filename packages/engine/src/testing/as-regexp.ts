@@ -1,6 +1,6 @@
-// A GBNF rule as a regular expression, for tests that ask what it matches. Rules must not call themselves.
+// Converts GBNF rules to a regular expression, for tests of what they match. The rules must not be recursive.
 
-/** Of rules as `schemaRules` writes them; matches whole texts. */
+/** For rules in the form of `schemaRules`; matches whole texts. */
 export function asRegExp(rules: string): RegExp {
   const bodies = new Map(
     rules
@@ -22,7 +22,7 @@ function translate(body: string, bodies: ReadonlyMap<string, string>): string {
     else if (set !== undefined) out += set.replaceAll(/\\U([\da-f]{8})/g, (_, hex: string) => `\\u{${hex}}`);
     else if (name !== undefined) out += `(?:${translate(bodies.get(name) ?? "", bodies)})`;
     else if (operator !== undefined) out += operator === "(" ? "(?:" : operator;
-    else if (all.trim() !== "") throw new Error(`What is ${all}?`);
+    else if (all.trim() !== "") throw new Error(`Unknown GBNF syntax: ${all}`);
   }
   return out;
 }

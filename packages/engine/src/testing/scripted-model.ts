@@ -1,5 +1,5 @@
-// A model that says what a script tells it, at the pace the script tells it: for tests of everything above the addon.
-// It stands behind the same seam as the real engine (NativeModel, NativeEngine), so that only the addon is missing.
+// A model that generates what a script says, at the script's pace, for tests of everything above the addon. It implements the
+// same interface as the real engine (NativeModel, NativeEngine).
 import { Model } from "../model.ts";
 import type {
   NativeChat,
@@ -15,41 +15,41 @@ import type {
 } from "../native.ts";
 
 export interface Script {
-  /** The pieces of every reply, in order; each counts as one token. */
+  /** The pieces of every reply, in order; each is one token. */
   pieces?: readonly string[];
-  /** Milliseconds before each piece. 0 (the default) gives each piece in its own turn of the event loop. */
+  /** Milliseconds before each piece. 0 (the default) sends each piece in its own iteration of the event loop. */
   delayMs?: number;
   finishReason?: "stop" | "length";
-  /** The stop string that is said to have ended every reply. Default none. */
+  /** The stop string that every reply reports. Default none. */
   stop?: string;
-  /** After the pieces, fail with this instead of finishing. */
+  /** The error of every reply after its pieces. Default none. */
   failure?: { code: "engine_failed" | "out_of_memory" | "disposed"; message: string };
-  /** Refuse submissions with this: all, or the one with this number, from 1. */
+  /** Refuses submissions with this error: all, or the one with this number, from 1. */
   refusal?: {
     only?: number;
     code: "overloaded" | "context_length_exceeded" | "generation_not_supported" | "embeddings_not_supported";
     message: string;
     details?: Record<string, number>;
   };
-  /** Tokens of every reply that are said to have been guessed, and guessed right. Default none. */
+  /** The drafted and accepted tokens that every reply reports. Default none. */
   drafts?: { drafted: number; accepted: number };
-  /** Tokens of every prompt that are said not to have been computed, at most all of them. Default 0. */
+  /** The cached tokens that every prompt reports, at most all of its tokens. Default 0. */
   cachedTokens?: number;
-  /** Writing a conversation out ends only when it is aborted. */
+  /** Whether formatting a conversation ends only when it is aborted. */
   endlessTemplate?: boolean;
-  /** Reads replies; without it, they are nothing but content. */
+  /** Parses replies; without it, they are all content. */
   reply?: (text: string, isPartial: boolean) => NativeReply | null;
   contextLength?: number;
   parallel?: number;
   info?: Partial<NativeModelInfo>;
 }
 
-/** What a scripted model was asked, and what is still running on it. */
+/** The requests to a scripted model, and those in flight. */
 export interface ScriptLog {
-  /** Every prompt as text: messages are written `role: content`, one a line. */
+  /** Every prompt as text: messages are formatted as `role: content`, one per line. */
   prompts: string[];
   chats: NativeChat[];
-  /** Those of them whose preparation was aborted. */
+  /** The prompts whose preparation was aborted. */
   abortedChats: NativeChat[];
   requests: NativeRequest[];
   /** The texts of every request for embeddings. */
@@ -58,10 +58,10 @@ export interface ScriptLog {
   running: Set<number>;
 }
 
-// What the native engine hands out is only ever handed back to it.
-// oxlint-disable-next-line no-unsafe-type-assertion -- nobody looks into them
+// The native engine's handles are opaque: they are only passed back to it.
+// oxlint-disable-next-line no-unsafe-type-assertion -- they are opaque
 const scriptedConstraint = {} as NativeConstraint;
-// oxlint-disable-next-line no-unsafe-type-assertion -- nobody looks into them
+// oxlint-disable-next-line no-unsafe-type-assertion -- they are opaque
 const scriptedParser = {} as NativeReplyParser;
 
 const scriptedInfo: NativeModelInfo = {
@@ -83,7 +83,7 @@ const scriptedInfo: NativeModelInfo = {
   addsBos: false,
 };
 
-/** A Model over a script, and the log of what it was asked. */
+/** A Model that follows a script, and the log of its requests. */
 export async function scriptedModel(script: Script = {}): Promise<{ model: Model; log: ScriptLog }> {
   const log: ScriptLog = {
     prompts: [],
@@ -119,7 +119,7 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
   return { model, log };
 }
 
-/** One token per UTF-16 unit, so that tests can count them; of megabytes in milliseconds, for this is no thread of its own. */
+/** One token per UTF-16 unit, so that tests can count them. It must be fast, because it runs on the main thread. */
 function tokenize(text: string): Int32Array {
   return new Int32Array(Buffer.from(text, "latin1"));
 }
@@ -192,13 +192,13 @@ function scriptedEngine(
       const id = takeIn();
       log.requests.push(request);
       counted.promptTokens += request.tokens.length - cachedOf(request, script);
-      void play(id, request, script, log, count); // ends by itself: every path emits a last event
+      void play(id, request, script, log, count); // every path emits a last event
       return id;
     },
     embed: (texts) => {
       const id = takeIn();
       log.embedded.push([...texts]);
-      void playEmbeddings(id, texts, script, log, onEvents); // ends by itself
+      void playEmbeddings(id, texts, script, log, onEvents); // every path emits a last event
       return id;
     },
     cancel: (id) => {
@@ -248,7 +248,7 @@ async function play(
   onEvents([lastEvent(id, request, script, most, pieces.length)]);
 }
 
-/** The vector of a text is how often each of eight kinds of tokens is in it. */
+/** The vector of a text: the number of its tokens of each of eight kinds. */
 async function playEmbeddings(
   id: number,
   texts: readonly Int32Array[],

@@ -96,7 +96,7 @@ describe("ingle pull", () => {
   it("ends with 1 and a sentence for a gated model, an unknown one, and without network", async () => {
     const gated = await run("pull", "acme/gated-GGUF");
     expect(gated.code).toBe(1);
-    expect(gated.err).toMatch(/^ingle: acme\/gated-GGUF is given out only to those who accepted its terms/m);
+    expect(gated.err).toMatch(/^ingle: acme\/gated-GGUF requires accepting its terms/m);
     expect((await run("pull", "acme/none")).err).toContain("has no acme/none");
     expect((await run("pull", "acme/tiny-GGUF:Q5_0")).err).toContain("It has Q4_K_M, Q8_0");
     const offline = await run("pull", "acme/tiny-GGUF", "--offline");

@@ -90,7 +90,7 @@ describe("ingle quantize", () => {
   it("lists the levels after a wrong one, as a mistake of the command line", async () => {
     const { context, err } = testWorld({ env: { HOME: folder, INGLE_HOME: folder } });
     expect(await main("ingle", ["quantize", model, "--to", "Q4"], context)).toBe(2);
-    expect(err()).toMatch(/--to: "Q4" is no quantization\. There are .*Q4_K_M.*IQ2_XXS/);
+    expect(err()).toMatch(/--to: unknown quantization "Q4"\. Use one of .*Q4_K_M.*IQ2_XXS/);
   });
 
   it("ends with 130 at Ctrl-C", async () => {

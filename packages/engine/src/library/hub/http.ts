@@ -1,22 +1,22 @@
-// Requests to the hub and to where it sends us: through the user's proxy, with the token only where it belongs, and
-// without following redirects, because they carry what we want to know. Node 20's own fetch knows no proxies; npm's
-// connection agent does, and brings the starter model the same way.
+// Requests to the hub and to the hosts it redirects to: through the user's proxy, with the token only for the hub, and
+// without following redirects, because their headers are needed. Node 20's fetch does not support proxies; npm's connection
+// agent does.
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Agent } from "@npmcli/agent";
-import { ingleAgent } from "../user-agent.ts";
+import { ingleAgent } from "../library-options.ts";
 import { hubFailure, type HubQuestion } from "./hub-failure.ts";
 import type { HubSettings } from "./hub-settings.ts";
 
 export interface HubRequest {
   method?: "GET" | "HEAD";
   headers?: Record<string, string>;
-  /** For the sentence, when the request fails. */
+  /** For the error message. */
   question: HubQuestion;
   signal?: AbortSignal | undefined;
 }
 
-/** An answer whose body has not been read. Hold it with `using`: leaving the block ends the request, read or not. */
+/** A response with an unread body. Hold it with `using`: leaving the block ends the request, read or not. */
 export interface HubAnswer extends Disposable {
   status: number;
   header: (name: string) => string | undefined;
@@ -24,7 +24,7 @@ export interface HubAnswer extends Disposable {
   body: AsyncIterable<Buffer>;
 }
 
-/** A silent connection is given up and opened again after this long. */
+/** A silent connection is closed and retried after this time. */
 const silenceMaxMs = 60_000;
 const connectMaxMs = 30_000;
 
@@ -79,10 +79,10 @@ export class HubHttp implements Disposable {
         ...(signal === undefined ? {} : { signal }),
       });
       sent.once("response", resolve);
-      // Not once: an abort may be followed by the socket's own error, and an unheard one would end the process.
+      // Not `once`: after an abort the socket may emit another error, and an unhandled one would crash the process.
       sent.on("error", reject);
       sent.setTimeout(silenceMaxMs, () =>
-        sent.destroy(Object.assign(new Error("Nothing came for a minute."), { code: "ETIMEDOUT" })),
+        sent.destroy(Object.assign(new Error("No data for a minute."), { code: "ETIMEDOUT" })),
       );
       sent.end();
     });
@@ -96,7 +96,7 @@ export class HubHttp implements Disposable {
   }
 
   async #agentFor({ protocol }: URL): Promise<Agent> {
-    // Imported when something is asked: it brings two dozen files, and most starts ask nobody.
+    // Imported with the first request: it loads two dozen files, and most starts make no request.
     const { Agent: NpmAgent } = await import("@npmcli/agent");
     const kept = this.#agents.get(protocol);
     if (kept !== undefined) return kept;

@@ -1,4 +1,4 @@
-// What the hub is asked, and what a person reads when it says no.
+// Requests to the hub, and the errors for refused ones.
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
@@ -56,14 +56,14 @@ async function fetched(spec: string, options: LibraryOptions): Promise<string> {
 }
 
 describe("a search", () => {
-  test("finds GGUF repositories, as many as are asked for", async () => {
+  test("finds GGUF repositories, up to the limit", async () => {
     const found = await searchModels("OPEN", { ...optionsOf(), limit: 1 });
     expect(found).toEqual([{ repo: "acme/open-GGUF", downloads: 1234, likes: 5, isGated: false }]);
     expect(hub.requests[0]?.url).toContain("filter=gguf");
     expect(hub.requests[0]?.url).toContain("limit=1");
   });
 
-  test("of a repository shows its models, with what they need, before any weights", async () => {
+  test("of a repository shows its models and their memory, without reading weights", async () => {
     const { models, facts, license } = await describeRepository("acme/open-GGUF", optionsOf());
     expect(license).toBe("apache-2.0");
     expect(facts).toMatchObject({ architecture: "lfm2", contextLength: 128_000 });
@@ -73,7 +73,7 @@ describe("a search", () => {
     expect((await describeRepository("acme/open-GGUF", small)).models.some(({ fits }) => fits)).toBe(false);
   });
 
-  test("of something that is no repository's name asks nobody", async () => {
+  test("of an invalid repository name makes no request", async () => {
     for (const name of ["", "open", "./open.gguf", "../../api", "npm:open@1.0.0", "acme/open?x=1"])
       await expect(describeRepository(name, optionsOf())).rejects.toMatchObject({ code: "invalid_request" });
     expect(hub.requests).toEqual([]);
@@ -81,14 +81,14 @@ describe("a search", () => {
 });
 
 describe("a repository", () => {
-  test("of original weights stands for the one beside it that holds GGUF files", async () => {
+  test("of original weights is replaced by its sibling with GGUF files", async () => {
     expect(await locateModel("acme/open", optionsOf())).toMatchObject({
       kind: "hub",
       id: "acme/open-GGUF:Q4_K_M",
     });
   });
 
-  test("of original weights alone is refused with what it holds", async () => {
+  test("of original weights without a sibling is refused with its contents", async () => {
     const error = await failure(locateModel("acme/original", optionsOf()));
     expect(error.code).toBe("model_not_found");
     expect(error.message).toContain("safetensors");
@@ -117,7 +117,7 @@ describe("a refusal says what to do", () => {
     const without = await failure(fetched("acme/gated-GGUF", optionsOf()));
     expect(without.code).toBe("download_failed");
     expect(without.message).toMatch(
-      /accepted its terms.*acme\/gated-GGUF.*HF_TOKEN to a token of that account/,
+      /requires accepting its terms.*acme\/gated-GGUF.*HF_TOKEN to a token of that account/,
     );
     const wrong = await failure(fetched("acme/gated-GGUF", optionsOf({ HF_TOKEN: "hf_other" })));
     expect(wrong.details["status"]).toBe(403);
@@ -125,23 +125,23 @@ describe("a refusal says what to do", () => {
     await fetched("acme/gated-GGUF", optionsOf({ HF_TOKEN: goodToken }));
   });
 
-  test("for what is not there, or may not be seen", async () => {
+  test("for a missing or private repository", async () => {
     const unseen = await failure(locateModel("acme/private-GGUF", optionsOf()));
     expect(unseen.code).toBe("model_not_found");
-    expect(unseen.message).toContain("HF_TOKEN must name a token");
+    expect(unseen.message).toContain("needs an HF_TOKEN with access");
     await locateModel("acme/private-GGUF", optionsOf({ HF_TOKEN: goodToken }));
     const missing = await failure(locateModel("acme/none", optionsOf({ HF_TOKEN: goodToken })));
     expect(missing.code).toBe("model_not_found");
-    expect(missing.message).toContain("your HF_TOKEN may not see it");
+    expect(missing.message).toContain("your HF_TOKEN has no access to it");
   });
 
-  test("for a token that is not accepted", async () => {
+  test("for an invalid token", async () => {
     hub.intercept = (_request, response) => {
       response.writeHead(401).end();
       return true;
     };
     const error = await failure(searchModels("x", optionsOf({ HF_TOKEN: "hf_old" })));
-    expect(error.message).toMatch(/Your HF_TOKEN is not accepted.*settings\/tokens/);
+    expect(error.message).toMatch(/Your HF_TOKEN was not accepted.*settings\/tokens/);
     expect(error.message).not.toContain("hf_old");
   });
 
@@ -154,7 +154,7 @@ describe("a refusal says what to do", () => {
       };
       const error = await failure(locateModel("acme/open-GGUF", optionsOf()));
       expect(error.code).toBe("download_failed");
-      expect(error.message).toContain("does not answer like a model hub");
+      expect(error.message).toContain("does not respond like a model hub");
     },
   );
 
@@ -164,7 +164,7 @@ describe("a refusal says what to do", () => {
     expect(error.message).toMatch(/could not be reached .*ECONNREFUSED/);
   });
 
-  test("for an HF_ENDPOINT or proxy that is no address", async () => {
+  test("for an HF_ENDPOINT or proxy that is not an address", async () => {
     expect((await failure(searchModels("x", optionsOf({ HF_ENDPOINT: "hub" })))).message).toContain(
       "HF_ENDPOINT",
     );
@@ -175,7 +175,7 @@ describe("a refusal says what to do", () => {
 });
 
 describe("offline", () => {
-  test.each(["INGLE_OFFLINE", "HF_HUB_OFFLINE"])("%s keeps everything from the network", async (variable) => {
+  test.each(["INGLE_OFFLINE", "HF_HUB_OFFLINE"])("%s prevents all requests", async (variable) => {
     const options = optionsOf({ [variable]: "1" });
     const error = await failure(locateModel("acme/open-GGUF:Q8_0", options));
     expect(error.code).toBe("model_not_found");
@@ -184,7 +184,7 @@ describe("offline", () => {
     expect(hub.requests).toEqual([]);
   });
 
-  test("finds what is there, also without its quantization", async () => {
+  test("finds installed models, also without their quantization", async () => {
     const options = optionsOf();
     const file = await fetched("acme/open-GGUF:Q8_0", options);
     hub.requests.length = 0;
@@ -214,7 +214,7 @@ describe("a proxy", () => {
         upstream.write(`${request.method} ${pathname}${search} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n`);
         upstream.write(`range: ${request.headers.range ?? "bytes=0-"}\r\nconnection: close\r\n\r\n`);
       });
-      // The answer goes back as it is, head and all.
+      // The response is forwarded unchanged.
       response.socket?.on("error", () => upstream.destroy());
       if (response.socket !== null) upstream.pipe(response.socket);
     });

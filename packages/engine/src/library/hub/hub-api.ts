@@ -1,5 +1,5 @@
-// What the hub knows: repositories that match words, and one repository's files with their sizes and checksums. The
-// questions are @huggingface/hub's; connection, retries and checks of what comes back are ours.
+// The hub's API: searching repositories, and one repository's files with their sizes and checksums. @huggingface/hub makes the
+// requests; connections, retries and checks of the responses are ours.
 import type { listFiles } from "@huggingface/hub";
 import { z } from "zod";
 import { EngineError } from "../../errors.ts";
@@ -9,20 +9,20 @@ import { refusal, type HubQuestion } from "./hub-failure.ts";
 import type { HubAnswer, HubHttp } from "./http.ts";
 
 export interface HubFile extends ListedFile {
-  /** Of the whole file; undefined for small files that the hub keeps in git itself. */
+  /** Undefined for small files, which the hub stores in git. */
   sha256: string | undefined;
-  /** What git calls the file's contents; of files that the hub keeps in git itself it is their checksum. */
+  /** Git's object id: a checksum of the files that the hub stores in git. */
   gitOid?: string | undefined;
 }
 
-/** A repository at one commit, so that what is read later belongs together. */
+/** A repository at one commit, so that files that are read later belong together. */
 export interface HubRepository {
   repo: string;
   commit: string;
-  /** Its terms must be accepted on its page before its files are given out. */
+  /** Whether its terms must be accepted before files can be downloaded. */
   isGated: boolean;
   license: string | undefined;
-  /** Its makers say that it was made for MLX. */
+  /** Whether it has the tag `mlx`. */
   isMlx: boolean;
   files: HubFile[];
 }
@@ -39,13 +39,13 @@ export interface HubCallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A page of a thousand files with all that the hub knows of them is about a MiB. */
+/** A page of a thousand files is about a MiB. */
 const documentBytesMax = 32 * 1024 * 1024;
 /** The largest repositories of models have some hundred. */
 const filesMax = 10_000;
 const redirectsMax = 5;
 
-/** As ids of today look; a few old ones have no organization, and none of those holds GGUF files. */
+/** A few old ids have no organization, but those repositories have no GGUF files. */
 const repoId = z.string().regex(/^[A-Za-z0-9_][\w.-]{0,95}\/[A-Za-z0-9_][\w.-]{0,95}$/);
 const SearchResult = z.object({
   name: repoId,
@@ -71,7 +71,7 @@ const TreeEntry = z.object({
   lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: z.number().nonnegative() }).optional(),
 });
 
-/** GGUF repositories that match the words, the most downloaded first. Throws `download_failed` or the signal's reason. */
+/** GGUF repositories that match the words, most downloaded first. Throws `download_failed` or the signal's reason. */
 export async function searchHub(
   http: HubHttp,
   words: string,
@@ -97,7 +97,7 @@ export async function searchHub(
   });
 }
 
-/** Throws `model_not_found`, `download_failed` (with what a 401 or 403 asks for) or the signal's reason. */
+/** Throws `model_not_found`, `download_failed` (with advice for 401 and 403) or the signal's reason. */
 export async function readRepository(
   http: HubHttp,
   repo: string,
@@ -116,12 +116,12 @@ export async function readRepository(
   return { repo: name, commit: sha, isGated: isTrue(gated), license, isMlx: tags.includes("mlx"), files };
 }
 
-/** The question about a repository, as sentences about failures need it. */
+/** The description of a request, for error messages. */
 export function questionFor({ settings }: HubHttp, wanted: string): HubQuestion {
   return { endpoint: settings.endpoint, wanted, hasToken: settings.token !== undefined };
 }
 
-/** Where an answer sends us; undefined when it does not. */
+/** The target of a redirect; undefined if the response is none. */
 export function redirectOf(answer: HubAnswer, url: string): string | undefined {
   const location = answer.header("location");
   const isRedirect = answer.status >= 300 && answer.status < 400 && location !== undefined;
@@ -130,7 +130,7 @@ export function redirectOf(answer: HubAnswer, url: string): string | undefined {
 
 export function notAHub({ endpoint, wanted }: HubQuestion, cause?: unknown): EngineError {
   const advice = "Is it a sign-in page of the network, or is HF_ENDPOINT wrong?";
-  const message = `${endpoint} does not answer like a model hub. ${advice}`;
+  const message = `${endpoint} does not respond like a model hub. ${advice}`;
   return new EngineError("download_failed", message, { cause, details: { endpoint, wanted } });
 }
 
@@ -145,14 +145,14 @@ async function filesOf(tree: ReturnType<typeof listFiles>): Promise<HubFile[]> {
   return files;
 }
 
-/** What can be a file below a folder of ours on every system, and be shown in a terminal. Other files are no models. */
+/** Whether the path is a valid one below a folder on every system, and safe to print. Other files are ignored. */
 function isPlainPath(path: string): boolean {
   return path
     .split("/")
     .every((part) => /^[^\p{Cc}\\:*?"<>|]+$/u.test(part) && part !== "." && part !== "..");
 }
 
-/** Runs the question again while it may still succeed; an answer in another shape is not a hub's. */
+/** Retries temporary failures; a response of another shape is not a hub's. */
 async function ask<T>(
   question: HubQuestion,
   { wait, signal }: HubCallOptions,
@@ -170,7 +170,7 @@ async function ask<T>(
   return await retry(once, { failuresMax: smallFailuresMax, wait, signal });
 }
 
-/** A `fetch` for @huggingface/hub over our own connections. The answers are small and are read at once. */
+/** A `fetch` for @huggingface/hub over our own connections. The responses are small and read completely. */
 function hubFetch(http: HubHttp, question: HubQuestion, signal: AbortSignal | undefined): typeof fetch {
   return async (input) => {
     let url = input instanceof Request ? input.url : String(input);
@@ -199,7 +199,7 @@ async function toResponse(answer: HubAnswer, question: HubQuestion): Promise<Res
   return new Response(Buffer.concat(chunks).toString("utf8"), { headers });
 }
 
-/** The hub says `false`, `"auto"` or `"manual"`. */
+/** The hub sends `false`, `"auto"` or `"manual"`. */
 function isTrue(gated: unknown): boolean {
   return gated !== undefined && gated !== null && gated !== false;
 }

@@ -1,24 +1,23 @@
-// Turns what goes wrong between us and the hub into sentences that say what to do, and decides what may pass by itself.
-// Used by everything in this folder.
+// Turns failed requests to the hub into errors that say what to do, and decides which are temporary.
 import { EngineError } from "../../errors.ts";
 import { certificateProblem, isLaterStatus, parseRetryAfter, TemporaryFailure } from "../retry.ts";
 
-/** What was asked of whom, for the sentence. */
+/** A request, as error messages describe it. */
 export interface HubQuestion {
   endpoint: string;
   /** A repository (`org/repo`), or a search. */
   wanted: string;
-  /** Whether a token was sent along. */
+  /** Whether a token was sent. */
   hasToken: boolean;
 }
 
-/** The parts of an answer that say what is wrong. */
+/** The parts of a response that say what is wrong. */
 export interface RefusedAnswer {
   status: number;
   header: (name: string) => string | undefined;
 }
 
-/** The error for a connection that failed: temporary, except for a certificate. A mistake of ours comes back unchanged. */
+/** The error for a failed connection: temporary, except for a certificate. Other errors are returned unchanged. */
 export function hubFailure(error: unknown, question: HubQuestion): unknown {
   if (!(error instanceof Error) || error instanceof EngineError || error instanceof TemporaryFailure)
     return error;
@@ -27,7 +26,7 @@ export function hubFailure(error: unknown, question: HubQuestion): unknown {
   const { endpoint, wanted } = question;
   const options = { cause: error, details: { endpoint, wanted, reason: code } };
   if (certificateProblem(code)) {
-    const advice = "If your network has a certificate of its own, name its file in NODE_EXTRA_CA_CERTS.";
+    const advice = "If your network has its own certificate, set NODE_EXTRA_CA_CERTS to its file.";
     return new EngineError(
       "download_failed",
       `The certificate of ${endpoint} is not trusted (${code}). ${advice}`,
@@ -35,18 +34,18 @@ export function hubFailure(error: unknown, question: HubQuestion): unknown {
     );
   }
   const advice =
-    "Check the network, and HTTPS_PROXY and HF_ENDPOINT if you use them. A download goes on where it stopped.";
+    "Check the network, and HTTPS_PROXY and HF_ENDPOINT if you use them. A download continues where it stopped.";
   const message = `${endpoint} could not be reached for ${wanted} (${code}). ${advice}`;
   return new TemporaryFailure(new EngineError("download_failed", message, options));
 }
 
-/** The error for an answer that is none of those that were hoped for. */
+/** The error for an unsuccessful response. */
 export function refusal(answer: RefusedAnswer, question: HubQuestion): EngineError | TemporaryFailure {
   const { status } = answer;
   const { endpoint, wanted } = question;
   const details = { endpoint, wanted, status };
   if (isLaterStatus(status)) {
-    const message = `${endpoint} answers ${status} for ${wanted}. Try again later.`;
+    const message = `${endpoint} responds with ${status} for ${wanted}. Try again later.`;
     const final = new EngineError("download_failed", message, { details });
     return new TemporaryFailure(final, parseRetryAfter(answer.header("retry-after")));
   }
@@ -58,21 +57,23 @@ export function refusal(answer: RefusedAnswer, question: HubQuestion): EngineErr
     const message = status === 403 || reason === "GatedRepo" ? gated(question) : unauthorized(question);
     return new EngineError("download_failed", message, { details });
   }
-  return new EngineError("download_failed", `${endpoint} answers ${status} for ${wanted}.`, { details });
+  return new EngineError("download_failed", `${endpoint} responds with ${status} for ${wanted}.`, {
+    details,
+  });
 }
 
 function notFound({ endpoint, wanted, hasToken }: HubQuestion): string {
   const unseen = hasToken
-    ? "or your HF_TOKEN may not see it"
-    : "or it is private, and then HF_TOKEN must name a token that may read it";
-  return `${endpoint} has no ${wanted}, ${unseen}. \`ingle search\` finds what is there.`;
+    ? "or your HF_TOKEN has no access to it"
+    : "or it is private and needs an HF_TOKEN with access to it";
+  return `${endpoint} has no ${wanted}, ${unseen}. Find models with \`ingle search\`.`;
 }
 
 function unauthorized({ endpoint, wanted, hasToken }: HubQuestion): string {
   const advice = hasToken
-    ? "Your HF_TOKEN is not accepted: make a new one"
-    : "Set HF_TOKEN to a token that may read it; make one";
-  return `${endpoint} does not give out ${wanted} without a sign-in (401). ${advice} at ${endpoint}/settings/tokens.`;
+    ? "Your HF_TOKEN was not accepted: create a new one"
+    : "Set HF_TOKEN to a token with access to it; create one";
+  return `${endpoint} requires a login for ${wanted} (401). ${advice} at ${endpoint}/settings/tokens.`;
 }
 
 function gated({ endpoint, wanted, hasToken }: HubQuestion): string {
@@ -80,5 +81,5 @@ function gated({ endpoint, wanted, hasToken }: HubQuestion): string {
   const token = hasToken
     ? "with the account of your HF_TOKEN"
     : "and set HF_TOKEN to a token of that account";
-  return `${wanted} is given out only to those who accepted its terms. Open ${page}, accept them ${token}, and start again.`;
+  return `${wanted} requires accepting its terms. Open ${page}, accept them ${token}, and start again.`;
 }

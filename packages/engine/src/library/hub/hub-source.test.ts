@@ -1,5 +1,5 @@
-// Downloads from a hub that breaks in every way a network breaks. What must hold after each: every file is whole under its
-// name or not there at all, and the next call gets on.
+// Downloads from a hub that breaks in every way a network can. After each, every file is complete under its name or missing,
+// and the next call continues.
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { locateModel } from "../locate.ts";
 import type { LibraryProgress } from "../progress.ts";
 import { pause } from "../retry.ts";
 import { FakeHub, goodToken, sha256Of, type FakeRepository } from "../testing/fake-hub.ts";
-import type { HubSourceOptions } from "./bring-files.ts";
+import type { HubSourceOptions } from "./download-files.ts";
 
 const large: FakeRepository = {
   repo: "acme/large-GGUF",
@@ -44,7 +44,7 @@ afterEach(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Pieces of 64 KiB, and short sleeps that are written down. */
+/** Pieces of 64 KiB, and short, recorded sleeps. */
 function optionsOf(more: Partial<HubSourceOptions> = {}): FetchOptions & HubSourceOptions {
   return {
     env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url },
@@ -79,7 +79,7 @@ async function expectWhole(file: string, { repo, files }: FakeRepository = large
   expect(await readdir(path.join(home, "downloads"))).toEqual([]);
 }
 
-/** What the file is called while it grows. */
+/** The name of the unfinished file. */
 function partPath({ repo, files }: FakeRepository = large): string {
   const checksum = sha256Of(Object.values(files)[0] ?? Buffer.alloc(0)).slice(0, 16);
   return path.join(home, "downloads", `${repo.replace("/", "+")}+${checksum}.part`);
@@ -90,7 +90,7 @@ function ranges(): (string | undefined)[] {
 }
 
 describe("a download", () => {
-  test("fetches ranges at the same time, checks the whole and leaves nothing else behind", async () => {
+  test("downloads ranges in parallel, checks the whole and leaves nothing else behind", async () => {
     await expectWhole(await download());
     expect(ranges().length).toBe(5);
     expect(ranges()).toContain("bytes=65536-131071");
@@ -98,14 +98,14 @@ describe("a download", () => {
     expect(model).toMatchObject({ id: "acme/large-GGUF:Q4_K_M", quantization: "Q4_K_M", sizeBytes: 300_000 });
   });
 
-  test("asks nobody when the model is there", async () => {
+  test("makes no request if the model is there", async () => {
     await download();
     hub.requests.length = 0;
     await expectWhole(await download());
     expect(hub.requests).toEqual([]);
   });
 
-  test("brings all parts of a split model and its projector", async () => {
+  test("includes all parts of a split model and its projector", async () => {
     hub.pageEntries = 1;
     await expectWhole(await download("acme/split-GGUF:q4_k_m"), split);
     const [model] = await listModels(optionsOf());
@@ -133,7 +133,7 @@ describe("a download", () => {
     expect(seen.length).toBeLessThan(20);
   });
 
-  test("sends the token to the hub and to nobody else", async () => {
+  test("sends the token only to the hub", async () => {
     const env = { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url, HF_TOKEN: goodToken };
     await download("acme/large-GGUF", { env });
     expect(hub.requests.map((request) => request.headers.authorization)).toEqual(
@@ -144,7 +144,7 @@ describe("a download", () => {
     );
   });
 
-  test("fetches a file anew that has other bytes at a newer commit", async () => {
+  test("downloads a file again that has changed at a newer commit", async () => {
     const old = { ...small, files: { "small-Q8_0.gguf": randomBytes(700) } };
     hub.add(old);
     const options = optionsOf();
@@ -169,13 +169,13 @@ describe("a broken connection", () => {
     }
   });
 
-  test("may break as often as it likes while bytes arrive", async () => {
+  test("may break any number of times while bytes arrive", async () => {
     hub.cutAfterBytes = 10_000;
     await expectWhole(await download());
     expect(hub.byteRequests.length).toBeGreaterThan(25);
   });
 
-  test("brings the file over one connection when the host knows no ranges", async () => {
+  test("uses one connection if the host does not support ranges", async () => {
     hub.hasRanges = false;
     await expectWhole(await download());
     hub.cutAfterBytes = 2000;
@@ -184,7 +184,7 @@ describe("a broken connection", () => {
     await expectWhole(await download());
   });
 
-  test("ends with an error when the host never gets further, and keeps nothing under the name", async () => {
+  test("ends with an error if the host never gets further, and keeps nothing under the name", async () => {
     hub.hasRanges = false;
     hub.cutAfterBytes = 70_000;
     const error = await failure(download());
@@ -193,7 +193,7 @@ describe("a broken connection", () => {
     expect(await readdir(path.join(home, "models"))).toEqual([]);
   });
 
-  test("asks for a new address when the one it has expires", async () => {
+  test("requests a new address if its address expires", async () => {
     hub.addressUses = 2;
     await expectWhole(await download());
     const resolved = hub.requests.filter((request) => request.url?.includes("/resolve/") === true);
@@ -202,7 +202,7 @@ describe("a broken connection", () => {
 });
 
 describe("a busy hub", () => {
-  test("is asked again after a 500, by the API and by the host of the bytes", async () => {
+  test("is retried after a 500 of the API or of the host of the bytes", async () => {
     let answers = 0;
     const everySecond = (
       _request: unknown,
@@ -219,7 +219,7 @@ describe("a busy hub", () => {
     expect(waits.length).toBeGreaterThan(3);
   });
 
-  test("is left alone as long as Retry-After says", async () => {
+  test("is not retried before Retry-After", async () => {
     hub.interceptBytes = (_request, response) => {
       if (waits.length > 0) return false;
       response.writeHead(429, { "retry-after": "7" }).end();
@@ -229,7 +229,7 @@ describe("a busy hub", () => {
     expect(waits).toEqual([7000]);
   });
 
-  test("is given up after a few answers, with a sentence", async () => {
+  test("is given up after a few responses, with a clear error", async () => {
     hub.intercept = (_request, response) => {
       response.writeHead(503).end();
       return true;
@@ -240,14 +240,14 @@ describe("a busy hub", () => {
     expect(hub.requests.length).toBe(4);
   });
 
-  test("that is slow is waited for", async () => {
+  test("may be slow", async () => {
     hub.slowly = { bytes: 8192, delayMs: 1 };
     await expectWhole(await download());
   });
 });
 
-describe("what an earlier start left", () => {
-  test("is continued after a kill, whose lock is taken over, and only what is missing is asked for", async () => {
+describe("an unfinished download", () => {
+  test("is continued after a kill, whose lock is taken over, and only missing bytes are requested", async () => {
     hub.interceptBytes = (request, response) => {
       if (request.headers.range?.startsWith("bytes=0-") === true) return false;
       response.writeHead(404).end();
@@ -285,7 +285,7 @@ describe("what an earlier start left", () => {
     expect(hub.bytesSent).toBeLessThanOrEqual(250_000);
   });
 
-  test("is fetched anew when the disk garbled it", async () => {
+  test("is downloaded again if the disk corrupted it", async () => {
     await mkdir(path.join(home, "downloads"));
     await writeFile(partPath(), Buffer.alloc(300_000));
     const { files } = large;
@@ -300,7 +300,7 @@ describe("what an earlier start left", () => {
     ["that is no log", "\0\0\0\0"],
     ["whose last line was torn", "LOG\n0 655"],
     ["with lines that lie outside", "LOG\n0 99999999\n5 1\n-1 7\n"],
-  ])("is not trusted when it has a log %s", async (_, text) => {
+  ])("is not trusted if it has a log %s", async (_, text) => {
     await mkdir(path.join(home, "downloads"));
     await writeFile(partPath(), Buffer.alloc(300_000));
     const sha256 = sha256Of(large.files["large-Q4_K_M.gguf"] ?? Buffer.alloc(0));
@@ -319,7 +319,7 @@ describe("wrong bytes", () => {
     expect(await readdir(path.join(home, "downloads"))).toEqual([]);
   });
 
-  test("are not asked for when the hub gives no checksum, or two that differ", async () => {
+  test("are not requested if the hub gives no checksum, or two different ones", async () => {
     hub.announcedSha256 = "none";
     expect((await failure(download())).code).toBe("download_failed");
     let head = 0;
@@ -334,7 +334,7 @@ describe("wrong bytes", () => {
     expect(hub.byteRequests).toEqual([]);
   });
 
-  test("are not read when the host's file has another size", async () => {
+  test("are not read if the host's file has another size", async () => {
     hub.interceptBytes = (_request, response) => {
       response.writeHead(206, { "content-range": "bytes 0-0/5" }).end("x");
       return true;
@@ -346,7 +346,7 @@ describe("wrong bytes", () => {
 });
 
 describe("two downloads of the same model", () => {
-  test("fetch it once, and the one that comes second reports that it waits", async () => {
+  test("download it once, and the second reports that it waits", async () => {
     const phases = new Set<string>();
     const options = optionsOf({ onProgress: ({ phase }) => phases.add(phase) });
     const located = await locateModel("acme/large-GGUF", options);
@@ -356,7 +356,7 @@ describe("two downloads of the same model", () => {
     expect(phases).toContain("waiting");
   });
 
-  test("let the waiting one be aborted alone", async () => {
+  test("do not stop if the waiting one is aborted", async () => {
     const controller = new AbortController();
     hub.slowly = { bytes: 2048, delayMs: 5 };
     const options = optionsOf();
@@ -370,7 +370,7 @@ describe("two downloads of the same model", () => {
   });
 });
 
-test("a full disk is said before anything is fetched, with the numbers", async () => {
+test("a full disk is reported before anything is downloaded, with the numbers", async () => {
   const error = await failure(download("acme/large-GGUF", { freeBytes: async () => 1_000_000 }));
   expect(error.code).toBe("disk_full");
   expect(error.details["freeBytes"]).toBe(1_000_000);

@@ -1,17 +1,16 @@
-// Brings a model of the hub to disk, below models/<org>/<repo>, and into the manifest. Used by fetch-model.ts.
+// Downloads a model of the hub to models/<org>/<repo>, and adds it to the manifest.
 import path from "node:path";
 import { fileBytes } from "../file-size.ts";
 import type { HubModel } from "../locate.ts";
 import { readManifest, updateManifest, withModel, type ManifestFile } from "../manifest.ts";
 import { libraryPaths, type LibraryPaths } from "../paths.ts";
-import { bringFiles, type HubSourceOptions } from "./bring-files.ts";
+import { downloadFiles, type HubSourceOptions } from "./download-files.ts";
 import type { HubFile } from "./hub-api.ts";
 
 /**
- * Leaves the model in the models folder and the manifest, and returns the path of its first file. One process works on a
- * repository, others wait for it. Throws `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`,
- * `library_invalid`, `invalid_request` or the signal's reason; what is already downloaded and not wrong stays for the next
- * call.
+ * Returns the path of the model's first file. One process downloads from a repository at a time; others wait. Throws
+ * `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`, `invalid_request` or
+ * the signal's reason; downloaded parts that are not wrong stay for the next call.
  */
 export async function downloadFromHub(
   id: string,
@@ -22,17 +21,17 @@ export async function downloadFromHub(
   const wanted = {
     repository: found.repository,
     files: filesOf(found),
-    placeOf: (file: HubFile): string => targetOf(file, found, folders),
+    targetOf: (file: HubFile): string => targetOf(file, found, folders),
     missing: async (files: readonly HubFile[]): Promise<HubFile[]> =>
       await filesToFetch(files, found, folders),
   };
-  await bringFiles(wanted, options, async (signal) => {
+  await downloadFiles(wanted, options, async (signal) => {
     await updateManifest(folders, (manifest) => withModel(manifest, entryOf(id, found)), { signal });
   });
   return targetOf(found.group.files[0], found, folders);
 }
 
-/** All that belongs to the model, the projector last. */
+/** All files of the model, the projector last. */
 function filesOf({ group }: HubModel): HubFile[] {
   return [...group.files, ...(group.mmproj === undefined ? [] : [group.mmproj])];
 }
@@ -41,12 +40,12 @@ function targetOf(file: HubFile | undefined, { repository }: HubModel, { modelsD
   return path.join(modelsDir, relativePath(repository.repo, file?.path ?? ""));
 }
 
-/** With slashes on every system, as the manifest has it. The parts were checked where they came in (hub-api.ts). */
+/** The manifest has slashes on every system. hub-api.ts has checked both parts. */
 function relativePath(repo: string, file: string): string {
   return `${repo}/${file}`;
 }
 
-/** Those that are not there, or that are there with the bytes of an earlier commit. */
+/** Files that are missing, or that are from an earlier commit. */
 async function filesToFetch(
   files: readonly HubFile[],
   found: HubModel,
@@ -58,7 +57,7 @@ async function filesToFetch(
   );
   const missing: HubFile[] = [];
   for (const file of files) {
-    // A name appears only after a full check, so the size is enough where the checksum was not written down.
+    // A file gets its name only after a full check, so its size is enough if the manifest has no checksum.
     const isThere = (await fileBytes(targetOf(file, found, folders))) === file.sizeBytes;
     const knownSha256 = known.get(relativePath(found.repository.repo, file.path)) ?? file.sha256;
     if (!isThere || knownSha256 !== file.sha256) missing.push(file);

@@ -1,4 +1,4 @@
-// The part of npm's own connection agent that http.ts uses; the package has no types.
+// Types for the part of npm's connection agent that http.ts uses; the package has none.
 declare module "@npmcli/agent" {
   import type { Agent as HttpAgent } from "node:http";
 

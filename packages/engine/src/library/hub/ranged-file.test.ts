@@ -25,7 +25,7 @@ async function* from(start: number, end: number): AsyncGenerator<Buffer> {
   yield bytes.subarray(start, end);
 }
 
-test("ranges written in any order, over any number of starts, become the whole file", async () => {
+test("ranges written in any order, over any number of attempts, become the whole file", async () => {
   const edge = fc.integer({ min: 0, max: bytes.length });
   const ranges = fc.array(fc.tuple(edge, edge), { maxLength: 12 });
   await fc.assert(
@@ -51,7 +51,7 @@ test("ranges written in any order, over any number of starts, become the whole f
   );
 });
 
-test("what came before a break is kept", async () => {
+test("bytes before a break are kept", async () => {
   const broken = async function* (): AsyncGenerator<Buffer> {
     yield bytes.subarray(0, 50);
     throw new Error("cut");
@@ -61,7 +61,7 @@ test("what came before a break is kept", async () => {
   expect(await bytesInLog(file, content)).toBe(50);
 });
 
-test("a log cut at any byte never claims bytes that are not there", async () => {
+test("a log cut at any byte never claims missing bytes", async () => {
   {
     await using ranged = await RangedFile.open(file, content);
     await ranged.write(0, from(0, 100), () => {});
@@ -76,7 +76,7 @@ test("a log cut at any byte never claims bytes that are not there", async () => 
   }
 });
 
-test("other bytes than before begin anew", async () => {
+test("other contents start a new file", async () => {
   {
     await using ranged = await RangedFile.open(file, content);
     await ranged.write(0, from(0, 100), () => {});

@@ -1,37 +1,37 @@
-// A file that grows in several places at once and over several starts. Beside it lies a log of the ranges that it holds:
+// A file that is written in several places at once and over several attempts, with a log of the written ranges:
 //
-//   <file>.part        as long as it will be, with holes
-//   <file>.part.log    which bytes these are (size and checksum), then a line "start end" for every range that is written
+//   <file>.part        has its final length, with holes
+//   <file>.part.log    the final size and checksum, then a line "start end" for every written range
 //
-// A line is added after its bytes are written, so a killed process leaves a log that is true and at most a little behind.
-// What a power cut may do to the bytes shows in the checksum of the whole. Used by download.ts.
+// A line is added after its bytes are written, so after a kill the log is correct and at most a little behind. The final
+// checksum detects damage by a power failure.
 import { createHash } from "node:crypto";
 import { open, readFile, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { diskFailure } from "../disk-space.ts";
 import { fileBytes } from "../file-size.ts";
 
-/** Which bytes the file is to hold. */
+/** The expected contents. */
 export interface RangedContent {
   sizeBytes: number;
-  /** Hex digest of the whole. */
+  /** Hex digest. */
   sha256: string;
 }
 
 export interface Range {
   start: number;
-  /** The first byte behind the range. */
+  /** The first byte after the range. */
   end: number;
 }
 
-/** So many bytes a range may have grown before the log hears of it: what a killed process loses, once a connection. */
+/** Written bytes between two lines of the log: the most that a kill loses per connection. */
 const logEveryBytes = 64 * 1024;
-/** Large reads: the file is hundreds of MiB and is read from end to end. */
+/** Reads are large because the file is hundreds of MiB and read from end to end. */
 const readBytes = 1024 * 1024;
-/** A log of this length would belong to a file of more than a TiB. */
+/** A longer log would belong to a file of more than a TiB. */
 const logBytesMax = 256 * 1024 * 1024;
 
-/** Invariant: `#done` is sorted, its ranges neither touch nor overlap, and each lies in the file. */
+/** Invariant: `#done` is sorted, its ranges neither touch nor overlap, and each is within the file. */
 export class RangedFile implements AsyncDisposable {
   readonly path: string;
   readonly content: RangedContent;
@@ -52,7 +52,7 @@ export class RangedFile implements AsyncDisposable {
     this.#done = done;
   }
 
-  /** Opens what an earlier start left of these bytes, or begins anew. Throws `disk_full` or `download_failed`. */
+  /** Opens what an earlier attempt wrote of these contents, or starts a new file. Throws `disk_full` or `download_failed`. */
   static async open(filePath: string, content: RangedContent): Promise<RangedFile> {
     const logPath = logPathOf(filePath);
     try {
@@ -62,7 +62,7 @@ export class RangedFile implements AsyncDisposable {
         const log = await open(logPath, done.length > 0 ? "a" : "w");
         const ranged = new RangedFile(filePath, content, { file, log }, done);
         if (done.length === 0) await ranged.restart();
-        // A torn last line must not swallow the next one.
+        // The next line must not be appended to an incomplete one.
         else await log.appendFile("\n");
         return ranged;
       } catch (error) {
@@ -74,12 +74,12 @@ export class RangedFile implements AsyncDisposable {
     }
   }
 
-  /** Bytes that are there. */
+  /** The number of written bytes. */
   get bytes(): number {
-    return this.#done.reduce((sum, { start, end }) => sum + end - start, 0);
+    return bytesOf(this.#done);
   }
 
-  /** What is missing, in pieces of at most `pieceBytes`. */
+  /** The missing ranges, in pieces of at most `pieceBytes`. */
   missing(pieceBytes: number): Range[] {
     const edges = [...this.#done, { start: this.content.sizeBytes, end: this.content.sizeBytes }];
     const pieces: Range[] = [];
@@ -93,8 +93,8 @@ export class RangedFile implements AsyncDisposable {
   }
 
   /**
-   * Writes what comes from `start` on; `onEnd` is told where the next byte will lie. Throws what reading the chunks throws,
-   * or `disk_full`, and has then kept what came before.
+   * Writes the chunks from `start` on, and calls `onEnd` with the offset of the next byte. Throws what reading the chunks
+   * throws, or `disk_full`; the chunks before are kept.
    */
   async write(start: number, chunks: AsyncIterable<Buffer>, onEnd: (end: number) => void): Promise<void> {
     const range = { start, end: start };
@@ -104,14 +104,14 @@ export class RangedFile implements AsyncDisposable {
         range.end += chunk.length;
         this.#done = withRange(this.#done, range);
         onEnd(range.end);
-        if (range.end - range.start >= logEveryBytes) await this.#noteRange(range);
+        if (range.end - range.start >= logEveryBytes) await this.#logRange(range);
       }
     } finally {
-      await this.#noteRange(range);
+      await this.#logRange(range);
     }
   }
 
-  /** Forgets everything that was written. */
+  /** Discards everything that was written. */
   async restart(): Promise<void> {
     try {
       this.#done = [];
@@ -124,7 +124,7 @@ export class RangedFile implements AsyncDisposable {
     }
   }
 
-  /** Reads the whole file and says whether it is what it should be. Throws the signal's reason. */
+  /** Reads the whole file and returns whether its size and checksum are right. Throws the signal's reason. */
   async isRight(onVerify: (bytes: number) => void, signal: AbortSignal): Promise<boolean> {
     const hash = createHash("sha256");
     const reading = { start: 0, autoClose: false, highWaterMark: readBytes };
@@ -139,7 +139,7 @@ export class RangedFile implements AsyncDisposable {
     return bytes === this.content.sizeBytes && hash.digest("hex") === this.content.sha256;
   }
 
-  /** Returns when the bytes are on the disk. */
+  /** Resolves when the bytes are on the disk. */
   async sync(): Promise<void> {
     await this.#file.sync();
   }
@@ -166,8 +166,8 @@ export class RangedFile implements AsyncDisposable {
     }
   }
 
-  /** Writes the range to the log and lets it begin anew where it ended. */
-  async #noteRange(range: Range): Promise<void> {
+  /** Writes the range to the log, and moves its start to its end. */
+  async #logRange(range: Range): Promise<void> {
     if (range.start === range.end) return;
     try {
       await this.#log.appendFile(`${range.start} ${range.end}\n`);
@@ -178,16 +178,19 @@ export class RangedFile implements AsyncDisposable {
   }
 }
 
-/** Takes away what `RangedFile` leaves at this path. */
+/** Removes the file and its log. */
 export async function removeRangedFile(filePath: string): Promise<void> {
   await rm(filePath, { force: true });
   await rm(logPathOf(filePath), { force: true });
 }
 
-/** How much of a file an earlier start, or another process, has brought; 0 when there is none. */
+/** The bytes that an earlier attempt or another process has written; 0 if there is no such file. */
 export async function bytesInLog(filePath: string, content: RangedContent): Promise<number> {
-  const done = await readLog(filePath, logPathOf(filePath), content);
-  return done.reduce((sum, { start, end }) => sum + end - start, 0);
+  return bytesOf(await readLog(filePath, logPathOf(filePath), content));
+}
+
+function bytesOf(ranges: readonly Range[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 export function logPathOf(filePath: string): string {
@@ -198,7 +201,7 @@ function headerOf({ sizeBytes, sha256 }: RangedContent): string {
   return `ingle-part 1 ${sizeBytes} ${sha256}`;
 }
 
-/** The ranges that the log tells of, or none when it is not there, of other bytes, or not a log of ours. */
+/** The ranges in the log; none if it is missing, not a log, or of other contents. */
 async function readLog(filePath: string, logPath: string, content: RangedContent): Promise<Range[]> {
   const [bytes, logBytes] = await Promise.all([fileBytes(filePath), fileBytes(logPath)]);
   if (bytes !== content.sizeBytes || logBytes === undefined || logBytes > logBytesMax) return [];
@@ -208,14 +211,14 @@ async function readLog(filePath: string, logPath: string, content: RangedContent
   for (const line of lines.slice(0, -1)) {
     const match = /^(\d{1,15}) (\d{1,15})$/.exec(line);
     const range = { start: Number(match?.[1]), end: Number(match?.[2]) };
-    // A line that was torn by a power cut tells nothing; the bytes are fetched again.
+    // An incomplete line is ignored; its bytes are downloaded again.
     if (match !== null && range.start < range.end && range.end <= content.sizeBytes)
       done = withRange(done, range);
   }
   return done;
 }
 
-/** The ranges with one more, joined where they touch. Most ranges go on where one of the few others ended. */
+/** Adds a range, merged with those that it touches. Most ranges continue one of the few others. */
 function withRange(ranges: readonly Range[], { start, end }: Range): Range[] {
   const before = ranges.filter((range) => range.end < start);
   const after = ranges.filter((range) => range.start > end);

@@ -1,5 +1,5 @@
-// One file of a repository, read in ranges. The hub answers with the address of the bytes, on another host and for a
-// limited time, and with their size and checksum beside it. Used by search-hub.ts, download.ts and mlx-source.ts.
+// One file of a repository, read in ranges. The hub redirects to an address on another host, which is valid for a limited
+// time, and gives the file's size and checksum in headers.
 import { EngineError } from "../../errors.ts";
 import { TemporaryFailure } from "../retry.ts";
 import { notAHub, questionFor, redirectOf } from "./hub-api.ts";
@@ -7,32 +7,31 @@ import { refusal, type HubQuestion } from "./hub-failure.ts";
 import type { HubAnswer, HubHttp } from "./http.ts";
 
 export interface RemoteAddress {
-  /** Where the bytes are. */
   url: string;
-  /** Hex digest of the whole file, when the hub gives one. */
+  /** Hex digest of the whole file, if the hub gives one. */
   sha256: string | undefined;
-  /** Whether the address is a redirect's, which may expire. */
+  /** Whether the address comes from a redirect and may expire. */
   isElsewhere: boolean;
 }
 
-/** Bytes that are being sent. Hold it with `using`: leaving the block ends the request, read or not. */
+/** Hold it with `using`: leaving the block ends the request, read or not. */
 export interface RangeStream extends Disposable {
-  /** The first byte's place in the file: what was asked for, or 0 when the server sends all of it. */
+  /** The offset of the first byte: the requested one, or 0 if the server sends the whole file. */
   offset: number;
-  /** Size of the whole file, when the server says it. */
+  /** Size of the whole file, if the server gives it. */
   totalBytes: number | undefined;
   body: AsyncIterable<Buffer>;
 }
 
 export interface RangeOptions {
   start: number;
-  /** The first byte that is not wanted any more. */
+  /** The first byte after the range. */
   end: number;
   signal?: AbortSignal | undefined;
 }
 
 const redirectsMax = 5;
-/** What a host says when the address it was given has expired. */
+/** The statuses of an expired address. */
 const expiredStatuses = new Set([401, 403, 404, 410]);
 
 export class RemoteFile {
@@ -48,7 +47,7 @@ export class RemoteFile {
     this.#url = `${http.settings.endpoint}/${repo}/resolve/${commit}/${file}`;
   }
 
-  /** Asked once and kept. Throws as `open` does. */
+  /** The address, requested once. Throws as `open`. */
   async address(signal?: AbortSignal): Promise<RemoteAddress> {
     const asking = (this.#address ??= this.#resolve(signal));
     try {
@@ -60,8 +59,8 @@ export class RemoteFile {
   }
 
   /**
-   * Asks for a range. Throws `download_failed`, `model_not_found`, a TemporaryFailure or the signal's reason; reading the
-   * body throws the last two.
+   * Requests a range. Throws `download_failed`, `model_not_found`, a TemporaryFailure or the signal's reason; reading the body
+   * throws the last two.
    */
   async open({ start, end, signal }: RangeOptions): Promise<RangeStream> {
     const asked = this.address(signal);
@@ -75,7 +74,7 @@ export class RemoteFile {
     const failure = refusal(answer, this.#question);
     if (!isElsewhere || !expiredStatuses.has(answer.status) || failure instanceof TemporaryFailure)
       throw failure;
-    // The address was good for a while: the next try asks the hub for a new one.
+    // The address has expired: the next attempt requests a new one.
     this.#address = undefined;
     throw new TemporaryFailure(failure);
   }
@@ -99,14 +98,14 @@ export class RemoteFile {
         return { url, sha256, isElsewhere: false };
       }
       url = next;
-      // The bytes lie elsewhere, at an address that is made for one GET.
+      // Another host's address is only valid for a GET.
       if (new URL(url).origin !== origin) return { url, sha256, isElsewhere: true };
     }
     throw notAHub(this.#question, new EngineError("download_failed", "The hub redirects in a circle."));
   }
 }
 
-/** The bytes of a range, or fewer where the file ends. Throws as `RemoteFile.open` does. */
+/** The bytes of a range, or fewer at the end of the file. Throws as `RemoteFile.open`. */
 export async function readRange(
   remote: RemoteFile,
   range: { start: number; end: number; signal: AbortSignal | undefined },
@@ -115,7 +114,7 @@ export async function readRange(
   const chunks: Buffer[] = [];
   let at = stream.offset;
   for await (const chunk of stream.body) {
-    // A server without ranges sends what comes before as well, and what comes behind.
+    // A server without ranges sends the whole file.
     chunks.push(chunk.subarray(Math.max(0, range.start - at)));
     at += chunk.length;
     if (at >= range.end) break;
@@ -136,7 +135,7 @@ function toRangeStream(answer: HubAnswer): RangeStream | undefined {
   };
 }
 
-/** Large files are named by their sha256, in quotes and sometimes as a weak tag; git's own names are shorter. */
+/** The tag of a large file is its sha256, in quotes and sometimes weak; git's object ids are shorter. */
 function checksumIn(etag: string | undefined): string | undefined {
   return /^(?:W\/)?"?([0-9a-f]{64})"?$/.exec(etag ?? "")?.[1];
 }

@@ -1,5 +1,5 @@
-// Folders in MLX's format as models of the library: converted once for their contents, known by name, taken away with what
-// was made of them.
+// Folders in MLX's format as models of the library: converted once per contents, found by name, and removed with their
+// conversions.
 import { utimesSync } from "node:fs";
 import {
   appendFile,
@@ -52,7 +52,7 @@ async function write(to: string, files: Record<string, Buffer>): Promise<void> {
   for (const [name, bytes] of Object.entries(files)) await writeFile(path.join(to, name), bytes);
 }
 
-/** Opens a model as `--model` does, and says how often it was converted on the way. */
+/** Opens a model as `--model` does, and counts its conversions. */
 async function open(model: string, more: FetchOptions = {}): Promise<{ file: string; conversions: number }> {
   let conversions = 0;
   const onConverted = (): void => {
@@ -72,7 +72,7 @@ async function failure(doing: Promise<unknown>): Promise<EngineError> {
 }
 
 describe("a folder in MLX's format", () => {
-  test("becomes a GGUF file, is listed, and says what was stored how", async () => {
+  test("becomes a GGUF file, is listed, and reports how its weights were stored", async () => {
     const reports: ConversionReport[] = [];
     const phases = new Set<string>();
     const located = await locateModel(folder, { env });
@@ -103,7 +103,7 @@ describe("a folder in MLX's format", () => {
     ]);
   });
 
-  test("is converted once, also when it is asked for twice at the same time, moved or only touched", async () => {
+  test("is converted once, even if it is requested twice at the same time, moved or only touched", async () => {
     const [first, second] = await Promise.all([open(folder), open(folder)]);
     expect(first.conversions + second.conversions).toBe(1);
     expect(await open(folder)).toEqual({ file: first.file, conversions: 0 });
@@ -113,7 +113,7 @@ describe("a folder in MLX's format", () => {
     expect(await open(path.join(user, "moved/Other"))).toEqual({ file: first.file, conversions: 0 });
   });
 
-  test("with other weights, other settings, or whose file is gone is converted anew", async () => {
+  test("is converted again with other weights, other settings, or if its file is missing", async () => {
     const { file } = await open(folder);
     await write(folder, fakeMlx({ seed: 2 }));
     const changed = await open(folder);
@@ -125,7 +125,7 @@ describe("a folder in MLX's format", () => {
     expect((await open(folder)).conversions).toBe(0);
   });
 
-  test("is converted again when its file was changed", async () => {
+  test("is converted again if its file was changed", async () => {
     const { file } = await open(folder);
     await appendFile(file, "x");
     expect((await open(folder)).conversions).toBe(1);
@@ -134,7 +134,7 @@ describe("a folder in MLX's format", () => {
   test.each<(stop: () => void) => FetchOptions>([
     (stop) => ({ onProgress: ({ phase }) => (phase === "convert" ? stop() : undefined) }),
     (stop) => ({ onConverted: stop }),
-  ])("leaves nothing behind when it is stopped, and begins anew at the next start", async (when) => {
+  ])("leaves nothing behind if it is aborted, and starts again the next time", async (when) => {
     const stop = new AbortController();
     const stopping = open(folder, { signal: stop.signal, ...when(() => stop.abort()) });
     await expect(stopping).rejects.toMatchObject({ name: "AbortError" });
@@ -142,7 +142,7 @@ describe("a folder in MLX's format", () => {
     expect((await open(folder)).conversions).toBe(1);
   });
 
-  test("that does not fit on the disk is said so before it begins", async () => {
+  test("is refused before it is converted if it does not fit on the disk", async () => {
     const error = await failure(open(folder, { freeBytes: async () => 1000 }));
     expect(error.code).toBe("disk_full");
     expect(await converted()).toEqual([]);
@@ -153,7 +153,7 @@ describe("a folder in MLX's format", () => {
     ["model_unsupported", fakeMlx({ modelType: "mamba" })],
     ["model_invalid", { "config.json": Buffer.from("{") }],
     ["model_invalid", { "model.safetensors": Buffer.alloc(40, 1) }],
-  ])("that cannot be converted is %s", async (code, files) => {
+  ])("is %s if it cannot be converted", async (code, files) => {
     await write(folder, files);
     for (const doing of [open, importModels]) expect((await failure(doing(folder, { env }))).code).toBe(code);
     expect(await converted()).toEqual([]);
@@ -170,7 +170,7 @@ describe("a folder in MLX's format that", () => {
     });
     expect(await failure(changing)).toMatchObject({
       code: "model_invalid",
-      message: expect.stringContaining("changed while it was converted"),
+      message: expect.stringContaining("changed during the conversion"),
     });
     expect(await converted()).toEqual([]);
   });
@@ -182,7 +182,7 @@ describe("a folder in MLX's format that", () => {
       "cannot be read: ENOENT",
       async (at: string) => await symlink("gone", at),
     ],
-  ])("%s is refused with the place", async (_what, message, make) => {
+  ])("%s is refused with the file", async (_what, message, make) => {
     const weights = path.join(folder, "model.safetensors");
     await rm(weights);
     await make(weights);
@@ -192,7 +192,7 @@ describe("a folder in MLX's format that", () => {
     expect(error.message).toContain(folder);
   });
 
-  test("is called like another model gets a name of its own, and that one keeps its", async () => {
+  test("has the name of another model gets a unique name", async () => {
     const file = path.join(user, "Tiny-4bit.gguf");
     await writeFile(file, fakeGguf());
     await importModels(file, { env, alias: "daily" });
@@ -208,7 +208,7 @@ describe("a folder in MLX's format that", () => {
     for (const one of [folder, namesake]) expect((await open(one)).conversions).toBe(0);
   });
 
-  test("is equal to another shares its file, which stays until nobody has it", async () => {
+  test("is equal to another shares its file, which stays until both are removed", async () => {
     const { file } = await open(folder);
     const copy = path.join(user, "copies/Tiny-4bit");
     await cp(folder, copy, { recursive: true });
@@ -227,21 +227,21 @@ describe("a folder in MLX's format that", () => {
     expect(await listModels({ env })).toHaveLength(1);
   });
 
-  test("is named by one of its files is what the refusal speaks of", async () => {
+  test("is named by one of its files is named in the error", async () => {
     const weights = path.join(folder, "model.safetensors");
     for (const doing of [locateModel, importModels])
       expect((await failure(doing(weights, { env }))).message).toContain(`${folder}: give that folder.`);
   });
 });
 
-test("a folder that is written like a repository is spoken of when there is none such", async () => {
+test("a folder that is written like a repository is mentioned if there is no such repository", async () => {
   await write(path.join(user, "acme/Tiny-4bit"), fakeMlx());
   const error = await failure(locateModel("acme/Tiny-4bit", { env, cwd: user, isOffline: true }));
   expect(error.message).toMatch(/stay offline\..* write \.\/acme\/Tiny-4bit for that\./);
 });
 
 describe("an import of such a folder", () => {
-  test("gives it names, and removing takes away what was made of it, not the folder", async () => {
+  test("gives it an alias, and removing deletes the conversion, not the folder", async () => {
     const [model] = await importModels(folder, { env, alias: "daily" });
     expect(model).toMatchObject({ id: "Tiny-4bit", format: "mlx", aliases: ["daily"] });
     expect(await open("daily")).toEqual({ file: model?.path, conversions: 0 });
@@ -250,7 +250,7 @@ describe("an import of such a folder", () => {
     expect((await readdir(folder)).length).toBe(5);
   });
 
-  test("is refused where another model has the name", async () => {
+  test("is refused if another model has the name", async () => {
     await importModels(folder, { env });
     await write(path.join(user, "elsewhere/Tiny-4bit"), fakeMlx({ seed: 2 }));
     const again = importModels(path.join(user, "elsewhere/Tiny-4bit"), { env });
@@ -258,7 +258,7 @@ describe("an import of such a folder", () => {
   });
 });
 
-test("pruning removes conversions that no model has any more, and halves of them", async () => {
+test("pruning removes conversions that no model uses any more, and unfinished ones", async () => {
   const { file } = await open(folder);
   const old = path.join(path.dirname(file), "old-0123456789ab.gguf");
   await writeFile(old, "12345");
@@ -284,7 +284,7 @@ describe("a repository of the hub in MLX's format", () => {
     await hub[Symbol.asyncDispose]();
   });
 
-  test("is fetched and converted once, and what was fetched is put away", async () => {
+  test("is downloaded and converted once, and the download is deleted", async () => {
     const { file, conversions } = await open(repo);
     expect(conversions).toBe(1);
     expect(await listModels({ env })).toMatchObject([{ id: `${repo}:MLX`, path: file, format: "mlx" }]);
@@ -293,18 +293,18 @@ describe("a repository of the hub in MLX's format", () => {
     expect(await open(repo)).toEqual({ file, conversions: 0 });
     expect(await open(`${repo}:mlx`)).toEqual({ file, conversions: 0 });
     expect(hub.requests).toHaveLength(asked);
-    // The same bytes from elsewhere are the same model.
+    // The same bytes from another place are the same model.
     expect(await open(folder)).toEqual({ file, conversions: 0 });
   });
 
-  test("is fetched and converted once when it is asked for twice at the same time", async () => {
+  test("is downloaded and converted once if it is requested twice at the same time", async () => {
     const [first, second] = await Promise.all([open(repo), open(repo)]);
     expect(second.file).toBe(first.file);
     expect(first.conversions + second.conversions).toBe(1);
     expect(await readdir(path.join(user, "ingle/downloads/mlx"))).toEqual([]);
   });
 
-  test("fetches what it needs and nothing else", async () => {
+  test("downloads only the required files", async () => {
     await open(repo);
     const names = hub.byteRequests.map(({ url = "" }) => path.posix.basename(new URL(url, hub.url).pathname));
     expect(new Set(names)).toEqual(
@@ -312,13 +312,13 @@ describe("a repository of the hub in MLX's format", () => {
     );
   });
 
-  test("whose small files come with other bytes is refused, and nothing is converted", async () => {
+  test("is refused if its small files have other bytes, and nothing is converted", async () => {
     hub.isLying = true;
     expect((await failure(open(repo))).code).toBe("integrity_failed");
     expect(await converted()).toEqual([]);
   });
 
-  test("goes on after a break where it stood; pruning takes away what it left", async () => {
+  test("continues after a break; pruning removes its leftovers", async () => {
     const stop = new AbortController();
     const stopping = open(repo, {
       signal: stop.signal,
@@ -334,7 +334,7 @@ describe("a repository of the hub in MLX's format", () => {
     expect(await pruneLibrary({ env })).toMatchObject([{ reason: "unfinished" }]);
   });
 
-  test("of a model that cannot be converted is refused before its weights are fetched", async () => {
+  test("is refused before its weights are downloaded if it cannot be converted", async () => {
     hub.add({ repo: "acme/Mamba-4bit", files: fakeMlx({ modelType: "mamba" }), tags: ["mlx"] });
     expect((await failure(open("acme/Mamba-4bit"))).code).toBe("model_unsupported");
     expect(hub.byteRequests.filter(({ url = "" }) => url.includes("safetensors"))).toEqual([]);
@@ -346,7 +346,7 @@ describe("a repository of the hub in MLX's format", () => {
     expect(error.message).toContain("MLX");
   });
 
-  test("that does not call itself so is taken for original weights", async () => {
+  test("without the tag mlx counts as original weights", async () => {
     hub.add({ repo: "acme/original", files: fakeMlx(), tags: ["transformers"] });
     expect((await failure(locateModel("acme/original", { env }))).code).toBe("model_not_found");
   });

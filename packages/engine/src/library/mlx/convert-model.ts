@@ -1,7 +1,6 @@
-// Makes a GGUF file of a folder in MLX's format, once for each contents, and writes it down. Used for folders of this machine,
-// by fetch-model.ts and import-model.ts, and for those that mlx-source.ts has brought.
+// Converts a folder in MLX's format to a GGUF file, once per contents, and records it in the manifest.
 //
-//   converted/<name>-<digest>.gguf    what came of it; a folder that was moved or copied finds its file by the digest
+//   converted/<name>-<digest>.gguf    the result; the digest of its contents identifies a folder that was moved or copied
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
@@ -26,12 +25,9 @@ import { throttleProgress, type OnProgress } from "../progress.ts";
 
 export interface ConvertModelOptions extends LibraryOptions {
   onProgress?: OnProgress | undefined;
-  /**
-   * Numbers of 16 bits where no block of ggml's holds the weights as they are. Default: as an earlier conversion of the same
-   * folder, else false.
-   */
+  /** As in `FetchOptions`. */
   exact?: boolean | undefined;
-  /** Told what was stored how, and what that costs; not called where the file is there already. */
+  /** Called with a report after a conversion; not called if the file already exists. */
   onConverted?: ((report: ConversionReport) => void) | undefined;
 }
 
@@ -39,20 +35,20 @@ export interface ConvertModelOptions extends LibraryOptions {
 export interface MlxModel {
   id: string;
   folder: string;
-  /** Where it comes from, as the manifest has it. */
+  /** The manifest's `from`. */
   from: string;
-  /** The folder stays where it is, so that a glance at it says next time whether anything changed. */
+  /** Whether the folder stays, so that its `look` shows the next time whether it changed. */
   isKept: boolean;
 }
 
-/** Most builds become a little larger, those of 2 and 3 bits twice as large; the disk itself says when that is too much. */
+/** Most builds become slightly larger, and those of 2 and 3 bits twice as large, which may still fill the disk. */
 const growth = 1.25;
-/** Enough of a digest to tell conversions of one name apart. */
+/** Enough to distinguish conversions of one name. */
 const digestLetters = 12;
 
 /**
  * The path of the model's GGUF file. Throws `model_invalid` (the folder is damaged), `model_unsupported`, `disk_full`,
- * `download_failed` (no right to write), `library_locked`, `library_invalid` or the signal's reason.
+ * `download_failed` (not writable), `library_locked`, `library_invalid` or the signal's reason.
  */
 export async function convertModel(model: MlxModel, options: ConvertModelOptions = {}): Promise<string> {
   const folders = libraryPaths(options.env);
@@ -78,7 +74,7 @@ async function convertOnce(
   options: ConvertModelOptions & { onProgress: OnProgress; signal: AbortSignal },
 ): Promise<string> {
   const { onProgress, signal } = options;
-  // Whoever had the lock before may have converted the same download, and put it away.
+  // The process that held the lock before may have converted the same download and deleted it.
   const done = model.isKept ? undefined : await convertedFrom(model, folders);
   if (done?.source.kind === "mlx" && isAsked(done.source, options)) return pathOf(done, folders);
   const { sizeBytes } = await looking(model);
@@ -100,14 +96,14 @@ async function convertOnce(
   try {
     await updateManifest(folders, (manifest) => withModel(manifest, entry), { signal });
   } catch (error) {
-    // Nobody would know what it is.
+    // Without an entry the file is useless.
     if (same === undefined) await rm(pathOf(entry, folders), { force: true });
     throw error;
   }
   return pathOf(entry, folders);
 }
 
-/** Throws `model_invalid` or `model_unsupported` for settings of a model that cannot be converted; weights are not read. */
+/** Throws `model_invalid` or `model_unsupported` if the settings show that the model cannot be converted; reads no weights. */
 export async function checkModel(model: MlxModel): Promise<void> {
   await reading(model, async () => await checkSettings(model.folder));
 }
@@ -119,11 +115,11 @@ async function make(
   options: ConvertModelOptions & { onProgress: OnProgress },
 ): Promise<Omit<ManifestModel, "id" | "source">> {
   await checkDiskSpace(folders.home, sizeBytes * growth + spareBytes, options.freeBytes);
-  const ending = options.exact === true ? "-exact" : "";
-  const name = `${nameOf(model)}-${digest.slice(0, digestLetters)}${ending}.gguf`;
+  const suffix = options.exact === true ? "-exact" : "";
+  const name = `${nameOf(model)}-${digest.slice(0, digestLetters)}${suffix}.gguf`;
   const target = path.join(folders.convertedDir, name);
   const { bytes } = await write(model, target, options);
-  // What was read must be what the digest is of.
+  // The converted contents must be those of the digest.
   if ((await looking(model)).look !== look) {
     await rm(target, { force: true });
     throw changed(model);
@@ -137,7 +133,7 @@ function isAsked({ exact }: { exact: boolean }, options: ConvertModelOptions): b
   return options.exact === undefined || options.exact === exact;
 }
 
-/** Of an id on the hub the repository's name. */
+/** The name of the folder or repository. */
 function nameOf({ id }: MlxModel): string {
   return path.posix.basename(id).replace(/:.*$/, "");
 }
@@ -158,14 +154,14 @@ async function write(
     return await convertMlxFolder(model.folder, target, { exact, onProgress: converting, signal });
   };
   const report = await convert().catch((error: unknown) => {
-    // All of the folder could be read a moment ago: the system's errors are about what is written.
+    // The whole folder was readable a moment ago, so file system errors are about writing.
     throw diskFailure(ours(model, error), path.dirname(target));
   });
   onConverted?.(report);
   return report;
 }
 
-/** What came of the same folder, or of the same state of a repository, before. */
+/** An earlier conversion of the same folder, or of the same commit of a repository. */
 async function convertedFrom(
   { id, from }: MlxModel,
   folders: LibraryPaths,
@@ -176,7 +172,7 @@ async function convertedFrom(
   );
 }
 
-/** The model of the manifest, if its file is there as it was written. */
+/** A model of the manifest whose file is unchanged. */
 async function convertedBefore(
   isMeant: (model: ManifestModel) => boolean,
   folders: LibraryPaths,
@@ -191,7 +187,7 @@ async function looking(model: MlxModel): Promise<{ look: string; sizeBytes: numb
   return await reading(model, async () => await lookAtContents(model.folder));
 }
 
-/** Runs a task that reads the folder; its errors come out as the library's. */
+/** Runs a task that reads the folder, and converts its errors to the library's. */
 async function reading<T>(model: MlxModel, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
@@ -204,16 +200,16 @@ async function reading<T>(model: MlxModel, task: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Such as EACCES. Node's own codes have more words. */
+/** Such as EACCES. Node's own codes contain underscores. */
 const systemCode = /^E[A-Z0-9]+$/;
 
-/** An error of the converter as the library's; any other as it is. */
+/** Converts the converter's errors to the library's; returns others unchanged. */
 function ours(model: MlxModel, error: unknown): unknown {
   if (!(error instanceof MlxError)) return error;
   const isDamaged = error.code !== "mlx_unsupported";
   const message = isDamaged
-    ? `${model.id} is no whole MLX model. ${error.message} Fetch it again, or take a GGUF build of the model.`
-    : `${model.id} cannot be converted from MLX's format. ${error.message} A GGUF build of the model would do.`;
+    ? `${model.id} is not a complete MLX model. ${error.message} Download it again, or use a GGUF build of the model.`
+    : `${model.id} cannot be converted from MLX's format. ${error.message} Use a GGUF build of the model.`;
   const details = { path: model.folder, reason: error.code };
   return new EngineError(isDamaged ? "model_invalid" : "model_unsupported", message, {
     cause: error,
@@ -222,7 +218,7 @@ function ours(model: MlxModel, error: unknown): unknown {
 }
 
 function changed({ folder }: MlxModel): EngineError {
-  const message = `${folder} changed while it was converted. Start again when nobody writes there.`;
+  const message = `${folder} changed during the conversion. Start again when nothing writes to it.`;
   return new EngineError("model_invalid", message, { details: { path: folder } });
 }
 

@@ -1,17 +1,16 @@
-// What the model of a folder in MLX's format is called. Used by locate.ts and import-model.ts, before anything is converted.
+// The id of the model in a folder in MLX's format, known before it is converted.
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { lookAtContents } from "@ingle/mlx";
 import { readManifest, type ManifestModel } from "../manifest.ts";
 import { libraryPaths } from "../paths.ts";
 
-/** Enough to tell namesakes apart. */
+/** Enough to distinguish folders of the same name. */
 const digestLetters = 6;
 
 /**
- * The folder's name. Where another model has that, a part of a digest of the folder's path stands behind it: a model keeps
- * its name when somebody opens a folder that is called alike, and `mlx_model` is what MLX's own tools call all of theirs.
- * Throws `library_invalid`.
+ * The folder's name; if another model has that name, followed by a part of a digest of the folder's path. So a model keeps its
+ * id when a folder of the same name is opened, and MLX's own tools name all of theirs `mlx_model`. Throws `library_invalid`.
  */
 export async function folderId(folder: string, env: NodeJS.ProcessEnv | undefined): Promise<string> {
   const { models } = await readManifest(libraryPaths(env));
@@ -23,10 +22,10 @@ export async function folderId(folder: string, env: NodeJS.ProcessEnv | undefine
   return `${name}-${createHash("sha256").update(folder).digest("hex").slice(0, digestLetters)}`;
 }
 
-/** Whether the model came of this very folder, which lay elsewhere then. */
+/** Whether the model was converted from this folder before it was moved. */
 async function isMoved({ source }: ManifestModel, folder: string): Promise<boolean> {
   if (source.kind !== "mlx" || source.look === null) return false;
-  // What is wrong with a folder that cannot be read is said when it is converted.
+  // The conversion reports why a folder cannot be read.
   const contents = await lookAtContents(folder).catch(() => undefined);
   return contents?.look === source.look;
 }

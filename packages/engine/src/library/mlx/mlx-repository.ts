@@ -1,8 +1,7 @@
-// Which files of a repository are a model in MLX's format. Pure.
+// The files of a model in MLX's format in a repository of the hub.
 import { isModelFile } from "@ingle/mlx";
 import type { HubFile, HubRepository } from "../hub/hub-api.ts";
 
-/** A repository of the hub whose one model is such a build. */
 export interface MlxRepository {
   repository: HubRepository;
   /** Weights, settings and tokenizer. */
@@ -10,15 +9,15 @@ export interface MlxRepository {
   sizeBytes: number;
 }
 
-/** What stands behind the colon of such a model's id, as quantizations do for others. */
+/** The part of such a model's id after the colon, where other models have their quantization. */
 export const mlxChoice = "MLX";
 
-/** Undefined for a repository that is not said to be MLX's, or that lacks what a model needs. */
+/** Undefined for a repository without the tag `mlx`, or without a required file. */
 export function mlxRepository(repository: HubRepository): MlxRepository | undefined {
   const files = repository.files.filter(({ path }) => !path.includes("/") && isModelFile(path));
-  const isWhole =
+  const isComplete =
     files.some(({ path }) => path === "config.json") &&
     files.some(({ path }) => /^model.*\.safetensors$/.test(path));
-  if (!repository.isMlx || !isWhole) return undefined;
+  if (!repository.isMlx || !isComplete) return undefined;
   return { repository, files, sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0) };
 }

@@ -1,14 +1,13 @@
-// Brings a model in MLX's format from the hub: its files into a folder among the downloads, a GGUF file made of them, and the
-// folder away again. Used by fetch-model.ts.
+// Downloads a model in MLX's format from the hub, converts it to GGUF, and deletes the download.
 //
-//   downloads/mlx/<org>+<repo>+<commit>/    stays until the conversion is whole, so that an interrupted one goes on
+//   downloads/mlx/<org>+<repo>+<commit>/    stays until the conversion is complete, so that an interrupted one continues
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../../errors.ts";
 import { diskFailure } from "../disk-space.ts";
 import { fileBytes } from "../file-size.ts";
-import { bringFiles, flatName, type HubSourceOptions } from "../hub/bring-files.ts";
+import { downloadFiles, flatName, type HubSourceOptions } from "../hub/download-files.ts";
 import type { HubFile, HubRepository } from "../hub/hub-api.ts";
 import { hubSettings } from "../hub/hub-settings.ts";
 import { HubHttp } from "../hub/http.ts";
@@ -18,12 +17,11 @@ import { retry, smallFailuresMax, TemporaryFailure } from "../retry.ts";
 import { checkModel, convertModel, type ConvertModelOptions } from "./convert-model.ts";
 import type { MlxRepository } from "./mlx-repository.ts";
 
-/** The hub keeps files of up to 10 MB in git itself; tokenizers are the largest of them. */
+/** The hub stores files of up to 10 MB in git; tokenizers are the largest. */
 const smallBytesMax = 32 * 1024 * 1024;
 
 /**
- * The path of the model's GGUF file. Throws what `downloadFromHub` and `convertModel` throw; what is downloaded stays for the
- * next call.
+ * The path of the model's GGUF file. Throws as `downloadFromHub` and `convertModel`; downloaded parts stay for the next call.
  */
 export async function convertFromHub(
   id: string,
@@ -33,42 +31,43 @@ export async function convertFromHub(
   const { downloadsDir } = libraryPaths(options.env);
   const { repo, commit } = repository;
   const folder = path.join(downloadsDir, "mlx", `${flatName(repo)}+${commit.slice(0, 12)}`);
-  const placeOf = (file: HubFile): string => path.join(folder, file.path);
+  const targetOf = (file: HubFile): string => path.join(folder, file.path);
   const missing = async (wanted: readonly HubFile[]): Promise<HubFile[]> => {
-    const sizes = await Promise.all(wanted.map((file) => fileBytes(placeOf(file))));
+    const sizes = await Promise.all(wanted.map((file) => fileBytes(targetOf(file))));
     return wanted.filter((file, index) => sizes[index] !== file.sizeBytes);
   };
   const model = { id, folder, from: `${repo}@${commit}`, isKept: false };
   for (const file of await missing(files.filter(({ sha256 }) => sha256 === undefined)))
-    await bringSmall(file, repository, placeOf(file), options);
-  // Before gigabytes are fetched for nothing.
+    await downloadSmall(file, repository, targetOf(file), options);
+  // Before gigabytes are downloaded in vain.
   await checkModel(model);
   const large = files.filter(({ sha256 }) => sha256 !== undefined);
-  await bringFiles({ repository, files: large, placeOf, missing }, options, async () => {});
+  await downloadFiles({ repository, files: large, targetOf, missing }, options, async () => {});
   const file = await convertModel(model, options);
   await rm(folder, { recursive: true, force: true });
   return file;
 }
 
-/** A file that the hub keeps in git: it comes in one answer, and its name in git is its checksum. */
-async function bringSmall(
+/** Downloads a file that the hub stores in git, in one request. Git's object id is its checksum. */
+async function downloadSmall(
   file: HubFile,
   { repo, commit }: HubRepository,
   target: string,
   { env, wait, signal }: HubSourceOptions,
 ): Promise<void> {
-  if (file.sizeBytes > smallBytesMax) throw wrong(repo, file, "is larger than what the hub keeps so");
+  if (file.sizeBytes > smallBytesMax)
+    throw wrong(repo, file, "is larger than files that the hub stores in git");
   using http = new HubHttp(hubSettings(env ?? process.env));
   const remote = new RemoteFile(http, { repo, commit, path: file.path });
   const range = { start: 0, end: file.sizeBytes, signal };
   const read = async (): Promise<Uint8Array> => {
     const bytes = file.sizeBytes === 0 ? new Uint8Array(0) : await readRange(remote, range);
     if (bytes.length === file.sizeBytes) return bytes;
-    throw new TemporaryFailure(wrong(repo, file, "came with fewer bytes than announced"));
+    throw new TemporaryFailure(wrong(repo, file, "has fewer bytes than announced"));
   };
   const bytes = await retry(read, { failuresMax: smallFailuresMax, wait, signal });
   const oid = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-  if (file.gitOid !== oid) throw wrong(repo, file, "came with other bytes than announced");
+  if (file.gitOid !== oid) throw wrong(repo, file, "does not match the announced checksum");
   try {
     await mkdir(path.dirname(target), { recursive: true });
     const part = `${target}.${randomUUID()}.part`;
@@ -80,6 +79,6 @@ async function bringSmall(
 }
 
 function wrong(repo: string, { path: name }: HubFile, what: string): EngineError {
-  const message = `${name} of ${repo} ${what}. Start again; if it stays so, is HF_ENDPOINT a faithful mirror?`;
+  const message = `${name} of ${repo} ${what}. Start again; if that does not help, is HF_ENDPOINT a faithful mirror?`;
   return new EngineError("integrity_failed", message, { details: { repo, file: name } });
 }

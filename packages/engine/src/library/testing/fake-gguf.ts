@@ -1,5 +1,4 @@
-// The bytes of small GGUF files that are whole and hold no weights worth computing. For tests only; it needs no tokenizer,
-// unlike the tiny models of the fixtures.
+// Makes small, complete GGUF files with meaningless weights. Unlike the tiny models of the fixtures, they need no tokenizer.
 
 export interface FakeGgufOptions {
   architecture?: string;
@@ -8,16 +7,16 @@ export interface FakeGgufOptions {
   /** llama.cpp's number of the quantization. Default 15, Q4_K_M. */
   fileType?: number;
   contextLength?: number;
-  /** Heads with keys and values, of each layer: a convolution has none. Default 2 layers of 8. */
+  /** KV heads of each layer: a convolution has none. Default 2 layers of 8. */
   kvHeads?: number[];
-  /** How a model for embeddings makes one vector of many. Default: none. */
+  /** The pooling type of an embedding model. Default: none. */
   poolingType?: number;
-  /** Bytes behind the header, different for each number. Default 64. */
+  /** Bytes after the header, different for each number. Default 64. */
   dataBytes?: number;
   seed?: number;
 }
 
-/** A header with what the library reads of it, one tensor of bytes, and the bytes. */
+/** A header with everything that the library reads, and one tensor of bytes. */
 export function fakeGguf(options: FakeGgufOptions = {}): Buffer {
   const {
     architecture = "lfm2",

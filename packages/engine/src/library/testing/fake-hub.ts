@@ -1,5 +1,5 @@
-// A model hub on 127.0.0.1 that misbehaves when told to: an API, addresses that redirect to a second host (another port)
-// for the bytes, checksums in the headers. For tests only.
+// A model hub on 127.0.0.1 that can misbehave: an API, redirects to a second host (another port) for the bytes, and checksums
+// in the headers.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createHash } from "node:crypto";
@@ -10,48 +10,48 @@ export interface FakeRepository {
   /** `org/repo`. */
   repo: string;
   files: Record<string, Buffer>;
-  /** Wants a token for everything but the API's listing. */
+  /** Requires a token for everything but the API's listing. */
   isGated?: boolean;
-  /** Not there for those without a token. */
+  /** Not found without a token. */
   isPrivate?: boolean;
   tags?: string[];
-  /** Sizes that the list of files tells instead of the real ones, by path: for models that nobody could keep in a test. */
+  /** False sizes for the list of files, by path: for models that are too large for a test. */
   announcedBytes?: Record<string, number>;
 }
 
-/** A file of which only the first bytes are sent until it is let go. */
+/** A file of which only the first bytes are sent until it is released. */
 interface Hold {
   bytes: number;
   released: Promise<void>;
 }
 
-/** Takes a request and answers it; false leaves it to the hub. */
+/** Handles a request; returns false to leave it to the hub. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const commit = "0123456789abcdef0123456789abcdef01234567";
-/** What the hub takes for a token of somebody who may see everything. */
+/** The token with access to everything. */
 export const goodToken = "hf_good";
 
 export class FakeHub implements AsyncDisposable {
   readonly requests: IncomingMessage[] = [];
-  /** Those for the bytes of files, which arrive at the other host. */
+  /** The requests for the bytes of files, at the other host. */
   readonly byteRequests: IncomingMessage[] = [];
-  /** Each answer with bytes ends after this many of them as if a cable was pulled. */
+  /** Each response with bytes breaks off after this many of them. */
   cutAfterBytes = Number.POSITIVE_INFINITY;
-  /** How many answers are cut. */
+  /** How many responses break off. */
   cutsLeft = Number.POSITIVE_INFINITY;
   hasRanges = true;
-  /** Bytes that are sent at a time, and the time between them; 0 sends all at once. */
+  /** Bytes that are sent at a time, and the delay between them; 0 sends all at once. */
   slowly = { bytes: 0, delayMs: 0 };
-  /** Told instead of the real checksum, by the tree and in the headers. */
+  /** A false checksum for the tree and the headers. */
   announcedSha256: string | undefined;
   /** Sends these bytes wrong. */
   isLying = false;
   /** Entries of a page of the tree. */
   pageEntries = 1000;
-  /** An address for bytes is good for this many requests. */
+  /** An address for bytes is valid for this many requests. */
   addressUses = Number.POSITIVE_INFINITY;
-  /** Bytes that were sent, of all files. */
+  /** Bytes sent, of all files. */
   bytesSent = 0;
   intercept: Intercept = () => false;
   interceptBytes: Intercept = () => false;
@@ -130,7 +130,7 @@ export class FakeHub implements AsyncDisposable {
     const repository = this.#repositories.get(api?.[1] ?? file?.[1] ?? "");
     const mayRead = request.headers.authorization === `Bearer ${goodToken}`;
     if (repository === undefined || (repository.isPrivate === true && !mayRead)) {
-      // The hub does not tell strangers whether there is such a repository.
+      // The hub does not reveal to unauthenticated clients whether there is such a repository.
       response.writeHead(mayRead ? 404 : 401, { "x-error-code": "RepoNotFound" }).end("{}");
     } else if (api?.[2] === "revision") this.#describe(repository, response);
     else if (api?.[2] === "tree") this.#list(repository, searchParams, response);
@@ -224,7 +224,7 @@ export class FakeHub implements AsyncDisposable {
     await this.#sendHeld(bytes.subarray(start, end + 1), Math.max(0, hold.bytes - start), hold, response);
   }
 
-  /** Sends the first bytes, and the rest when the file is let go; nothing more once the client is gone. */
+  /** Sends the first bytes, and the rest when the file is released; nothing more once the client is gone. */
   async #sendHeld(bytes: Buffer, first: number, { released }: Hold, response: ServerResponse): Promise<void> {
     const gone = new Promise<void>((resolve) => response.once("close", () => resolve()));
     response.flushHeaders();
@@ -271,12 +271,12 @@ function sendJson(response: ServerResponse, value: unknown): void {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
 }
 
-/** Whether the hub keeps such files beside git, with a checksum of their own. */
+/** Whether the hub stores such files outside git, with their own checksum. */
 function isLarge(path: string): boolean {
   return /\.(?:gguf|safetensors)$/.test(path);
 }
 
-/** What git calls these contents. */
+/** Git's object id of these contents. */
 function gitOidOf(bytes: Uint8Array): string {
   return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }

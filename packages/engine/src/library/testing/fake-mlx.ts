@@ -1,13 +1,13 @@
-// The files of a small model in MLX's format: a llama of one layer with quantized weights that nobody has trained. For tests of
-// the library; it is whole enough to be converted.
+// The files of a small model in MLX's format: a llama of one layer with untrained quantized weights, complete enough to be
+// converted.
 
-/** Sizes of the model; a head has 32. */
+/** The model's sizes; a head has 32. */
 const width = 64;
 const vocabulary = 259;
 const bits = 4;
 const groupSize = 64;
 
-/** By name. Another `seed` gives other weights. */
+/** The files by name. Another `seed` gives other weights. */
 export function fakeMlx({ seed = 1, modelType = "llama" } = {}): Record<string, Buffer> {
   const config = {
     model_type: modelType,
@@ -65,7 +65,7 @@ function halves(count: number, half: number): Buffer {
   return bytes;
 }
 
-/** A token for each byte, and three that stand for none. */
+/** A token for each byte, and three others. */
 function tokenizer(): object {
   const hex = (byte: number): string => byte.toString(16).toUpperCase().padStart(2, "0");
   const names = ["<unk>", "<s>", "</s>", ...Array.from({ length: 256 }, (_, byte) => `<0x${hex(byte)}>`)];

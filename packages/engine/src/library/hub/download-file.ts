@@ -1,5 +1,4 @@
-// Brings one file of the hub to disk, whole and checked, over several connections at once, however often they break or the
-// process dies on the way. Used by hub-source.ts, once per file.
+// Downloads one file of the hub over several connections and checks it, however often connections break or the process dies.
 import { EngineError } from "../../errors.ts";
 import { retry, TemporaryFailure, type Wait } from "../retry.ts";
 import { RangedFile, removeRangedFile, type Range, type RangedContent } from "./ranged-file.ts";
@@ -7,48 +6,48 @@ import type { RemoteFile } from "./remote-file.ts";
 
 export interface FileDownload {
   remote: RemoteFile;
-  /** For sentences: `org/repo/file`. */
+  /** For messages: `org/repo/file`. */
   name: string;
   content: RangedContent;
-  /** Where the file grows and, when whole, stays. */
+  /** The path of the file, unfinished and finished. */
   path: string;
-  /** Told how many bytes are there, also of earlier starts. */
+  /** Called with the number of downloaded bytes, including those of earlier attempts. */
   onDownload: (bytes: number) => void;
-  /** Told how many bytes have been read again to check the whole. */
+  /** Called with the number of bytes that were read again for the checksum. */
   onVerify: (bytes: number) => void;
   wait?: Wait | undefined;
   signal: AbortSignal;
-  /** Ranges that are fetched at the same time. Default 4. */
+  /** Ranges that are downloaded in parallel. Default 4. */
   connections?: number | undefined;
-  /** Most bytes of one range. Default 16 MiB. */
+  /** The most bytes of one range. Default 16 MiB. */
   pieceBytes?: number | undefined;
 }
 
-/** One connection to a distant host is often slower than the line; more than a few take it from everybody else. */
+/** One connection to a distant host is often slower than the network; too many take it from all other programs. */
 const connectionsDefault = 4;
-/** Long enough that asking does not count, short enough that all connections are busy to the end. */
+/** Large enough that requests cost little, small enough that all connections stay busy to the end. */
 const pieceBytesDefault = 16 * 1024 * 1024;
-/** Failures without a single new byte in a running download: 30 seconds of a broken connection. */
+/** Failures without a new byte: about 30 seconds of a broken connection. */
 const failuresMax = 7;
 
 /**
- * Leaves the whole file at `path`. Throws `integrity_failed` and keeps nothing when its bytes are wrong; keeps what is
- * there for the next start on `download_failed`, `disk_full` or an abort.
+ * Downloads the file to `path`. If its bytes are wrong, throws `integrity_failed` and keeps nothing; on `download_failed`,
+ * `disk_full` or an abort, the downloaded part stays for the next call.
  */
 export async function downloadFile(download: FileDownload): Promise<void> {
-  if (await bringFile(download)) return;
+  if (await fetchFile(download)) return;
   await removeRangedFile(download.path);
-  const message = `${download.name} came with other bytes than the hub announces. It was not kept; start again.`;
+  const message = `${download.name} does not match the checksum that the hub announced. It was deleted; start again.`;
   throw new EngineError("integrity_failed", message, { details: { expected: download.content.sha256 } });
 }
 
-async function bringFile(download: FileDownload): Promise<boolean> {
+async function fetchFile(download: FileDownload): Promise<boolean> {
   await using file = await RangedFile.open(download.path, download.content);
   const isResumed = file.bytes > 0;
   await fetchMissing(file, download);
   let isRight = await file.isRight(download.onVerify, download.signal);
   if (!isRight && isResumed) {
-    // What lay there before may be all that is wrong: once more, from nothing.
+    // The old part may be the only wrong one: try once more from the start.
     await file.restart();
     await fetchMissing(file, download);
     isRight = await file.isRight(download.onVerify, download.signal);
@@ -57,7 +56,7 @@ async function bringFile(download: FileDownload): Promise<boolean> {
   return isRight;
 }
 
-/** Thrown where a server sends the whole file instead of the range: then one connection has to bring it all. */
+/** Thrown if a server sends the whole file instead of a range: then one connection must download it all. */
 class NoRanges extends Error {}
 
 async function fetchMissing(file: RangedFile, download: FileDownload): Promise<void> {
@@ -70,7 +69,7 @@ async function fetchMissing(file: RangedFile, download: FileDownload): Promise<v
       for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift())
         await fetchPiece(file, piece, { ...download, signal: together });
     } catch (error) {
-      // The first failure ends the others; what they threw is only its echo.
+      // The first failure aborts the others, whose errors are only a consequence.
       failure.abort(error);
     }
   };
@@ -97,10 +96,10 @@ async function fetchPiece(file: RangedFile, piece: Range, download: FileDownload
   await retry(receive, { failuresMax, progress: () => file.bytes, wait, signal });
 }
 
-/** From the first byte to the last, and from the first again after a break: all that a server without ranges allows. */
+/** For servers without ranges: downloads from the first byte to the last, and from the first again after a break. */
 async function fetchWhole(file: RangedFile, download: FileDownload): Promise<void> {
   const { remote, content, signal, wait, onDownload } = download;
-  // The most bytes we ever had: a server that always starts again must get further to count as progress.
+  // The most bytes so far: as every attempt starts again, only getting further counts as progress.
   let furthest = 0;
   const receive = async (): Promise<void> => {
     await file.restart();
@@ -115,7 +114,7 @@ async function fetchWhole(file: RangedFile, download: FileDownload): Promise<voi
   await retry(receive, { failuresMax, progress: () => furthest, wait, signal });
 }
 
-/** What was asked for: more would be written over what others bring. An answer that is read to its end keeps its connection. */
+/** Limits the chunks to the requested bytes: more would overwrite other ranges. Reading to the end keeps the connection. */
 async function* atMost(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
   let left = bytesMax;
   for await (const chunk of chunks) {
@@ -127,7 +126,7 @@ async function* atMost(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncGe
 
 function checkSize(totalBytes: number | undefined, { name, content }: FileDownload): void {
   if (totalBytes === undefined || totalBytes === content.sizeBytes) return;
-  const message = `${name} has ${totalBytes} bytes where the hub announces ${content.sizeBytes}. Nothing was kept of it; start again.`;
+  const message = `${name} has ${totalBytes} bytes, but the hub announced ${content.sizeBytes}. Nothing was kept; start again.`;
   throw new EngineError("integrity_failed", message, {
     details: { bytes: totalBytes, expectedBytes: content.sizeBytes },
   });

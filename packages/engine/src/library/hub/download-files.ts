@@ -1,18 +1,17 @@
-// Brings files of one repository of the hub to disk: lock, space, checksums. Used by hub-source.ts and mlx-source.ts.
+// Downloads files of one repository of the hub: lock, disk space, checksums.
 //
 //   downloads/<org>+<repo>+<checksum>.part, .part.log    grow, survive breaks, are checked against the hub's sha256
-//   where `placeOf` says                                 the same files, once each is whole
+//   the path of `targetOf`                               the same file, once it is complete
 import { mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../../errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "../disk-space.ts";
 import { lockFile } from "../library-lock.ts";
 import type { LibraryOptions } from "../library-options.ts";
-import { libraryPaths, makeFolders, type LibraryPaths } from "../paths.ts";
+import { libraryPaths, makeFolders, syncFolder, type LibraryPaths } from "../paths.ts";
 import { throttleProgress, type OnProgress } from "../progress.ts";
 import { retry, smallFailuresMax } from "../retry.ts";
-import { syncFolder } from "../sync-folder.ts";
-import { downloadFile, type FileDownload } from "./download.ts";
+import { downloadFile, type FileDownload } from "./download-file.ts";
 import type { HubFile, HubRepository } from "./hub-api.ts";
 import { hubSettings } from "./hub-settings.ts";
 import { HubHttp } from "./http.ts";
@@ -23,33 +22,32 @@ export interface HubSourceOptions extends LibraryOptions, Pick<FileDownload, "co
   onProgress?: OnProgress | undefined;
 }
 
-/** Files that are wanted, and where they will lie. */
-export interface WantedFiles {
+/** Files to download, and their paths. */
+export interface RepositoryFiles {
   repository: HubRepository;
   files: readonly HubFile[];
-  placeOf: (file: HubFile) => string;
-  /** Which of them are not there. Asked when nobody else works on the repository. */
+  targetOf: (file: HubFile) => string;
+  /** Those that are missing. Called while this process holds the repository's lock. */
   missing: (files: readonly HubFile[]) => Promise<HubFile[]>;
 }
 
-/** One file on its way. */
-interface Arrival {
+interface Download {
   file: HubFile;
   remote: RemoteFile;
   content: RangedContent;
-  /** Where it grows. */
+  /** The unfinished file. */
   partPath: string;
-  /** Where it will lie. */
+  /** The finished file. */
   path: string;
 }
 
 /**
- * Leaves each file at its place, then does `finish`, still as the only process that works on the repository. Throws
- * `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`, `invalid_request`
- * or the signal's reason; what is already downloaded and not wrong stays for the next call.
+ * Downloads the missing files, then calls `finish` while still holding the repository's lock. Throws `download_failed`,
+ * `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`, `invalid_request` or the signal's
+ * reason; downloaded parts that are not wrong stay for the next call.
  */
-export async function bringFiles(
-  wanted: WantedFiles,
+export async function downloadFiles(
+  wanted: RepositoryFiles,
   options: HubSourceOptions,
   finish: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
@@ -57,7 +55,7 @@ export async function bringFiles(
   const { repo } = wanted.repository;
   const onProgress = throttleProgress(options.onProgress);
   await makeFolders(folders);
-  // Not one for each model: those of a repository share their projector.
+  // One lock per repository, not per model, because the models of a repository share their projector.
   await using lock = await lockFile(path.join(folders.downloadsDir, `${flatName(repo)}.lock`), {
     onWait: () => reportOther(wanted.files, repo, folders, onProgress),
     wait: options.wait,
@@ -67,21 +65,21 @@ export async function bringFiles(
   const missing = await wanted.missing(wanted.files);
   if (missing.length > 0) {
     using http = new HubHttp(hubSettings(options.env ?? process.env));
-    const arrivals: Arrival[] = [];
+    const downloads: Download[] = [];
     for (const file of missing)
-      arrivals.push(await prepare(file, wanted, { http, folders, ...options, signal }));
-    await checkSpace(arrivals, folders, options);
-    await downloadAll(arrivals, { ...options, onProgress, signal });
+      downloads.push(await prepare(file, wanted, { http, folders, ...options, signal }));
+    await checkSpace(downloads, folders, options);
+    await downloadAll(downloads, { ...options, onProgress, signal });
   }
   await finish(signal);
 }
 
-/** Asks the hub where the file lies and what its checksum is. */
+/** Asks the hub for the address and checksum of the file. */
 async function prepare(
   file: HubFile,
-  wanted: WantedFiles,
+  wanted: RepositoryFiles,
   context: { http: HubHttp; folders: LibraryPaths; wait?: LibraryOptions["wait"]; signal: AbortSignal },
-): Promise<Arrival> {
+): Promise<Download> {
   const { http, folders, wait, signal } = context;
   const { repo, commit } = wanted.repository;
   const remote = new RemoteFile(http, { repo, commit, path: file.path });
@@ -95,18 +93,18 @@ async function prepare(
     remote,
     content,
     partPath: partPathOf(repo, expected, folders),
-    path: wanted.placeOf(file),
+    path: wanted.targetOf(file),
   };
 }
 
 async function downloadAll(
-  arrivals: readonly Arrival[],
+  downloads: readonly Download[],
   options: HubSourceOptions & { onProgress: OnProgress; signal: AbortSignal },
 ): Promise<void> {
   const { onProgress, wait, connections, pieceBytes, signal } = options;
-  const totalBytes = sum(arrivals.map(({ file }) => file.sizeBytes));
+  const totalBytes = sum(downloads.map(({ file }) => file.sizeBytes));
   let doneBytes = 0;
-  for (const { file, remote, content, partPath, path: target } of arrivals) {
+  for (const { file, remote, content, partPath, path: target } of downloads) {
     const before = doneBytes;
     await downloadFile({
       remote,
@@ -120,12 +118,12 @@ async function downloadAll(
       connections,
       pieceBytes,
     });
-    await putInPlace(partPath, target);
+    await moveInto(partPath, target);
     doneBytes += file.sizeBytes;
   }
 }
 
-async function putInPlace(partPath: string, target: string): Promise<void> {
+async function moveInto(partPath: string, target: string): Promise<void> {
   const folder = path.dirname(target);
   try {
     await mkdir(folder, { recursive: true });
@@ -138,16 +136,16 @@ async function putInPlace(partPath: string, target: string): Promise<void> {
 }
 
 async function checkSpace(
-  arrivals: readonly Arrival[],
+  downloads: readonly Download[],
   { home }: LibraryPaths,
   { freeBytes }: HubSourceOptions,
 ): Promise<void> {
-  const there = await Promise.all(arrivals.map(({ partPath, content }) => bytesInLog(partPath, content)));
-  const total = sum(arrivals.map(({ content }) => content.sizeBytes));
+  const there = await Promise.all(downloads.map(({ partPath, content }) => bytesInLog(partPath, content)));
+  const total = sum(downloads.map(({ content }) => content.sizeBytes));
   await checkDiskSpace(home, total - sum(there) + spareBytes, freeBytes);
 }
 
-/** What the other process has so far, as seen from outside. */
+/** Reports the progress of another process, as its files show it. */
 async function reportOther(
   files: readonly HubFile[],
   repo: string,
@@ -161,18 +159,18 @@ async function reportOther(
   onProgress({ phase: "waiting", bytes: sum(await Promise.all(there)), totalBytes });
 }
 
-/** Named by its contents, so that another commit's never mix in; enough of the checksum to tell them apart. */
+/** The name contains a part of the checksum, so that files of different commits never mix. */
 function partPathOf(repo: string, sha256: string, { downloadsDir }: LibraryPaths): string {
   return path.join(downloadsDir, `${flatName(repo)}+${sha256.slice(0, 16)}.part`);
 }
 
-/** A repository's slash is no folder of ours. */
+/** The repository's name without its slash, as one file name. */
 export function flatName(repo: string): string {
   return repo.replace("/", "+");
 }
 
 function noChecksum(repo: string, file: HubFile): EngineError {
-  const message = `The hub gives no checksum for ${file.path} of ${repo}, or two that differ. Is HF_ENDPOINT a faithful mirror?`;
+  const message = `The hub gives no checksum for ${file.path} of ${repo}, or two different ones. Is HF_ENDPOINT a faithful mirror?`;
   return new EngineError("integrity_failed", message, { details: { repo, file: file.path } });
 }
 

@@ -1,3 +1,0 @@
-// How the library introduces itself to those it downloads from.
-
-export const ingleAgent = `ingle node/${process.version}`;
