@@ -236,14 +236,14 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     }
   });
 
-  it("says what is wrong with a picture, and which one it is", async () => {
+  it("names what is wrong with an image, and its index", async () => {
     const text = path.join(folder, "words.txt");
     await writeFile(text, "These are words.");
     const missing = path.join(folder, "missing.png");
     const wrong: [GenerateParameters["images"], string, RegExp][] = [
       [missing, "image_invalid", /missing\.png/],
       [pathToFileURL(missing), "image_invalid", /missing\.png/],
-      [folder, "image_invalid", /no file/],
+      [folder, "image_invalid", /not a regular file/],
       [text, "image_invalid", /JPEG/],
       [Buffer.alloc(0), "image_invalid", /JPEG/],
       [new Blob([]), "image_invalid", /JPEG/],

@@ -89,9 +89,9 @@ it("imports a file of this machine, and quantizes it", async () => {
 
 it("says why a quantization is not made", async () => {
   for (const [model, quantization, why] of [
-    ["mine-F32", "Q9_9", /is no quantization/],
+    ["mine-F32", "Q9_9", /unknown quantization/],
     ["mine-F32", "IQ1_S", /importance matrix/],
-    ["mine-Q8_0", "Q4_K_M", /quantized already/],
+    ["mine-Q8_0", "Q4_K_M", /already quantized/],
     ["/etc/passwd", "Q8_0", /is a path/],
     ["nobody", "Q8_0", /nobody/],
   ] as const) {

@@ -15,7 +15,7 @@ export async function addAlias(alias: string, name: string, options: LibraryOpti
   checkAlias(alias, await takenIds(options));
   const model = await findInstalled(name, options);
   if (model === undefined) {
-    const message = `There is no model called "${name}" here. Pull or import it before giving it an alias.`;
+    const message = `There is no model called "${name}" here. Pull or import it first.`;
     throw new EngineError("model_not_found", message);
   }
   await updateManifest(

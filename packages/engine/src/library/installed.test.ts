@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EngineError } from "../errors.ts";
 import { addAlias, removeAlias } from "./aliases.ts";
 import { importModels } from "./import-model.ts";
 import { listModels, noteUse } from "./installed.ts";
@@ -13,6 +12,7 @@ import { libraryPaths } from "./paths.ts";
 import { pruneLibrary, removeModel } from "./remove-model.ts";
 import { starterModel } from "./starter.ts";
 import { fakeGguf } from "./testing/fake-gguf.ts";
+import { failure } from "./testing/failure.ts";
 
 const gguf = fakeGguf();
 let user: string;
@@ -34,15 +34,6 @@ async function place(...parts: string[]): Promise<string> {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, gguf);
   return file;
-}
-
-async function failure(doing: Promise<unknown>): Promise<EngineError> {
-  const error: unknown = await doing.then(
-    () => expect.fail("it should have failed"),
-    (reason: unknown) => reason,
-  );
-  if (!EngineError.is(error)) throw error;
-  return error;
 }
 
 const ids = async (): Promise<string[]> => (await listModels({ env })).map(({ id }) => id);

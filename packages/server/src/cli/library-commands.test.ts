@@ -176,7 +176,7 @@ describe("ingle alias", () => {
     expect((await run("alias", "--remove", "daily", "x")).err).toContain("ingle alias --remove NAME");
     expect(await run("alias", "--remove", "daily")).toMatchObject({
       code: 1,
-      err: expect.stringContaining('No model has the name "daily"'),
+      err: expect.stringContaining('No model has the alias "daily"'),
     });
     expect((await run("alias", "daily", "nobody")).err).toContain("Pull or import it first");
   });

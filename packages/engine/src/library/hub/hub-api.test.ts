@@ -6,13 +6,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EngineError } from "../../errors.ts";
 import type { LibraryOptions } from "../library-options.ts";
 import { locateModel } from "../locate.ts";
 import { describeRepository, searchModels } from "../search-hub.ts";
 import { fakeGguf } from "../testing/fake-gguf.ts";
 import { FakeHub, goodToken } from "../testing/fake-hub.ts";
 import { fetchModel } from "../fetch-model.ts";
+import { failure } from "../testing/failure.ts";
 
 const gguf = fakeGguf();
 let home: string;
@@ -40,15 +40,6 @@ afterEach(async () => {
 function optionsOf(env: NodeJS.ProcessEnv = {}): LibraryOptions {
   const wait = async (): Promise<void> => {};
   return { env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url, ...env }, wait, memoryBytes: 8e9 };
-}
-
-async function failure(doing: Promise<unknown>): Promise<EngineError> {
-  const error: unknown = await doing.then(
-    () => expect.fail("it should have failed"),
-    (reason: unknown) => reason,
-  );
-  if (!EngineError.is(error)) throw error;
-  return error;
 }
 
 async function fetched(spec: string, options: LibraryOptions): Promise<string> {

@@ -5,7 +5,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EngineError } from "../../errors.ts";
 import { fetchModel, type FetchOptions } from "../fetch-model.ts";
 import { listModels } from "../installed.ts";
 import { locateModel } from "../locate.ts";
@@ -13,6 +12,7 @@ import type { LibraryProgress } from "../progress.ts";
 import { pause } from "../retry.ts";
 import { FakeHub, goodToken, sha256Of, type FakeRepository } from "../testing/fake-hub.ts";
 import type { HubSourceOptions } from "./download-files.ts";
+import { failure } from "../testing/failure.ts";
 
 const large: FakeRepository = {
   repo: "acme/large-GGUF",
@@ -61,15 +61,6 @@ function optionsOf(more: Partial<HubSourceOptions> = {}): FetchOptions & HubSour
 async function download(spec = "acme/large-GGUF", more: Partial<HubSourceOptions> = {}): Promise<string> {
   const options = optionsOf(more);
   return await fetchModel(await locateModel(spec, options), options);
-}
-
-async function failure(downloading: Promise<string>): Promise<EngineError> {
-  const error: unknown = await downloading.then(
-    () => expect.fail("the download should have failed"),
-    (reason: unknown) => reason,
-  );
-  if (!EngineError.is(error)) throw error;
-  return error;
 }
 
 async function expectWhole(file: string, { repo, files }: FakeRepository = large): Promise<void> {

@@ -20,7 +20,6 @@ import path from "node:path";
 import { readGguf } from "@ingle/gguf";
 import type { ConversionReport } from "@ingle/mlx";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EngineError } from "../../errors.ts";
 import { fetchModel, type FetchOptions } from "../fetch-model.ts";
 import { importModels } from "../import-model.ts";
 import { listModels } from "../installed.ts";
@@ -29,6 +28,7 @@ import { pruneLibrary, removeModel } from "../remove-model.ts";
 import { fakeGguf } from "../testing/fake-gguf.ts";
 import { fakeMlx } from "../testing/fake-mlx.ts";
 import { FakeHub } from "../testing/fake-hub.ts";
+import { failure } from "../testing/failure.ts";
 
 let user: string;
 let folder: string;
@@ -60,15 +60,6 @@ async function open(model: string, more: FetchOptions = {}): Promise<{ file: str
   };
   const file = await fetchModel(await locateModel(model, { env, ...more }), { env, onConverted, ...more });
   return { file, conversions };
-}
-
-async function failure(doing: Promise<unknown>): Promise<EngineError> {
-  const error: unknown = await doing.then(
-    () => expect.fail("it should have failed"),
-    (reason: unknown) => reason,
-  );
-  if (!EngineError.is(error)) throw error;
-  return error;
 }
 
 describe("a folder in MLX's format", () => {
