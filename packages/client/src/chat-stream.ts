@@ -1,7 +1,7 @@
 // A streamed chat completion: its chunks, its text, and the complete reply at the end.
 import type { ChatCompletion, ChatCompletionChunk, ChoiceLogprobs } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { isRecord } from "./response-body.ts";
 import { ChoiceStream, collectChoices, entryOf, inOrder, invalidReply } from "./choice-stream.ts";
 import type { CompletionSoFar, Totals } from "./choice-stream.ts";
 

@@ -1,7 +1,7 @@
 // `client.chat.completions`: a reply, complete, as a stream, or as a value of a schema.
 import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { isRecord } from "./response-body.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { createReplyOf } from "./create-reply.ts";
 import type { CreateReply } from "./create-reply.ts";

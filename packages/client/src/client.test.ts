@@ -48,7 +48,7 @@ function answer(...scripts: Script[]): void {
   server.answer(...scripts);
 }
 
-test("asks the right address with the right headers and body", async () => {
+test("sends the right address, headers and body", async () => {
   for (const suffix of ["", "/", "/v1", "/v1/", "/v1//"]) {
     answer(json(reply));
     const asking = clientWith({ baseUrl: `${server.url}${suffix}`, apiKey: "secret" });
@@ -80,7 +80,7 @@ test("sends headers of the caller's, and its own in place of theirs", async () =
   });
 });
 
-test("refuses an address that is none, and a key or a header that no request can carry", () => {
+test("rejects an invalid address, key or header", () => {
   expect(() => new Ingle({ baseUrl: "localhost:1337" })).toThrow(IngleError);
   expect(() => new Ingle({ baseUrl: "" })).toThrow(IngleError);
   expect(() => new Ingle({ apiKey: "two\nlines" })).toThrow(IngleError);
@@ -106,7 +106,7 @@ test("the type of the result follows the body's stream field", () => {
   >();
 });
 
-test("an error answer becomes an ApiError with everything the server said", async () => {
+test("an error response becomes an ApiError with all details of the server", async () => {
   const error = {
     message: "too long",
     type: "invalid_request_error",
@@ -141,7 +141,7 @@ test("an error page of something that is not our server still says what it is", 
   });
 });
 
-test("a success that is not the expected answer is an error, not a surprise later", async () => {
+test("a success with an unexpected body is an error", async () => {
   for (const wrong of ["<html>", "[]", '{"choices":5}', ""]) {
     answer((response) => response.writeHead(200).end(wrong));
     await expect(client.chat.completions.create(body)).rejects.toMatchObject({
@@ -180,7 +180,7 @@ test.each([400, 401, 403, 404, 405, 413, 415])("does not try again after %i", as
   expect(server.seen).toHaveLength(1);
 });
 
-test("does not wait when the server asks for more patience than a minute", async () => {
+test("does not retry if the server asks for a wait of more than a minute", async () => {
   answer(json(failure("model_loading", "unavailable_error"), 503, { "retry-after": "61" }));
   await expect(client.chat.completions.create(body)).rejects.toMatchObject({
     code: "model_loading",
@@ -189,7 +189,7 @@ test("does not wait when the server asks for more patience than a minute", async
   expect(server.seen).toHaveLength(1);
 });
 
-test("tries again when the connection is reset before or within an answer that is not streamed", async () => {
+test("retries if the connection is reset before or during a response without streaming", async () => {
   const reset: Script = (response) => response.socket?.resetAndDestroy();
   const cut: Script = async (response) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": "500" });
@@ -213,7 +213,7 @@ test("retries the start of a stream too", async () => {
   expect(delays).toEqual([1_000]);
 });
 
-test("a server that nobody runs gives a ConnectionError with the cause", async () => {
+test("an unreachable server gives a ConnectionError with the cause", async () => {
   const gone = await startServer();
   await gone[Symbol.asyncDispose]();
   const thrown: unknown = await clientWith({ baseUrl: gone.url, maxRetries: 0 })
@@ -254,7 +254,7 @@ test("a signal that is aborted beforehand sends nothing", async () => {
   expect(server.seen).toHaveLength(0);
 });
 
-test("an abort while waiting for the answer rejects with the reason and closes the connection", async () => {
+test("an abort while waiting for the response rejects with the reason and closes the connection", async () => {
   const caller = new AbortController();
   let closed: Promise<void> | undefined;
   answer((response) => {

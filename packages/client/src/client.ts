@@ -1,30 +1,26 @@
-// The client of a server: how to reach it, and all parts of the API together. For Node and the browser.
+// The client, for Node and the browser: its options, and all parts of the API.
 import { createChatCompletions } from "./chat.ts";
 import type { ChatCompletions } from "./chat.ts";
 import { createCompletions } from "./completions.ts";
 import type { Completions } from "./completions.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { createEvents } from "./events.ts";
-import type { Events } from "./events.ts";
+import { createEvents, createRequests } from "./events.ts";
+import type { Events, Requests } from "./events.ts";
 import { createJobs } from "./jobs.ts";
 import type { Jobs } from "./jobs.ts";
 import { createLibrary } from "./library.ts";
 import type { Library } from "./library.ts";
-import { createMachine } from "./machine.ts";
-import type { MachineState } from "./machine.ts";
 import { createModels } from "./models.ts";
 import type { Models } from "./models.ts";
-import { createRequests } from "./requests.ts";
-import type { Requests } from "./requests.ts";
 import { createResponses } from "./responses.ts";
 import type { Responses } from "./responses.ts";
 import { systemClock } from "./retry.ts";
 import type { Clock } from "./retry.ts";
 import { createServerControl } from "./server-control.ts";
 import type { ServerControls } from "./server-control.ts";
-import { createServerState } from "./server-state.ts";
-import type { ServerState } from "./server-state.ts";
+import { createMachine, createServerState } from "./server-state.ts";
+import type { MachineState, ServerState } from "./server-state.ts";
 import { createSession } from "./session.ts";
 import type { Sessions } from "./session.ts";
 import { createDetokenize, createTokenize } from "./tokens.ts";
@@ -32,49 +28,48 @@ import type { Detokenize, Tokenize } from "./tokens.ts";
 import { createTransport, serverUrlOf } from "./transport.ts";
 import type { Transport } from "./transport.ts";
 
-/** Where a desktop server listens unless it is told otherwise. */
+/** The default address of a desktop server. */
 const defaultBaseUrl = "http://127.0.0.1:1337";
 
-/** Node's own fetch gives up after 300 s of silence with an unclear error; ours comes first and says what happened. */
+/** Node's fetch fails after 300 s of silence with an unclear error; this limit comes first, with a clear one. */
 const defaultTimeoutMs = 240_000;
 
 const defaultMaxRetries = 2;
 
-/** How a client reaches its server. */
 export interface IngleOptions {
   /** The server's address, with or without `/v1`. Default: `http://127.0.0.1:1337`. */
   baseUrl?: string | undefined;
-  /** Sent as bearer token. A server without keys needs none. */
+  /** Sent as a bearer token. A server without keys needs none. */
   apiKey?: string | undefined;
   /**
-   * Sent with every request: `{ "x-session-id": id }` keeps a conversation on one of several servers behind a proxy, and so its
-   * cached prefix in reach. Those that this client sets itself (`accept`, `authorization`, `content-type`) cannot be replaced.
+   * Sent with every request: `{ "x-session-id": id }` keeps a conversation on one of several servers behind a proxy, where its
+   * prefix is cached. The headers that the client sets itself (`accept`, `authorization`, `content-type`) cannot be replaced.
    */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Used instead of the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** How often a request is tried again after a broken connection, 408, 409, 429 or 5xx. Default: 2. */
+  /** The most retries of a request after a broken connection, 408, 409, 429 or 5xx. Default: 2. */
   maxRetries?: number | undefined;
   /**
-   * Longest silence of the server in milliseconds; a reply that is not streamed is silent until it is whole.
-   * Default: 240,000. `Infinity` waits for ever, as far as `fetch` does.
+   * The longest silence of the server in milliseconds; without streaming, the server is silent until the reply is complete.
+   * Default: 240,000. `Infinity` waits as long as `fetch` does.
    */
   timeoutMs?: number | undefined;
-  /** Time and chance, for tests. */
+  /** Time and random numbers, for tests. */
   clock?: Clock | undefined;
 }
 
 /**
- * The way to a server, for a program that wants single parts of the API and not the code of the others:
- * `createChatCompletions(connect({ baseUrl }))`. It holds no connection of its own and needs no closing.
- * @throws IngleError when `baseUrl` is no http or https address, or `apiKey` cannot stand in a header.
+ * The connection settings for a program that uses single parts of the API, without the code of the others:
+ * `createChatCompletions(connect({ baseUrl }))`. It keeps no connection open and needs no closing.
+ * @throws IngleError if `baseUrl` is not an http or https address, or `apiKey` or one of `headers` is not valid in a request.
  */
 export function connect(options: IngleOptions = {}): Transport {
   return createTransport({
     serverUrl: serverUrlOf(options.baseUrl ?? defaultBaseUrl),
     apiKey: options.apiKey,
     headers: options.headers ?? {},
-    // Called by its global name: a browser refuses to run fetch as another object's method.
+    // A browser refuses to call fetch as a method of another object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     maxRetries: options.maxRetries ?? defaultMaxRetries,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
@@ -82,7 +77,7 @@ export function connect(options: IngleOptions = {}): Transport {
   });
 }
 
-/** A client: all parts of the API. It holds no connection of its own and needs no closing. */
+/** A client with all parts of the API. It keeps no connection open and needs no closing. */
 export class Ingle {
   readonly chat: { readonly completions: ChatCompletions };
   readonly responses: Responses;
@@ -100,7 +95,7 @@ export class Ingle {
   readonly serverControl: ServerControls;
   readonly session: Sessions;
 
-  /** @throws IngleError when `baseUrl` is no http or https address, or `apiKey` or one of `headers` cannot stand in a request. */
+  /** @throws IngleError if `baseUrl` is not an http or https address, or `apiKey` or one of `headers` is not valid in a request. */
   constructor(options: IngleOptions = {}) {
     const transport = connect(options);
     this.chat = { completions: createChatCompletions(transport) };

@@ -1,7 +1,7 @@
 // A streamed text completion: its chunks, its text, and the complete reply at the end.
 import type { Completion, CompletionChunk, CompletionLogprobs } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { isRecord } from "./response-body.ts";
 import { ChoiceStream, collectChoices, invalidReply } from "./choice-stream.ts";
 import type { CompletionSoFar, Totals } from "./choice-stream.ts";
 

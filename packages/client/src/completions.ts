@@ -1,7 +1,7 @@
 // `client.completions`: the completion of a prompt, complete or as a stream.
 import type { Completion, CompletionBody } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { isRecord } from "./response-body.ts";
 import { CompletionStream } from "./completion-stream.ts";
 import { createReplyOf } from "./create-reply.ts";
 import type { CreateReply } from "./create-reply.ts";

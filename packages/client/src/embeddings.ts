@@ -2,7 +2,7 @@
 // and returned as a `Float32Array`, or as numbers if the request says so.
 import type { Embedding, EmbeddingsBody, Embeddings as EmbeddingsResponse } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { isRecord } from "./response-body.ts";
 import { IngleError } from "./errors.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 

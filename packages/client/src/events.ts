@@ -1,8 +1,9 @@
-// `client.events()`: the live state of a server.
-import type { LiveEvent } from "@ingle/protocol";
+// `client.events()` and `client.requests`: the live state of a server, and managing its requests in flight.
+import type { KeptBodies, LiveEvent, LiveRequest } from "@ingle/protocol";
 
-import { hasText } from "./answer.ts";
+import { callsBelow } from "./api-calls.ts";
 import { ReplyStream } from "./reply-stream.ts";
+import { hasText, isRecord } from "./response-body.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /**
@@ -29,4 +30,24 @@ function isLiveEvent(value: unknown): value is LiveEvent {
 export function createEvents(transport: Transport): Events {
   return async ({ signal } = {}) =>
     new LiveEventStream(await transport.stream({ method: "GET", path: "/api/v1/events", signal }));
+}
+
+/** `client.events()` lists the requests. */
+export interface Requests {
+  /** Cancels a request: its client gets an error. Resolves with the request's new state. */
+  cancel(id: string, options?: CallOptions): Promise<LiveRequest>;
+  /** Sets whether the server keeps the bodies of requests and responses, in memory only. False deletes the kept ones. */
+  keepBodies(keep: boolean, options?: CallOptions): Promise<KeptBodies>;
+}
+
+const isRequest = (value: unknown): value is LiveRequest => hasText(value, "id") && hasText(value, "status");
+const isKept = (value: unknown): value is KeptBodies =>
+  isRecord(value) && typeof value["keeps_bodies"] === "boolean";
+
+export function createRequests(transport: Transport): Requests {
+  const { post } = callsBelow(transport, "/api/v1/requests");
+  return {
+    cancel: (id, options = {}) => post("/cancel", { id }, options, isRequest),
+    keepBodies: (keep, options = {}) => post("/bodies", { keep }, options, isKept),
+  };
 }

@@ -1,7 +1,7 @@
 // `client.jobs`: downloads, imports and quantizations, which continue on the server without a connection.
 import type { Job, JobList, JobRequest } from "@ingle/protocol";
 
-import { hasList, hasText } from "./answer.ts";
+import { hasList, hasText } from "./response-body.ts";
 import { callsBelow } from "./api-calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 

@@ -12,7 +12,7 @@ import type {
   RemovedModel,
 } from "@ingle/protocol";
 
-import { hasList, hasText, isRecord } from "./answer.ts";
+import { hasList, hasText, isRecord } from "./response-body.ts";
 import { callsBelow } from "./api-calls.ts";
 import { StreamError } from "./errors.ts";
 import { ReplyStream } from "./reply-stream.ts";

@@ -1,7 +1,7 @@
 // `client.models`: the models that the server can serve.
 import type { ModelEntry, ModelList } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { isRecord } from "./response-body.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface Models {

@@ -2,7 +2,7 @@
 // forwarded as bytes.
 import { createParser } from "eventsource-parser";
 
-import { isRecord, parseJson, readWireError } from "./answer.ts";
+import { isRecord, parseJson, readWireError } from "./response-body.ts";
 import { IngleError, StreamError } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
 import type { CallOptions, OpenStream } from "./transport.ts";

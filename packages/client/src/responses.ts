@@ -1,7 +1,7 @@
 // `client.responses`: a response, complete or as a stream of typed events.
 import type { ResponsesAnswer, ResponsesBody, ResponsesEvent } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { isRecord } from "./response-body.ts";
 import { createReplyOf } from "./create-reply.ts";
 import type { CreateReply } from "./create-reply.ts";
 import { StreamError } from "./errors.ts";

@@ -2,7 +2,7 @@
 // replies without a call.
 import type { ChatCompletionBody, ChatCompletionChunk } from "@ingle/protocol";
 
-import { parseJson } from "./answer.ts";
+import { parseJson } from "./response-body.ts";
 import type { ReplyMessage, StreamedCompletion } from "./chat-stream.ts";
 import type { ChatCompletions, ChatMessage } from "./chat.ts";
 import { IngleError, ToolRoundsError } from "./errors.ts";

@@ -7,7 +7,7 @@ import type {
   ServerSettingsChange,
 } from "@ingle/protocol";
 
-import { hasList, hasText, isRecord } from "./answer.ts";
+import { hasList, hasText, isRecord } from "./response-body.ts";
 import { callsBelow } from "./api-calls.ts";
 import type { WaitOptions } from "./library.ts";
 import type { CallOptions, Transport } from "./transport.ts";

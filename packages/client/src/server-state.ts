@@ -1,7 +1,8 @@
-// `client.server`: whether the server is reachable and ready for requests.
-import type { Liveness, Readiness } from "@ingle/protocol";
+// `client.server` and `client.machine`: whether the server is reachable and ready for requests, and the machine it runs on.
+import type { Liveness, Machine, Readiness } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { callsBelow } from "./api-calls.ts";
+import { hasList, isRecord } from "./response-body.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface ServerReadiness extends Readiness {
@@ -38,4 +39,16 @@ export function createServerState(transport: Transport): ServerState {
     readyz: (options) => readiness("/readyz", options),
     health: (options) => readiness("/health", options),
   };
+}
+
+export interface MachineState {
+  /** Its processor, memory, disk and devices, with their current use. */
+  get(options?: CallOptions): Promise<Machine>;
+}
+
+const isMachine = (value: unknown): value is Machine => hasList(value, "devices");
+
+export function createMachine(transport: Transport): MachineState {
+  const { get } = callsBelow(transport, "/api/v1/machine");
+  return { get: (options = {}) => get("", options, isMachine) };
 }

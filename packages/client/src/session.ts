@@ -1,7 +1,7 @@
 // `client.session`: the rights of the server's own web page, given by a cookie.
 import type { Session } from "@ingle/protocol";
 
-import { hasText } from "./answer.ts";
+import { hasText } from "./response-body.ts";
 import { callsBelow } from "./api-calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 

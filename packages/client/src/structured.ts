@@ -1,7 +1,7 @@
 // Structured replies: converts a schema to a `response_format`, and a complete reply to a value.
 import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 
-import { parseJson } from "./answer.ts";
+import { parseJson } from "./response-body.ts";
 import type { StreamedCompletion } from "./chat-stream.ts";
 import { ParseError } from "./errors.ts";
 import { check, jsonSchemaOf } from "./schema.ts";

@@ -1,7 +1,7 @@
 // `client.tokenize` and `client.detokenize`: converts texts and conversations to tokens, and back.
 import type { Detokenization, DetokenizeBody, Tokenization, TokenizeBody, TokenPiece } from "@ingle/protocol";
 
-import { isRecord } from "./answer.ts";
+import { isRecord } from "./response-body.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface TokenList<Token> extends Omit<Tokenization, "tokens"> {

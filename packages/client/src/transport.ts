@@ -1,13 +1,13 @@
-// Sends requests: address, headers, retries, errors. Everything the client asks a server goes through here.
-import { errorOfAnswer, parseJson, unexpectedAnswer } from "./answer.ts";
+// Sends all requests of the client: address, headers, retries, errors.
 import { IngleError } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
+import { errorOfResponse, parseJson, unexpectedResponse } from "./response-body.ts";
 import { isWorthRetrying, retryDelayMs } from "./retry.ts";
 import type { Clock } from "./retry.ts";
 
-/** What a transport stands on; every value is decided. */
+/** `IngleOptions` with all defaults filled in. */
 export interface TransportOptions {
-  /** Where the server is, without a slash at the end. */
+  /** The server's address, without a slash at the end. */
   serverUrl: string;
   apiKey: string | undefined;
   headers: Readonly<Record<string, string>>;
@@ -17,51 +17,47 @@ export interface TransportOptions {
   clock: Clock;
 }
 
-/** What every call takes beside its body. */
+/** The options of every call. */
 export interface CallOptions {
-  /** Ends the call, which then rejects with the signal's reason; the server stops working on it. */
+  /** Cancels the call, which then rejects with the signal's reason; the server stops working on it. */
   signal?: AbortSignal | undefined;
 }
 
-/** One request to the API. */
 export interface ApiRequest extends CallOptions {
   method: "GET" | "POST";
-  /** From the server's address on, such as `/v1/models`. */
+  /** The path after the server's address, such as `/v1/models`. */
   path: string;
   /** Sent as JSON. */
   body?: object;
-  /** A question about the server's state: asked once, and 503 is an answer to it. */
+  /** Whether this is a probe of the server's state: it is not retried, and 503 is a valid response. */
   isProbe?: boolean;
 }
 
-/** An answer that is still coming in. */
-interface OpenAnswer {
+/** A response whose body has not been read. */
+interface OpenResponse {
   response: Response;
   exchange: Exchange;
 }
 
-/** An event stream that has begun. */
+/** An event stream that has started. */
 export interface OpenStream {
-  /** The rest of it; whoever takes it reads it to its end or closes it. */
+  /** The unread rest; its new owner must read it to the end or close it. */
   exchange: Exchange;
-  /** The answer's `x-request-id`, when the server sent one. */
+  /** The response's `x-request-id`, if the server sent one. */
   requestId: string | null;
 }
 
-/**
- * The two ways to ask, which all parts of the API stand on. Both retry and both reject with the errors of errors.ts or the
- * signal's reason.
- */
+/** The requests of all parts of the API. Both kinds are retried, and reject with the errors of errors.ts or the signal's reason. */
 export interface Transport {
-  /** Resolves with the JSON answer once `isExpected` has recognised it. */
+  /** Resolves with the JSON response if `isExpected` accepts it. */
   json<Body>(request: ApiRequest, isExpected: (body: unknown) => body is Body): Promise<Body>;
-  /** Resolves with the head of a successful event stream; from there on nothing is retried. */
+  /** Resolves when a successful event stream starts; nothing is retried after that. */
   stream(request: ApiRequest): Promise<OpenStream>;
 }
 
 /**
- * The address of the server, without a slash at its end: `baseUrl` may or may not end in `/v1` or a slash.
- * @throws IngleError when it is no http or https address.
+ * The address of the server, without a slash at the end. `baseUrl` may end in `/v1` or a slash.
+ * @throws IngleError if it is not an http or https address.
  */
 export function serverUrlOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
@@ -71,10 +67,7 @@ export function serverUrlOf(baseUrl: string): string {
   return `${origin}${pathname.replace(/\/+$/, "").replace(/\/v1$/, "")}`;
 }
 
-/**
- * Makes a transport.
- * @throws IngleError when the key, or one of the headers, cannot stand in a request.
- */
+/** @throws IngleError if the key or one of the headers is not valid in a request. */
 export function createTransport(options: TransportOptions): Transport {
   const { apiKey, clock } = options;
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
@@ -82,15 +75,15 @@ export function createTransport(options: TransportOptions): Transport {
   }
   const headers = checkedHeaders(options.headers);
 
-  async function open(request: ApiRequest): Promise<OpenAnswer> {
+  async function open(request: ApiRequest): Promise<OpenResponse> {
     const init = requestInit(request, { apiKey, headers });
     const exchange = new Exchange({ timeoutMs: options.timeoutMs, signal: request.signal });
     const response = await exchange.send((signal) =>
       options.fetch(`${options.serverUrl}${request.path}`, { ...init, signal }),
     );
-    const isAnswer = response.ok || (request.isProbe === true && response.status === 503);
-    if (isAnswer) return { response, exchange };
-    throw errorOfAnswer(response, await exchange.text(), clock.now());
+    const isSuccess = response.ok || (request.isProbe === true && response.status === 503);
+    if (isSuccess) return { response, exchange };
+    throw errorOfResponse(response, await exchange.text(), clock.now());
   }
 
   async function retrying<Value>(
@@ -117,15 +110,15 @@ export function createTransport(options: TransportOptions): Transport {
         const body = parseJson(text);
         if (isExpected(body)) return body;
         throw response.ok
-          ? unexpectedAnswer(response, clock.now())
-          : errorOfAnswer(response, text, clock.now());
+          ? unexpectedResponse(response, clock.now())
+          : errorOfResponse(response, text, clock.now());
       }),
     stream: (request) =>
       retrying(request, async () => {
         const { response, exchange } = await open(request);
         if (isEventStream(response)) return { exchange, requestId: response.headers.get("x-request-id") };
         exchange.close();
-        throw unexpectedAnswer(response, clock.now());
+        throw unexpectedResponse(response, clock.now());
       }),
   };
 }
@@ -146,7 +139,7 @@ function checkedHeaders(given: TransportOptions["headers"]): Headers {
   try {
     return new Headers({ ...given });
   } catch (cause) {
-    throw new IngleError("headers must have names and values that can stand in an HTTP request", { cause });
+    throw new IngleError("headers must have names and values that are valid in an HTTP request", { cause });
   }
 }
 

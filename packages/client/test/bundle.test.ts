@@ -59,7 +59,7 @@ describe("a bundle", () => {
        export const result = createChatCompletions(connect());`,
     );
     const texts = ["completion-stream", "completions", "tokens"];
-    const library = ["library", "jobs", "machine", "events", "requests", "server-control", "session"];
+    const library = ["library", "jobs", "events", "server-control", "session"];
     const others = ["embeddings", "models", "responses", "run-tools", "server-state"];
     for (const part of [...texts, ...library, ...others]) expect(chat.parts).not.toContain(part);
     expect(chat.bytes).toBeLessThan(chatBytesMax);

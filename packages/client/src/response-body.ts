@@ -60,7 +60,7 @@ export function readWireError(body: unknown): WireError | undefined {
 }
 
 /** The error for a response with an error status. */
-export function errorOfAnswer(response: Response, text: string, nowMs: number): ApiError {
+export function errorOfResponse(response: Response, text: string, nowMs: number): ApiError {
   const wire = readWireError(parseJson(text));
   const quote = text.trim().slice(0, quoteLength);
   const message =
@@ -69,7 +69,7 @@ export function errorOfAnswer(response: Response, text: string, nowMs: number): 
 }
 
 /** The error for a successful response of another shape than this API's. */
-export function unexpectedAnswer(response: Response, nowMs: number): ApiError {
+export function unexpectedResponse(response: Response, nowMs: number): ApiError {
   return apiError(
     response,
     `${response.url} did not respond as this API does: is baseUrl correct?`,
