@@ -17,6 +17,13 @@
 
 namespace test {
 
+/// Whether AddressSanitizer or ThreadSanitizer is compiled in: then time and memory are mostly theirs, and bounds on them are wider.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 /// Thrown by REQUIRE to leave the test case.
 struct Left {};
 
