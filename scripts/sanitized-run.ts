@@ -95,7 +95,7 @@ async function stream(engine: NativeEngine, requests: Requests, prompts: Int32Ar
 }
 
 async function run(addon: Addon, file: string): Promise<void> {
-  const weights = { path: file, gpuLayers: 0, mmap: true, mlock: false, projector: null };
+  const weights = { path: file, gpuLayers: 0, mmap: true, mlock: false, projector: null, workers: [] };
   const loading = addon.loadModel(weights, () => undefined);
   const model = await loading.model;
   const requests = new Requests();

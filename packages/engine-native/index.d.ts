@@ -57,6 +57,7 @@ export type NativeErrorCode =
   | "projector_mismatch"
   | "embeddings_not_supported"
   | "engine_failed"
+  | "worker_lost"
   | "disposed";
 
 /** What was compiled in and what this machine offers. */
@@ -95,6 +96,8 @@ export interface NativeLoadOptions {
   mlock: boolean;
   /** What lets the model read pictures; its header was checked. */
   projector: NativeProjector | null;
+  /** Machines that hold layers, before the GPUs of this one. They stay connected until the model is disposed. */
+  workers: NativeWorker[];
 }
 
 export interface NativeProjector {
@@ -249,6 +252,37 @@ export interface NativeMeasure {
  * was trained for counts as that long, and cells that no request could fill do not count.
  */
 export function measureModel(model: NativeLoadOptions, context: NativeContextOptions): Promise<NativeMeasure>;
+
+/** A connection to a worker; made by `connectWorker` for its loads. */
+export interface NativeWorker {
+  readonly nativeWorker: never;
+}
+
+/**
+ * Attaches a worker over a socket of which `fd` is the other end: JavaScript carries its bytes. `name` is the worker's name in
+ * this process: one that offers the same as before has the same. An answer that takes longer than `replyMsMax` loses it.
+ */
+export function connectWorker(options: { name: string; replyMsMax: number }): {
+  fd: number;
+  worker: Promise<NativeWorker>;
+};
+/** Asks the worker what is free. */
+export function workerDevices(worker: NativeWorker): Promise<DeviceInfo[]>;
+/** It has failed, and stays so: what computes with it ends with `worker_lost`. */
+export function isWorkerLost(worker: NativeWorker): boolean;
+/** Makes it fail. */
+export function loseWorker(worker: NativeWorker): void;
+
+export interface NativeServeOptions {
+  /** A connected socket, which this takes over. */
+  fd: number;
+  /** Names as in `buildInfo()`, and what the peer may take of each, in bytes. */
+  devices: { name: string; bytesMax: number }[];
+  threads: number;
+}
+
+/** Computes for a peer until it hangs up. Rejects with `invalid_argument` for what no peer of ours sends. */
+export function servePeer(options: NativeServeOptions): Promise<void>;
 
 /** Sends llama.cpp's own log lines to `sink`, or nowhere with null (the default). Level: 1 debug … 4 error. */
 export function setLogSink(sink: ((level: number, text: string) => void) | null): void;

@@ -8,10 +8,15 @@ const addon = createRequire(import.meta.url)(addonFor(fileURLToPath(new URL("./b
 export const {
   buildInfo,
   computeImatrix,
+  connectWorker,
+  isWorkerLost,
   keepMemoryTight,
   loadModel,
+  loseWorker,
   measureModel,
   planQuantization,
   quantizeModel,
+  servePeer,
   setLogSink,
+  workerDevices,
 } = addon;

@@ -12,6 +12,10 @@ set(GGML_CCACHE OFF CACHE BOOL "" FORCE) # ours is set above, for every target a
 # ggml's own thread pool: OpenMP's barriers spin and collapse as soon as another process wants a core.
 set(GGML_OPENMP OFF CACHE BOOL "" FORCE)
 
+# Layers on other machines. Our own tunnel carries what is sent: no other transport is built in.
+set(GGML_RPC ON CACHE BOOL "" FORCE)
+set(GGML_RPC_RDMA OFF CACHE BOOL "" FORCE)
+
 set(INGLE_GPU "cpu" CACHE STRING "cpu, cuda, metal or vulkan; build.ts resolves `auto`")
 foreach(backend CUDA METAL VULKAN)
     string(TOLOWER ${backend} name)
@@ -52,6 +56,12 @@ endif()
 # A failed assertion about a damaged file is thrown through ggml's C functions (src/llama/assertions.h).
 if(NOT MSVC)
     target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
+endif()
+
+# Patches 0021 and 0022 make workers of ggml's RPC backend.
+set(INGLE_HAS_WORKERS OFF)
+if(EXISTS ${INGLE_LLAMA_CPP_DIR}/ggml/src/ggml-rpc/request-check.h)
+    set(INGLE_HAS_WORKERS ON)
 endif()
 
 # Patch 0004 gives templates their bounds. A checkout of one's own is taken as it is, and has none.

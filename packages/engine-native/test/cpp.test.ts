@@ -24,6 +24,8 @@ const programs = [
   { name: "ingle_tests", what: "of base, sched and the text stream" }, // cmake/tests.cmake
   { name: "ingle_llama_tests", what: "against llama.cpp's own code" }, // cmake/llama-tests.cmake
   { name: "ingle_engine_tests", what: "of the engine, with faults" }, // cmake/engine-tests.cmake
+  // cmake/worker-tests.cmake: workers need the sockets of Unix.
+  ...(process.platform === "win32" ? [] : [{ name: "ingle_worker_tests", what: "of what a worker refuses" }]),
 ];
 
 /** Runs a program to its end; its output is the error when it fails or takes too long. */

@@ -8,6 +8,8 @@ export type EngineErrorCode =
   | "invalid_request"
   | "image_invalid"
   | "image_too_large"
+  | "worker_unreachable"
+  | "worker_refused"
   | "native_missing"
   | "download_failed"
   | "integrity_failed"

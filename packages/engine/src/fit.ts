@@ -20,6 +20,7 @@ import {
 import { addMemory, fitsInto, hostMemory, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
 import { measureNative, type NativeLoadOptions, type NativeMeasure } from "./native.ts";
 import { projectorOf } from "./projector.ts";
+import { leaseWorkers } from "./workers/worker-pool.ts";
 
 /** What a loaded model takes. */
 export interface Footprint {
@@ -97,7 +98,7 @@ export async function measuring(
   const projector = await projectorOf(checked, threadsOf(checked));
   const measure: Measure = async (each, size) => {
     signal?.throwIfAborted();
-    return await measureWithDraft(file, each, { size, projector });
+    return await measureWithDraft(file, each, { size, projector, signal });
   };
   return { checked, file, measure };
 }
@@ -106,13 +107,22 @@ export async function measuring(
 async function measureWithDraft(
   file: string,
   options: CheckedLoadOptions,
-  { size, projector }: { size: ContextSize } & Pick<NativeLoadOptions, "projector">,
+  {
+    size,
+    projector,
+    signal,
+  }: { size: ContextSize; signal: AbortSignal | undefined } & Pick<NativeLoadOptions, "projector">,
 ): Promise<NativeMeasure> {
-  const main = await measureNative(weightsOf(file, options, projector), await contextOptions(options, size));
+  using lease = options.rpc === undefined ? undefined : await leaseWorkers(options.rpc, signal);
+  const workers = lease?.workers.map(({ native }) => native) ?? [];
+  const main = await measureNative(
+    { ...weightsOf(file, options), projector, workers },
+    await contextOptions(options, size),
+  );
   if (options.draftModel === undefined) return main;
   const { contextLength } = size;
   const draft = await measureNative(
-    weightsOf(path.resolve(options.draftModel), options, null),
+    { ...weightsOf(path.resolve(options.draftModel), options), projector: null, workers: [] },
     await contextOptions(
       { ...options, parallel: 1, batchTokens: draftBatchTokens },
       { contextLength, cells: contextLength },
@@ -124,9 +134,8 @@ async function measureWithDraft(
 function weightsOf(
   file: string,
   { gpuLayers, mmap, mlock }: CheckedLoadOptions,
-  projector: NativeLoadOptions["projector"],
-): NativeLoadOptions {
-  return { path: file, gpuLayers: gpuLayers ?? -1, mmap, mlock, projector };
+): Omit<NativeLoadOptions, "projector" | "workers"> {
+  return { path: file, gpuLayers: gpuLayers ?? -1, mmap, mlock };
 }
 
 export function footprintOf({ memories }: NativeMeasure): Footprint {

@@ -115,3 +115,15 @@ export { ResponseFormat } from "./response-format.ts";
 export { Limits, Sampling } from "./sampling.ts";
 export { ChatTemplateOptions, Tokenizer, type EncodeOptions } from "./tokenizer.ts";
 export { Tool } from "./tools.ts";
+export type { OfferedDevice } from "./workers/hello.ts";
+export { WorkerAddress, workerPortDefault } from "./workers/worker-address.ts";
+export { WorkerHost, type WorkerEvent, type WorkerHostOptions } from "./workers/worker-host.ts";
+export {
+  makeWorkerKey,
+  parseWorkerKey,
+  readWorkerKey,
+  saveWorkerKey,
+  workerKeyFile,
+  type WorkerKey,
+} from "./workers/worker-key.ts";
+export { RpcOptions, workerDevices } from "./workers/worker-pool.ts";

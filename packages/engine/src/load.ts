@@ -28,6 +28,7 @@ import { projectorOf } from "./projector.ts";
 import { stateFileIn } from "./state-file.ts";
 import { ThreadCount, threadsDefault } from "./threads.ts";
 import type { Tokenizer } from "./tokenizer.ts";
+import { leaseWorkers, RpcOptions, type WorkersLease } from "./workers/worker-pool.ts";
 
 /** Sequences in one context; llama.cpp's own limit is 256. */
 export const parallelMax = 256;
@@ -113,6 +114,11 @@ export const LoadOptions = z
      * model, so that equal tokens of two models are different blocks. Default: nothing is reported, which costs nothing.
      */
     kvBlockSalt: z.string().min(1).optional(),
+    /**
+     * Machines that run `ingle worker`: they hold layers of the model, each as many as it has memory for, before this machine's
+     * GPUs. Default: none.
+     */
+    rpc: RpcOptions.optional(),
     mmap: z.boolean().default(true),
     mlock: z.boolean().default(false),
   })
@@ -140,7 +146,7 @@ export interface LoadedModel extends AsyncDisposable {
  *
  * Throws `model_not_found`, `model_invalid` (no GGUF, truncated), `model_unsupported` (unknown architecture),
  * `projector_mismatch` (`mmproj` belongs to another model), `out_of_memory`, `invalid_request` (options), for names also
- * what `getModel()` throws, or the signal's reason.
+ * what `getModel()` throws, with `rpc` `worker_unreachable`, `worker_refused` and `worker_lost`, or the signal's reason.
  */
 export async function load(pathOrName: string, options: LoadOptions = {}): Promise<LoadedModel> {
   const { signal, onProgress, ...rest } = options;
@@ -148,17 +154,21 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
   signal?.throwIfAborted();
   const { file, mmproj } = await filesOf(pathOrName, checked, signal);
   const projector = await projectorOf({ ...checked, mmproj }, threadsOf(checked));
-  const native = await loadWeights(file, checked, { signal, onProgress, projector });
+  const workers = checked.rpc === undefined ? undefined : await leaseWorkers(checked.rpc, signal);
+  let native: NativeModel | undefined;
   try {
+    native = await loadWeights(file, checked, { signal, onProgress, projector, workers });
     signal?.throwIfAborted();
     const model = await startModel(native, await engineOptions(native, file, checked), {
       ...checked,
       signal,
+      workers,
     });
     const { tokenizer, processor } = model;
     return { model, tokenizer, processor, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
   } catch (error) {
-    native.dispose();
+    native?.dispose();
+    workers?.[Symbol.dispose]();
     throw error;
   }
 }
@@ -180,16 +190,18 @@ async function filesOf(
 async function startModel(
   native: NativeModel,
   engine: NativeEngineOptions,
-  options: CheckedLoadOptions & Pick<LoadOptions, "signal">,
+  options: CheckedLoadOptions & Pick<LoadOptions, "signal"> & { workers: WorkersLease | undefined },
 ): Promise<Model> {
-  if (options.draftModel === undefined) return await Model.start(native, engine);
+  const { workers } = options;
+  if (options.draftModel === undefined) return await Model.start(native, engine, { workers });
   const draft = await loadWeights(path.resolve(options.draftModel), options, {
     signal: options.signal,
     onProgress: undefined,
     projector: null,
+    workers: undefined, // it is small, and guesses faster than a network answers
   });
   try {
-    return await Model.start(native, engine, draft);
+    return await Model.start(native, engine, { draftModel: draft, workers });
   } finally {
     draft.dispose(); // the engine keeps what it needs
   }
@@ -209,10 +221,19 @@ async function loadWeights(
     signal,
     onProgress,
     projector,
-  }: Pick<LoadOptions, "signal" | "onProgress"> & Pick<NativeLoadOptions, "projector">,
+    workers,
+  }: Pick<LoadOptions, "signal" | "onProgress"> &
+    Pick<NativeLoadOptions, "projector"> & { workers: WorkersLease | undefined },
 ): Promise<NativeModel> {
   const loading = await loadNative(
-    { path: file, gpuLayers: options.gpuLayers ?? -1, mmap: options.mmap, mlock: options.mlock, projector },
+    {
+      path: file,
+      gpuLayers: options.gpuLayers ?? -1,
+      mmap: options.mmap,
+      mlock: options.mlock,
+      projector,
+      workers: workers?.workers.map((worker) => worker.native) ?? [],
+    },
     (fraction) => onProgress?.(fraction),
   );
   return await abortedWith(signal, () => loading.abort(), fromNative(loading.model));

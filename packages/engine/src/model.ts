@@ -37,6 +37,7 @@ import { Processor } from "./processor.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
 import { Tokenizer } from "./tokenizer.ts";
+import type { WorkersLease } from "./workers/worker-pool.ts";
 
 export interface ModelInfo extends NativeModelInfo {
   /** Most tokens of prompt and reply together, for one request. */
@@ -74,18 +75,20 @@ export class Model implements AsyncDisposable {
   readonly #engine: NativeEngine;
   readonly #listeners: Map<number, (event: NativeEvent) => void>;
   readonly #blocks: KvBlockReports;
+  readonly #workers: WorkersLease | undefined;
   #disposal: Promise<void> | undefined;
 
   private constructor(
     native: NativeModel,
     engine: NativeEngine,
     { listeners, blocks }: EventReceivers,
-    options: NativeEngineOptions,
+    { options, workers }: { options: NativeEngineOptions; workers: WorkersLease | undefined },
   ) {
     this.#native = native;
     this.#engine = engine;
     this.#listeners = listeners;
     this.#blocks = blocks;
+    this.#workers = workers;
     this.tokenizer = new Tokenizer(native);
     const { readsImages, imageMarker } = native.info;
     this.processor = readsImages ? new Processor(this.tokenizer, imageMarker) : null;
@@ -99,17 +102,17 @@ export class Model implements AsyncDisposable {
     };
   }
 
-  /** Starts an engine on a loaded native model and owns both from then on. A draft model stays the caller's. */
+  /** Starts an engine on a loaded native model and owns all from then on, but for a draft model, which stays the caller's. */
   static async start(
     native: NativeModel,
     options: NativeEngineOptions,
-    draftModel?: NativeModel,
+    { draftModel, workers }: { draftModel?: NativeModel; workers?: WorkersLease | undefined } = {},
   ): Promise<Model> {
     const receivers: EventReceivers = { listeners: new Map(), blocks: new KvBlockReports() };
     const onEvents = (events: readonly (NativeEvent | NativeBlocksEvent)[]): void =>
       deliver(events, receivers);
     const engine = await fromNative(native.createEngine(options, onEvents, draftModel));
-    return new Model(native, engine, receivers, options);
+    return new Model(native, engine, receivers, { options, workers });
   }
 
   /** Begins a generation at once. Bad requests throw `invalid_request`; everything else arrives on the handle. */
@@ -189,6 +192,14 @@ export class Model implements AsyncDisposable {
     );
   }
 
+  /**
+   * Resolves with `worker_lost` when a machine that holds a part of the model is gone: whatever runs ends with that code, and
+   * whatever is asked later, too. Load the model again. Never, for a model of this machine alone.
+   */
+  get workerLost(): Promise<EngineError> {
+    return this.#workers?.lost ?? new Promise(() => {});
+  }
+
   get disposed(): boolean {
     return this.#disposal !== undefined;
   }
@@ -207,6 +218,7 @@ export class Model implements AsyncDisposable {
     }
     this.#listeners.clear();
     this.#native.dispose();
+    this.#workers?.[Symbol.dispose]();
   }
 
   #assertUsable(): void {

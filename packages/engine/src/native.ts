@@ -2,6 +2,7 @@
 // scripted engine of testing/. Errors of the addon become EngineErrors here.
 import type {
   BuildInfo,
+  DeviceInfo,
   NativeContextOptions,
   NativeImatrixOptions,
   NativeImatrixResult,
@@ -9,6 +10,8 @@ import type {
   NativeLoadOptions,
   NativeMeasure,
   NativeQuantizeOptions,
+  NativeServeOptions,
+  NativeWorker,
 } from "@ingle/engine-native";
 import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 
@@ -41,6 +44,7 @@ export type {
   NativeStats,
   NativeStoredBlocks,
   NativeTokenLogprobs,
+  NativeWorker,
 } from "@ingle/engine-native";
 
 type Addon = typeof import("@ingle/engine-native");
@@ -71,6 +75,42 @@ export async function loadNative(
   onProgress: (fraction: number) => void,
 ): Promise<NativeLoad> {
   return (await addon()).loadModel(options, onProgress);
+}
+
+/** A connection to a worker, as the addon holds it. */
+export interface AttachedWorker {
+  /** For `loadNative` and `measureNative`. */
+  readonly native: NativeWorker;
+  /** Whatever computes with it fails from then on. */
+  isLost(): boolean;
+  /** Makes it so. */
+  lose(): void;
+  /** Its devices, with what is free there now. Rejects with `worker_lost`. */
+  devices(): Promise<DeviceInfo[]>;
+}
+
+/**
+ * Attaches a worker that answers over a socket: `fd` is the other end of that, for who carries the bytes. `worker` rejects with
+ * `worker_lost` when what answers is none.
+ */
+export async function attachWorker(options: {
+  name: string;
+  replyMsMax: number;
+}): Promise<{ fd: number; worker: Promise<AttachedWorker> }> {
+  const native = await addon();
+  const { fd, worker } = native.connectWorker(options);
+  const attached = fromNative(worker).then((handle) => ({
+    native: handle,
+    isLost: () => native.isWorkerLost(handle),
+    lose: () => native.loseWorker(handle),
+    devices: () => fromNative(native.workerDevices(handle)),
+  }));
+  return { fd, worker: attached };
+}
+
+/** Computes for the peer of a socket until it hangs up. May end the process: workers/worker-child.ts calls it in one of its own. */
+export async function servePeerNative(options: NativeServeOptions): Promise<void> {
+  await fromNative((await addon()).servePeer(options));
 }
 
 /** What a model would take, without loading it. */
@@ -130,6 +170,7 @@ const codeOfNative: Record<string, EngineErrorCode> = {
   projector_mismatch: "projector_mismatch",
   embeddings_not_supported: "embeddings_not_supported",
   engine_failed: "engine_failed",
+  worker_lost: "worker_lost",
   disposed: "disposed",
 };
 

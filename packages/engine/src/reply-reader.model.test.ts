@@ -123,7 +123,14 @@ describe.each(Object.entries(recorded))("replies in the syntax of %s", (template
   let read: ReadReply;
   beforeAll(async () => {
     const loading = await loadNative(
-      { path: await modelFile(template), gpuLayers: 0, mmap: true, mlock: false, projector: null },
+      {
+        path: await modelFile(template),
+        gpuLayers: 0,
+        mmap: true,
+        mlock: false,
+        projector: null,
+        workers: [],
+      },
       () => {},
     );
     native = await loading.model;
@@ -253,7 +260,14 @@ describe.each([...Object.keys(recorded), "LFM2.5-Instruct", "Qwen-Qwen2.5-7B-Ins
       const request = checkGenerationRequest({ messages: conversation, tools: plain });
       if (request.messages === undefined) throw new Error("no chat");
       const loading = await loadNative(
-        { path: await modelFile(template), gpuLayers: 0, mmap: true, mlock: false, projector: null },
+        {
+          path: await modelFile(template),
+          gpuLayers: 0,
+          mmap: true,
+          mlock: false,
+          projector: null,
+          workers: [],
+        },
         () => {},
       );
       const native = await loading.model;

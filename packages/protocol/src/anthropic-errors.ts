@@ -29,6 +29,9 @@ export const anthropicErrorTypes = {
   model_loading: "overloaded_error",
   out_of_memory: "overloaded_error",
   shutting_down: "overloaded_error",
+  worker_lost: "overloaded_error",
+  worker_unreachable: "overloaded_error",
+  worker_refused: "overloaded_error",
   timeout: "timeout_error",
 } as const satisfies Record<WireErrorCode, string>;
 

@@ -30,6 +30,9 @@ export const wireErrors = {
   model_loading: { status: 503, type: "unavailable_error" },
   out_of_memory: { status: 503, type: "unavailable_error" },
   shutting_down: { status: 503, type: "unavailable_error" },
+  worker_lost: { status: 503, type: "unavailable_error" },
+  worker_unreachable: { status: 503, type: "unavailable_error" },
+  worker_refused: { status: 503, type: "unavailable_error" },
   timeout: { status: 504, type: "timeout_error" },
 } as const satisfies Record<string, { status: number; type: string }>;
 

@@ -43,6 +43,9 @@ const KeyDigests = z
   .max(apiKeysMax, `must be at most ${apiKeysMax} keys`)
   .default([]);
 
+/** The engine reads it whole; this tells a slip before anything starts. */
+const workerAddress = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:\d{1,5})?$/i;
+
 /** A path, or what else names a file or a model. */
 const PathOrName = z.string().min(1, "must not be empty").max(4096, "must be at most 4096 characters");
 const ImageTokens = z
@@ -90,6 +93,17 @@ export const ServerConfig = z
         .int("must be a whole number")
         .min(1, "must be at least 1")
         .max(16, "must be at most 16")
+        .optional(),
+      /** Machines that run `ingle worker` and hold layers of the models. */
+      rpc: z
+        .object({
+          workers: z
+            .array(z.string().regex(workerAddress, "must be host:port, such as 192.168.1.20:50052"))
+            .min(1, "must name a worker")
+            .max(16, "must be at most 16 workers"),
+          /** Of the key that was paired; absent is where `ingle worker --pair` puts it. */
+          keyFile: PathOrName.optional(),
+        })
         .optional(),
     }),
     /** Keys that use models. With a key of either kind, a request without one is a 401. */
@@ -214,6 +228,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
       imageMinTokens: values.imageMinTokens,
       imageMaxTokens: values.imageMaxTokens,
       draftTokens: values.draftTokens,
+      rpc: values.rpc === undefined ? undefined : { workers: values.rpc, keyFile: values.rpcKeyFile },
     },
     ...accessOf(values),
     noUi: values.noUi,

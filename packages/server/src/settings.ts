@@ -24,6 +24,8 @@ export interface ServerFlags {
   imageMinTokens?: number | undefined;
   imageMaxTokens?: number | undefined;
   draftTokens?: number | undefined;
+  rpc?: string[] | undefined;
+  rpcKeyFile?: string | undefined;
   apiKey?: string[] | undefined;
   adminKey?: string[] | undefined;
   apiKeyFile?: string | undefined;
@@ -101,6 +103,8 @@ export const settingsTable: readonly { name: SettingName; variables: readonly st
   { name: "imageMaxTokens", variables: ["INGLE_IMAGE_MAX_TOKENS"], read: wholeNumber },
   { name: "draftModel", variables: ["INGLE_DRAFT_MODEL"], read: text },
   { name: "draftTokens", variables: ["INGLE_DRAFT_TOKENS"], read: wholeNumber },
+  { name: "rpc", variables: ["INGLE_RPC"], read: list },
+  { name: "rpcKeyFile", variables: ["INGLE_RPC_KEY_FILE"], read: text },
   { name: "apiKey", variables: ["INGLE_API_KEYS"], read: list },
   { name: "adminKey", variables: ["INGLE_ADMIN_KEYS"], read: list },
   { name: "apiKeyFile", variables: ["INGLE_API_KEY_FILE"], read: text },

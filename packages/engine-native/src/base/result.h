@@ -27,6 +27,7 @@ enum class Code {
     projector_mismatch,
     embeddings_not_supported,
     engine_failed,
+    worker_lost,
     disposed,
 };
 
@@ -47,6 +48,7 @@ constexpr const char* code_name(Code code) {
         case Code::generation_not_supported: return "generation_not_supported";
         case Code::embeddings_not_supported: return "embeddings_not_supported";
         case Code::engine_failed: return "engine_failed";
+        case Code::worker_lost: return "worker_lost";
         case Code::disposed: return "disposed";
     }
     return "engine_failed";

@@ -129,7 +129,8 @@ void EmbeddingQueue::turn(int32_t tokens_max, std::vector<Event>& events) {
     }
     switch (compute(tokens_max)) {
         case Decoded::ok: return settle(events);
-        case Decoded::aborted: return; // the engine is being stopped: end_all() tells everybody
+        case Decoded::aborted: return;     // the engine is being stopped: end_all() tells everybody
+        case Decoded::worker_lost: return; // end_all() tells everybody, too
         case Decoded::failed: return batch_failed(Code::engine_failed, events);
         case Decoded::out_of_memory: return batch_failed(Code::out_of_memory, events);
     }
@@ -263,10 +264,8 @@ void EmbeddingQueue::leave(base::RequestId id) {
     requests_.erase(id);
 }
 
-void EmbeddingQueue::end_all(std::vector<Event>& events) {
-    while (!requests_.empty())
-        fail(requests_.begin()->first, {.code = Code::disposed, .message = "The engine was stopped."},
-             events);
+void EmbeddingQueue::end_all(const base::Error& error, std::vector<Event>& events) {
+    while (!requests_.empty()) fail(requests_.begin()->first, error, events);
 }
 
 } // namespace engine

@@ -71,7 +71,7 @@ public:
     void turn(int32_t tokens_max, std::vector<Event>& events);
 
     /// Ends every request with `disposed`.
-    void end_all(std::vector<Event>& events);
+    void end_all(const base::Error& error, std::vector<Event>& events);
 
 private:
     struct Request {

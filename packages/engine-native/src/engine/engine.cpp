@@ -4,6 +4,7 @@
 #include "engine/limits.h"
 #include "engine/prompt_check.h"
 #include "llama/backend.h"
+#include "llama/workers.h"
 
 #include <algorithm>
 #include <exception>
@@ -122,6 +123,7 @@ base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>
 /// Puts a request in line, with an id.
 base::Result<base::RequestId> Engine::take_in(auto request) {
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
+    if (context_->is_worker_lost()) return std::unexpected(llama_rt::worker_lost());
     if (in_house_.fetch_add(1) >= options_.context.sequences + options_.waiting_max) {
         in_house_.fetch_sub(1);
         return base::fail(Code::overloaded, "Too many requests are waiting. Try again in a moment.");
@@ -163,6 +165,11 @@ void Engine::stop() {
     images_.stop();
 }
 
+void Engine::abandon() {
+    for (const auto& worker : model_->workers()) worker->shut_down();
+    stop();
+}
+
 void Engine::run(const std::stop_token& stop) {
     bool has_work = true;
     while (!stop.stop_requested()) {
@@ -172,8 +179,11 @@ void Engine::run(const std::stop_token& stop) {
         if ((is_idle || !has_work) && !inbox_.wait(stop)) break;
         has_work = turn();
     }
-    end_all();
-    save_state();
+    drain_inbox();
+    end_all({.code = Code::disposed, .message = "The engine was stopped."});
+    publish();
+    emit();
+    if (!context_->is_worker_lost()) save_state();
 }
 
 /// False when there was nothing to be done.
@@ -190,6 +200,8 @@ bool Engine::turn() {
         if (images_.cores() != nullptr) cores = std::unique_lock(*images_.cores());
         compute(plan);
     }
+    // Nobody who is here can be helped any more, and what the context holds is nobody's.
+    if (context_->is_worker_lost()) end_all(llama_rt::worker_lost());
     publish();
     add_block_report();
     emit();
@@ -344,6 +356,7 @@ void Engine::decode(std::span<const sched::Step> steps, std::span<Outcome> outco
         case llama_rt::Decoded::aborted: // the engine is being stopped: end_all() tells everybody
             is_torn_ = !context_->undo(parts_);
             return;
+        case llama_rt::Decoded::worker_lost: return; // turn() ends all requests
         case llama_rt::Decoded::failed: return decode_failed(Code::engine_failed, steps, outcomes);
         case llama_rt::Decoded::out_of_memory: return decode_failed(Code::out_of_memory, steps, outcomes);
     }
@@ -402,15 +415,12 @@ void Engine::publish() {
     stats_.prompt_tokens += embeddings_.tokens_computed();
 }
 
-void Engine::end_all() {
-    drain_inbox();
+void Engine::end_all(const base::Error& error) {
     for (const base::RequestId id : scheduler_.ids()) {
         scheduler_.cancel(id);
-        fail(id, {.code = Code::disposed, .message = "The engine was stopped."});
+        fail(id, error);
     }
-    embeddings_.end_all(events_);
-    publish();
-    emit();
+    embeddings_.end_all(error, events_);
 }
 
 } // namespace engine

@@ -140,6 +140,9 @@ public:
     /// Any thread but the engine's. Idempotent; returns when the thread has ended and every request has its last event.
     void stop();
 
+    /// The same without a word to workers: for the thread that carries what they answer, which is about to wait here.
+    void abandon();
+
 private:
     struct Cancel {
         base::RequestId id;
@@ -198,7 +201,7 @@ private:
     void emit();
     void publish();
     void add_block_report();
-    void end_all();
+    void end_all(const base::Error& error);
 
     // Constant after construction.
     const std::shared_ptr<const llama_rt::Model> model_;
@@ -255,7 +258,7 @@ private:
     std::jthread thread_;
 
     // Last, and so the first to go: it calls stop().
-    const ExitGuard exit_guard_{[this] { stop(); }};
+    const ExitGuard exit_guard_{[this] { abandon(); }};
 };
 
 } // namespace engine

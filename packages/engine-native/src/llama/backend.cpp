@@ -45,18 +45,6 @@ std::string type_name(enum ggml_backend_dev_type type) {
     }
 }
 
-Device device_info(ggml_backend_dev_t device) {
-    size_t free = 0;
-    size_t total = 0;
-    ggml_backend_dev_memory(device, &free, &total);
-    return {.name = ggml_backend_dev_name(device),
-            .description = ggml_backend_dev_description(device),
-            .backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(device)),
-            .type = type_name(ggml_backend_dev_type(device)),
-            .memory_free = free,
-            .memory_total = total};
-}
-
 std::vector<std::string> cpu_features() {
     std::vector<std::string> names;
     ggml_backend_reg_t cpu = ggml_backend_reg_by_name("CPU");
@@ -80,6 +68,18 @@ void ensure_backend() {
         common_log_set_verbosity_thold(-1); // common/ has a logger of its own that would write to stderr
         llama_backend_init();
     });
+}
+
+Device device_info(ggml_backend_dev_t device) {
+    size_t free = 0;
+    size_t total = 0;
+    ggml_backend_dev_memory(device, &free, &total);
+    return {.name = ggml_backend_dev_name(device),
+            .description = ggml_backend_dev_description(device),
+            .backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(device)),
+            .type = type_name(ggml_backend_dev_type(device)),
+            .memory_free = free,
+            .memory_total = total};
 }
 
 BackendInfo backend_info() {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+struct ggml_backend_device;
+
 namespace llama_rt {
 
 struct Device {
@@ -16,6 +18,9 @@ struct Device {
     uint64_t memory_free;
     uint64_t memory_total;
 };
+
+/// With what is free there now.
+Device device_info(ggml_backend_device* device);
 
 struct BackendInfo {
     std::string version;

@@ -65,6 +65,7 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
     const AssertionsThrow assertions_throw;
     try {
         std::unique_ptr<Context> context(new Context(model, options, *params, slots));
+        if (is_any_lost(model->workers())) return std::unexpected(worker_lost());
         if (context->context_ == nullptr) {
             if (errors.text().find("alloc") != std::string::npos)
                 return std::unexpected(context_out_of_memory(*model, *params));
@@ -76,6 +77,7 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
     } catch (const std::bad_alloc&) {
         return std::unexpected(context_out_of_memory(*model, *params));
     } catch (const std::exception& error) {
+        if (is_any_lost(model->workers())) return std::unexpected(worker_lost());
         return std::unexpected(context_failed(*model, error.what()));
     }
 }
@@ -102,6 +104,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
 Decoded Context::decode(std::span<const BatchPart> parts) {
     thread_.check();
     const auto [decoded, is_undone] = compute(parts);
+    if (is_worker_lost()) return is_aborted_.load() ? Decoded::aborted : Decoded::worker_lost;
     // A recurrent state is one cell a sequence, and a batch moves these cells about, those of others too; after a shift
     // it turns all keys first. Of one that broke off on the way nobody knows whose state lies where.
     const bool is_delicate = model_->info().is_recurrent || is_shifted_;
@@ -118,6 +121,8 @@ Context::Computed Context::compute(std::span<const BatchPart> parts) {
         batch_.fill(parts, positions_);
         if (batch_.has_images() && model_->vision()->has_whole_images()) seeing.emplace(context_.get());
         const int32_t code = llama_decode(context_.get(), batch_.raw());
+        // Workers compute while this goes on; only with their answer it is known that there was one.
+        if (code == 0 && !model_->workers().empty()) llama_synchronize(context_.get());
         // Of keys that could not be turned only the log tells.
         if (code == 0 && is_shifted_ && !errors.text().empty())
             return {.decoded = Decoded::failed, .is_undone = false};
@@ -127,6 +132,10 @@ Context::Computed Context::compute(std::span<const BatchPart> parts) {
     } catch (const std::exception&) {
         return {.decoded = Decoded::failed, .is_undone = false};
     }
+}
+
+bool Context::is_worker_lost() const {
+    return is_any_lost(model_->workers());
 }
 
 bool Context::undo(std::span<const BatchPart> parts) {

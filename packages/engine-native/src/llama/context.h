@@ -30,8 +30,9 @@ struct State {
     std::vector<Leap> leaps = {};
 };
 
-/// What became of a batch. `failed` and `out_of_memory` are for undo(); the latter may pass by itself.
-enum class Decoded { ok, aborted, failed, out_of_memory };
+/// What became of a batch. `failed` and `out_of_memory` are for undo(); the latter may pass by itself. After `worker_lost`
+/// the context computes nothing any more.
+enum class Decoded { ok, aborted, failed, out_of_memory, worker_lost };
 
 class Context {
 public:
@@ -114,6 +115,9 @@ public:
 
     /// Any thread: the decode under way, and every later one, ends soon with `aborted`.
     void abort() { is_aborted_.store(true); }
+
+    /// Whether a machine that holds a part of the model has gone: nothing in the context can be trusted then. Any thread.
+    bool is_worker_lost() const;
 
     /// Bytes that a token takes of the KV cache; 0 without one.
     uint64_t token_bytes() const;

@@ -170,6 +170,8 @@ Decoded Embedder::compute(std::span<const TextPart> parts) {
     try {
         if (parts.front().first == 0) llama_memory_clear(llama_get_memory(context_.get()), false);
         const Decoded decoded = meaning_of(llama_decode(context_.get(), batch_), is_aborted_.load());
+        if (!model_->workers().empty()) llama_synchronize(context_.get());
+        if (is_any_lost(model_->workers())) return Decoded::worker_lost;
         if (decoded != Decoded::ok) return decoded;
         return pool(parts) ? Decoded::ok : Decoded::failed;
     } catch (const std::bad_alloc&) {

@@ -43,8 +43,28 @@ std::string reason_of(const std::string& lines) {
     return reason.empty() ? "no reason was given" : reason;
 }
 
-llama_model_params to_params(const ModelOptions& options) {
+/// Devices for layers, ended by a null: workers first, so that the output is computed here where there is a GPU. Empty without
+/// workers: llama.cpp finds this machine's own.
+std::vector<ggml_backend_dev_t> devices_of(const ModelOptions& options) {
+    std::vector<ggml_backend_dev_t> devices;
+    if (options.workers.empty()) return devices;
+    for (const auto& worker : options.workers)
+        devices.insert(devices.end(), worker->devices().begin(), worker->devices().end());
+    for (const auto type : {GGML_BACKEND_DEVICE_TYPE_GPU, GGML_BACKEND_DEVICE_TYPE_IGPU}) {
+        const size_t before = devices.size();
+        for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+            ggml_backend_dev_t device = ggml_backend_dev_get(i);
+            if (ggml_backend_dev_type(device) == type) devices.push_back(device);
+        }
+        if (devices.size() > before) break; // integrated ones only where there are no others
+    }
+    devices.push_back(nullptr);
+    return devices;
+}
+
+llama_model_params to_params(const ModelOptions& options, std::vector<ggml_backend_dev_t>& devices) {
     llama_model_params params = llama_model_default_params();
+    if (!devices.empty()) params.devices = devices.data();
     params.n_gpu_layers = options.gpu_layers;
     if (options.mmap) params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MMAP_MLOCK : LLAMA_LOAD_MODE_MMAP;
     else params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MLOCK : LLAMA_LOAD_MODE_NONE;
@@ -188,8 +208,11 @@ void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const
     common_chat_templates_free(templates);
 }
 
-Model::Model(llama_model_ptr model, std::string path)
-    : model_(std::move(model)), path_(std::move(path)), info_(read_info(model_.get())) {
+Model::Model(llama_model_ptr model, const ModelOptions& options)
+    : workers_(options.workers),
+      model_(std::move(model)),
+      path_(options.path),
+      info_(read_info(model_.get())) {
     for (Token token = 0; token < info_.vocabulary_size; ++token) {
         if (is_end_of_generation(token)) end_tokens_.push_back(token);
     }
@@ -207,7 +230,8 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
     if (!file) return std::unexpected(file.error());
 
     Progress state{.report = progress, .is_aborted = is_aborted};
-    llama_model_params params = to_params(options);
+    std::vector<ggml_backend_dev_t> devices = devices_of(options);
+    llama_model_params params = to_params(options, devices);
     params.progress_callback_user_data = &state;
     params.progress_callback = [](float fraction, void* data) {
         const auto* progress_state = static_cast<Progress*>(data);
@@ -220,10 +244,12 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
         if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
+        // Of weights that were on their way to it nobody knows what has arrived.
+        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
             return std::unexpected(checked.error());
-        std::shared_ptr<Model> model(new Model(std::move(raw), options.path));
+        std::shared_ptr<Model> model(new Model(std::move(raw), options));
         if (base::Result<void> made = model->make_templates(is_aborted); !made)
             return std::unexpected(made.error());
         if (options.vision) {
@@ -234,6 +260,7 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
         }
         return model;
     } catch (const std::exception& error) {
+        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
         return std::unexpected(file_error(options.path, reason_of(error.what())));
     }
 }
@@ -242,7 +269,8 @@ base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& op
     ensure_backend();
     const base::Result<GgufFile> file = look_at_gguf(options.path);
     if (!file) return std::unexpected(file.error());
-    llama_model_params params = to_params(options);
+    std::vector<ggml_backend_dev_t> devices = devices_of(options);
+    llama_model_params params = to_params(options, devices);
     params.no_alloc = true;
     params.load_mode = LLAMA_LOAD_MODE_NONE;
     ErrorLines errors;
@@ -252,8 +280,10 @@ base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& op
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
             return std::unexpected(checked.error());
-        return std::shared_ptr<const Model>(new Model(std::move(raw), options.path));
+        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
+        return std::shared_ptr<const Model>(new Model(std::move(raw), options));
     } catch (const std::exception& error) {
+        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
         return std::unexpected(file_error(options.path, reason_of(error.what())));
     }
 }

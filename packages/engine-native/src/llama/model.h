@@ -8,6 +8,7 @@
 #include "llama/handles.h"
 #include "llama/template_skills.h"
 #include "llama/vision.h"
+#include "llama/workers.h"
 
 #include <atomic>
 #include <functional>
@@ -28,6 +29,8 @@ struct ModelOptions {
     bool mlock;
     /// Nothing for a model that reads no pictures.
     std::optional<VisionOptions> vision = std::nullopt;
+    /// Machines whose devices hold layers, beside the GPUs of this one. Without any, the devices of this machine alone.
+    WorkerConnections workers = {};
 };
 
 /// How the vectors of a text's tokens become the vector of the text, as the model's file says.
@@ -90,6 +93,9 @@ public:
     const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
+    /// Machines that hold layers of it.
+    const WorkerConnections& workers() const { return workers_; }
+
     /// Null where the model reads no pictures.
     Vision* vision() const { return vision_.get(); }
 
@@ -118,11 +124,12 @@ private:
         void operator()(common_chat_templates* templates) const;
     };
 
-    Model(llama_model_ptr model, std::string path);
+    Model(llama_model_ptr model, const ModelOptions& options);
     base::Result<void> make_templates(const std::atomic<bool>& is_aborted);
     std::shared_ptr<const Pieces> make_pieces() const;
 
-    // Destroyed in reverse: templates and projector look at the model's vocabulary.
+    // Destroyed in reverse: templates and projector look at the model's vocabulary, and weights lie at the workers.
+    WorkerConnections workers_;
     llama_model_ptr model_;
     std::string path_;
     std::shared_ptr<Vision> vision_;

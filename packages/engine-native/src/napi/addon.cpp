@@ -8,6 +8,7 @@
 #include "napi/measure.h"
 #include "napi/model_object.h"
 #include "napi/quantize.h"
+#include "napi/workers.h"
 
 #include <memory>
 
@@ -34,12 +35,17 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     env.SetInstanceData(data.release()); // deleted by node-addon-api when the environment ends
     exports.Set("buildInfo", Napi::Function::New<build_info>(env, "buildInfo"));
     exports.Set("computeImatrix", Napi::Function::New<compute_imatrix>(env, "computeImatrix"));
+    exports.Set("connectWorker", Napi::Function::New<connect_worker>(env, "connectWorker"));
+    exports.Set("isWorkerLost", Napi::Function::New<is_worker_lost>(env, "isWorkerLost"));
     exports.Set("keepMemoryTight", Napi::Function::New<keep_memory_tight>(env, "keepMemoryTight"));
     exports.Set("loadModel", Napi::Function::New<load_model>(env, "loadModel"));
+    exports.Set("loseWorker", Napi::Function::New<lose_worker>(env, "loseWorker"));
     exports.Set("measureModel", Napi::Function::New<measure_model>(env, "measureModel"));
     exports.Set("planQuantization", Napi::Function::New<plan_quantization>(env, "planQuantization"));
     exports.Set("quantizeModel", Napi::Function::New<quantize_model>(env, "quantizeModel"));
+    exports.Set("servePeer", Napi::Function::New<serve_peer>(env, "servePeer"));
     exports.Set("setLogSink", Napi::Function::New<set_log_sink>(env, "setLogSink"));
+    exports.Set("workerDevices", Napi::Function::New<worker_devices>(env, "workerDevices"));
     return exports;
 }
 

@@ -11,6 +11,7 @@
 #include "llama/measure.h"
 #include "llama/model.h"
 #include "llama/quantize.h"
+#include "llama/workers.h"
 
 #include <memory>
 #include <string>
@@ -21,6 +22,12 @@
 namespace binding {
 
 base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value);
+base::Result<llama_rt::WorkerConnection::Options> to_connect_options(Napi::Value value);
+base::Result<llama_rt::WorkerOptions> to_worker_options(Napi::Value value);
+/// What connectWorker() gave out.
+base::Result<std::shared_ptr<llama_rt::WorkerConnection>> to_worker(Napi::Value value);
+Napi::Value from_worker(Napi::Env env, std::shared_ptr<llama_rt::WorkerConnection> worker);
+Napi::Value from_devices(Napi::Env env, const std::vector<llama_rt::Device>& devices);
 base::Result<llama_rt::ContextOptions> to_context_options(Napi::Value value);
 base::Result<llama_rt::QuantizeOptions> to_quantize_options(Napi::Value value);
 base::Result<llama_rt::ImatrixOptions> to_imatrix_options(Napi::Value value);

@@ -84,6 +84,38 @@ base::Result<llama_rt::ModelOptions> to_model_options(Napi::Value value) {
         vision->uses_gpu = options.gpu_layers != 0;
         options.vision = std::move(*vision);
     }
+    options.workers = reader.list<std::shared_ptr<llama_rt::WorkerConnection>>("workers", to_worker);
+    return reader.done(std::move(options));
+}
+
+base::Result<std::shared_ptr<llama_rt::WorkerConnection>> to_worker(Napi::Value value) {
+    if (value.IsEmpty() || !value.IsExternal()) return std::unexpected(wrong("worker"));
+    return *value.As<Napi::External<std::shared_ptr<llama_rt::WorkerConnection>>>().Data();
+}
+
+base::Result<llama_rt::WorkerConnection::Options> to_connect_options(Napi::Value value) {
+    Reader reader(value);
+    return reader.done(llama_rt::WorkerConnection::Options{
+        .name = reader.string("name"),
+        .reply_ms_max = reader.integer("replyMsMax", 1, kIntMax),
+    });
+}
+
+base::Result<llama_rt::WorkerOptions> to_worker_options(Napi::Value value) {
+    Reader reader(value);
+    llama_rt::WorkerOptions options{
+        .fd = reader.integer("fd", 0, kIntMax),
+        .devices = {},
+        .bytes_max = {},
+        .threads = reader.integer("threads", 1, kThreadsMax),
+    };
+    const auto to_device = [&options](Napi::Value item) -> base::Result<bool> {
+        Reader device(item);
+        options.devices.push_back(device.string("name"));
+        options.bytes_max.push_back(device.count("bytesMax"));
+        return device.done(true);
+    };
+    static_cast<void>(reader.list<bool>("devices", to_device));
     return reader.done(std::move(options));
 }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace binding {
@@ -218,15 +220,28 @@ Napi::Value from_model_info(Napi::Env env, const llama_rt::ModelInfo& info) {
     return object;
 }
 
+Napi::Value from_devices(Napi::Env env, const std::vector<llama_rt::Device>& devices) {
+    Napi::Array array = Napi::Array::New(env, devices.size());
+    for (size_t i = 0; i < devices.size(); ++i)
+        array.Set(static_cast<uint32_t>(i), from_device(env, devices[i]));
+    return array;
+}
+
+/// JavaScript can do nothing with it but hand it back.
+Napi::Value from_worker(Napi::Env env, std::shared_ptr<llama_rt::WorkerConnection> worker) {
+    using Held = std::shared_ptr<llama_rt::WorkerConnection>;
+    auto held = std::make_unique<Held>(std::move(worker));
+    Napi::Value external =
+        Napi::External<Held>::New(env, held.get(), [](Napi::Env, Held* data) { delete data; });
+    if (!external.IsEmpty()) held.release(); // JS owns it, unless the environment is going away
+    return external;
+}
+
 Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info) {
     Napi::Object upstream = Napi::Object::New(env);
     upstream.Set("version", info.version);
     upstream.Set("commit", info.commit);
     upstream.Set("sources", INGLE_LLAMA_SOURCES);
-    Napi::Array devices = Napi::Array::New(env, info.devices.size());
-    for (size_t i = 0; i < info.devices.size(); ++i) {
-        devices.Set(static_cast<uint32_t>(i), from_device(env, info.devices[i]));
-    }
     Napi::Object object = Napi::Object::New(env);
     object.Set("version", INGLE_VERSION);
     object.Set("llamaCpp", upstream);
@@ -234,7 +249,7 @@ Napi::Value from_backend_info(Napi::Env env, const llama_rt::BackendInfo& info) 
     object.Set("cpu", INGLE_CPU);
     object.Set("compiler", INGLE_COMPILER);
     object.Set("buildType", INGLE_BUILD_TYPE);
-    object.Set("devices", devices);
+    object.Set("devices", from_devices(env, info.devices));
     object.Set("cpuFeatures", from_strings(env, info.cpu_features));
     object.Set("kvTypes", from_strings(env, info.kv_types));
     return object;

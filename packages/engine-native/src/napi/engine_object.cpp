@@ -67,7 +67,7 @@ EngineObject::~EngineObject() {
 void EngineObject::on_teardown(void* data) {
     auto* object = static_cast<EngineObject*>(data);
     if (object->engine_ == nullptr) return;
-    object->engine_->stop();
+    object->engine_->abandon();
     object->bridge_->close();
     object->engine_.reset(); // the destructor, which runs after this, has nothing left to end
 }

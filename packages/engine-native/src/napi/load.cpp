@@ -22,6 +22,8 @@ constexpr float kProgressStep = 0.01F;
 struct LoadState {
     std::atomic<bool> is_aborted = false;
     std::atomic<float> progress = 0;
+    /// Constant after construction.
+    llama_rt::WorkerConnections workers = {};
 };
 
 class LoadWorker final : public PromiseWorker {
@@ -68,7 +70,11 @@ private:
     Napi::Value result(Napi::Env env) override { return ModelObject::wrap(env, std::move(model_)); }
 
     /// Node waits for running work before it ends; a load of minutes must not hold it up.
-    static void on_teardown(void* data) { static_cast<LoadState*>(data)->is_aborted.store(true); }
+    static void on_teardown(void* data) {
+        auto* state = static_cast<LoadState*>(data);
+        state->is_aborted.store(true);
+        for (const auto& worker : state->workers) worker->shut_down();
+    }
 
     static void on_report(napi_env env, napi_value function, void* context, void*) {
         if (env == nullptr || function == nullptr) return;
@@ -99,6 +105,7 @@ Napi::Value load_model(const Napi::CallbackInfo& info) {
         return env.Undefined();
     }
     auto state = std::make_shared<LoadState>();
+    state->workers = options->workers;
     auto worker = std::make_unique<LoadWorker>(env, std::move(*options), state);
     if (!worker->report_to(info[1].As<Napi::Function>())) {
         throw_error(env, {.code = base::Code::engine_failed, .message = "The load could not be started."});

@@ -59,7 +59,7 @@ export async function computeImatrix(
   const contextLength = chunkLength(options.contextLength, facts.contextLength);
   const output = await chooseOutput(files, `${stem}.imatrix.gguf`, options);
   const native = {
-    model: { path: files[0], gpuLayers, mmap: true, mlock: false, projector: null },
+    model: { path: files[0], gpuLayers, mmap: true, mlock: false, projector: null, workers: [] },
     text,
     dataset,
     chunkTokens: contextLength,

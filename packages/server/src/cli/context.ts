@@ -11,6 +11,7 @@ export type Engine = Pick<
   typeof import("@ingle/engine"),
   | "ChatSession"
   | "EngineError"
+  | "WorkerHost"
   | "addAlias"
   | "buildInfo"
   | "checkGenerationRequest"
@@ -28,19 +29,25 @@ export type Engine = Pick<
   | "keepMemoryTight"
   | "load"
   | "locateModel"
+  | "makeWorkerKey"
   | "memoryBudget"
   | "memoryNeed"
   | "modelTraits"
   | "noteUse"
+  | "parseWorkerKey"
   | "parseModelSpec"
   | "projectorInstalledWith"
   | "pruneLibrary"
   | "quantizeModel"
+  | "readWorkerKey"
   | "registerModel"
   | "removeAlias"
   | "removeModel"
   | "searchModels"
+  | "saveWorkerKey"
   | "starterModel"
+  | "workerDevices"
+  | "workerKeyFile"
 >;
 
 /** What the command line uses of the server. */

@@ -5,12 +5,17 @@ import type { Engine } from "./context.ts";
 
 const mebibyte = 1024 ** 2;
 
-/** Undefined where the person wants no accounting. Throws `native_missing`. */
+/** Undefined where the person wants no accounting. Throws `native_missing`, and what workers throw that cannot be had. */
 export async function modelBudget(
   { memoryBudgetMiB }: Pick<ServerConfig["models"], "memoryBudgetMiB">,
-  { buildInfo, memoryBudget }: Pick<Engine, "buildInfo" | "memoryBudget">,
+  { buildInfo, memoryBudget, workerDevices }: Pick<Engine, "buildInfo" | "memoryBudget" | "workerDevices">,
+  rpc?: ServerConfig["engine"]["rpc"],
 ): Promise<MemoryBudget | undefined> {
   if (memoryBudgetMiB === 0) return undefined;
   const { devices } = await buildInfo();
-  return memoryBudget(devices, memoryBudgetMiB === undefined ? undefined : memoryBudgetMiB * mebibyte);
+  const remote = rpc === undefined ? [] : await workerDevices(rpc);
+  return memoryBudget(
+    [...devices, ...remote],
+    memoryBudgetMiB === undefined ? undefined : memoryBudgetMiB * mebibyte,
+  );
 }

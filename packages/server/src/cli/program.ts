@@ -11,6 +11,7 @@ import { addLibraryCommands } from "./library-commands.ts";
 import { addQuantizeCommands } from "./quantize-commands.ts";
 import type { LoadFlags } from "./manage-commands.ts";
 import type { RemoteFlags } from "./remote-server.ts";
+import type { WorkerFlags } from "./worker-command.ts";
 import { ingleVersion } from "../version.ts";
 
 /** Takes the exit code of the command that ran. */
@@ -51,12 +52,30 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   addQuantizeCommands(program, context, onExit);
   addManageCommands(program, context, onExit);
   addDeployCommands(program, context, onExit);
+  addWorkerCommand(program, context, onExit);
   const doctor = program.command("doctor").description("show what was built and what this machine offers");
   doctor.action(async () => {
     const { doctorCommand } = await import("./doctor-command.ts");
     onExit(await doctorCommand(context));
   });
   return program;
+}
+
+function addWorkerCommand(program: Command, context: CommandContext, onExit: OnExit): void {
+  program
+    .command("worker")
+    .description("compute for a server on another machine: ingle serve --rpc")
+    .option("--pair [key]", "make the key that both machines share, or take the one of the other machine")
+    .option("--host <address>", "address to listen on; all when it is left out")
+    .option("--port <number>", "port to listen on; 0 takes a free one", wholeNumber)
+    .option("--device <names>", "devices to offer, by the names of ingle doctor", list)
+    .option("--memory <MiB>", "most memory to offer on each device", wholeNumber)
+    .option("--threads <number>", "threads that compute", wholeNumber)
+    .option("--key-file <file>", "where the key is kept")
+    .action(async (flags: WorkerFlags) => {
+      const { workerCommand } = await import("./worker-command.ts");
+      onExit(await workerCommand(flags, context));
+    });
 }
 
 /** The commands that talk to a server which runs already. */
@@ -150,6 +169,8 @@ function addServerFlags(command: Command): Command {
     .option("--image-max-tokens <number>", "most tokens of a picture", wholeNumber)
     .option("--draft-model <path>", "a smaller model that guesses tokens for this one")
     .option("--draft-tokens <number>", "most tokens that it guesses at a time", wholeNumber)
+    .option("--rpc <addresses>", "workers that hold layers of the model, as host:port,host:port", list)
+    .option("--rpc-key-file <file>", "the key that is shared with them")
     .option("--api-key <key...>", "ask every request for one of these keys, which use models")
     .option("--admin-key <key...>", "the same for keys that also load, fetch and remove models")
     .option("--api-key-file <file>", "a file of such keys, one a line, read again when it changes")
@@ -228,6 +249,13 @@ function speculation(): Option {
     "--speculation <how>",
     "guess tokens from the text before them: faster where text repeats",
   ).choices(["off", "ngram"]);
+}
+
+function list(text: string): string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
 }
 
 function wholeNumber(text: string): number {

@@ -24,7 +24,7 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const engine = await context.engine();
   await engine.keepMemoryTight();
   const choice = await chooseModel(config, context);
-  const budget = await modelBudget(config.models, engine);
+  const budget = await modelBudget(config.models, engine, config.engine.rpc);
   const aliases = config.model === undefined ? [] : [config.model];
   const about = { readsImages: config.engine.mmproj !== undefined };
   const reportsKvBlocks = config.kvEvents !== undefined;

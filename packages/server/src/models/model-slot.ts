@@ -52,6 +52,8 @@ export class ModelSlot {
   #ordered: LoadSettings | undefined;
   /** The same of the last load that succeeded: what an order says whose load fails or is given up is not kept. */
   #proven: LoadSettings | undefined;
+  /** A worker was lost: the model comes back as soon as it can, also when nobody asks. */
+  #isMissed = false;
   #leases = 0;
   #usedAt = 0;
   readonly #counts = { loads: 0, failures: 0, unloads: 0 };
@@ -215,6 +217,8 @@ export class ModelSlot {
     this.#loaded = await load(onProgress, signal);
     signal.throwIfAborted(); // close() waits for us and frees what came too late
     const { model } = this.#loaded;
+    this.#isMissed = false;
+    void model.workerLost.then(() => this.#workerLost(model)); // it never rejects
     const loadedAt = this.#options.now();
     this.profile.loaded(model, loadedAt);
     this.#admission.resize(model.info.parallel + this.#options.waitingMax);
@@ -255,8 +259,15 @@ export class ModelSlot {
     this.#unloading = this.#unload(); // nothing in it fails but a mistake of ours
   }
 
+  #workerLost(model: Model): void {
+    if (this.#loaded?.model !== model || this.#state.kind === "closed") return;
+    this.#isMissed = true;
+    this.evict();
+  }
+
   /** The same by an order: what the one before has said of the settings holds no longer then. */
   dismiss(): void {
+    this.#isMissed = false;
     const state = this.#state;
     if (state.kind === "loaded" || state.kind === "draining") {
       this.#move({ kind: "draining", loadedAt: state.loadedAt, isDismissed: true });
@@ -267,7 +278,7 @@ export class ModelSlot {
   /** Takes evict() and dismiss() back, where it is not too late. */
   keep(): void {
     const state = this.#state;
-    if (state.kind !== "draining" || this.#loaded === undefined) return;
+    if (state.kind !== "draining" || this.#loaded === undefined || this.#isMissed) return;
     this.#move({ kind: "loaded", loadedAt: state.loadedAt });
     this.#grant(this.#loaded.model);
     this.#options.onChange();
@@ -301,7 +312,7 @@ export class ModelSlot {
   }
 
   #bringIfWanted(): void {
-    if (this.#state.kind === "available" && this.#waiters.size > 0)
+    if (this.#state.kind === "available" && (this.#waiters.size > 0 || this.#isMissed))
       this.#bringing = this.#options.bring(this);
   }
 
@@ -345,6 +356,7 @@ export class ModelSlot {
     if (this.#state.kind !== "failed") return;
     clearTimeout(this.#timer);
     this.#move({ kind: "available" });
+    this.#bringIfWanted();
   }
 
   #forgetOrder(): void {

@@ -30,11 +30,14 @@ export function loadFailed(failed: { id: string; error: unknown; retryInMs: numb
   return new WireError(code, message, { retryAfterSeconds, cause: error });
 }
 
+/** Of reasons that may pass without anything being changed here. */
+const passingCodes = ["out_of_memory", "worker_lost", "worker_unreachable", "worker_refused"] as const;
+
 /** What nobody foresaw keeps its words to the log. */
 export function whyNotLoaded(id: string, error: unknown): WireError {
   const isKnown = EngineError.is(error) || error instanceof WireError;
   const why = isKnown ? error.message : "the server's log has the reason.";
-  const code = isKnown && error.code === "out_of_memory" ? "out_of_memory" : "engine_failed";
+  const code = passingCodes.find((each) => isKnown && error.code === each) ?? "engine_failed";
   return new WireError(code, `The model ${id} could not be loaded: ${why}`, { cause: error });
 }
 

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { frame } from "./frames.ts";
+import { Tunnel, type Patience } from "./tunnel.ts";
+
+const patient: Patience = { pingMs: 1_000, silenceMs: 60_000 };
+/** Four times what may be on its way unread. */
+const manyBytes = 32 * 1024 * 1024;
+
+/** Two sockets that are connected with each other. */
+async function socketPair(): Promise<[Socket, Socket]> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const accepted = once(server, "connection") as Promise<[Socket]>; // what the event hands over
+  const near = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [[far]] = await Promise.all([accepted, once(near, "connect")]);
+  server.close();
+  return [near, far];
+}
+
+/** A tunnel whose two sides carry a socket each; `near` and `far` are who computes at its ends. */
+async function tunnelPair(patience: Patience = patient) {
+  const [left, right] = await socketPair();
+  const here = new Tunnel(left, () => {}, patience);
+  const there = new Tunnel(right, () => {}, patience);
+  const [near, nearLocal] = await socketPair();
+  const [far, farLocal] = await socketPair();
+  here.carry(nearLocal);
+  there.carry(farLocal);
+  return { here, there, near, far };
+}
+
+/** Of so many bytes; the stream stays open, because the other direction may not be done. */
+async function digestOf(stream: Socket, bytes: number): Promise<string> {
+  const hash = createHash("sha256");
+  let count = 0;
+  await new Promise<void>((resolve, reject) => {
+    stream.on("close", () => reject(new Error(`closed after ${count} of ${bytes} bytes`)));
+    stream.on("data", (chunk: Buffer) => {
+      hash.update(chunk);
+      count += chunk.length;
+      if (count >= bytes) resolve();
+    });
+  });
+  expect(count).toBe(bytes);
+  return hash.digest("hex");
+}
+
+describe("a tunnel", () => {
+  it("carries bytes both ways, whole and in order", async () => {
+    const { near, far, here } = await tunnelPair();
+    const sent = Buffer.alloc(manyBytes);
+    for (let at = 0; at < sent.length; at += 4) sent.writeUInt32LE(at, at);
+    const expected = createHash("sha256").update(sent).digest("hex");
+    const arrived = [digestOf(far, manyBytes), digestOf(near, manyBytes)];
+    near.write(sent);
+    far.write(sent);
+    expect(await Promise.all(arrived)).toEqual([expected, expected]);
+    here.close("done");
+  });
+
+  it("keeps no more than its credit of what nobody reads, and stays alive meanwhile", async () => {
+    const { near, far, here, there } = await tunnelPair({ pingMs: 20, silenceMs: 400 });
+    const sent = Buffer.alloc(manyBytes, 7);
+    let written = 0;
+    for (let at = 0; at < manyBytes; at += 65_536)
+      near.write(sent.subarray(at, at + 65_536), () => (written += 65_536));
+    // Longer than the silence that ends a tunnel: signs of life pass what waits.
+    await sleep(1_200);
+    expect([here.isClosed, there.isClosed]).toEqual([false, false]);
+    expect(written).toBeLessThan(manyBytes / 2);
+    expect(await digestOf(far, manyBytes)).toBe(createHash("sha256").update(sent).digest("hex"));
+    here.close("done");
+  });
+
+  it("tells the other side why it closes, and closes both sockets", async () => {
+    const { here, there, near, far } = await tunnelPair();
+    const ends = [once(near, "close"), once(far, "close")];
+    near.resume();
+    far.resume();
+    here.close("enough");
+    here.close("twice");
+    expect(await Promise.all([here.closed, there.closed])).toEqual(["enough", "enough"]);
+    await Promise.all(ends);
+  });
+
+  it("ends when the other side is silent, and when a socket of its own ends", async () => {
+    const [left] = await socketPair();
+    const alone = new Tunnel(left, () => {}, { pingMs: 10, silenceMs: 50 });
+    expect(await alone.closed).toMatch(/no sign of life/);
+    const { here, there, near } = await tunnelPair();
+    near.destroy();
+    expect(await Promise.all([here.closed, there.closed])).toEqual(
+      Array(2).fill("the computing side has hung up"),
+    );
+  });
+
+  it.each([
+    ["no frame", Buffer.from("GET / HTTP/1.1\r\n\r\n")],
+    ["data before the hello", frame("data", Buffer.from("x"))],
+    ["no reason", frame("goodbye", Buffer.from("{}"))],
+    ["a credit of another length", frame("credit", Buffer.alloc(3))],
+  ])("is closed by a peer that sends %s", async (_what, bytes) => {
+    const [left, right] = await socketPair();
+    const tunnel = new Tunnel(left, () => {}, patient);
+    right.resume();
+    right.write(bytes);
+    expect(await tunnel.closed).not.toBe("");
+    expect(tunnel.isClosed).toBe(true);
+  });
+});

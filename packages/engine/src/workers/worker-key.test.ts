@@ -1,0 +1,69 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeWorkerKey, parseWorkerKey, readWorkerKey, saveWorkerKey } from "./worker-key.ts";
+import { WorkerAddress } from "./worker-address.ts";
+
+let folder = "";
+beforeAll(async () => (folder = await mkdtemp(path.join(tmpdir(), "ingle-key-"))));
+afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+describe("a worker key", () => {
+  it("is 256 bits, of which its id tells nothing", () => {
+    const text = makeWorkerKey();
+    const { secret, id } = parseWorkerKey(`${text}\n`);
+    expect(secret).toHaveLength(32);
+    expect(secret.toString("hex")).not.toContain(id);
+    expect(makeWorkerKey()).not.toBe(text);
+  });
+
+  it("is refused when it is not whole, and never repeated", () => {
+    const text = makeWorkerKey();
+    for (const wrong of [
+      "",
+      "ingle-worker-",
+      text.slice(0, -1),
+      `${text}A`,
+      text.slice(6),
+      `${text.slice(0, -1)}!`,
+    ]) {
+      expect(() => parseWorkerKey(wrong)).toThrow("not a worker key");
+      if (wrong.length > 20) expect(() => parseWorkerKey(wrong)).not.toThrow(wrong.slice(13));
+    }
+  });
+
+  it("is kept for its owner alone, and read back from a file with comments", async () => {
+    const file = path.join(folder, "deep", "worker.key");
+    const text = makeWorkerKey();
+    await saveWorkerKey(file, text);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, "utf8")).toBe(`${text}\n`);
+    expect(await readWorkerKey(file)).toMatchObject({ text, isOpenToOthers: false });
+    await writeFile(file, `# of the two desks\n\n${text}\n`);
+    await chmod(file, 0o644);
+    expect(await readWorkerKey(file)).toMatchObject({ text, isOpenToOthers: true });
+  });
+
+  it("names the command that makes one where there is no file, and what is no key", async () => {
+    const missing = readWorkerKey(path.join(folder, "none"));
+    await expect(missing).rejects.toMatchObject({ code: "invalid_request", details: { isMissing: 1 } });
+    await expect(missing).rejects.toThrow("ingle worker --pair");
+    const file = path.join(folder, "long");
+    await writeFile(file, "x".repeat(5000));
+    await expect(readWorkerKey(file)).rejects.toMatchObject({ details: { isMissing: 0 } });
+  });
+});
+
+describe("a worker's address", () => {
+  it("is host:port, of which the port may be left out", () => {
+    expect(WorkerAddress.parse("desk.local:50000")).toEqual({ host: "desk.local", port: 50_000 });
+    expect(WorkerAddress.parse("192.168.1.20")).toEqual({ host: "192.168.1.20", port: 50_052 });
+    expect(WorkerAddress.parse("[fe80::1]:7")).toEqual({ host: "fe80::1", port: 7 });
+  });
+
+  it.each(["", "a:b", "host:0", "host:65536", "fe80::1", "[nonsense]:1", "https://host:1", "a b:1"])(
+    "is not %j",
+    (text) => expect(WorkerAddress.safeParse(text).success).toBe(false),
+  );
+});

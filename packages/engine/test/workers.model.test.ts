@@ -1,0 +1,280 @@
+// A model over workers on this machine's loopback: what is computed, who is let in, and what becomes of requests when a worker
+// is gone.
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { connect as connectTls } from "node:tls";
+import {
+  EngineError,
+  fitModel,
+  load,
+  makeWorkerKey,
+  parseWorkerKey,
+  saveWorkerKey,
+  workerDevices,
+  WorkerHost,
+  type LoadedModel,
+  type WorkerEvent,
+} from "@ingle/engine";
+import { exactArithmetic, tinyModel, until } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { within } from "./tiny.ts";
+
+const mebibyte = 1024 ** 2;
+const key = makeWorkerKey();
+/** Short enough for tests, long enough for a busy machine. */
+const options = { threads: 1, contextLength: 512, parallel: 2, ...exactArithmetic };
+let folder = "";
+let keyFile = "";
+let model = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-workers-"));
+  keyFile = path.join(folder, "worker.key");
+  await saveWorkerKey(keyFile, key);
+  model = await tinyModel({ weights: "f32" });
+});
+afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+interface TestWorker extends AsyncDisposable {
+  host: WorkerHost;
+  address: string;
+  events: WorkerEvent[];
+}
+
+async function startWorker({ port = 0, text = key, bytesMax = 256 * mebibyte } = {}): Promise<TestWorker> {
+  const events: WorkerEvent[] = [];
+  const host = await WorkerHost.start({
+    key: parseWorkerKey(text),
+    host: "127.0.0.1",
+    port,
+    threads: 1,
+    devices: ["CPU"],
+    bytesMax,
+    onEvent: (event) => events.push(event),
+  });
+  const address = `127.0.0.1:${host.port}`;
+  return { host, address, events, [Symbol.asyncDispose]: () => host[Symbol.asyncDispose]() };
+}
+
+const rpc = (...workers: TestWorker[]) => ({ workers: workers.map(({ address }) => address), keyFile });
+const code = (expected: string) => expect.objectContaining({ code: expected });
+
+async function textOf({ model: loaded }: LoadedModel, prompt: string, maxTokens = 40): Promise<string> {
+  return (await loaded.generate({ prompt, maxTokens, temperature: 0 })).text;
+}
+
+/** Ends the processes that compute for the workers of this one, as a kernel's assertion would. */
+function killComputing(): void {
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
+  for (const line of lines) {
+    const [pid = "", parent = ""] = line.trim().split(/\s+/);
+    if (Number(parent) === process.pid && line.includes("worker-child")) process.kill(Number(pid), "SIGKILL");
+  }
+}
+
+/** Everything that a peer is sent until it is hung up on; it sends `bytes` first. */
+async function heard(socket: Socket, bytes: Buffer): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  socket.on("error", () => {}); // hung up on while it writes
+  socket.write(bytes);
+  await within(20_000, once(socket, "close"));
+  return Buffer.concat(chunks);
+}
+
+describe("a model over two workers", () => {
+  it(
+    "gives the same greedy texts as in one process, and lies on both of them",
+    { timeout: 60_000 },
+    async () => {
+      await using first = await startWorker();
+      await using second = await startWorker();
+      const prompts = ["Once upon a time", "river copper seven lantern", "A"];
+      await using alone = await load(model, options);
+      const expected = await Promise.all(prompts.map((prompt) => textOf(alone, prompt)));
+
+      const devices = await workerDevices(rpc(first, second));
+      const { footprint } = await fitModel(
+        model,
+        { ...options, rpc: rpc(first, second) },
+        { budget: { byMemory: {} } },
+      );
+      for (const { name } of devices) expect(footprint.byMemory[name]).toBeGreaterThan(0);
+      await using spread = await load(model, { ...options, rpc: rpc(first, second) });
+      expect(await Promise.all(prompts.map((prompt) => textOf(spread, prompt)))).toEqual(expected);
+      // What was computed stays there, and goes on from there.
+      expect(await textOf(spread, prompts[0] ?? "")).toBe(expected[0]);
+      const left = await workerDevices(rpc(first, second));
+      for (const [index, { memoryFree }] of left.entries())
+        expect(memoryFree).toBeLessThan(devices[index]?.memoryFree ?? 0);
+    },
+  );
+
+  it("two models share the connection of their process", { timeout: 60_000 }, async () => {
+    await using worker = await startWorker();
+    await using one = await load(model, { ...options, rpc: rpc(worker) });
+    await using other = await load(model, { ...options, rpc: rpc(worker) });
+    const prompt = "quiet harbour signal";
+    const texts = await Promise.all([textOf(one, prompt), textOf(other, prompt), textOf(one, prompt)]);
+    expect(new Set(texts).size).toBe(1);
+    // The worker forgets its graphs with each buffer that is freed, and the one that stays must not notice.
+    await other[Symbol.asyncDispose]();
+    expect(await textOf(one, prompt)).toBe(texts[0]);
+    expect(worker.events.filter(({ kind }) => kind === "connected")).toHaveLength(1);
+  });
+
+  it("is refused the memory that a worker does not lend", async () => {
+    await using worker = await startWorker({ bytesMax: mebibyte });
+    const budget = {
+      byMemory: Object.fromEntries(
+        (await workerDevices(rpc(worker))).map((device) => [device.name, device.memoryTotal]),
+      ),
+    };
+    const { options: fitted } = await fitModel(model, { ...options, rpc: rpc(worker) }, { budget });
+    expect(fitted.gpuLayers).toBeDefined(); // the others stay here
+    await expect(load(model, { ...options, rpc: rpc(worker), gpuLayers: 99 })).rejects.toThrow(
+      /alloc|memory/i,
+    );
+  });
+});
+
+describe("a worker lets nobody in", () => {
+  it("who speaks no TLS, or has no key, or has another one", { timeout: 60_000 }, async () => {
+    await using worker = await startWorker();
+    const { port } = worker.host;
+    // What a client of ggml's own begins with.
+    const hello = Buffer.concat([Buffer.from([14, 24, 0, 0, 0, 0, 0, 0, 0]), Buffer.alloc(24)]);
+    const plain = await heard(connect(port, "127.0.0.1"), hello);
+    expect(plain.length).toBeLessThan(64); // an alert of TLS at most
+    const anonymous = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false });
+    await within(20_000, once(anonymous, "error"));
+    const file = path.join(folder, "other.key");
+    await saveWorkerKey(file, makeWorkerKey());
+    await expect(workerDevices({ workers: [worker.address], keyFile: file })).rejects.toEqual(
+      code("worker_refused"),
+    );
+    await until(() => worker.events.length === 3);
+    expect(worker.events.map(({ kind }) => kind)).toEqual(["refused", "refused", "refused"]);
+    await expect(workerDevices(rpc(worker))).resolves.toHaveLength(1);
+  });
+
+  it("who sends again what somebody with the key has sent", { timeout: 60_000 }, async () => {
+    await using worker = await startWorker();
+    const recorded: Buffer[] = [];
+    const proxy = createServer((near) => {
+      const far = connect(worker.host.port, "127.0.0.1");
+      near.on("data", (chunk: Buffer) => recorded.push(chunk));
+      near.pipe(far).pipe(near);
+      for (const side of [near, far]) side.on("error", () => {}); // the other one is closed
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const { port } = proxy.address() as AddressInfo;
+    await workerDevices({ workers: [`127.0.0.1:${port}`], keyFile });
+    proxy.close();
+    const seen = worker.events.length;
+    await heard(connect(worker.host.port, "127.0.0.1"), Buffer.concat(recorded));
+    await until(() => worker.events.slice(seen).some(({ kind }) => kind === "refused"));
+    expect(worker.events.slice(seen).filter(({ kind }) => kind === "connected")).toEqual([]);
+  });
+
+  it("a second server while it computes for one", { timeout: 60_000 }, async () => {
+    await using worker = await startWorker();
+    await using _model = await load(model, { ...options, rpc: rpc(worker) });
+    // Another key file is another connection, as of another process.
+    const file = path.join(folder, "same.key");
+    await saveWorkerKey(file, key);
+    const { connectWorker } = await import("../dist/workers/connect-worker.js");
+    const address = { host: "127.0.0.1", port: worker.host.port };
+    await expect(connectWorker({ address, key: parseWorkerKey(key) })).rejects.toThrow(
+      "it computes for another server",
+    );
+  });
+});
+
+describe("a worker that cannot be had", () => {
+  it(
+    "is worker_unreachable where nobody listens, and where nobody answers",
+    { timeout: 60_000 },
+    async () => {
+      const closed = createServer().listen(0, "127.0.0.1");
+      await once(closed, "listening");
+      const { port } = closed.address() as AddressInfo;
+      closed.close();
+      const asked = workerDevices({ workers: [`127.0.0.1:${port}`], keyFile });
+      await expect(asked).rejects.toEqual(code("worker_unreachable"));
+      const silent = createServer(() => {}).listen(0, "127.0.0.1");
+      await once(silent, "listening");
+      const { port: silentPort } = silent.address() as AddressInfo;
+      const unanswered = load(model, { ...options, rpc: { workers: [`127.0.0.1:${silentPort}`], keyFile } });
+      await expect(unanswered).rejects.toMatchObject({ code: "worker_unreachable" });
+      silent.close();
+    },
+  );
+
+  it("is invalid_request without a key, and for what is no address", async () => {
+    const missing = path.join(folder, "no.key");
+    await expect(workerDevices({ workers: ["127.0.0.1:1"], keyFile: missing })).rejects.toThrow(
+      "ingle worker --pair",
+    );
+    await expect(workerDevices({ workers: ["1.2.3.4:99999"], keyFile })).rejects.toEqual(
+      code("invalid_request"),
+    );
+  });
+});
+
+describe("a worker that is lost", () => {
+  it(
+    "ends what runs with worker_lost, and a model that is loaded anew computes",
+    { timeout: 90_000 },
+    async () => {
+      await using kept = await startWorker();
+      const lost = await startWorker();
+      const { port } = lost.host;
+      await using spread = await load(model, { ...options, rpc: rpc(kept, lost) });
+      const expected = await textOf(spread, "Once upon a time");
+      const generation = spread.model.generate({
+        prompt: "Once upon a time",
+        maxTokens: 400,
+        temperature: 0,
+        ignoreEos: true,
+      });
+      const broken = (async () => {
+        let pieces = 0;
+        for await (const _chunk of generation) if (++pieces === 3) await lost[Symbol.asyncDispose]();
+      })();
+      await expect(within(30_000, broken)).rejects.toEqual(code("worker_lost"));
+      const error = await within(5_000, spread.model.workerLost);
+      expect(error).toBeInstanceOf(EngineError);
+      expect(error.message).toContain(`127.0.0.1:${port}`);
+      await expect(spread.model.generate({ prompt: "A" })).rejects.toEqual(code("worker_lost"));
+      await spread[Symbol.asyncDispose]();
+
+      await using back = await startWorker({ port });
+      await using again = await load(model, { ...options, rpc: rpc(kept, back) });
+      expect(await textOf(again, "Once upon a time")).toBe(expected);
+    },
+  );
+
+  it("goes on with another process when its own is killed", { timeout: 90_000 }, async () => {
+    await using worker = await startWorker();
+    await using spread = await load(model, { ...options, rpc: rpc(worker) });
+    const generation = spread.model.generate({
+      prompt: "A",
+      maxTokens: 400,
+      temperature: 0,
+      ignoreEos: true,
+    });
+    const broken = (async () => {
+      let pieces = 0;
+      for await (const _chunk of generation) if (++pieces === 3) killComputing();
+    })();
+    await expect(within(30_000, broken)).rejects.toEqual(code("worker_lost"));
+    await spread[Symbol.asyncDispose]();
+    await using again = await load(model, { ...options, rpc: rpc(worker) });
+    expect((await textOf(again, "A")).length).toBeGreaterThan(0);
+  });
+});
