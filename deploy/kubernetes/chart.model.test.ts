@@ -18,11 +18,15 @@ const key = "0123456789abcdef0123456789abcdef";
 const modelFile = "/models/tiny.gguf";
 const inCluster = "ingle.ingle.svc.cluster.local";
 
-interface Pod {
-  readonly container: Container;
+/** A container's process, and what it has printed so far. */
+interface Played {
   readonly process: ChildProcess;
-  readonly port: number;
   output(): string;
+}
+
+interface Pod extends Played {
+  readonly container: Container;
+  readonly port: number;
 }
 
 interface Answer {
@@ -52,14 +56,15 @@ function onThisMachine(text: string): string {
     .replaceAll("/var/run/secrets/ingle", path.join(folder, "keys"));
 }
 
-async function startPod(values: object): Promise<Pod> {
-  const settings = { model: { file: modelFile }, server: { host: "127.0.0.1" }, ...values };
-  const [pod] = (await renderChart(helm ?? "", settings)).flatMap(podsOf);
-  const [container] = pod?.spec.containers ?? [];
-  if (container === undefined) throw new Error("the chart made no container");
+/** Runs what a container would run; `change` puts what is to be had here in place of what is only in a cluster. */
+function play(container: Container, change: (arg: string) => string = (arg) => arg): Played {
   // Any free port, since several tests run at once.
-  const args = container.args.map((arg) => onThisMachine(arg.replace(/^--port=.*/, "--port=0")));
+  const args = container.args.map((arg) => change(onThisMachine(arg.replace(/^--port=.*/, "--port=0"))));
   const env = Object.fromEntries(container.env.map(({ name, value }) => [name, onThisMachine(value ?? "")]));
+  return start(args, env);
+}
+
+function start(args: readonly string[], env: Record<string, string> = {}): Played {
   const child = spawn(process.execPath, [program, ...args], {
     // Kubernetes would set INGLE_PORT so for a Service named ingle, were the pod not told otherwise.
     env: { PATH: process.env["PATH"], INGLE_PORT: "tcp://10.96.0.10:80", ...env },
@@ -69,18 +74,31 @@ async function startPod(values: object): Promise<Pod> {
   let output = "";
   child.stdout.on("data", (data: Buffer) => (output += data.toString()));
   child.stderr.on("data", (data: Buffer) => (output += data.toString()));
-  const port = await listeningPort(child, () => output);
-  return { container, process: child, port, output: () => output };
+  return { process: child, output: () => output };
 }
 
-async function listeningPort(child: ChildProcess, output: () => string): Promise<number> {
-  let port = 0;
+/** What the first group of the pattern stands for, once it is printed. */
+async function printed({ process: child, output }: Played, pattern: RegExp): Promise<string> {
   await until(() => {
-    if (child.exitCode !== null) throw new Error(`the server ended:\n${output()}`);
-    port = Number(/http:\/\/127\.0\.0\.1:(\d+)/.exec(output())?.[1] ?? 0);
-    return port !== 0;
+    if (child.exitCode !== null) throw new Error(`the program ended:\n${output()}`);
+    return pattern.test(output());
   });
-  return port;
+  return pattern.exec(output())?.[1] ?? "";
+}
+
+async function startPod(values: object, change?: (arg: string) => string): Promise<Pod> {
+  const [container] = await containers(values);
+  if (container === undefined) throw new Error("the chart made no container");
+  const played = play(container, change);
+  return { container, ...played, port: Number(await printed(played, /http:\/\/127\.0\.0\.1:(\d+)/)) };
+}
+
+/** The first container of each pod. */
+async function containers(values: object): Promise<Container[]> {
+  const settings = { model: { file: modelFile }, server: { host: "127.0.0.1" }, ...values };
+  return (await renderChart(helm ?? "", settings))
+    .flatMap(podsOf)
+    .flatMap(({ spec }) => spec.containers.slice(0, 1));
 }
 
 /** With a Host of one's choice, which fetch would not send. */
@@ -183,5 +201,23 @@ describe.runIf(helm !== undefined)("a pod of the chart", () => {
     const { body } = await stream;
     expect(body.slice(-300)).toMatch(/data: \[DONE\]\n+$/);
     expect(pod.process.exitCode ?? (await once(pod.process, "exit"))[0]).toBe(0);
+  });
+
+  it.runIf(process.platform !== "win32")("computes with the workers of its group", async () => {
+    const values = { workload: "leaderworkerset", auth: { enabled: false } };
+    const [leader, worker] = await containers(values);
+    if (worker === undefined) throw new Error("the chart made no worker");
+    expect(leader?.args).toContain("--rpc=$(POD_NAME)-1.ingle-hosts:50052");
+    const keyFile = worker.args.find((arg) => arg.startsWith("--key-file=")) ?? "";
+    const paired = start(["worker", "--pair", "--port=0", onThisMachine(keyFile)]);
+    await printed(paired, /(ingle-worker-\S+)/);
+    paired.process.kill("SIGTERM");
+
+    const running = play(worker);
+    const port = await printed(running, /--rpc \S+:(\d+)/);
+    const pod = await startPod(values, (arg) => arg.replace(/^--rpc=.*/, `--rpc=127.0.0.1:${port}`));
+    await expect.poll(() => probe(pod, "readinessProbe")).toBe(true);
+    expect(await ask(pod, "/v1/chat/completions", { body: hello })).toMatchObject({ status: 200 });
+    expect(running.output()).toContain("computes for");
   });
 });

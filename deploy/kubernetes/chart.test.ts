@@ -89,7 +89,7 @@ describe.runIf(helm !== undefined)("the chart", () => {
   });
 
   it("gives the program only commands and flags that it has", async () => {
-    const help = `${await said("--help")}\n${await said("serve", "--help")}`;
+    const help = `${await said("--help")}\n${await said("serve", "--help")}\n${await said("worker", "--help")}`;
     const containers = [...rendered.values()].flat().flatMap(podsOf).flatMap(containersOf);
     const calls = containers.filter(({ command }) => command[0] === "ingle").map(({ args }) => args);
     const commands = new Set(calls.map(([command]) => command));
@@ -99,7 +99,7 @@ describe.runIf(helm !== undefined)("the chart", () => {
         .filter((arg) => arg.startsWith("--"))
         .map((arg) => arg.split("=")[0]),
     );
-    expect([...commands]).toEqual(["pull", "serve"]);
+    expect([...commands]).toEqual(["pull", "serve", "worker"]);
     for (const name of [...commands, ...flags]) expect(help).toMatch(new RegExp(`^ +${name}[ ,]`, "m"));
   });
 

@@ -150,6 +150,27 @@ const platforms: readonly Combination[] = [
   },
 ];
 
+const severalHosts: readonly Combination[] = [
+  { name: "a group of hosts", values: { workload: "leaderworkerset" } },
+  {
+    name: "groups of many hosts",
+    values: {
+      workload: "leaderworkerset",
+      replicas: 2,
+      cache: shared,
+      hosts: { size: 8, workerResources: { requests: { cpu: "7500m" } } },
+      gpu: { enabled: true },
+      networkPolicy: { enabled: true },
+      podDisruptionBudget: { enabled: true },
+      podAnnotations: { note: "1" },
+    },
+  },
+  {
+    name: "scaled groups of hosts",
+    values: { workload: "leaderworkerset", cache: shared, autoscaling: { by: "keda" } },
+  },
+];
+
 const kvEvents: readonly Combination[] = [
   { name: "KV events", values: { kvEvents: { enabled: true } } },
   {
@@ -189,4 +210,10 @@ const everything: Combination = {
   },
 };
 
-export const combinations: readonly Combination[] = [...deployment, ...platforms, ...kvEvents, everything];
+export const combinations: readonly Combination[] = [
+  ...deployment,
+  ...platforms,
+  ...severalHosts,
+  ...kvEvents,
+  everything,
+];

@@ -67,6 +67,11 @@ export function podsOf({ apiVersion, kind, metadata, spec }: KubernetesObject): 
       const { template, labels } = z.object({ template: PodSpec, labels: Labels }).parse(spec);
       return [{ spec: template, labels: { ...labels, ...labelsOfKserve(metadata.name) } }];
     }
+    case "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": {
+      const Group = z.object({ leaderTemplate: Template, workerTemplate: Template });
+      const group = z.object({ leaderWorkerTemplate: Group }).parse(spec).leaderWorkerTemplate;
+      return [templated(group.leaderTemplate), templated(group.workerTemplate)];
+    }
     default:
       return [];
   }

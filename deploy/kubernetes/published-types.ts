@@ -32,6 +32,7 @@ export interface Published {
   "gateway.networking.k8s.io/v1 HTTPRoute": IHTTPRoute;
   "inference.networking.k8s.io/v1 InferencePool": InferencePool;
   "keda.sh/v1alpha1 ScaledObject": IScaledObject;
+  "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": LeaderWorkerSet;
   "llm-d.ai/v1alpha1 EndpointPickerConfig": EndpointPickerConfig;
   "llm-d.ai/v1alpha2 InferenceObjective": InferenceObjective;
   "monitoring.coreos.com/v1 PodMonitor": IPodMonitor;
@@ -117,6 +118,28 @@ interface CoreMetricsExtractor {
 interface SessionAffinity {
   strategy: "session_id";
   sessionIdConfig: { sources: { header: string }[]; evictionTtlSeconds?: number };
+}
+
+/** LeaderWorkerSet v0.10.0. */
+interface LeaderWorkerSet {
+  apiVersion: "leaderworkerset.x-k8s.io/v1";
+  kind: "LeaderWorkerSet";
+  metadata: Metadata;
+  spec: {
+    replicas?: number;
+    startupPolicy?: "LeaderCreated" | "LeaderReady";
+    rolloutStrategy?: {
+      type: "RollingUpdate";
+      rollingUpdateConfiguration?: { maxSurge?: number; maxUnavailable?: number; partition?: number };
+    };
+    networkConfig?: { subdomainPolicy: "Shared" | "UniquePerReplica" };
+    leaderWorkerTemplate: {
+      size?: number;
+      restartPolicy?: "RecreateGroupOnPodRestart" | "RecreateGroupAfterStart" | "None";
+      leaderTemplate?: { metadata?: Metadata; spec: IPodSpec };
+      workerTemplate: { metadata?: Metadata; spec: IPodSpec };
+    };
+  };
 }
 
 /** What Knative Serving v1.23.0 takes of a container; the rest it refuses. */

@@ -151,6 +151,11 @@ export const refusals: readonly Refusal[] = [
     says: /kvEvents\.enabled: the pods of knative have one port/,
   },
   {
+    name: "a group of one host",
+    values: { workload: "leaderworkerset", hosts: { size: 1 } },
+    says: /\bhosts[./]size\b/,
+  },
+  {
     name: "precise prefixes without events",
     values: { inferencePool: { enabled: true, picker: { prefix: "precise" } } },
     says: /inferencePool\.picker\.prefix: the picker learns of cached prefixes by KV events/,

@@ -53,6 +53,21 @@ llm-d.ai/engine-type: ingle
 {{ .Values.auth.secretName | default (printf "%s-keys" (include "ingle.name" .)) }}
 {{- end }}
 
+{{/* The workers of a leaderworkerset. */}}
+{{- define "ingle.workerSelector" -}}
+{{ include "ingle.selector" . }}
+app.kubernetes.io/component: worker
+{{- end }}
+
+{{/* Not the release's name: the LeaderWorkerSet makes a headless Service of its own name. */}}
+{{- define "ingle.hostsName" -}}
+{{ include "ingle.name" . }}-hosts
+{{- end }}
+
+{{- define "ingle.pairSecret" -}}
+{{ .Values.hosts.pairSecretName | default (printf "%s-pair" (include "ingle.name" .)) }}
+{{- end }}
+
 {{- define "ingle.claim" -}}
 {{ .Values.cache.existingClaim | default (printf "%s-models" (include "ingle.name" .)) }}
 {{- end }}
@@ -85,7 +100,8 @@ llm-d.ai/engine-type: ingle
 {{/* The pods of this release and of no other whose name begins alike, for queries. */}}
 {{- define "ingle.podPattern" -}}
 {{- $name := include "ingle.name" . }}
-{{- if eq .Values.workload "inferenceservice" }}{{ $name }}-predictor-[a-z0-9]+-[a-z0-9]+
+{{- if eq .Values.workload "leaderworkerset" }}{{ include "ingle.hostsName" . }}-[0-9]+
+{{- else if eq .Values.workload "inferenceservice" }}{{ $name }}-predictor-[a-z0-9]+-[a-z0-9]+
 {{- else }}{{ $name }}-[a-z0-9]+-[a-z0-9]+
 {{- end }}
 {{- end }}

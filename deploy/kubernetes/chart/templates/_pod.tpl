@@ -26,6 +26,7 @@
 {{- if not .Values.server.ui }}{{ $args = append $args "--no-ui" }}{{ end }}
 {{- /* KServe mounts them there. */}}
 {{- if eq (include "ingle.scheme" .) "HTTPS" }}{{ $args = concat $args (list "--tls-cert=/var/run/kserve/tls/tls.crt" "--tls-key=/var/run/kserve/tls/tls.key") }}{{ end }}
+{{- if eq .Values.workload "leaderworkerset" }}{{ $args = concat $args (list (printf "--rpc=%s" (include "ingle.workerAddresses" .)) (printf "--rpc-key-file=%s/worker.key" (include "ingle.pairFolder" .))) }}{{ end }}
 {{- concat $args .Values.server.extraArgs | toJson }}
 {{- end }}
 
@@ -39,6 +40,7 @@
 {{- end }}
 
 {{- define "ingle.keysFolder" -}}/var/run/secrets/ingle{{- end }}
+{{- define "ingle.pairFolder" -}}/var/run/secrets/ingle-pair{{- end }}
 {{/* The picker dials this one. */}}
 {{- define "ingle.kvEventsPort" -}}5557{{- end }}
 {{- define "ingle.home" -}}/models{{- end }}
@@ -95,6 +97,11 @@ volumeMounts:
     mountPath: {{ include "ingle.keysFolder" $root }}
     readOnly: true
 {{- end }}
+{{- if eq .workload "leaderworkerset" }}
+  - name: pair
+    mountPath: {{ include "ingle.pairFolder" $root }}
+    readOnly: true
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -112,6 +119,12 @@ volumeMounts:
 {{- define "ingle.env" -}}
 - name: INGLE_HOME
   value: {{ include "ingle.home" . }}
+{{- if eq .Values.workload "leaderworkerset" }}
+- name: POD_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+{{- end }}
 {{- /* The address under which the picker knows this pod's events. */}}
 {{- if .Values.kvEvents.enabled }}
 - name: POD_IP
@@ -189,6 +202,12 @@ seccompProfile:
 - name: keys
   secret:
     secretName: {{ include "ingle.keysSecret" . }}
+    defaultMode: 288 # 0440
+{{- end }}
+{{- if eq .Values.workload "leaderworkerset" }}
+- name: pair
+  secret:
+    secretName: {{ include "ingle.pairSecret" . }}
     defaultMode: 288 # 0440
 {{- end }}
 {{- end }}
