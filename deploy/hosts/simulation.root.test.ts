@@ -36,8 +36,8 @@ const clientShare = 0.5;
 const scriptMs = 30_000;
 const load = 0.75;
 /**
- * A simulated mean, median or 90th percentile may be off by this part of the measured one, or by so many milliseconds. The simulation
- * is the faster one: a token of a prompt costs more in the small parts that are computed beside replies than in a prompt alone.
+ * A simulated mean, median or 90th percentile may be off by this part of the measured one, or by so many milliseconds. Means and medians
+ * are mostly within a twentieth; a 90th percentile of 160 requests is sixteen of them, and a moment in which something else ran shows.
  */
 const bound = { part: 1 / 3, ms: 30 };
 /** Whatever else runs on this machine makes the cluster slower than it was when it was measured: then all is done again. */
