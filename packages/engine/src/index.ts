@@ -115,6 +115,7 @@ export { ResponseFormat } from "./response-format.ts";
 export { Limits, Sampling } from "./sampling.ts";
 export { ChatTemplateOptions, Tokenizer, type EncodeOptions } from "./tokenizer.ts";
 export { Tool } from "./tools.ts";
+export { isReadableByOthers } from "./key-file-rights.ts";
 export type { OfferedDevice } from "./workers/hello.ts";
 export { WorkerAddress, workerPortDefault } from "./workers/worker-address.ts";
 export { WorkerHost, type WorkerEvent, type WorkerHostOptions } from "./workers/worker-host.ts";

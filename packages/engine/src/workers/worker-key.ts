@@ -4,6 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../errors.ts";
+import { isReadableByOthers } from "../key-file-rights.ts";
 import { libraryPaths } from "../library/paths.ts";
 
 /** So that a key is known as one wherever it turns up, by people and by scanners for secrets. */
@@ -12,8 +13,6 @@ const prefix = "ingle-worker-";
 const keyBytes = 32;
 /** A file that is longer is something else. */
 const fileBytesMax = 4096;
-/** Rights of a file that let somebody else than its owner read it. */
-const readableByOthers = 0o044;
 
 export interface WorkerKey {
   /** As it is copied from one machine to the other. */
@@ -57,11 +56,11 @@ export function workerKeyFile(env: NodeJS.ProcessEnv = process.env): string {
 /** What the file holds, and whether others than its owner may read it. Throws `invalid_request`; `isMissing` is 1 without a file. */
 export async function readWorkerKey(file: string): Promise<WorkerKey & { isOpenToOthers: boolean }> {
   let text: string;
-  let mode: number;
+  let isOpenToOthers: boolean;
   try {
     const found = await stat(file);
     if (found.size > fileBytesMax) throw new Error(`It has ${found.size} bytes.`);
-    mode = found.mode;
+    isOpenToOthers = isReadableByOthers(found, process.getuid?.());
     text = await readFile(file, "utf8");
   } catch (cause) {
     throw new EngineError(
@@ -72,7 +71,6 @@ export async function readWorkerKey(file: string): Promise<WorkerKey & { isOpenT
     );
   }
   const line = text.split("\n").find((each) => each.trim() !== "" && !each.startsWith("#"));
-  const isOpenToOthers = process.platform !== "win32" && (mode & readableByOthers) !== 0;
   return { ...parseWorkerKey(line ?? ""), isOpenToOthers };
 }
 

@@ -1,10 +1,8 @@
-// The files of --api-key-file and --admin-key-file: one key a line. Used by serve.ts.
+// The files of --api-key-file and --admin-key-file: one key a line.
 import { readFile, stat } from "node:fs/promises";
+import { isReadableByOthers } from "@ingle/engine";
 import { apiKeysMax, digestOfKey, whyNotTaken } from "../api-key.ts";
 import { ConfigError } from "../config.ts";
-
-/** Rights that let somebody else than the owner read a file: a member of its group, and everybody. */
-const readable = { byGroup: 0o040, byAll: 0o004 };
 
 export interface KeyFile {
   digests: string[];
@@ -39,23 +37,10 @@ export async function readKeyFile(
   };
 }
 
-/**
- * Whether others than this user can read a file. One that belongs to somebody else is read through its group, as the Secrets of
- * Kubernetes are, so that its group's right is no news. Windows has no such rights and no `user`.
- */
-export function isOpenToOthers(
-  { mode, uid }: { mode: number; uid: number },
-  user: number | undefined,
-): boolean {
-  if (user === undefined) return false;
-  const rights = uid === user ? readable.byGroup | readable.byAll : readable.byAll;
-  return (mode & rights) !== 0;
-}
-
 async function contentOf(setting: string, file: string): Promise<{ text: string; isOpen: boolean }> {
   try {
     const [text, found] = await Promise.all([readFile(file, "utf8"), stat(file)]);
-    return { text, isOpen: isOpenToOthers(found, process.getuid?.()) };
+    return { text, isOpen: isReadableByOthers(found, process.getuid?.()) };
   } catch (cause) {
     throw new ConfigError(setting, `${setting}: the file ${file} cannot be read.`, { cause });
   }

@@ -63,6 +63,7 @@ describe("the programs", () => {
       "load",
       "unload",
       "deploy",
+      "worker",
       "doctor",
       "help",
     ]);
