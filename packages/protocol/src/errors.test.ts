@@ -24,6 +24,9 @@ test("no code has a status that existing clients would retry without hope", () =
     "rate_limited",
     "shutting_down",
     "timeout",
+    "worker_lost",
+    "worker_refused",
+    "worker_unreachable",
   ]);
 });
 

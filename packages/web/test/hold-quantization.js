@@ -17,7 +17,7 @@ if (send !== undefined && isQuantizing) {
       void held.then(() => send(message, ...rest));
       return true;
     }
-    if (message.kind === "news") reported += 1;
+    if (message.kind === "progress") reported += 1;
     if (reported === tensorsReported) held = fileExists();
     return send(message, ...rest);
   };
