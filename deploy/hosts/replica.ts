@@ -1,6 +1,5 @@
 // `ingle serve` on one of the hosts of namespaces.ts, as a replica behind a proxy.
-import { createRequire } from "node:module";
-import path from "node:path";
+import { ingleProgram } from "../ingle-program.ts";
 import type { HostClient } from "./client.ts";
 import type { HostProcess } from "./host-process.ts";
 import type { Network, RunOptions } from "./namespaces.ts";
@@ -10,12 +9,6 @@ export const replicaPort = 1337;
 const readyLimitMs = 60_000;
 /** From a signal to the end: the running replies of a tiny model. */
 const stopLimitMs = 30_000;
-
-const program = path.join(
-  path.dirname(createRequire(import.meta.url).resolve("@ingle/server/package.json")),
-  "bin",
-  "ingle.js",
-);
 
 export interface ReplicaOptions extends Pick<RunOptions, "processorShare"> {
   network: Network;
@@ -50,7 +43,7 @@ export class Replica {
     };
     const place = `--host 0.0.0.0 --port ${replicaPort} --variant developer`.split(" ");
     const args = [
-      program,
+      ingleProgram,
       "serve",
       "--model",
       model,

@@ -1,23 +1,18 @@
 // A model over two hosts: a worker and a server in network namespaces, and a third host that every byte between them passes
 // through. It keeps what it sees, and tries to be let in.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { deflateSync } from "node:zlib";
 import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ingleProgram } from "../ingle-program.ts";
 import type { HostProcess } from "./host-process.ts";
 import { createNetwork, type Network } from "./namespaces.ts";
 
 const addresses = { server: "10.77.12.1", wire: "10.77.12.2", worker: "10.77.12.3" };
 const port = 50_052;
 const startLimitMs = 60_000;
-const program = path.join(
-  path.dirname(createRequire(import.meta.url).resolve("@ingle/server/package.json")),
-  "bin",
-  "ingle.js",
-);
 /** Passes connections on to the worker, and writes what goes through into a file. */
 const forwarder = `
 const { createServer, connect } = require("node:net");
@@ -53,7 +48,7 @@ afterAll(async () => rm(folder, { recursive: true, force: true }));
 
 function ingle(network: Network, host: keyof typeof addresses, args: string[]): Promise<HostProcess> {
   const env = { PATH: process.env["PATH"], INGLE_HOME: path.join(folder, host) };
-  return network.run(host, process.execPath, [program, ...args], { env });
+  return network.run(host, process.execPath, [ingleProgram, ...args], { env });
 }
 
 it(

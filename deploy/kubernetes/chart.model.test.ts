@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { tinyModel, until } from "@ingle/fixtures";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { ingleProgram } from "../ingle-program.ts";
 import { findHelm, renderChart } from "./helm.ts";
 import { podsOf, type Container } from "./pods.ts";
 
 const helm = await findHelm();
-const program = path.join(import.meta.dirname, "../../packages/server/bin/ingle.js");
 const key = "0123456789abcdef0123456789abcdef";
 /** The file in the cache volume, which the values name. */
 const modelFile = "/models/tiny.gguf";
@@ -65,7 +65,7 @@ function play(container: Container, change: (arg: string) => string = (arg) => a
 }
 
 function start(args: readonly string[], env: Record<string, string> = {}): Played {
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [ingleProgram, ...args], {
     // Kubernetes would set INGLE_PORT so for a Service named ingle, were the pod not told otherwise.
     env: { PATH: process.env["PATH"], INGLE_PORT: "tcp://10.96.0.10:80", ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -5,6 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { ingleProgram } from "../ingle-program.ts";
 import { combinations } from "./combinations.ts";
 import { consistencyProblems } from "./consistency.ts";
 import { examples, manifestOf } from "./examples.ts";
@@ -150,8 +151,9 @@ describe.runIf(helm !== undefined)("the chart", () => {
 
 /** What the program prints. */
 async function said(...args: string[]): Promise<string> {
-  const program = path.join(folder, "../../packages/server/bin/ingle.js");
-  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { timeout: 20_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [ingleProgram, ...args], {
+    timeout: 20_000,
+  });
   return stdout;
 }
 

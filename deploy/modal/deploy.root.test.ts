@@ -2,7 +2,6 @@
 // them: a real model is pulled from a hub on this machine, and a real server answers in a network namespace.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +9,7 @@ import { promisify } from "node:util";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ingleProgram } from "../ingle-program.ts";
 import { imageConfig, readStages } from "../docker/dockerfile.ts";
 import { createNetwork } from "../hosts/namespaces.ts";
 
@@ -26,8 +26,7 @@ let hub: FakeHub;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "ingle-modal-"));
   await mkdir(path.join(folder, "bin"));
-  const server = path.dirname(createRequire(import.meta.url).resolve("@ingle/server/package.json"));
-  await symlink(path.join(server, "bin", "ingle.js"), path.join(folder, "bin", "ingle"));
+  await symlink(ingleProgram, path.join(folder, "bin", "ingle"));
   const weights = await readFile(await tinyModel());
   hub = await FakeHub.start(
     { repo: "LiquidAI/LFM2-8B-A1B", files: { "model.safetensors": Buffer.alloc(100) } },

@@ -117,7 +117,6 @@ export { ChatTemplateOptions, Tokenizer, type EncodeOptions } from "./tokenizer.
 export { Tool } from "./tools.ts";
 export { isReadableByOthers } from "./key-file-rights.ts";
 export type { OfferedDevice } from "./workers/hello.ts";
-export { WorkerAddress, workerPortDefault } from "./workers/worker-address.ts";
 export { WorkerHost, type WorkerEvent, type WorkerHostOptions } from "./workers/worker-host.ts";
 export {
   makeWorkerKey,

@@ -1,4 +1,5 @@
-// The address of a server for programs on this machine. Used by listener.ts and by control/.
+// The addresses of a server: for programs on this machine, and for other machines.
+import { networkInterfaces } from "node:os";
 import type { ServerConfig } from "./config.ts";
 
 /** Such as `http://127.0.0.1:1337`. A host that means "all addresses" is none. */
@@ -6,4 +7,12 @@ export function addressOf({ host, tls }: Pick<ServerConfig, "host" | "tls">, por
   const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
   const scheme = tls === undefined ? "http" : "https";
   return `${scheme}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** The IPv4 addresses by which other machines may know this one; none where it has no network. */
+export function networkAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((entries) => entries ?? [])
+    .filter(({ internal, family }) => !internal && family === "IPv4")
+    .map(({ address }) => address);
 }

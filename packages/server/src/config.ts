@@ -1,5 +1,6 @@
 // What a server is told before it starts, checked once: built-in < variant < environment < flags.
 // resolveConfig() is called by the command line; buildApp() and serve() take its result.
+import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
 import { AllowedHost, everyHost, HostName, isHostName } from "./access/allowed-hosts.ts";
@@ -43,8 +44,10 @@ const KeyDigests = z
   .max(apiKeysMax, `must be at most ${apiKeysMax} keys`)
   .default([]);
 
-/** The engine reads it whole; this tells a slip before anything starts. */
-const workerAddress = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:\d{1,5})?$/i;
+/** The engine reads it; this tells a slip before anything starts. */
+const WorkerAddressText = z
+  .string()
+  .refine((text) => WorkerAddress.safeParse(text).success, "must be host:port, such as 192.168.1.20:50052");
 
 /** A path, or what else names a file or a model. */
 const PathOrName = z.string().min(1, "must not be empty").max(4096, "must be at most 4096 characters");
@@ -98,9 +101,9 @@ export const ServerConfig = z
       rpc: z
         .object({
           workers: z
-            .array(z.string().regex(workerAddress, "must be host:port, such as 192.168.1.20:50052"))
+            .array(WorkerAddressText)
             .min(1, "must name a worker")
-            .max(16, "must be at most 16 workers"),
+            .max(workersMax, `must be at most ${workersMax} workers`),
           /** Of the key that was paired; absent is where `ingle worker --pair` puts it. */
           keyFile: PathOrName.optional(),
         })

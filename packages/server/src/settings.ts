@@ -66,7 +66,8 @@ type Reader = (text: string) => unknown;
 const text: Reader = (value) => value;
 /** Anything that is not a whole number stays a text, which the schema then refuses. */
 export const wholeNumber: Reader = (value) => (/^\d{1,15}$/.test(value) ? Number(value) : value);
-const list: Reader = (value) =>
+/** Entries with commas between them; empty ones are left out. */
+export const list = (value: string): string[] =>
   value
     .split(",")
     .map((entry) => entry.trim())

@@ -4,6 +4,8 @@ import { z } from "zod";
 
 /** The port of ggml's own workers, which people know. */
 export const workerPortDefault = 50_052;
+/** Workers of one model: ggml's own limit. */
+export const workersMax = 16;
 
 const pattern = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]{1,253}))(?::(\d{1,5}))?$/i;
 

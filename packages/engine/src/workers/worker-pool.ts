@@ -3,12 +3,10 @@
 import { z } from "zod";
 import { EngineError } from "../errors.ts";
 import { connectWorker, type ConnectedWorker } from "./connect-worker.ts";
-import { addressText, WorkerAddress } from "./worker-address.ts";
+import { addressText, WorkerAddress, workersMax } from "./worker-address.ts";
 import { readWorkerKey, workerKeyFile } from "./worker-key.ts";
 import type { DeviceInfo } from "../native.ts";
 
-/** ggml's own limit. */
-const workersMax = 16;
 /** Between measuring a model and loading it. */
 const lingerMs = 5_000;
 

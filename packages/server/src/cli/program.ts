@@ -2,6 +2,7 @@
 // version are there at once. Used by main.ts.
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { ServerFlags } from "../config.ts";
+import { list } from "../settings.ts";
 import type { VariantName } from "../variants.ts";
 import type { AppFlags } from "./app-command.ts";
 import type { CommandContext } from "./context.ts";
@@ -249,13 +250,6 @@ function speculation(): Option {
     "--speculation <how>",
     "guess tokens from the text before them: faster where text repeats",
   ).choices(["off", "ngram"]);
-}
-
-function list(text: string): string[] {
-  return text
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "");
 }
 
 function wholeNumber(text: string): number {

@@ -1,7 +1,8 @@
 // `ingle worker`: lends this machine's devices to a server on another one, and pairs the two machines.
-import { networkInterfaces } from "node:os";
 import { text } from "node:stream/consumers";
 import type { WorkerEvent } from "@ingle/engine";
+import { workerPortDefault } from "@ingle/engine/worker-address";
+import { networkAddresses } from "../address.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { CliError, exitCodes, usageError } from "./cli-error.ts";
 import type { CommandContext, Engine } from "./context.ts";
@@ -22,8 +23,6 @@ export interface WorkerFlags {
 /** What the environment gives in the place of `--key-file`; `ingle serve` reads the same one. */
 const keyFileVariable = "INGLE_RPC_KEY_FILE";
 const mebibyte = 1024 ** 2;
-/** ggml's own workers have it, too. */
-const portDefault = 50_052;
 /** ggml takes no more. */
 const threadsMax = 512;
 
@@ -54,7 +53,7 @@ export async function workerCommand(flags: WorkerFlags, context: CommandContext)
 }
 
 async function startHost(
-  { host, port = portDefault, device, memory, threads }: WorkerFlags,
+  { host, port = workerPortDefault, device, memory, threads }: WorkerFlags,
   key: Awaited<ReturnType<Engine["readWorkerKey"]>>,
   { engine, stdout }: CommandContext,
 ) {
@@ -76,13 +75,20 @@ async function startHost(
 
 /** The key of this machine: the one that it has, or a new one. */
 async function makeKey(keyFile: string, engine: Engine): Promise<string> {
+  const present = await presentKey(keyFile, engine);
+  if (present !== undefined) return present.text;
+  const made = engine.makeWorkerKey();
+  await engine.saveWorkerKey(keyFile, made);
+  return made;
+}
+
+/** What the file holds; undefined without a file. */
+async function presentKey(keyFile: string, { EngineError, readWorkerKey }: Engine) {
   try {
-    return (await engine.readWorkerKey(keyFile)).text;
+    return await readWorkerKey(keyFile);
   } catch (error) {
-    if (!engine.EngineError.is(error) || error.details["isMissing"] !== 1) throw error;
-    const made = engine.makeWorkerKey();
-    await engine.saveWorkerKey(keyFile, made);
-    return made;
+    if (EngineError.is(error) && error.details["isMissing"] === 1) return undefined;
+    throw error;
   }
 }
 
@@ -90,21 +96,18 @@ async function makeKey(keyFile: string, engine: Engine): Promise<string> {
 async function takeKey(
   given: string,
   keyFile: string,
-  { engine, stdin, stdout }: CommandContext,
+  { engine: loadEngine, stdin, stdout }: CommandContext,
 ): Promise<number> {
-  const { EngineError, parseWorkerKey, readWorkerKey, saveWorkerKey } = await engine();
+  const engine = await loadEngine();
   const line = given === "-" ? await text(stdin) : given;
-  const { id } = parseWorkerKey(line);
-  const present = await readWorkerKey(keyFile).catch((error: unknown) => {
-    if (EngineError.is(error) && error.details["isMissing"] === 1) return undefined;
-    throw error;
-  });
+  const { id } = engine.parseWorkerKey(line);
+  const present = await presentKey(keyFile, engine);
   if (present !== undefined && present.id !== id) {
     throw new CliError(
       `${keyFile} holds another key, which other machines may share. Remove it first, or name another file with --key-file.`,
     );
   }
-  await saveWorkerKey(keyFile, line);
+  await engine.saveWorkerKey(keyFile, line);
   stdout.write(`The key is in ${keyFile}. Now: ingle serve --rpc <address of the worker>\n`);
   return exitCodes.ok;
 }
@@ -124,10 +127,7 @@ function addressText(host: string | undefined, port: number): string {
 
 /** Those that another machine may know this one by. */
 function ownAddresses(): string[] {
-  const found = Object.values(networkInterfaces())
-    .flatMap((entries) => entries ?? [])
-    .filter(({ internal, family }) => !internal && family === "IPv4")
-    .map(({ address }) => address);
+  const found = networkAddresses();
   return found.length > 0 ? found : ["127.0.0.1"];
 }
 

@@ -3,8 +3,8 @@
 //
 // A stream begins with AllBlocksCleared and everything that there is, numbered from 0. It begins anew when its log has become
 // long, and when a model goes: for the number tells routers that they have missed something, or that this is a new beginning.
-import { networkInterfaces } from "node:os";
 import type { KvBlockFollower, KvBlockReport, Model } from "@ingle/engine";
+import { networkAddresses } from "../address.ts";
 import { ConfigError, type ServerConfig } from "../config.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { TcpEndpoint } from "./endpoint.ts";
@@ -179,6 +179,5 @@ export async function openKvEvents(
 /** Where other machines reach a server on this host, as far as it can be told. */
 function ownAddress(host: string): string {
   if (host !== "0.0.0.0" && host !== "::") return host;
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
+  return networkAddresses()[0] ?? "127.0.0.1";
 }
