@@ -1,6 +1,7 @@
 #include "llama/kv_types.h"
 
 #include "../src/llama-model.h" // no public header has the heads of each layer, nor where a layer lies
+#include "llama/file_error.h"
 #include "llama/model.h"
 
 #include <array>
@@ -66,6 +67,10 @@ base::Result<void> check_blocks(ggml_type type, int64_t head_size) {
                           std::to_string(head_size) +
                           (head_size % 32 == 0 ? ". Take 8 or 4 bits." : ". Leave its KV cache at 16 bits."));
 }
+
+/// The values of one attention head. Published models have up to 576 (multi-head latent attention); a damaged header may claim a
+/// million, and the KV cache takes its memory before llama.cpp compares the sizes.
+constexpr int64_t kHeadSizeMax = 8192;
 
 /// Whether the layer's device attends to such a cache and writes into it; asked with one token over a few cells.
 bool has_kernels(const Layer& layer, KvTypes types) {
@@ -134,6 +139,10 @@ base::Result<KvTypes> kv_types(const Model& model, const std::string& k, const s
     for (const Layer& layer : layers) {
         for (const auto& [type, size] :
              {std::pair(types.k, layer.head_size_k), std::pair(types.v, layer.head_size_v)}) {
+            if (size > kHeadSizeMax) {
+                return std::unexpected(file_error(model.path(), "its header claims attention heads of " +
+                                                                    std::to_string(size) + " values"));
+            }
             if (const base::Result<void> checked = check_blocks(type, size); !checked)
                 return std::unexpected(checked.error());
         }
