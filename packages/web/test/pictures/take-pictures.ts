@@ -17,7 +17,7 @@ const quality = 82;
 
 const { values } = parseArgs({
   options: {
-    out: { type: "string", default: path.join(import.meta.dirname, "../../../../docs/pictures/app") },
+    out: { type: "string", default: path.join(import.meta.dirname, "../../../../docs/images/app") },
     language: { type: "string", default: "en" },
     only: { type: "string" },
   },
