@@ -29,7 +29,7 @@ export type { ImageSource } from "./image-url.ts";
 export { createJobs } from "./jobs.ts";
 export type { Jobs } from "./jobs.ts";
 export { createLibrary, PullStream } from "./library.ts";
-export type { EstimateOptions, Library, LoadOrderOptions, WaitOptions } from "./library.ts";
+export type { EstimateOptions, Library, LoadOptions, WaitOptions } from "./library.ts";
 export { createModels } from "./models.ts";
 export type { Models } from "./models.ts";
 export type { ReplyStream } from "./reply-stream.ts";
@@ -89,7 +89,7 @@ export type {
   PullEvent,
   RecommendedModel,
   RemovedModel,
-  ResponsesAnswer,
+  ResponseObject,
   ResponsesBody,
   ResponsesEvent,
   ServerControl,

@@ -1,7 +1,7 @@
 // `client.library`: lists and manages the models on the server's machine, and finds models on the hub.
 import type {
   FoundRepositories,
-  LoadOrder,
+  LoadRequest,
   ManagedModel,
   ManagedModelList,
   MemoryEstimate,
@@ -27,9 +27,9 @@ export interface WaitOptions extends CallOptions {
  * The settings for loading this model: its context and the bits of its KV cache. They last until a request unloads the model,
  * even if it was evicted and loaded again; missing ones default to the server's settings.
  */
-export interface LoadOrderOptions extends WaitOptions, LoadSettings {}
+export interface LoadOptions extends WaitOptions, LoadSettings {}
 
-type LoadSettings = Pick<LoadOrder, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v">;
+type LoadSettings = Pick<LoadRequest, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v">;
 
 /** The settings to estimate; missing ones default to the server's settings. */
 export interface EstimateOptions extends CallOptions, LoadSettings {}
@@ -50,7 +50,7 @@ export interface Library {
    * Loads a model and resolves once it is in memory, or rejects with the reason it is not; with `invalid_request` also if it
    * is in memory with other settings.
    */
-  load(model: string, options?: LoadOrderOptions): Promise<ManagedModel>;
+  load(model: string, options?: LoadOptions): Promise<ManagedModel>;
   /** The memory that an installed model would need with these settings, and whether it fits. Nothing is loaded. */
   estimate(model: string, options?: EstimateOptions): Promise<MemoryEstimate>;
   /** Pins or unpins a model: a pinned model is neither evicted nor unloaded when idle. */

@@ -1,4 +1,4 @@
-import type { ResponsesAnswer } from "@ingle/protocol";
+import type { ResponseObject } from "@ingle/protocol";
 import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 
 import { events, json, startServer } from "../test/misbehaving-server.ts";
@@ -47,7 +47,7 @@ test("returns a complete response or a stream, by the body's stream field", asyn
   expect(outputText(response)).toBe("Hello");
   expect(server.seen[0]).toMatchObject({ method: "POST", url: "/v1/responses", body: JSON.stringify(body) });
   const { create } = client.responses;
-  expectTypeOf(() => create(body)).returns.resolves.toEqualTypeOf<ResponsesAnswer>();
+  expectTypeOf(() => create(body)).returns.resolves.toEqualTypeOf<ResponseObject>();
   expectTypeOf(() => create({ ...body, stream: true })).returns.resolves.toEqualTypeOf<ResponseStream>();
 });
 

@@ -1,5 +1,5 @@
 // `client.responses`: a response, complete or as a stream of typed events.
-import type { ResponsesAnswer, ResponsesBody, ResponsesEvent } from "@ingle/protocol";
+import type { ResponseObject, ResponsesBody, ResponsesEvent } from "@ingle/protocol";
 
 import { isRecord } from "./response-body.ts";
 import { createReplyOf } from "./create-reply.ts";
@@ -13,7 +13,7 @@ import type { CallOptions, Transport } from "./transport.ts";
  * `response.incomplete`; an error within the stream is thrown as a `StreamError`.
  */
 export class ResponseStream extends ReplyStream<ResponsesEvent> {
-  #response: ResponsesAnswer | undefined;
+  #response: ResponseObject | undefined;
 
   /**
    * The text of the messages, piece by piece.
@@ -29,7 +29,7 @@ export class ResponseStream extends ReplyStream<ResponsesEvent> {
   }
 
   /** The response, in the form that the request has without a stream. */
-  async finalResponse(): Promise<ResponsesAnswer> {
+  async finalResponse(): Promise<ResponseObject> {
     await this.untilWhole();
     if (this.#response === undefined)
       throw new StreamError("the stream has no response", "stream_invalid", null);
@@ -51,7 +51,7 @@ export class ResponseStream extends ReplyStream<ResponsesEvent> {
 }
 
 /** The text of all messages of a response, without the reasoning. */
-export function outputText({ output }: Pick<ResponsesAnswer, "output">): string {
+export function outputText({ output }: Pick<ResponseObject, "output">): string {
   return output
     .flatMap((item) => (item.type === "message" ? item.content : []))
     .map((part) => (part.type === "output_text" ? part.text : ""))
@@ -66,7 +66,7 @@ function isEvent(value: unknown): value is ResponsesEvent {
 /** The server stores no responses: the whole conversation is sent each time. */
 export interface Responses {
   /** A response, complete or as a stream; `outputText()` returns the text of a complete one. */
-  create: CreateReply<ResponsesBody, ResponsesAnswer, ResponseStream>;
+  create: CreateReply<ResponsesBody, ResponseObject, ResponseStream>;
   /** `create` with `stream: true`. */
   stream(
     body: ResponsesBody & { stream?: true | null | undefined },
@@ -74,7 +74,7 @@ export interface Responses {
   ): Promise<ResponseStream>;
 }
 
-function isResponse(value: unknown): value is ResponsesAnswer {
+function isResponse(value: unknown): value is ResponseObject {
   return isRecord(value) && Array.isArray(value["output"]);
 }
 

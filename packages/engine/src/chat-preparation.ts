@@ -6,8 +6,7 @@ import { textOf, type ContentPart, type Message } from "./messages.ts";
 import type { NativeChat, NativeMessage, NativeModelInfo, NativeReply } from "./native.ts";
 import { contentRules } from "./response-format.ts";
 import { keptRules } from "./structured/kept-rules.ts";
-import { eitherRules, wholeGrammarOf } from "./structured/rules.ts";
-import { SchemaError } from "./structured/schema-error.ts";
+import { eitherRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
 import { refuseLostReferences, safeParameters } from "./structured/tool-parameters.ts";
 import {
   callsBegin,

@@ -5,8 +5,7 @@ import { EngineError } from "./errors.ts";
 import { depthOf } from "./structured/json-depth.ts";
 import { jsonObjectRules, schemaRules } from "./structured/json-schema.ts";
 import { keptRules } from "./structured/kept-rules.ts";
-import { wholeGrammarOf } from "./structured/rules.ts";
-import { SchemaError } from "./structured/schema-error.ts";
+import { SchemaError, wholeGrammarOf } from "./structured/rules.ts";
 
 /** UTF-16 units of a grammar or of a schema as JSON. */
 export const formatLengthMax = 256 * 1024;

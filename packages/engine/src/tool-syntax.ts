@@ -6,8 +6,7 @@ import type { NativeReply } from "./native.ts";
 import { space } from "./structured/json-text.ts";
 import { schemaMembers, schemaRule } from "./structured/json-schema.ts";
 import { membersRule } from "./structured/object-members.ts";
-import { literal, repeated, Rules } from "./structured/rules.ts";
-import { SchemaError } from "./structured/schema-error.ts";
+import { literal, repeated, Rules, SchemaError } from "./structured/rules.ts";
 import { isObject } from "./structured/schema-keywords.ts";
 import type { Tool } from "./tools.ts";
 

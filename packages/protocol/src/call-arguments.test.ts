@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MessagesRequest } from "./anthropic/request.ts";
 import { ChatCompletionRequest } from "./chat.ts";
 import { numbersMax, valuesMax } from "./json-shape.ts";
-import { firstProblem } from "./problem.ts";
+import { firstIssue } from "./problem.ts";
 import { ResponsesRequest } from "./responses/request.ts";
 
 const user = { role: "user", content: "Hi" };
@@ -31,7 +31,7 @@ const message = (input: unknown) => ({
 const nested = (depth: number) => `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
 const problemOf = (schema: typeof ChatCompletionRequest | typeof ResponsesRequest, body: object) => {
   const result = schema.safeParse(body);
-  return result.success ? undefined : firstProblem(result.error);
+  return result.success ? undefined : firstIssue(result.error);
 };
 
 describe("the arguments of earlier calls", () => {
@@ -74,7 +74,7 @@ describe("the arguments of earlier calls", () => {
         message: rule,
       });
       const { error } = MessagesRequest.safeParse(message(JSON.parse(nested(depth))));
-      expect(error === undefined ? undefined : firstProblem(error)).toEqual({
+      expect(error === undefined ? undefined : firstIssue(error)).toEqual({
         param: "messages[0].content[0].input",
         message: rule,
       });

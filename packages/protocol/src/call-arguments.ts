@@ -4,7 +4,7 @@
 import { z } from "zod";
 
 import { inBounds } from "./in-bounds.ts";
-import { isProblem, numbersMax, shapeOf, valuesMax } from "./json-shape.ts";
+import { isShapeError, numbersMax, shapeOf, valuesMax } from "./json-shape.ts";
 
 /** Most UTF-16 units of one call's arguments: as many as of one text. */
 const argumentsLengthMax = 8 * 1024 * 1024;
@@ -55,7 +55,7 @@ function areInBounds(messages: readonly unknown[]): boolean {
   let [values, numbers] = [0, 0];
   for (const text of messages.flatMap(argumentTexts)) {
     const shape = shapeOf(encoder.encode(text));
-    if (isProblem(shape)) return false;
+    if (isShapeError(shape)) return false;
     values += shape.values;
     numbers += shape.numbers;
     if (values > valuesMax || numbers > numbersMax) return false;

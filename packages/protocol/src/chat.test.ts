@@ -10,7 +10,7 @@ import {
 } from "./chat.ts";
 import { ignoredFieldsOf, ignoredSampling, ignoredService } from "./ignored.ts";
 import { topLogprobsMax } from "./logprobs.ts";
-import { firstProblem } from "./problem.ts";
+import { firstIssue } from "./problem.ts";
 import { choicesMax, modelLengthMax, userLengthMax } from "./request-fields.ts";
 import { grammarLengthMax } from "./response-format.ts";
 import { repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
@@ -263,7 +263,7 @@ const bad: [field: string, value: unknown][] = [
 test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (field, value) => {
   const error = ChatCompletionRequest.safeParse({ ...minimal, [field]: value }).error!;
   expect(new Set(error.issues.map((issue) => issue.path[0]))).toEqual(new Set([field]));
-  const problem = firstProblem(error);
+  const problem = firstIssue(error);
   expect(problem.param).toMatch(new RegExp(`^${field}(?:[.[]|$)`));
   expect(problem.message).not.toMatch(/^(?:Invalid|Too|Unrecognized)/); // That is how the schema library speaks.
 });
@@ -284,7 +284,7 @@ describe("fields that contradict each other", () => {
   test("a grammar beside a response_format is refused even when the format is plain text", () => {
     const both = { grammar: "root ::= x", response_format: { type: "text" } };
     const error = ChatCompletionRequest.safeParse({ ...minimal, ...both }).error!;
-    expect(firstProblem(error)).toMatchObject({
+    expect(firstIssue(error)).toMatchObject({
       param: "grammar",
       message: expect.stringContaining("exclude each other"),
     });
@@ -340,7 +340,7 @@ test("any JSON value at all either parses or gives a problem that can be told", 
   fc.assert(
     fc.property(fc.jsonValue(), (body) => {
       const { error } = ChatCompletionRequest.safeParse(body);
-      expect(error === undefined || firstProblem(error).message !== "").toBe(true);
+      expect(error === undefined || firstIssue(error).message !== "").toBe(true);
     }),
   );
 });

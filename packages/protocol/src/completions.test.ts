@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { CompletionRequest, completionLogprobsMax } from "./completions.ts";
 import { textLengthMax } from "./messages.ts";
-import { firstProblem } from "./problem.ts";
+import { firstIssue } from "./problem.ts";
 import { CompletionPrompt, completionsMax, promptsOf, tokensMax } from "./prompts.ts";
 import { choicesMax } from "./request-fields.ts";
 
@@ -53,7 +53,7 @@ describe("a prompt", () => {
     ["too many tokens", many(tokensMax + 1, 1)],
   ])("that is %s is refused, with a sentence that says what it must be", (_, prompt) => {
     const { error } = CompletionRequest.safeParse({ ...minimal, prompt });
-    const { message, param } = firstProblem(error!);
+    const { message, param } = firstIssue(error!);
     expect([message, param]).toEqual([
       expect.stringMatching(/^prompt must be/),
       expect.stringMatching(/^prompt/),

@@ -74,8 +74,10 @@ export const ManagedModelList = z
 export type ManagedModelList = z.infer<typeof ManagedModelList>;
 
 /** The body of `POST /api/v1/models/unload`. With `wait: false` the answer comes before it is done. */
-export const ModelOrder = z.looseObject({ model: modelField, wait: flag("wait") }).meta({ id: "ModelOrder" });
-export type ModelOrder = z.infer<typeof ModelOrder>;
+export const UnloadRequest = z
+  .looseObject({ model: modelField, wait: flag("wait") })
+  .meta({ id: "UnloadRequest" });
+export type UnloadRequest = z.infer<typeof UnloadRequest>;
 
 /** Fewest tokens of a context: a chat template alone takes some ten. */
 const contextLengthMin = 16;
@@ -86,9 +88,9 @@ function kvBits(name: string, description: string) {
 }
 
 /** The body of `POST /api/v1/models/load`. What it says of the model holds until an order to unload it. */
-export const LoadOrder = z
+export const LoadRequest = z
   .looseObject({
-    ...ModelOrder.shape,
+    ...UnloadRequest.shape,
     context_length: optionalField(z.int(contextLengthRule).min(contextLengthMin, contextLengthRule), {
       description: "Most tokens of one request, prompt and reply.",
     }),
@@ -96,16 +98,16 @@ export const LoadOrder = z
     kv_bits_k: kvBits("kv_bits_k", "The same for keys alone."),
     kv_bits_v: kvBits("kv_bits_v", "The same for values alone."),
   })
-  .meta({ id: "LoadOrder" });
-export type LoadOrder = z.infer<typeof LoadOrder>;
+  .meta({ id: "LoadRequest" });
+export type LoadRequest = z.infer<typeof LoadRequest>;
 
 const pinnedRule = "pinned must be true or false";
 
 /** The body of `POST /api/v1/models/pin`; the answer is the model. It holds until the server ends. */
-export const PinOrder = z
+export const PinRequest = z
   .looseObject({ model: modelField, pinned: z.boolean(pinnedRule) })
-  .meta({ id: "PinOrder" });
-export type PinOrder = z.infer<typeof PinOrder>;
+  .meta({ id: "PinRequest" });
+export type PinRequest = z.infer<typeof PinRequest>;
 
 /** The answer of `GET /api/v1/state`. */
 export const ServerState = z

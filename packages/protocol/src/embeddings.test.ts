@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
 import { embeddingInputsMax, EmbeddingsRequest, embeddingTokensMax } from "./embeddings.ts";
-import { firstProblem } from "./problem.ts";
+import { firstIssue } from "./problem.ts";
 
 function problemOf(body: object): { message: string; param: string | null } | undefined {
   const { success, error } = EmbeddingsRequest.safeParse({ model: "m", input: "a text", ...body });
-  return success ? undefined : firstProblem(error);
+  return success ? undefined : firstIssue(error);
 }
 
 describe("an embeddings request", () => {

@@ -1,6 +1,6 @@
 // The public names of @ingle/protocol.
 export {
-  AnswerBlock,
+  ContentBlock,
   AnthropicMessage,
   MessageStreamEvent,
   MessageUsage,
@@ -36,14 +36,14 @@ export {
 } from "./embeddings.ts";
 export type { EmbeddingsBody } from "./embeddings.ts";
 export {
-  LoadOrder,
+  LoadRequest,
   ManagedModel,
   ManagedModelList,
   ManagedModelStatus,
   ModelCapability,
   ModelMemory,
-  ModelOrder,
-  PinOrder,
+  UnloadRequest,
+  PinRequest,
   ServerState,
 } from "./control.ts";
 export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
@@ -84,9 +84,9 @@ export {
   searchResultsMax,
   UnaliasRequest,
 } from "./library.ts";
-export { Job, JobKind, JobList, JobOrder, JobRequest, jobsMax, JobStatus } from "./jobs.ts";
+export { Job, JobKind, JobList, JobActionRequest, JobRequest, jobsMax, JobStatus } from "./jobs.ts";
 export {
-  BodiesOrder,
+  KeepBodiesRequest,
   finishedRequestsMax,
   keptBodiesLengthMax,
   keptBodiesMax,
@@ -97,12 +97,12 @@ export {
   LiveRequest,
   LogLine,
   logLinesMax,
-  RequestOrder,
+  CancelRequest,
 } from "./live.ts";
 export { EstimateRequest, Machine, MachineDevice, MemoryEstimate } from "./machine.ts";
 export { ModelEntry, ModelList } from "./models.ts";
-export { firstProblem } from "./problem.ts";
-export type { RequestProblem } from "./problem.ts";
+export { firstIssue } from "./problem.ts";
+export type { RequestIssue } from "./problem.ts";
 export { CompletionPrompt, completionsMax, promptsOf, tokensMax } from "./prompts.ts";
 export { logitBiasMax, repeatLastNMax, stopLengthMax, stopsMax } from "./sampling.ts";
 export type { SamplingRequest } from "./sampling.ts";
@@ -111,7 +111,7 @@ export { ChoiceLogprobs, TokenLogprob, topLogprobsMax } from "./logprobs.ts";
 export { ignoredFieldsOf } from "./ignored.ts";
 export { grammarLengthMax, ResponseFormat } from "./response-format.ts";
 export {
-  ResponsesAnswer,
+  ResponseObject,
   ResponsesOutputItem,
   ResponsesOutputText,
   ResponsesReasoningText,
@@ -143,9 +143,9 @@ export {
   ServerControl,
   ServerKey,
   ServerKeyList,
-  ServerKeyOrder,
+  RevokeKeyRequest,
   ServerKeyRequest,
-  ServerOrder,
+  ServerActionRequest,
   ServerSettings,
   ServerSettingsChange,
   ServerStatus,

@@ -77,7 +77,7 @@ export const JobRequest = z
 export type JobRequest = z.infer<typeof JobRequest>;
 
 /** The body of `POST /api/v1/jobs/pause`, `…/resume` and `…/cancel`; the answer is the job. */
-export const JobOrder = z
+export const JobActionRequest = z
   .looseObject({ id: z.string(idRule).min(1, idRule).max(64, idRule) })
-  .meta({ id: "JobOrder" });
-export type JobOrder = z.infer<typeof JobOrder>;
+  .meta({ id: "JobActionRequest" });
+export type JobActionRequest = z.infer<typeof JobActionRequest>;

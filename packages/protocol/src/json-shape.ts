@@ -20,7 +20,7 @@ export interface JsonShape {
 }
 
 /** A sentence for the sender, where the text has more than may be. */
-export type ShapeProblem = { code: "invalid_request" | "payload_too_large"; message: string };
+export type ShapeError = { code: "invalid_request" | "payload_too_large"; message: string };
 
 const quote = 0x22;
 const minus = 0x2d;
@@ -29,7 +29,7 @@ const [arrayOpen, arrayClose] = [0x5b, 0x5d];
 const [objectOpen, objectClose] = [0x7b, 0x7d];
 
 /** One look at each byte. What is no JSON has a shape, too: whoever parses it says so. */
-export function shapeOf(bytes: Uint8Array): JsonShape | ShapeProblem {
+export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
   const isArray = new Uint8Array(valuesMax + 2);
   let [depth, values, numbers, at] = [0, 0, 0, 0];
   let field: Uint8Array | undefined;
@@ -77,18 +77,18 @@ function nameIn(key: Uint8Array | undefined): string {
   }
 }
 
-export function isProblem(shape: JsonShape | ShapeProblem): shape is ShapeProblem {
+export function isShapeError(shape: JsonShape | ShapeError): shape is ShapeError {
   return "message" in shape;
 }
 
-function tooMany(what: string): ShapeProblem {
+function tooMany(what: string): ShapeError {
   return {
     code: "payload_too_large",
     message: `The body has more than ${what}; send less in one request.`,
   };
 }
 
-function tooDeep(): ShapeProblem {
+function tooDeep(): ShapeError {
   return {
     code: "invalid_request",
     message: `The body has more than ${valuesMax} values, nested deeper than ${depthMax} levels.`,

@@ -112,16 +112,16 @@ export const LiveEvent = z
 export type LiveEvent = z.infer<typeof LiveEvent>;
 
 /** The body of `POST /api/v1/requests/cancel`; the answer is the request, which has ended. */
-export const RequestOrder = z
+export const CancelRequest = z
   .looseObject({ id: z.string(requestIdRule).min(1, requestIdRule).max(requestIdLengthMax, requestIdRule) })
-  .meta({ id: "RequestOrder" });
-export type RequestOrder = z.infer<typeof RequestOrder>;
+  .meta({ id: "CancelRequest" });
+export type CancelRequest = z.infer<typeof CancelRequest>;
 
 /** The body of `POST /api/v1/requests/bodies`: whether bodies are kept, in memory alone. Off forgets those that are there. */
-export const BodiesOrder = z
+export const KeepBodiesRequest = z
   .looseObject({ keep: z.boolean("keep must be true or false") })
-  .meta({ id: "BodiesOrder" });
-export type BodiesOrder = z.infer<typeof BodiesOrder>;
+  .meta({ id: "KeepBodiesRequest" });
+export type KeepBodiesRequest = z.infer<typeof KeepBodiesRequest>;
 
 /** Its answer. */
 export const KeptBodies = z

@@ -1,6 +1,6 @@
 // What a server runs on, and what a model would take of it: GET /api/v1/machine and POST /api/v1/models/estimate.
 import { z } from "zod";
-import { LoadOrder } from "./control.ts";
+import { LoadRequest } from "./control.ts";
 import { KvBits } from "./kv-bits.ts";
 
 export const MachineDevice = z
@@ -32,7 +32,7 @@ export const Machine = z
 export type Machine = z.infer<typeof Machine>;
 
 /** The body of `POST /api/v1/models/estimate`: a model as `load` would be told of it. Nothing is loaded. */
-export const EstimateRequest = z.looseObject({ ...LoadOrder.shape }).meta({ id: "EstimateRequest" });
+export const EstimateRequest = z.looseObject({ ...LoadRequest.shape }).meta({ id: "EstimateRequest" });
 export type EstimateRequest = z.infer<typeof EstimateRequest>;
 
 /** What loading an installed model with these settings would take. */

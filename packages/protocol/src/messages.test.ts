@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { ChatCompletionRequest } from "./chat.ts";
 import { ChatMessages, messagesMax, partsMax, partsOfAllMax } from "./messages.ts";
-import { firstProblem } from "./problem.ts";
+import { firstIssue } from "./problem.ts";
 
 const textPart = fc.record({ type: fc.constant("text"), text: fc.string() });
 const imagePart = fc.record({
@@ -37,7 +37,7 @@ const message = fc.oneof(
 
 function problemOf(...messages: unknown[]): { message: string; param: string | null } | undefined {
   const result = ChatCompletionRequest.safeParse({ model: "tiny", messages });
-  return result.success ? undefined : firstProblem(result.error);
+  return result.success ? undefined : firstIssue(result.error);
 }
 
 test("any conversation of known roles, texts, images and tool calls passes", () => {

@@ -4,7 +4,7 @@ import type { z } from "zod";
 type Issue = z.core.$ZodIssue;
 
 /** What a request got wrong: a sentence, and the field in the form `messages[0].content`; `null` is the body itself. */
-export interface RequestProblem {
+export interface RequestIssue {
   message: string;
   param: string | null;
 }
@@ -13,7 +13,7 @@ export interface RequestProblem {
  * The first problem of a failed parse, as deep as it can be told: inside a union (a message's content is a string or an
  * array of parts) it is the problem of the form that the sender evidently meant.
  */
-export function firstProblem(error: z.ZodError): RequestProblem {
+export function firstIssue(error: z.ZodError): RequestIssue {
   const [first] = error.issues;
   if (first === undefined) return { message: "the request is invalid", param: null };
   const { path, message } = deepest(first, []);

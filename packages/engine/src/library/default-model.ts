@@ -62,7 +62,7 @@ export async function defaultModel(options: DefaultModelOptions = {}): Promise<D
   const { found, lost } = await ownModel(options);
   if (found !== undefined) {
     const { model, reason } = found;
-    return { reason, lost, located: { kind: "here", id: model.id, path: model.path, isListed: true } };
+    return { reason, lost, located: { kind: "file", id: model.id, path: model.path, isListed: true } };
   }
   const fromHub = await modelOfHub(options);
   if ("located" in fromHub) return { reason: "recommended", lost, ...fromHub };

@@ -43,7 +43,7 @@ export interface FetchOptions extends LibraryOptions {
 export async function fetchModel(located: LocatedModel, options: FetchOptions = {}): Promise<string> {
   options.signal?.throwIfAborted();
   switch (located.kind) {
-    case "here":
+    case "file":
       return located.path;
     case "hub": {
       const { downloadFromHub } = await import("./hub/hub-source.ts");

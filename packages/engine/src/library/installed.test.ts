@@ -56,7 +56,7 @@ describe("models of other programs", () => {
       sizeBytes: gguf.length,
     });
     const located = await locateModel("acme/tiny-GGUF", { env });
-    expect(located).toMatchObject({ kind: "here", path: path.join(snapshots, commit, "tiny-Q4_K_M.gguf") });
+    expect(located).toMatchObject({ kind: "file", path: path.join(snapshots, commit, "tiny-Q4_K_M.gguf") });
   });
 
   test("are found in LM Studio's and llama.cpp's folders", async () => {
@@ -98,14 +98,14 @@ describe("Ingle's folder", () => {
     expect(await ids()).toEqual([]);
     await truncate(file, starterModel.sizeBytes); // a sparse file of the right size
     expect(await ids()).toEqual([starterModel.id]);
-    expect(await locateModel(starterModel.id, { env })).toMatchObject({ kind: "here", path: file });
+    expect(await locateModel(starterModel.id, { env })).toMatchObject({ kind: "file", path: file });
   });
 });
 
 describe("a path", () => {
   test("of a file is that file, under its name without .gguf", async () => {
     const file = await place("Some Model.Q4_K_M.gguf");
-    const expected = { kind: "here", id: "Some Model.Q4_K_M", path: file, isListed: false };
+    const expected = { kind: "file", id: "Some Model.Q4_K_M", path: file, isListed: false };
     expect(await locateModel(file, { env })).toEqual(expected);
     expect(await locateModel("./Some Model.Q4_K_M.gguf", { env, cwd: user })).toEqual(expected);
   });

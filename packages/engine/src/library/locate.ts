@@ -20,7 +20,7 @@ import { starterModel } from "./starter.ts";
 /** A model and its source. `id` is its name in requests. */
 export type LocatedModel =
   /** A file on this machine. `isListed`: whether it is in the library under this id. */
-  | { kind: "here"; id: string; path: string; isListed: boolean }
+  | { kind: "file"; id: string; path: string; isListed: boolean }
   /** A folder on this machine in MLX's format, to be converted to GGUF unless it already was. */
   | { kind: "mlx"; id: string; folder: string }
   /** A repository of the hub in MLX's format. */
@@ -85,7 +85,7 @@ async function locateParts(folder: string, name: string): Promise<LocatedModel> 
       throw missing(`${name} is a part of a split model, but ${path.join(folder, part)} is missing.`);
   }
   const id = path.parse(first).name.replace(names.length > 1 ? /-\d{5}-of-\d{5}$/ : "", "");
-  return { kind: "here", id, path: path.join(folder, first), isListed: false };
+  return { kind: "file", id, path: path.join(folder, first), isListed: false };
 }
 
 async function locateInFolder(folder: string, { env }: LibraryOptions): Promise<LocatedModel> {
@@ -98,7 +98,7 @@ async function locateInFolder(folder: string, { env }: LibraryOptions): Promise<
     throw new EngineError("invalid_request", `${folder} has several models: ${names}. Give the path of one.`);
   }
   return {
-    kind: "here",
+    kind: "file",
     id: first.stem,
     path: path.join(folder, first.files[0]?.path ?? ""),
     isListed: false,
@@ -110,7 +110,7 @@ async function locateOnHub(
   options: LibraryOptions,
 ): Promise<LocatedModel> {
   const here = installedOf(spec, await listModels(options), memoryOf(options));
-  if (here !== undefined) return { kind: "here", id: here.id, path: here.path, isListed: true };
+  if (here !== undefined) return { kind: "file", id: here.id, path: here.path, isListed: true };
   if (mustStayOffline(options))
     throw offline(spec.choice === undefined ? spec.repo : `${spec.repo}:${spec.choice}`);
   using http = new HubHttp(hubSettings(options.env ?? process.env));
@@ -215,7 +215,7 @@ async function locatePackage(
 ): Promise<LocatedModel> {
   const id = `npm:${name}@${version}`;
   const here = (await listModels(options)).find((model) => model.id === id);
-  if (here !== undefined) return { kind: "here", id, path: here.path, isListed: true };
+  if (here !== undefined) return { kind: "file", id, path: here.path, isListed: true };
   if (mustStayOffline(options)) throw offline(id);
   const { describePackage } = await import("./npm-package.ts");
   return { kind: "npm", id, model: await describePackage({ name, version }, options) };
@@ -225,7 +225,7 @@ async function locatePackage(
 async function locateByName(name: string, options: LibraryOptions): Promise<LocatedModel> {
   const models = await listModels(options);
   const here = models.find(({ id }) => id === name) ?? models.find(({ aliases }) => aliases.includes(name));
-  if (here !== undefined) return { kind: "here", id: here.id, path: here.path, isListed: true };
+  if (here !== undefined) return { kind: "file", id: here.id, path: here.path, isListed: true };
   if (name === starterModel.id) {
     if (mustStayOffline(options)) throw offline(name);
     return { kind: "npm", id: name, model: starterModel };

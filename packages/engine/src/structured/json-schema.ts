@@ -16,8 +16,7 @@ import {
 import { integersWithin, numbersWithin } from "./number-range.ts";
 import { jsonMembers, membersRule, type Member } from "./object-members.ts";
 import { stringMatching } from "./pattern.ts";
-import { literal, repeated, Rules } from "./rules.ts";
-import { SchemaError } from "./schema-error.ts";
+import { literal, repeated, Rules, SchemaError } from "./rules.ts";
 import {
   cannotEnforce,
   countOf,

@@ -2,8 +2,7 @@
 // backreferences.
 import { complement, inJsonString, setOf, type CharacterSet, type Range } from "./character-set.ts";
 import { character } from "./json-text.ts";
-import { repeated, type Rules } from "./rules.ts";
-import { SchemaError } from "./schema-error.ts";
+import { repeated, type Rules, SchemaError } from "./rules.ts";
 
 /** In UTF-16 units. */
 export const patternLengthMax = 2_000;

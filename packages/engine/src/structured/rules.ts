@@ -1,5 +1,17 @@
 // Collects the rules of a GBNF grammar under unique names, and limits the work on them.
-import { SchemaError } from "./schema-error.ts";
+
+/** Why a schema cannot be converted to a grammar. `cannot_enforce`: it is valid, but a grammar cannot enforce a part of it. */
+export type SchemaErrorKind = "wrong" | "cannot_enforce";
+
+export class SchemaError extends Error {
+  override readonly name = "SchemaError";
+  readonly kind: SchemaErrorKind;
+
+  constructor(kind: SchemaErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
 
 /** The prefix of rule names, so that they do not clash with those of a surrounding grammar. */
 const defaultPrefix = "ingle-";

@@ -1,7 +1,7 @@
 // The cost of schemas: they come from untrusted clients, and all requests wait while a grammar is written.
 import { describe, expect, it } from "vitest";
 import { schemaRules } from "./json-schema.ts";
-import { SchemaError } from "./schema-error.ts";
+import { SchemaError } from "./rules.ts";
 
 /**
  * Processor time of one conversion. On an idle machine it is some 20 ms; while others compute on the same cores, a few times

@@ -1,7 +1,6 @@
 // Reads, checks and merges the keywords of a JSON schema.
 import type { Bound } from "./number-range.ts";
-import type { Rules } from "./rules.ts";
-import { SchemaError } from "./schema-error.ts";
+import { type Rules, SchemaError } from "./rules.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 

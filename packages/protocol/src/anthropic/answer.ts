@@ -33,10 +33,10 @@ const ToolUseBlock = z.object({
 });
 
 /** A piece of a reply of one kind. */
-export const AnswerBlock = z
+export const ContentBlock = z
   .discriminatedUnion("type", [TextBlock, ThinkingBlock, ToolUseBlock])
-  .meta({ id: "AnswerBlock" });
-export type AnswerBlock = z.infer<typeof AnswerBlock>;
+  .meta({ id: "ContentBlock" });
+export type ContentBlock = z.infer<typeof ContentBlock>;
 
 /** The whole reply, when `stream` is not true. */
 export const AnthropicMessage = z
@@ -45,7 +45,7 @@ export const AnthropicMessage = z
     type: z.literal("message"),
     role: z.literal("assistant"),
     model: z.string(),
-    content: z.array(AnswerBlock),
+    content: z.array(ContentBlock),
     stop_reason: StopReason,
     stop_sequence: z.string().nullable(),
     usage: MessageUsage,
@@ -66,7 +66,7 @@ export const MessageStreamEvent = z
   .discriminatedUnion("type", [
     /** The message as it begins: without content, and with the prompt's tokens as far as they are known. */
     z.object({ type: z.literal("message_start"), message: AnthropicMessage }),
-    z.object({ type: z.literal("content_block_start"), index: z.int(), content_block: AnswerBlock }),
+    z.object({ type: z.literal("content_block_start"), index: z.int(), content_block: ContentBlock }),
     z.object({ type: z.literal("content_block_delta"), index: z.int(), delta: ContentDelta }),
     z.object({ type: z.literal("content_block_stop"), index: z.int() }),
     z.object({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { userLengthMax } from "../request-fields.ts";
-import { firstProblem } from "../problem.ts";
+import { firstIssue } from "../problem.ts";
 import { stopsMax } from "../sampling.ts";
 import { CountTokensRequest, MessagesRequest } from "./request.ts";
 
@@ -20,7 +20,7 @@ function problemOf(
   request: typeof MessagesRequest | typeof CountTokensRequest = MessagesRequest,
 ) {
   const result = request.safeParse({ ...minimal, ...body });
-  return result.success ? undefined : firstProblem(result.error);
+  return result.success ? undefined : firstIssue(result.error);
 }
 
 describe("a messages request", () => {

@@ -95,7 +95,7 @@ const tool = z.object({
 });
 
 /** The whole reply, when `stream` is not true; in a stream, the reply so far. */
-export const ResponsesAnswer = z
+export const ResponseObject = z
   .object({
     id: z.string().meta({ description: "resp_…" }),
     object: z.literal("response"),
@@ -127,5 +127,5 @@ export const ResponsesAnswer = z
     background: z.literal(false),
     previous_response_id: z.null(),
   })
-  .meta({ id: "ResponsesAnswer" });
-export type ResponsesAnswer = z.infer<typeof ResponsesAnswer>;
+  .meta({ id: "ResponseObject" });
+export type ResponseObject = z.infer<typeof ResponseObject>;

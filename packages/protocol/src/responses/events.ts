@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ErrorBody } from "../errors.ts";
 import { TokenLogprob } from "../logprobs.ts";
 import {
-  ResponsesAnswer,
+  ResponseObject,
   ResponsesOutputItem,
   ResponsesOutputText,
   ResponsesReasoningText,
@@ -17,7 +17,7 @@ const inItem = { sequence_number, item_id: z.string(), output_index };
 const inPart = { ...inItem, content_index: z.int() };
 
 /** With the reply as it is then. */
-const ofAnswer = { sequence_number, response: ResponsesAnswer };
+const ofAnswer = { sequence_number, response: ResponseObject };
 const ofItem = { sequence_number, output_index, item: ResponsesOutputItem };
 const ofPart = {
   ...inPart,

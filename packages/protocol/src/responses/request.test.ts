@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { messagesMax, nameLengthMax, partsMax, partsOfAllMax } from "../messages.ts";
-import { firstProblem } from "../problem.ts";
+import { firstIssue } from "../problem.ts";
 import { userLengthMax } from "../request-fields.ts";
 import { toolsMax } from "../tools.ts";
-import { ResponsesAnswer } from "./answer.ts";
+import { ResponseObject } from "./answer.ts";
 import { ResponsesEvent } from "./events.ts";
 import { includeMax, metadataMax, metadataNameMax, metadataValueMax, ResponsesRequest } from "./request.ts";
 
@@ -16,7 +16,7 @@ const format = { type: "json_object" };
 
 function problemOf(body: object): { message: string; param: string | null } | undefined {
   const { error } = ResponsesRequest.safeParse({ ...minimal, ...body });
-  return error && firstProblem(error);
+  return error && firstIssue(error);
 }
 
 const text = { type: "input_text", text: "Hi" };
@@ -228,7 +228,7 @@ test("any JSON value at all either parses or gives a problem that can be told", 
     fc.property(fc.jsonValue(), fc.jsonValue(), (body, input) => {
       for (const each of [body, { ...minimal, input }, { ...minimal, input: [input] }]) {
         const { error } = ResponsesRequest.safeParse(each);
-        expect(error === undefined || firstProblem(error).message !== "").toBe(true);
+        expect(error === undefined || firstIssue(error).message !== "").toBe(true);
       }
     }),
   );
@@ -237,6 +237,6 @@ test("any JSON value at all either parses or gives a problem that can be told", 
 test("requests, answers and events can be described as JSON Schema", () => {
   const request = z.toJSONSchema(ResponsesRequest, { io: "input" });
   expect(request.$defs?.["ResponsesRequest"]).toMatchObject({ type: "object", required: ["input"] });
-  expect(z.toJSONSchema(ResponsesAnswer).$defs).toHaveProperty("ResponsesOutputItem");
-  expect(z.toJSONSchema(ResponsesEvent).$defs).toHaveProperty("ResponsesAnswer");
+  expect(z.toJSONSchema(ResponseObject).$defs).toHaveProperty("ResponsesOutputItem");
+  expect(z.toJSONSchema(ResponsesEvent).$defs).toHaveProperty("ResponseObject");
 });

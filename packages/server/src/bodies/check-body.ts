@@ -1,10 +1,10 @@
 // A body's bytes become the checked request of its schema, or what is wrong with them. Done in place for small bodies and by a
 // thread of its own for others (body-workers.ts).
 import { isAscii, isUtf8 } from "node:buffer";
-import { firstProblem, type WireErrorCode } from "@ingle/protocol";
+import { firstIssue, type WireErrorCode } from "@ingle/protocol";
 import { safeParse } from "secure-json-parse";
 import { z } from "zod";
-import { depthMax, isProblem, shapeOf, type JsonShape } from "@ingle/protocol/json-shape";
+import { depthMax, isShapeError, shapeOf, type JsonShape } from "@ingle/protocol/json-shape";
 
 /** Why a body is refused, in a form that crosses threads. */
 export interface Refusal {
@@ -25,7 +25,7 @@ export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): Checked
   if (bytes.length === 0) return refused("invalid_json", "The body is empty; send a JSON object.");
   if (!isUtf8(bytes)) return refused("invalid_request", "The body is not valid UTF-8; encode its text anew.");
   const shape = shapeOf(bytes);
-  if (isProblem(shape)) return refused(shape.code, shape.message);
+  if (isShapeError(shape)) return refused(shape.code, shape.message);
   const text = bytes.toString("utf8");
   const value: unknown = safeParse(text);
   if (value === undefined) return refused("invalid_json", "The body is not valid JSON.");
@@ -44,7 +44,7 @@ export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): Checked
 export function checkValue(value: unknown, schema: z.ZodType, held = 0): CheckedBody {
   const result = schema.safeParse(knownFields(value, schema));
   if (result.success) return { value: result.data, heldBytes: held };
-  const { message, param } = firstProblem(result.error);
+  const { message, param } = firstIssue(result.error);
   return { refusal: { code: "invalid_request", message, param: param ?? undefined } };
 }
 

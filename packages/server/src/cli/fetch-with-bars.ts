@@ -48,7 +48,7 @@ export async function fetchWithBars(
 function titleOf(located: LocatedModel): string {
   if (located.kind === "hub") return `${located.id} (${formatBytes(located.found.group.sizeBytes)})`;
   if (located.kind === "mlx-hub") return `${located.id} (${formatBytes(located.found.sizeBytes)})`;
-  if (located.kind === "here" || located.kind === "mlx") return located.id;
+  if (located.kind === "file" || located.kind === "mlx") return located.id;
   const { title, license } = located.model;
   return license === undefined ? title : `${title} (${license})`;
 }

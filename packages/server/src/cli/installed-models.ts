@@ -28,7 +28,7 @@ export function installedModels(
     } = engineSettings();
     const { id, path, aliases, format, lastUsedAt } = installed;
     const about = aboutInstalled(installed);
-    const located = { kind: "here", id, path, isListed: true } as const;
+    const located = { kind: "file", id, path, isListed: true } as const;
     const withContext = (contextLength: number | undefined): LocatedKnownModel =>
       knownModel(located, context, {
         engine: { ...settings, contextLength },

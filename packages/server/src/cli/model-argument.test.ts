@@ -28,14 +28,14 @@ describe("--model", () => {
     };
     const { context, err } = testWorld({ engine: { ...engine, locateModel }, env: { HF_TOKEN: "x" } });
     const choice = await chooseModel({ model: mine, offline: true }, context);
-    expect(choice).toEqual({ kind: "here", id: "mine", path: mine, isListed: false });
+    expect(choice).toEqual({ kind: "file", id: "mine", path: mine, isListed: false });
     expect(asked).toEqual([mine, true, { HF_TOKEN: "x" }]);
     expect(err()).toBe("");
   });
 });
 
 describe("without --model", () => {
-  const located = { kind: "here", id: "it", path: "/models/it.gguf", isListed: true } as const;
+  const located = { kind: "file", id: "it", path: "/models/it.gguf", isListed: true } as const;
   const repo = "LiquidAI/LFM2-1.2B-GGUF";
   const insteadOf = (
     passedOver: Extract<DefaultModel, { reason: "starter" }>["insteadOf"],
@@ -107,7 +107,7 @@ describe("without --model", () => {
     await importModels(mine, { env });
     await noteUse("mine", { env });
     const asked = hub.requests.length;
-    expect((await choose(true)).located).toMatchObject({ kind: "here", id: "mine", path: mine });
+    expect((await choose(true)).located).toMatchObject({ kind: "file", id: "mine", path: mine });
     expect((await choose(false)).said).toContain("using mine, which you used last.");
     expect(hub.requests.length).toBe(asked);
   });

@@ -85,7 +85,7 @@ describe("openModel", () => {
     const { context } = testWorld({ engine: { ...engine, load } });
     const fractions: number[] = [];
     const options = { engine: { contextLength: 512, threads: 3 }, signal: controller.signal };
-    const choice = { kind: "here", id: "mine", path: "/models/mine.gguf", isListed: false } as const;
+    const choice = { kind: "file", id: "mine", path: "/models/mine.gguf", isListed: false } as const;
     await using _loaded = await openModel(choice, context, {
       ...options,
       onProgress: (done) => fractions.push(done),
@@ -99,7 +99,7 @@ describe("openModel", () => {
 
 describe("a model for the registry", () => {
   const installed = { path: "/models/tiny-vl.gguf", projector: "/models/mmproj-tiny-vl.gguf" };
-  const located = { kind: "here", id: "acme/tiny-VL-GGUF", path: installed.path, isListed: false } as const;
+  const located = { kind: "file", id: "acme/tiny-VL-GGUF", path: installed.path, isListed: false } as const;
   const { signal } = new AbortController();
 
   it("reads no images where the projector beside it is another model's", async () => {

@@ -54,8 +54,8 @@ async function forecast(
 ): Promise<MemoryForecast> {
   const { EngineError, forecastMemory, listModels } = await context.engine();
   const { env } = context;
-  const listed = located.kind === "here" ? undefined : await listModels({ env });
-  const file = located.kind === "here" ? located.path : listed?.find(({ id }) => id === located.id)?.path;
+  const listed = located.kind === "file" ? undefined : await listModels({ env });
+  const file = located.kind === "file" ? located.path : listed?.find(({ id }) => id === located.id)?.path;
   if (file === undefined)
     throw new EngineError("model_not_found", `${located.id} is not on this machine yet: fetch it first.`);
   const engine = await withProjector(file, context, options);
@@ -97,7 +97,7 @@ async function prepareModel(
   const signal = untilShutdown(context, options.signal);
   const { EngineError, buildInfo, fitModel, load, modelTraits, noteUse } = await context.engine();
   // Without the native engine a download would be for nothing: this says so first.
-  if (located.kind !== "here") await buildInfo();
+  if (located.kind !== "file") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
   const { budget, engine: asked } = options;
   const engine = {
@@ -138,7 +138,7 @@ async function prepareModel(
         context.stderr.write(`${located.id} reads no images: ${error.message}\n`);
         return await read({ ...loadOptions, mmproj: undefined }, onProgress);
       });
-      if (located.kind === "here" && !located.isListed) return loaded;
+      if (located.kind === "file" && !located.isListed) return loaded;
       try {
         await noteUse(located.id, { env: context.env });
         return loaded;

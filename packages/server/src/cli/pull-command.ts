@@ -16,7 +16,7 @@ export async function pullCommand(model: string, flags: PullFlags, context: Comm
   if (parseModelSpec(model).kind === "file")
     throw usageError(`${model} is on this machine: \`ingle import\` registers it.`);
   const located = await chooseModel({ model, offline }, context);
-  if (located.kind === "here") stderr.write(`${located.id} is there already.\n`);
+  if (located.kind === "file") stderr.write(`${located.id} is there already.\n`);
   if (located.kind === "hub") stderr.write(await describe(located, context));
   const file = await fetchWithBars(located, context, {
     offline,

@@ -17,7 +17,7 @@ const rules = [
 
 const SettingsFile = z.object({
   version: z.literal(1),
-  settings: ServerSettings.refine((settings) => firstProblem(settings) === undefined),
+  settings: ServerSettings.refine((settings) => firstIssue(settings) === undefined),
 });
 type SettingsFile = z.infer<typeof SettingsFile>;
 
@@ -75,13 +75,13 @@ export function settingsAfter(settings: ServerSettings, change: ServerSettingsCh
   const isPortUsual = settings.port === variants[settings.variant].port;
   if (change.variant !== undefined && change.port === undefined && isPortUsual)
     after.port = variants[after.variant].port;
-  const problem = firstProblem(after);
+  const problem = firstIssue(after);
   if (problem === undefined) return after;
   const { param, why } = problem;
   throw new WireError("invalid_request", `${param} ${why}`, { param });
 }
 
-function firstProblem(settings: ServerSettings): { param: string; why: string } | undefined {
+function firstIssue(settings: ServerSettings): { param: string; why: string } | undefined {
   for (const [param, rule] of rules) {
     const checked = rule.safeParse(settings[param]);
     if (!checked.success) return { param, why: checked.error.issues[0]?.message ?? "cannot be used" };

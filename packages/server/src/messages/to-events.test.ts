@@ -1,6 +1,6 @@
 import type { ToolCall } from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
-import { AnthropicMessage, MessageStreamEvent, type AnswerBlock } from "@ingle/protocol";
+import { AnthropicMessage, MessageStreamEvent, type ContentBlock } from "@ingle/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toEvents } from "./to-events.ts";
@@ -44,8 +44,8 @@ const shapes = (events: MessageStreamEvent[]) =>
   });
 
 /** Puts the blocks together as a client does. */
-function assembled(events: MessageStreamEvent[]): AnswerBlock[] {
-  const blocks: AnswerBlock[] = [];
+function assembled(events: MessageStreamEvent[]): ContentBlock[] {
+  const blocks: ContentBlock[] = [];
   const inputs = new Map<number, string>();
   for (const event of events) {
     if (event.type === "content_block_start") blocks[event.index] = { ...event.content_block };

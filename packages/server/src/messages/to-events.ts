@@ -6,7 +6,7 @@
 //
 // What has to be said on the way from one state to the next is said by one function, `move`.
 import type { Generation, GenerationChunk, GenerationResult, ToolCallDelta } from "@ingle/engine";
-import type { AnswerBlock, AnthropicMessage, ContentDelta, MessageStreamEvent } from "@ingle/protocol";
+import type { ContentBlock, AnthropicMessage, ContentDelta, MessageStreamEvent } from "@ingle/protocol";
 import { namedEvent } from "../answering/sse.ts";
 import { begunMessage, toMessageUsage, toStop, type MessageHead } from "./to-message.ts";
 
@@ -49,7 +49,7 @@ function messageWriter(begin: () => AnthropicMessage) {
   });
 
   /** Into a block's state with the block as it begins. */
-  const move = (next: State, block?: AnswerBlock): MessageStreamEvent[] => {
+  const move = (next: State, block?: ContentBlock): MessageStreamEvent[] => {
     const events: MessageStreamEvent[] = [];
     if (state.kind === "over") throw new Error("A message that is over cannot go on.");
     if (state.kind === "before") events.push({ type: "message_start", message: begin() });

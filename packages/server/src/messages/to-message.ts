@@ -1,7 +1,7 @@
 // The answer in one piece, in Anthropic's shape, and the parts of it that its events share. Used by routes/messages.ts and
 // to-events.ts.
 import type { FinishReason, GenerationResult, ToolCall } from "@ingle/engine";
-import type { AnswerBlock, AnthropicMessage, MessageUsage, StopReason } from "@ingle/protocol";
+import type { ContentBlock, AnthropicMessage, MessageUsage, StopReason } from "@ingle/protocol";
 import { readCallArguments } from "../answering/call-arguments.ts";
 
 /** What is known of an answer before it begins. */
@@ -56,7 +56,7 @@ function usageOf(usage: {
   };
 }
 
-function toBlocks({ reasoning, text, toolCalls }: GenerationResult): AnswerBlock[] {
+function toBlocks({ reasoning, text, toolCalls }: GenerationResult): ContentBlock[] {
   return [
     ...(reasoning === "" ? [] : [{ type: "thinking" as const, thinking: reasoning, signature: "" }]),
     ...(text === "" ? [] : [{ type: "text" as const, text }]),
@@ -65,7 +65,7 @@ function toBlocks({ reasoning, text, toolCalls }: GenerationResult): AnswerBlock
 }
 
 /** A call that a limit has cut has no input yet, and nobody should run it. */
-function toToolUse({ id, name, arguments: text }: ToolCall): AnswerBlock[] {
+function toToolUse({ id, name, arguments: text }: ToolCall): ContentBlock[] {
   const input = readCallArguments(text);
   return input === undefined ? [] : [{ type: "tool_use", id, name, input }];
 }

@@ -1,6 +1,6 @@
 // What an order to load a model may say of how it is loaded; what it does not say is as the server was told. Used by
 // model-slot.ts, by those who make models for the registry, and by routes/control.ts.
-import type { KvBits, LoadOrder } from "@ingle/protocol";
+import type { KvBits, LoadRequest } from "@ingle/protocol";
 
 /** What is absent was not said, or is not known. */
 export interface LoadSettings {
@@ -15,7 +15,7 @@ export interface LoadSettings {
 const kvBitsDefault: KvBits = 16;
 
 /** Those that an order has; undefined where it has none. */
-export function settingsOf(order: LoadOrder): LoadSettings | undefined {
+export function settingsOf(order: LoadRequest): LoadSettings | undefined {
   const { context_length: contextLength, kv_bits, kv_bits_k = kv_bits, kv_bits_v = kv_bits } = order;
   if (contextLength === undefined && kv_bits_k === undefined && kv_bits_v === undefined) return undefined;
   return { contextLength, kvBitsK: kv_bits_k, kvBitsV: kv_bits_v };

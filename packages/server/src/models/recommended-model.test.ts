@@ -33,7 +33,7 @@ describe("the recommended model", () => {
   });
 
   it("is the one that was used last, with nothing to fetch", () => {
-    const located = { kind: "here" as const, id: "mine", path: "mine.gguf", isListed: true };
+    const located = { kind: "file" as const, id: "mine", path: "mine.gguf", isListed: true };
     expect(toRecommendedModel({ reason: "used-last", lost: [], located })).toEqual({
       model: "mine",
       installed: true,

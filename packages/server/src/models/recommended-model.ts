@@ -13,7 +13,7 @@ export function toRecommendedModel(chosen: DefaultModel): RecommendedModel {
   const { located } = chosen;
   return {
     model: located.id,
-    installed: located.kind === "here",
+    installed: located.kind === "file",
     size_bytes: downloadBytes(located),
     license: licenseOf(located),
     reason: reasons[chosen.reason],
@@ -29,7 +29,7 @@ function downloadBytes(located: LocatedModel): number | null {
     }
     case "npm":
       return located.model.source.parts.reduce((sum, part) => sum + part.tarballBytes, 0);
-    case "here":
+    case "file":
     case "mlx":
     case "mlx-hub":
       return null;

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { gather } from "../bodies/body-pieces.ts";
 import { BodyWorkers } from "../bodies/body-workers.ts";
 import { checkBody, type CheckedBody } from "../bodies/check-body.ts";
-import { isProblem, shapeOf } from "@ingle/protocol/json-shape";
+import { isShapeError, shapeOf } from "@ingle/protocol/json-shape";
 import { WireError } from "../wire-error.ts";
 
 /** Largest body that is looked at in place: its bytes alone take less than a millisecond. */
@@ -52,7 +52,8 @@ async function check(
   if (length <= bytesInPlaceMax) {
     const bytes = Buffer.concat(pieces);
     const shape = shapeOf(bytes);
-    if (isProblem(shape) || shape.values + shape.numbers <= valuesInPlaceMax) return checkBody(bytes, schema);
+    if (isShapeError(shape) || shape.values + shape.numbers <= valuesInPlaceMax)
+      return checkBody(bytes, schema);
   }
   return workers.check({ pieces, schemaId: schema?.meta()?.id }, request.clientSignal);
 }

@@ -1,6 +1,6 @@
 import type { GenerationChunk } from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
-import { ResponsesAnswer, ResponsesEvent, ResponsesRequest } from "@ingle/protocol";
+import { ResponseObject, ResponsesEvent, ResponsesRequest } from "@ingle/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OutputItems } from "./output-items.ts";
@@ -36,7 +36,7 @@ async function eventsOf(script: Script, maxTokens?: number): Promise<ResponsesEv
 const typesOf = (events: readonly ResponsesEvent[]): string[] =>
   events.map(({ type }) => type.replace(/^response\./, ""));
 
-function lastAnswer(events: readonly ResponsesEvent[]): ResponsesAnswer {
+function lastAnswer(events: readonly ResponsesEvent[]): ResponseObject {
   const last = events.at(-1);
   if (last?.type !== "response.completed" && last?.type !== "response.incomplete")
     throw new Error("not whole");
@@ -314,7 +314,7 @@ describe("any reply", () => {
 
   it("in one piece is what its last event holds", async () => {
     const script = { pieces: ["Rome?|", "Let me look.", "|f={}"], reply: thinking };
-    const whole = ResponsesAnswer.parse(await wholeResponse(await streamOf(script)));
+    const whole = ResponseObject.parse(await wholeResponse(await streamOf(script)));
     const last = lastAnswer(await eventsOf(script));
     const withoutCallIds = JSON.stringify(last).replaceAll(/"call_id":"\w{9}"/g, "");
     expect(JSON.stringify(whole).replaceAll(/"call_id":"\w{9}"/g, "")).toBe(withoutCallIds);

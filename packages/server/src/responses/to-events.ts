@@ -1,14 +1,14 @@
 // A running generation as the events of a streamed reply of /v1/responses; the answer in one piece is what the last of
 // them holds. Used by routes/responses.ts.
 import type { Generation } from "@ingle/engine";
-import type { ErrorBody, ResponsesAnswer, ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
+import type { ErrorBody, ResponseObject, ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
 import { namedEvent } from "../answering/sse.ts";
 import { OutputItems, type UnnumberedEvent } from "./output-items.ts";
 import { toFinished, toResponseError, toUnfinished, type ResponseHead } from "./to-response.ts";
 
 export interface ResponseStream {
   /** In order; returns the whole reply. Throws what the generation throws. */
-  events: AsyncGenerator<ResponsesEvent, ResponsesAnswer, undefined>;
+  events: AsyncGenerator<ResponsesEvent, ResponseObject, undefined>;
   /** The last events of a reply that was ended by an error. */
   failure: (error: ErrorBody["error"]) => ResponsesEvent[];
 }
@@ -76,7 +76,7 @@ export function toUnixSeconds(date: Date): number {
 }
 
 /** The reply when all of it is there. Throws what the generation throws. */
-export async function wholeResponse({ events }: ResponseStream): Promise<ResponsesAnswer> {
+export async function wholeResponse({ events }: ResponseStream): Promise<ResponseObject> {
   for (;;) {
     const step = await events.next();
     if (step.done === true) return step.value;

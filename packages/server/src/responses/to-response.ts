@@ -4,7 +4,7 @@ import type { GenerationResult } from "@ingle/engine";
 import {
   isFunctionTool,
   type ErrorBody,
-  type ResponsesAnswer,
+  type ResponseObject,
   type ResponsesRequest,
   type ResponsesTextFormat,
   type ResponsesTool,
@@ -15,12 +15,12 @@ import { toUsage } from "../answering/answer.ts";
 type Outcome = "status" | "output" | "usage" | "error" | "incomplete_details" | "completed_at";
 
 /** What stays the same in every event of a reply. */
-export type ResponseHead = Omit<ResponsesAnswer, Outcome>;
+export type ResponseHead = Omit<ResponseObject, Outcome>;
 
 /** Settings that were not given are those that the reply is made with. */
 export function toHead(
   body: ResponsesRequest,
-  fields: Pick<ResponsesAnswer, "id" | "created_at" | "model">,
+  fields: Pick<ResponseObject, "id" | "created_at" | "model">,
 ): ResponseHead {
   return {
     ...fields,
@@ -47,12 +47,12 @@ export function toHead(
   };
 }
 
-function toTool(tool: ResponsesTool): ResponsesAnswer["tools"][number] {
+function toTool(tool: ResponsesTool): ResponseObject["tools"][number] {
   const { name, description = null, parameters = null, strict = null } = tool;
   return { type: "function", name, description, parameters, strict };
 }
 
-function toFormat(format: ResponsesTextFormat | undefined): ResponsesAnswer["text"]["format"] {
+function toFormat(format: ResponsesTextFormat | undefined): ResponseObject["text"]["format"] {
   if (format?.type !== "json_schema") return { type: format?.type ?? "text" };
   const { type, name = null, schema, strict = null } = format;
   return { type, name, schema, strict };
@@ -61,13 +61,13 @@ function toFormat(format: ResponsesTextFormat | undefined): ResponsesAnswer["tex
 /** A reply that is not over, or was ended by an error, which `rest` says then. */
 export function toUnfinished(
   head: ResponseHead,
-  rest: Pick<ResponsesAnswer, "status" | "output"> & Partial<Pick<ResponsesAnswer, "error">>,
-): ResponsesAnswer {
+  rest: Pick<ResponseObject, "status" | "output"> & Partial<Pick<ResponseObject, "error">>,
+): ResponseObject {
   return { ...head, completed_at: null, error: null, incomplete_details: null, usage: null, ...rest };
 }
 
 export interface Finish {
-  output: ResponsesAnswer["output"];
+  output: ResponseObject["output"];
   /** Unix seconds. */
   completedAt: number;
 }
@@ -76,7 +76,7 @@ export function toFinished(
   head: ResponseHead,
   result: GenerationResult,
   { output, completedAt }: Finish,
-): ResponsesAnswer {
+): ResponseObject {
   const isCut = result.finishReason === "length";
   return {
     ...head,
@@ -102,7 +102,7 @@ function toResponsesUsage(result: GenerationResult): ResponsesUsage {
 }
 
 /** The convention has few codes for a reply that failed; the last event of the stream has ours. */
-export function toResponseError({ type, message }: ErrorBody["error"]): ResponsesAnswer["error"] {
+export function toResponseError({ type, message }: ErrorBody["error"]): ResponseObject["error"] {
   return { code: codeOfType.get(type) ?? "server_error", message };
 }
 

@@ -2,12 +2,12 @@
 // …/estimate.
 import {
   EstimateRequest,
-  LoadOrder,
+  LoadRequest,
   ManagedModel,
   ManagedModelList,
   MemoryEstimate,
-  ModelOrder,
-  PinOrder,
+  UnloadRequest,
+  PinRequest,
   ServerState,
 } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -121,7 +121,7 @@ function orders(app: FastifyInstance, { registry }: ControlOptions): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.post(
     "/api/v1/models/load",
-    { schema: { body: LoadOrder }, config: { right: "management", operation: load, paramNames } },
+    { schema: { body: LoadRequest }, config: { right: "management", operation: load, paramNames } },
     async (request) => {
       const settings = settingsOf(request.body);
       const slot = await registry.known(request.body.model);
@@ -133,7 +133,7 @@ function orders(app: FastifyInstance, { registry }: ControlOptions): void {
   );
   typed.post(
     "/api/v1/models/pin",
-    { schema: { body: PinOrder }, config: { right: "management", operation: pin } },
+    { schema: { body: PinRequest }, config: { right: "management", operation: pin } },
     async (request): Promise<ManagedModel> => {
       const slot = await registry.known(request.body.model);
       slot.pin(request.body.pinned);
@@ -142,7 +142,7 @@ function orders(app: FastifyInstance, { registry }: ControlOptions): void {
   );
   typed.post(
     "/api/v1/models/unload",
-    { schema: { body: ModelOrder }, config: { right: "management", operation: unload } },
+    { schema: { body: UnloadRequest }, config: { right: "management", operation: unload } },
     async (request) => {
       const slot = await registry.known(request.body.model);
       return await carryOut(slot, request, (signal) => registry.unload(slot.id, { signal }));
@@ -152,7 +152,7 @@ function orders(app: FastifyInstance, { registry }: ControlOptions): void {
 
 async function carryOut(
   slot: ModelSlot,
-  request: FastifyRequest<{ Body: ModelOrder }>,
+  request: FastifyRequest<{ Body: UnloadRequest }>,
   what: (signal: AbortSignal | undefined) => Promise<unknown>,
 ): Promise<ManagedModel> {
   const { wait = true } = request.body;
@@ -164,7 +164,7 @@ async function carryOut(
 /** What fails is told by the model's state; the log has it too. */
 async function inBackground(
   work: Promise<unknown>,
-  { log }: FastifyRequest<{ Body: ModelOrder }>,
+  { log }: FastifyRequest<{ Body: UnloadRequest }>,
 ): Promise<void> {
   try {
     await work;

@@ -1,5 +1,5 @@
 // Work on the library that goes on by itself: GET and POST /api/v1/jobs, POST /api/v1/jobs/pause, …/resume and …/cancel.
-import { Job, JobList, JobOrder, JobRequest } from "@ingle/protocol";
+import { Job, JobList, JobActionRequest, JobRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { JobRunner } from "../jobs/job-runner.ts";
@@ -67,7 +67,10 @@ export async function jobRoutes(app: FastifyInstance, options: JobsOptions): Pro
   for (const [name, { summary, run }] of Object.entries(orders)) {
     typed.post(
       `/api/v1/jobs/${name}`,
-      { schema: { body: JobOrder }, config: { right: "management", operation: { ...order, summary } } },
+      {
+        schema: { body: JobActionRequest },
+        config: { right: "management", operation: { ...order, summary } },
+      },
       async (request): Promise<Job> => await run(request.body.id),
     );
   }

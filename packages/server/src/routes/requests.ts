@@ -1,5 +1,5 @@
 // Orders about single requests: POST /api/v1/requests/cancel and …/bodies. GET /api/v1/events tells which there are.
-import { BodiesOrder, KeptBodies, LiveRequest, RequestOrder } from "@ingle/protocol";
+import { KeepBodiesRequest, KeptBodies, LiveRequest, CancelRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { RequestBoard } from "../live/request-board.ts";
@@ -25,12 +25,12 @@ export async function requestRoutes(app: FastifyInstance, { board }: { board: Re
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.post(
     "/api/v1/requests/cancel",
-    { schema: { body: RequestOrder }, config: { right: "management", operation: cancel } },
+    { schema: { body: CancelRequest }, config: { right: "management", operation: cancel } },
     async (request): Promise<LiveRequest> => await board.cancel(request.body.id),
   );
   typed.post(
     "/api/v1/requests/bodies",
-    { schema: { body: BodiesOrder }, config: { right: "management", operation: bodies } },
+    { schema: { body: KeepBodiesRequest }, config: { right: "management", operation: bodies } },
     async (request): Promise<KeptBodies> => {
       board.bodies.switch(request.body.keep);
       return { keeps_bodies: board.bodies.isOn };

@@ -1,4 +1,4 @@
-import { ErrorBody, ResponsesAnswer, ResponsesEvent } from "@ingle/protocol";
+import { ErrorBody, ResponseObject, ResponsesEvent } from "@ingle/protocol";
 import type { InjectOptions } from "fastify";
 import { describe, expect, it } from "vitest";
 import { scriptedApp, scriptedId, scriptedServer, type ScriptedOptions } from "../testing/scripted-server.ts";
@@ -41,7 +41,7 @@ describe("an answer in one piece", () => {
       newId: () => "abc",
     });
     const response = await house.app.inject(asked({ temperature: 0.5, metadata: { a: "b" }, store: true }));
-    expect(ResponsesAnswer.strict().parse(response.json())).toEqual({
+    expect(ResponseObject.strict().parse(response.json())).toEqual({
       id: "resp_abc",
       object: "response",
       created_at: 1_700_000_000,
@@ -94,7 +94,7 @@ describe("an answer in one piece", () => {
     const format = { type: "json_schema", name: "a", schema: { type: "object" }, strict: true };
     const body = { tools: [tool], tool_choice: "none", text: { format }, reasoning: { effort: "low" } };
     const response = await house.app.inject(asked(body));
-    expect(ResponsesAnswer.parse(response.json())).toMatchObject({
+    expect(ResponseObject.parse(response.json())).toMatchObject({
       tools: [{ ...tool, description: null }],
       tool_choice: "none",
       text: { format },
@@ -178,7 +178,7 @@ describe("a stream", () => {
     expect(raw).not.toContain("[DONE]");
     const last = eventsOf(raw).at(-1);
     if (last?.type !== "response.completed") throw new Error("not whole");
-    const whole = ResponsesAnswer.parse(await (await post(house.server.url, {})).json());
+    const whole = ResponseObject.parse(await (await post(house.server.url, {})).json());
     const { usage, output } = last.response;
     expect(usage).toEqual(whole.usage);
     expect(output).toMatchObject([{ content: [{ text: pieces.join("") }] }]);

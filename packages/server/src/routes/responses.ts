@@ -1,5 +1,5 @@
 // POST /v1/responses: one reply to a text or to the items of a conversation, streamed or not. Nothing is kept of it.
-import { ResponsesAnswer, ResponsesEvent, ResponsesRequest } from "@ingle/protocol";
+import { ResponseObject, ResponsesEvent, ResponsesRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { imageReading, leaseModel, startGeneration, type AnsweringOptions } from "../answering/answering.ts";
@@ -12,7 +12,7 @@ import { toHead } from "../responses/to-response.ts";
 
 const operation: Operation = {
   summary: "A reply as a list of items, whole or as events",
-  answers: { 200: ResponsesAnswer },
+  answers: { 200: ResponseObject },
   event: ResponsesEvent,
   errors: [...generationErrors, "image_invalid", "image_not_supported"],
   example: { input: "What is the capital of France?" },

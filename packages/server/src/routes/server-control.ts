@@ -4,9 +4,9 @@ import {
   NewServerKey,
   ServerControl,
   ServerKeyList,
-  ServerKeyOrder,
+  RevokeKeyRequest,
   ServerKeyRequest,
-  ServerOrder,
+  ServerActionRequest,
   ServerSettingsChange,
 } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
@@ -87,7 +87,7 @@ export async function serverControlRoutes(
 function orders(app: TypedApp, controlled: () => ControlledServer): void {
   app.post(
     "/api/v1/server/start",
-    { schema: { body: ServerOrder }, config: { right: "management", operation: start } },
+    { schema: { body: ServerActionRequest }, config: { right: "management", operation: start } },
     async ({ body: { wait = true } }): Promise<ServerControl> => {
       const server = controlled();
       await orSoon(server.start(), wait);
@@ -96,7 +96,7 @@ function orders(app: TypedApp, controlled: () => ControlledServer): void {
   );
   app.post(
     "/api/v1/server/stop",
-    { schema: { body: ServerOrder }, config: { right: "management", operation: stop } },
+    { schema: { body: ServerActionRequest }, config: { right: "management", operation: stop } },
     async ({ body: { wait = true } }): Promise<ServerControl> => {
       const server = controlled();
       await orSoon(server.stop(), wait);
@@ -138,7 +138,7 @@ function keyRoutes(
   );
   app.post(
     "/api/v1/server/keys/revoke",
-    { schema: { body: ServerKeyOrder }, config: { right: "management", operation: revoke } },
+    { schema: { body: RevokeKeyRequest }, config: { right: "management", operation: revoke } },
     async ({ body: { id } }): Promise<ServerKeyList> => {
       await controlled().keys.revoke(id);
       return list();

@@ -1,5 +1,5 @@
 // The settings that a model is loaded with: which context lengths and KV bits are offered, and how they are requested. Pure.
-import type { LoadOrderOptions } from "@ingle/client";
+import type { LoadOptions } from "@ingle/client";
 
 /** KV cache bits on offer, the most exact first. */
 export const kvBitsChoices = [16, 8, 4, 3] as const;
@@ -34,7 +34,7 @@ export interface LoadFields {
 export function loadOptionsOf({
   contextLength,
   kvBits,
-}: LoadFields): Pick<LoadOrderOptions, "context_length" | "kv_bits"> {
+}: LoadFields): Pick<LoadOptions, "context_length" | "kv_bits"> {
   return {
     ...(contextLength === null ? {} : { context_length: contextLength }),
     ...(kvBits === null ? {} : { kv_bits: kvBits }),

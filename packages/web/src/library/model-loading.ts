@@ -1,5 +1,5 @@
 // Loads models with chosen settings: the estimate before, and reloading. The server finishes the requests in flight first.
-import type { LoadOrderOptions } from "@ingle/client";
+import type { LoadOptions } from "@ingle/client";
 import type { MemoryEstimate } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -48,10 +48,10 @@ export function useEstimate(model: string, fields: LoadFields): Estimated {
 export const reloadingModel = signal<string | null>(null);
 
 /** Omitted settings keep their current values. */
-export async function reloadModel(id: string, change: LoadOrderOptions): Promise<void> {
+export async function reloadModel(id: string, change: LoadOptions): Promise<void> {
   const model = modelOf(id);
   reloadingModel.value = id;
-  const kept: LoadOrderOptions = {
+  const kept: LoadOptions = {
     context_length: model?.context_length ?? undefined,
     kv_bits_k: model?.kv_bits_k ?? undefined,
     kv_bits_v: model?.kv_bits_v ?? undefined,

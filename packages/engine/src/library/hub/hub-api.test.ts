@@ -181,7 +181,7 @@ describe("offline", () => {
     hub.requests.length = 0;
     for (const spec of ["acme/open-GGUF:q8_0", "acme/open-GGUF", "acme/open"]) {
       const located = await locateModel(spec, { ...options, isOffline: true });
-      expect(located).toEqual({ kind: "here", id: "acme/open-GGUF:Q8_0", path: file, isListed: true });
+      expect(located).toEqual({ kind: "file", id: "acme/open-GGUF:Q8_0", path: file, isListed: true });
     }
     expect(hub.requests).toEqual([]);
   });
