@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
 import { documentOf } from "../test/documented.ts";
-import { appVariables } from "./cli/app-command.ts";
+import { appVariables } from "./cli/app/app-command.ts";
 import { ingleProgram } from "./cli/program.ts";
 import { settingsTable } from "./settings.ts";
 import { scriptedApp } from "./testing/scripted-server.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import * as realEngine from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
 import type { CommandContext, Engine } from "../src/cli/context.ts";
-import { Shutdown } from "../src/cli/signals.ts";
+import { Shutdown } from "../src/cli/shutdown.ts";
 import { openDesktopApp } from "../src/desktop-app.ts";
 import { serve } from "../src/serve.ts";
 

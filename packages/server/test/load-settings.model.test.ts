@@ -3,7 +3,7 @@ import { tinyModel } from "@ingle/fixtures";
 import { ManagedModel } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { buildApp } from "../src/app.ts";
-import { knownModel } from "../src/cli/open-model.ts";
+import { knownModel } from "../src/cli/model/open-model.ts";
 import { ModelRegistry } from "../src/models/registry.ts";
 import { testConfig } from "../src/testing/scripted-server.ts";
 import { testWorld } from "./cli-context.ts";

@@ -1,7 +1,7 @@
 // What a command needs from the world around it. main.ts hands in the process; tests hand in streams, a clock and a
 // scripted engine. Engine and server come through functions, so that `ingle --version` loads neither.
 import type { Readable } from "node:stream";
-import type { Shutdown } from "./signals.ts";
+import type { Shutdown } from "./shutdown.ts";
 
 /** Where text goes. A terminal (`isTTY`) gets bars and colours, anything else plain lines. */
 export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean | undefined };
@@ -57,7 +57,7 @@ export type Server = Pick<typeof import("../serve.ts"), "serve">;
 export type App = Pick<typeof import("../desktop-app.ts"), "openDesktopApp">;
 
 /** What it uses of the person's browser. */
-export type Browser = Pick<typeof import("./browser.ts"), "openPage">;
+export type Browser = Pick<typeof import("./app/browser.ts"), "openPage">;
 
 export interface CommandContext {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };

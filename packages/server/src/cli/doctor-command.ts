@@ -6,7 +6,7 @@ import type { BuildInfo, DeviceInfo } from "@ingle/engine";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext, Engine } from "./context.ts";
 import { formatBytes } from "../format-bytes.ts";
-import { formatColumns } from "./print.ts";
+import { formatColumns } from "./text.ts";
 import { ingleVersion } from "../version.ts";
 
 type Row = readonly [name: string, value: string];

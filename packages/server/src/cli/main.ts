@@ -3,7 +3,7 @@ import { CommanderError } from "commander";
 import { exitCodes } from "./cli-error.ts";
 import type { CommandContext } from "./context.ts";
 import { ingleProgram, lmServerProgram } from "./program.ts";
-import { Shutdown } from "./signals.ts";
+import { Shutdown } from "./shutdown.ts";
 
 const programs = { ingle: ingleProgram, "ingle_lm.server": lmServerProgram } as const;
 
@@ -45,7 +45,7 @@ export async function runFromShell(
   const parts: Pick<CommandContext, "server" | "app" | "browser"> = {
     server: () => import("../serve.ts"),
     app: () => import("../desktop-app.ts"),
-    browser: () => import("./browser.ts"),
+    browser: () => import("./app/browser.ts"),
   };
   process.exitCode = await main(name, process.argv.slice(2), {
     stdin,

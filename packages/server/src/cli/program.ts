@@ -4,14 +4,14 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { ServerFlags } from "../config.ts";
 import { list } from "../settings.ts";
 import type { VariantName } from "../variants.ts";
-import type { AppFlags } from "./app-command.ts";
+import type { AppFlags } from "./app/app-command.ts";
 import type { CommandContext } from "./context.ts";
-import { addDeployCommands } from "./deploy-commands.ts";
-import type { GenerationFlags } from "./generation-flags.ts";
-import { addLibraryCommands } from "./library-commands.ts";
-import { addQuantizeCommands } from "./quantize-commands.ts";
-import type { LoadFlags } from "./manage-commands.ts";
-import type { RemoteFlags } from "./remote-server.ts";
+import { addDeployCommands } from "./deploy/deploy-commands.ts";
+import type { GenerationFlags } from "./generate/generation-flags.ts";
+import { addLibraryCommands } from "./library/library-commands.ts";
+import { addQuantizeCommands } from "./quantize/quantize-commands.ts";
+import type { LoadFlags } from "./remote/manage-commands.ts";
+import type { RemoteFlags } from "./remote/remote-server.ts";
 import type { WorkerFlags } from "./worker-command.ts";
 import { ingleVersion } from "../version.ts";
 
@@ -33,7 +33,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
     .option("--port <number>", "port of the page; 0 takes a free one", wholeNumber)
     .option("--no-open", "print the page's address and open no browser")
     .action(async (flags: AppFlags) => {
-      const { appCommand } = await import("./app-command.ts");
+      const { appCommand } = await import("./app/app-command.ts");
       onExit(await appCommand(flags, context));
     });
   const run = program
@@ -41,12 +41,12 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
     .argument("[prompt...]", "what to answer; read from stdin when it is left out")
     .description("answer one prompt on stdout");
   addGenerationFlags(run).action(async (words: string[], flags: GenerationFlags) => {
-    const { runCommand } = await import("./run-command.ts");
+    const { runCommand } = await import("./generate/run-command.ts");
     onExit(await runCommand(words, flags, context));
   });
   const chat = program.command("chat").description("chat in the terminal: /clear, /exit, /help");
   addGenerationFlags(chat).action(async (flags: GenerationFlags) => {
-    const { chatCommand } = await import("./chat-command.ts");
+    const { chatCommand } = await import("./generate/chat-command.ts");
     onExit(await chatCommand(flags, context));
   });
   addLibraryCommands(program, context, onExit);
@@ -90,20 +90,20 @@ function addManageCommands(program: Command, context: CommandContext, onExit: On
     .option("--all", "also those that it could load")
     .option("--json", "as JSON")
     .action(async (flags: RemoteFlags & { all?: boolean; json?: boolean }) => {
-      const { psCommand } = await import("./manage-commands.ts");
+      const { psCommand } = await import("./remote/manage-commands.ts");
       onExit(await psCommand(flags, context));
     });
   const load = remote(program.command("load").argument("<model>", "its id"))
     .description("have a running server load a model")
     .option("--ctx <tokens>", contextHelp, wholeNumber);
   addKvBits(load).action(async (model: string, flags: LoadFlags) => {
-    const { loadCommand } = await import("./manage-commands.ts");
+    const { loadCommand } = await import("./remote/manage-commands.ts");
     onExit(await loadCommand(model, flags, context));
   });
   remote(program.command("unload").argument("<model>", "its id"))
     .description("have a running server free a model's memory, once nobody uses it")
     .action(async (model: string, flags: RemoteFlags) => {
-      const { unloadCommand } = await import("./manage-commands.ts");
+      const { unloadCommand } = await import("./remote/manage-commands.ts");
       onExit(await unloadCommand(model, flags, context));
     });
 }
@@ -141,7 +141,7 @@ async function serveWith(
   { auth, ui, ...flags }: ParsedServerFlags,
   context: CommandContext,
 ): Promise<number> {
-  const { serveCommand } = await import("./serve-command.ts");
+  const { serveCommand } = await import("./serve/serve-command.ts");
   const without = { noAuth: auth ? undefined : true, noUi: ui ? undefined : true };
   return serveCommand({ ...flags, ...without }, context);
 }

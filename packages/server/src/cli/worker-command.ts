@@ -6,7 +6,7 @@ import { networkAddresses } from "../address.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { CliError, exitCodes, usageError } from "./cli-error.ts";
 import type { CommandContext, Engine } from "./context.ts";
-import { formatColumns } from "./print.ts";
+import { formatColumns } from "./text.ts";
 
 export interface WorkerFlags {
   /** True without a key: make one, and be a worker. With one: take it. */

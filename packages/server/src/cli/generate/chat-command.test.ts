@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
+import type { Engine } from "../context.ts";
+import { main } from "../main.ts";
+
+const ctrlC = "\u0003";
+const ctrlD = "\u0004";
+
+/** The scripted engine, and the conversations that its model was asked to continue. */
+function listeningEngine(script: Parameters<typeof scriptedEngine>[0] = {}): {
+  engine: Engine;
+  asked: string[];
+} {
+  const asked: string[] = [];
+  const engine = scriptedEngine(script);
+  const load: Engine["load"] = async (file, options) => {
+    const loaded = await engine.load(file, options);
+    const generate = loaded.model.generate.bind(loaded.model);
+    loaded.model.generate = (request, rest) => {
+      asked.push(
+        (request.messages ?? [])
+          .map(({ role, content }) => `${role}: ${typeof content === "string" ? content : "images"}`)
+          .join(" | "),
+      );
+      return generate(request, rest);
+    };
+    return loaded;
+  };
+  return { engine: { ...engine, load }, asked };
+}
+
+describe("ingle chat with piped input", () => {
+  it("answers line after line with all that was said before, and ends with the input", async () => {
+    const { engine, asked } = listeningEngine({ pieces: ["Yes", "."] });
+    const { context, stdin, out } = testWorld({ engine });
+    stdin.end("One?\n\nTwo?\n");
+    expect(await main("ingle", ["chat", "--system", "Be brief."], context)).toBe(0);
+    expect(out()).toBe("Yes.\nYes.\n");
+    expect(asked).toEqual([
+      "system: Be brief. | user: One?",
+      "system: Be brief. | user: One? | assistant: Yes. | user: Two?",
+    ]);
+  });
+
+  it("forgets with /clear and ends with /exit", async () => {
+    const { engine, asked } = listeningEngine({ pieces: ["Yes."] });
+    const { context, stdin, err } = testWorld({ engine });
+    stdin.end("One?\n/clear\nTwo?\n/exit\nThree?\n");
+    expect(await main("ingle", ["chat"], context)).toBe(0);
+    expect(asked).toEqual(["user: One?", "user: Two?"]);
+    expect(err()).toContain("Everything that was said is forgotten.");
+  });
+
+  it("explains its commands with /help, and when it does not know one", async () => {
+    const { engine, asked } = listeningEngine();
+    const { context, stdin, err } = testWorld({ engine });
+    stdin.end("/help\n/frobnicate\n");
+    await main("ingle", ["chat"], context);
+    expect(err().match(/\/clear {2}forget/g)).toHaveLength(2);
+    expect(err()).toContain("There is no /frobnicate here.");
+    expect(asked).toEqual([]);
+  });
+
+  it("goes on after a question that is too long, and says how", async () => {
+    const refusal = {
+      code: "context_length_exceeded",
+      message: "The prompt has 9 tokens, the context 8.",
+    } as const;
+    const { context, stdin, err } = testWorld({ engine: scriptedEngine({ refusal }) });
+    stdin.end("One?\nTwo?\n");
+    expect(await main("ingle", ["chat"], context)).toBe(0);
+    expect(err().match(/the context 8\. \/clear starts over\./g)).toHaveLength(2);
+  });
+
+  it("ends with 1 when the engine fails", async () => {
+    const failure = { code: "engine_failed", message: "The decode failed." } as const;
+    const { context, stdin, err } = testWorld({ engine: scriptedEngine({ failure }) });
+    stdin.end("One?\nTwo?\n");
+    expect(await main("ingle", ["chat"], context)).toBe(1);
+    expect(err()).toContain("ingle: The decode failed.");
+  });
+
+  it("refuses a model without a chat template", async () => {
+    const { context, err } = testWorld({ engine: scriptedEngine({ info: { hasChatTemplate: false } }) });
+    expect(await main("ingle", ["chat"], context)).toBe(1);
+    expect(err()).toContain("has no chat template");
+  });
+
+  it("ends with 143 at SIGTERM, also in the middle of an answer", async () => {
+    const { context, stdin, signals, outHas } = testWorld({
+      engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 60 }),
+    });
+    const running = main("ingle", ["chat"], context);
+    stdin.write("One?\n");
+    await outHas("a");
+    signals.emit("SIGTERM");
+    expect(await running).toBe(143);
+  });
+});
+
+describe("ingle chat on a terminal", () => {
+  it("stops an answer at Ctrl-C, forgets that question and goes on; Ctrl-C at the prompt ends it", async () => {
+    const { engine, asked } = listeningEngine({ pieces: ["a", "b", "c"], delayMs: 40 });
+    const { context, stdin, outHas, errHas, exits } = testWorld({ engine, isTTY: true });
+    const running = main("ingle", ["chat"], context);
+    await outHas("> ");
+    stdin.write("One?\r");
+    await outHas("a");
+    stdin.write(ctrlC);
+    await errHas("(stopped; this question is forgotten)");
+    stdin.write("Two?\r");
+    await outHas("abc");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    stdin.write(ctrlC);
+    expect(await running).toBe(0);
+    expect(asked).toEqual(["user: One?", "user: Two?"]);
+    expect(exits).toEqual([]);
+  });
+
+  it("ends at Ctrl-D, also when it was pressed while an answer came", async () => {
+    const { context, stdin, outHas, out } = testWorld({
+      engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 40 }),
+      isTTY: true,
+    });
+    const running = main("ingle", ["chat"], context);
+    await outHas("> ");
+    stdin.write("One?\r");
+    await outHas("a");
+    stdin.write(ctrlD);
+    expect(await running).toBe(0);
+    expect(out()).toContain("ab\n");
+  });
+});

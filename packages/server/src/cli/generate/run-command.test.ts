@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
+import { main } from "../main.ts";
+
+describe("ingle run", () => {
+  it("writes the answer to stdout and nothing else, with a line break at the end", async () => {
+    const { context, out } = testWorld({ engine: scriptedEngine({ pieces: ["Paris", " it", " is."] }) });
+    expect(await main("ingle", ["run", "What", "is it?"], context)).toBe(0);
+    expect(out()).toBe("Paris it is.\n");
+  });
+
+  it("asks nothing of the keys that a server would take from the environment", async () => {
+    const env = { INGLE_API_KEYS: "short", INGLE_ADMIN_KEY_FILE: "/no/such/file" };
+    const { context } = testWorld({ engine: scriptedEngine({ pieces: ["Hi"] }), env });
+    expect(await main("ingle", ["run", "hi"], context)).toBe(0);
+  });
+
+  it("writes each piece as it comes", async () => {
+    const { context, out, outHas } = testWorld({
+      engine: scriptedEngine({ pieces: ["first", " second"], delayMs: 40 }),
+    });
+    const running = main("ingle", ["run", "hi"], context);
+    await outHas("first");
+    expect(out()).toBe("first");
+    expect(await running).toBe(0);
+    expect(out()).toBe("first second\n");
+  });
+
+  it("says the system message and the prompt to the model", async () => {
+    const prompts: string[] = [];
+    const engine = scriptedEngine();
+    const { context } = testWorld({
+      engine: {
+        ...engine,
+        load: async (file, options) => {
+          const loaded = await engine.load(file, options);
+          const generate = loaded.model.generate.bind(loaded.model);
+          loaded.model.generate = (request, rest) => {
+            prompts.push(JSON.stringify(request.messages));
+            return generate(request, rest);
+          };
+          return loaded;
+        },
+      },
+    });
+    await main("ingle", ["run", "--system", "Be kind.", "Hello"], context);
+    expect(prompts).toEqual([
+      JSON.stringify([
+        { role: "system", content: "Be kind." },
+        { role: "user", content: "Hello" },
+      ]),
+    ]);
+  });
+
+  it("reads the prompt from stdin when there is none on the command line", async () => {
+    const { context, out, stdin } = testWorld({ engine: scriptedEngine({ pieces: ["ok"] }) });
+    stdin.end("What is it?");
+    expect(await main("ingle", ["run"], context)).toBe(0);
+    expect(out()).toBe("ok\n");
+  });
+
+  it("is a wrong usage without any prompt, and loads nothing for it", async () => {
+    const load = () => Promise.reject(new Error("was loaded"));
+    const { context, err, stdin } = testWorld({ engine: scriptedEngine({}, { load }) });
+    stdin.end("  \n");
+    expect(await main("ingle", ["run"], context)).toBe(2);
+    expect(err()).toContain("There is no prompt.");
+  });
+
+  it("does not wait for a prompt that nobody would know to type", async () => {
+    const { context, err } = testWorld({ engine: scriptedEngine(), isTTY: true });
+    expect(await main("ingle", ["run"], context)).toBe(2);
+    expect(err()).toContain("There is no prompt.");
+  });
+
+  it.each([
+    [["--top-p", "3"], "--top-p: must be at most 1"],
+    [["--top-p", "0"], "--top-p: must be above 0"],
+    [["--min-p", "2"], "--min-p"],
+    [["--temperature", "-1"], "--temperature: must be at least 0"],
+    [["--max-tokens", "0"], "--max-tokens"],
+    [["--ctx", "3"], "--ctx"],
+    [["--threads", "0"], "--threads"],
+    [["--seed", "1.5"], "--seed"],
+    [["--temperature", "warm"], "--temperature"],
+  ])("names the flag that is out of its rule: %s", async (flags, name) => {
+    const { context, err } = testWorld({ engine: scriptedEngine() });
+    expect(await main("ingle", ["run", ...flags, "hi"], context)).toBe(2);
+    expect(err()).toContain(name);
+  });
+
+  it("ends after --max-tokens", async () => {
+    const { context, out } = testWorld({ engine: scriptedEngine({ pieces: ["a", "b", "c"] }) });
+    expect(await main("ingle", ["run", "--max-tokens", "2", "hi"], context)).toBe(0);
+    expect(out()).toBe("ab\n");
+  });
+
+  it("completes the text with a model that has no chat template", async () => {
+    const engine = scriptedEngine({ pieces: [" upon a time"], info: { hasChatTemplate: false } });
+    const { context, out, err } = testWorld({ engine });
+    expect(await main("ingle", ["run", "Once"], context)).toBe(0);
+    expect(out()).toBe(" upon a time\n");
+    expect(await main("ingle", ["run", "--system", "Be kind.", "Once"], context)).toBe(2);
+    expect(err()).toContain("no chat template");
+  });
+
+  it("ends with 130 when it is interrupted, and says the failure of the engine otherwise", async () => {
+    const endless = testWorld({ engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 60 }) });
+    const running = main("ingle", ["run", "hi"], endless.context);
+    await endless.outHas("a");
+    endless.signals.emit("SIGINT");
+    expect(await running).toBe(130);
+
+    const broken = testWorld({
+      engine: scriptedEngine({
+        pieces: ["a"],
+        failure: { code: "engine_failed", message: "The decode failed." },
+      }),
+    });
+    expect(await main("ingle", ["run", "hi"], broken.context)).toBe(1);
+    expect(broken.err()).toContain("ingle: The decode failed.\n");
+  });
+
+  it("ends with 130 while it waits for its prompt", async () => {
+    const { context, signals } = testWorld({ engine: scriptedEngine() });
+    const running = main("ingle", ["run"], context);
+    setTimeout(() => signals.emit("SIGINT"), 20);
+    expect(await running).toBe(130);
+  });
+
+  it("shows the stack only with INGLE_DEBUG=1", async () => {
+    const load = () => Promise.reject(new TypeError("x is not a function"));
+    const engine = scriptedEngine({}, { load });
+    const quiet = testWorld({ engine });
+    expect(await main("ingle", ["run", "hi"], quiet.context)).toBe(1);
+    expect(quiet.err()).toContain("x is not a function. INGLE_DEBUG=1 shows where.");
+    expect(quiet.err()).not.toContain("    at ");
+    const loud = testWorld({ engine, env: { INGLE_DEBUG: "1" } });
+    await main("ingle", ["run", "hi"], loud.context);
+    expect(loud.err()).toContain("    at ");
+  });
+});

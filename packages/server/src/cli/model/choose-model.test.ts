@@ -1,0 +1,114 @@
+// What --model means, and what a person is told without it.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { EngineError, importModels, noteUse, type DefaultModel } from "@ingle/engine";
+import { fakeGguf } from "@ingle/engine/testing/fake-gguf";
+import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
+import { chooseModel } from "./choose-model.ts";
+
+let folder: string;
+let mine: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-model-argument-"));
+  mine = path.join(folder, "mine.gguf");
+  await writeFile(mine, fakeGguf());
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe("--model", () => {
+  it("is looked up in the library, which is told whether the network may be used; nothing is said", async () => {
+    const asked: unknown[] = [];
+    const engine = scriptedEngine();
+    const locateModel: typeof engine.locateModel = async (model, options) => {
+      asked.push(model, options?.isOffline, options?.env);
+      return engine.locateModel(model, options);
+    };
+    const { context, err } = testWorld({ engine: { ...engine, locateModel }, env: { HF_TOKEN: "x" } });
+    const choice = await chooseModel({ model: mine, offline: true }, context);
+    expect(choice).toEqual({ kind: "file", id: "mine", path: mine, isListed: false });
+    expect(asked).toEqual([mine, true, { HF_TOKEN: "x" }]);
+    expect(err()).toBe("");
+  });
+});
+
+describe("without --model", () => {
+  const located = { kind: "file", id: "it", path: "/models/it.gguf", isListed: true } as const;
+  const repo = "LiquidAI/LFM2-1.2B-GGUF";
+  const insteadOf = (
+    passedOver: Extract<DefaultModel, { reason: "starter" }>["insteadOf"],
+  ): DefaultModel => ({
+    reason: "starter",
+    lost: [],
+    located,
+    insteadOf: passedOver,
+  });
+
+  async function words(chosen: DefaultModel): Promise<string> {
+    const { context, err } = testWorld({ engine: scriptedEngine({}, { defaultModel: async () => chosen }) });
+    expect(await chooseModel({ model: undefined, offline: false }, context)).toBe(located);
+    return err();
+  }
+
+  it.each<[DefaultModel, string, string]>([
+    [{ reason: "used-last", lost: [], located }, "which you used last.", "`ingle list`"],
+    [{ reason: "added-last", lost: [], located }, "which you added last.", "`ingle list`"],
+    [{ reason: "recommended", lost: [], located }, "that this machine has room for.", "`ingle search`"],
+    [
+      insteadOf({ why: "silent", repo, afterMs: 3000 }),
+      "because the hub did not answer within 3 s.",
+      `\`--model ${repo}\``,
+    ],
+    [insteadOf({ why: "offline", repo }), "because Ingle was told to stay offline.", `\`--model ${repo}\``],
+    [insteadOf({ why: "memory" }), "because this machine has too little memory", "--model takes another"],
+    [
+      insteadOf({ why: "refused", repo, error: new EngineError("download_failed", "It answers 403.") }),
+      "because the hub has none to give. (It answers 403.)",
+      "--model takes another",
+    ],
+  ])("says in one line what was taken and why, and how to have another: $reason", async (...row) => {
+    const [chosen, why, advice] = row;
+    const said = await words(chosen);
+    expect(said).toMatch(/^No --model given: using it, [^\n]+\n$/);
+    expect(said).toContain(why);
+    expect(said).toContain(advice);
+  });
+
+  it("says which models are gone", async () => {
+    expect(await words({ reason: "used-last", lost: ["a"], located })).toMatch(
+      /^a, which you used last, is gone or damaged\.\nNo --model given: using it, which/,
+    );
+    expect(await words({ reason: "used-last", lost: ["a", "b"], located })).toMatch(
+      /^a, b, which you used last, are gone or damaged\.\n/,
+    );
+  });
+
+  it("asks the hub at a first start, and takes what was used last at a later one", async () => {
+    const file = "LFM2-350M-Q4_K_M.gguf";
+    await using hub = await FakeHub.start(
+      ...["2.6B", "1.2B", "700M", "350M"].map((size) => ({
+        repo: `LiquidAI/LFM2-${size}-GGUF`,
+        files: { [file]: fakeGguf() },
+      })),
+    );
+    const env = { HOME: folder, INGLE_HOME: path.join(folder, "ingle"), HF_ENDPOINT: hub.url };
+    const choose = async (offline: boolean) => {
+      const world = testWorld({ env });
+      return { located: await chooseModel({ model: undefined, offline }, world.context), said: world.err() };
+    };
+    const first = await choose(false);
+    expect(first.located).toMatchObject({
+      kind: "hub",
+      id: expect.stringMatching(/^LiquidAI\/LFM2-.*:Q4_K_M$/),
+    });
+    expect(first.said).toContain("a small model that this machine has room for.");
+    await importModels(mine, { env });
+    await noteUse("mine", { env });
+    const asked = hub.requests.length;
+    expect((await choose(true)).located).toMatchObject({ kind: "file", id: "mine", path: mine });
+    expect((await choose(false)).said).toContain("using mine, which you used last.");
+    expect(hub.requests.length).toBe(asked);
+  });
+});

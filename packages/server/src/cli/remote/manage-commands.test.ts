@@ -1,0 +1,107 @@
+import { EngineError } from "@ingle/engine";
+import { describe, expect, it } from "vitest";
+import { scriptedEngine, testWorld, type TestWorld } from "../../../test/cli-context.ts";
+import { ModelRegistry } from "../../models/registry.ts";
+import { serve, type RunningServer } from "../../serve.ts";
+import { scriptedKnown, type ScriptedKnown } from "../../testing/scripted-models.ts";
+import { testConfig } from "../../testing/scripted-server.ts";
+import { main } from "../main.ts";
+
+/** A running server that knows these models, and a command line beside it. */
+async function house(models: readonly ScriptedKnown[], flags: { apiKey?: string[] } = {}) {
+  const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait" });
+  for (const model of models) registry.add(model);
+  const server = await serve(testConfig(flags), { logger: false, registry });
+  const ingle = (args: string[], env: NodeJS.ProcessEnv = {}) => run(server, args, env);
+  return { registry, ingle, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
+}
+
+async function run(
+  server: RunningServer,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ exit: number } & Pick<TestWorld, "out" | "err">> {
+  const world = testWorld({ engine: scriptedEngine(), env: { INGLE_URL: server.url, ...env } });
+  return { exit: await main("ingle", args, world.context), out: world.out, err: world.err };
+}
+
+describe("ingle ps, load and unload", () => {
+  it("show what is in memory, and change it", async () => {
+    const models = [scriptedKnown("a", { hostBytes: 3 * 1024 ** 2 }), scriptedKnown("b")];
+    await using server = await house(models);
+    expect((await server.ingle(["ps"])).out()).toBe("No model is in memory.\n");
+    const loaded = await server.ingle(["load", "a"]);
+    expect([loaded.exit, loaded.out()]).toEqual([0, "a is loaded, 3.0 MiB.\n"]);
+    expect((await server.ingle(["ps"])).out()).toMatch(
+      /^MODEL +STATUS +MEMORY +REQUESTS +CONTEXT +PER 1,000 TOKENS\na +loaded +3\.0 MiB +0 running, 0 waiting +2048 +1000 KiB\n\n3\.0 MiB for models\.\n$/,
+    );
+    expect((await server.ingle(["ps", "--all"])).out()).toMatch(/^b +available/m);
+    const unloaded = await server.ingle(["unload", "a"]);
+    expect([unloaded.exit, unloaded.out()]).toEqual([0, "a is not in memory.\n"]);
+    expect(models[0]?.log).toMatchObject({ loads: 1, frees: 1 });
+  });
+
+  it("load a model with settings of its own", async () => {
+    const a = scriptedKnown("a");
+    await using server = await house([a]);
+    const flags = ["--kv-bits", "8", "--kv-bits-v", "4", "--ctx", "512"];
+    expect((await server.ingle(["load", "a", ...flags])).exit).toBe(0);
+    expect(a.asked).toEqual([{ contextLength: 512, kvBitsK: 8, kvBitsV: 4 }]);
+    const other = await server.ingle(["load", "a", "--ctx", "1024"]);
+    expect([other.exit, other.err()]).toEqual([1, expect.stringContaining("unload it first")]);
+  });
+
+  it("print JSON for programs", async () => {
+    await using server = await house([scriptedKnown("a")]);
+    await server.registry.load("a");
+    expect(JSON.parse((await server.ingle(["ps", "--json"])).out())).toMatchObject([{ id: "a" }]);
+  });
+
+  it("wait for the requests that use the model", async () => {
+    await using server = await house([scriptedKnown("a")]);
+    await server.registry.load("a");
+    const lease = await server.registry.acquire("a", "desktop");
+    const unloading = server.ingle(["unload", "a"]);
+    await expect.poll(() => server.registry.slots[0]?.state.kind).toBe("draining");
+    lease[Symbol.dispose]();
+    expect((await unloading).exit).toBe(0);
+  });
+
+  it("are done once the model was freed, though somebody has it loaded again at once", async () => {
+    await using server = await house([scriptedKnown("a")]);
+    await server.registry.load("a");
+    const lease = await server.registry.acquire("a", "desktop");
+    const unloading = server.ingle(["unload", "a"]);
+    await expect.poll(() => server.registry.slots[0]?.state.kind).toBe("draining");
+    const waiting = server.registry.acquire("a", "desktop");
+    await new Promise((resolve) => setTimeout(resolve, 300)); // until the command has seen that it waits
+    lease[Symbol.dispose]();
+    using _again = await waiting;
+    const { exit, out, err } = await unloading;
+    expect([exit, out()]).toEqual([0, "a was freed, and is loaded again: somebody has asked for it.\n"]);
+    expect(err()).toBe("Waiting for the requests that use a …\n");
+  });
+
+  it("end with the server's sentence when it refuses", async () => {
+    const broken = scriptedKnown("broken");
+    broken.refusal = new EngineError("model_invalid", "broken.gguf is cut short.");
+    await using server = await house([broken]);
+    const failed = await server.ingle(["load", "broken"]);
+    expect([failed.exit, failed.err()]).toEqual([1, expect.stringContaining("broken.gguf is cut short.")]);
+    const unknown = await server.ingle(["load", "nothing"]);
+    expect([unknown.exit, unknown.err()]).toEqual([1, expect.stringContaining("nothing")]);
+  });
+
+  it("send a key where the server asks for one", async () => {
+    await using server = await house([], { apiKey: ["secret"] });
+    expect((await server.ingle(["ps"])).exit).toBe(1);
+    expect((await server.ingle(["ps", "--api-key", "secret"])).exit).toBe(0);
+    expect((await server.ingle(["ps"], { INGLE_API_KEYS: "secret,other" })).exit).toBe(0);
+  });
+
+  it("say what to do when no server answers", async () => {
+    const world = testWorld({ env: { INGLE_URL: "http://127.0.0.1:9" } });
+    expect(await main("ingle", ["ps"], world.context)).toBe(1);
+    expect(world.err()).toContain("No server answers at http://127.0.0.1:9");
+  });
+});

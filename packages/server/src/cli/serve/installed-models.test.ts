@@ -1,0 +1,101 @@
+import { EngineError, type InstalledModel } from "@ingle/engine";
+import { describe, expect, it } from "vitest";
+import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
+import { resolveConfig } from "../../config.ts";
+import type { Engine } from "../context.ts";
+import { installedModels } from "./installed-models.ts";
+
+const tiny: InstalledModel = {
+  id: "acme/tiny-GGUF:Q4_0",
+  path: "/models/tiny.gguf",
+  format: "gguf",
+  quantization: "Q4_0",
+  sizeBytes: 700,
+  files: ["/models/tiny.gguf"],
+  mmproj: null,
+  place: "ingle",
+  aliases: ["daily"],
+  addedAt: new Date(5_000),
+  lastUsedAt: null,
+};
+const budget = { byMemory: { host: 1000 } };
+const { signal } = new AbortController();
+
+/** The one installed model, served with these flags, and the contexts that it was tried with. */
+async function installed(ctx: number, fits: (contextLength: number | undefined) => void) {
+  const tried: (number | undefined)[] = [];
+  const fitModel: Engine["fitModel"] = async (file, options, rest) => {
+    tried.push(options.contextLength);
+    fits(options.contextLength);
+    return await scriptedEngine().fitModel(file, options, rest);
+  };
+  const engine = scriptedEngine({}, { listModels: async () => [tiny], fitModel });
+  const { context } = testWorld({ engine });
+  const config = resolveConfig({ flags: { ctx }, env: {} });
+  const [known] = await installedModels(context, () => config.engine).known();
+  return { known, tried };
+}
+
+describe("installed models", () => {
+  it("are known by id and alias, with what the library knows of them", async () => {
+    const { known } = await installed(2048, () => {});
+    expect(known).toMatchObject({
+      id: "acme/tiny-GGUF:Q4_0",
+      aliases: ["daily"],
+      about: { size_bytes: 700, quantization: "Q4_0", created: 5, readsImages: false },
+    });
+  });
+
+  it("are known with where they come from and what their files say", async () => {
+    const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: false, isEmbedder: false };
+    const lastUsedAt = new Date(7_000);
+    const models = [
+      { ...tiny, lastUsedAt },
+      { ...tiny, id: "other", path: "/hub/other.gguf", place: "huggingface", format: "mlx" } as const,
+    ];
+    const overrides: Partial<Engine> = {
+      listModels: async () => models,
+      modelTraits: async (path) => (path === tiny.path ? traits : undefined),
+    };
+    const { context } = testWorld({ engine: scriptedEngine({}, overrides) });
+    const known = await installedModels(context, () => resolveConfig({ flags: {}, env: {} }).engine).known();
+    expect(known.map(({ listed }) => listed)).toEqual([
+      { format: "gguf", lastUsedAt, isRemovable: true, traits },
+      { format: "mlx", lastUsedAt: null, isRemovable: false, traits: undefined },
+    ]);
+  });
+
+  it("are known to read images by the projector that lies beside them", async () => {
+    const seeing = { ...tiny, mmproj: "/models/mmproj-tiny.gguf" };
+    const { context } = testWorld({ engine: scriptedEngine({}, { listModels: async () => [tiny, seeing] }) });
+    const known = await installedModels(context, () => resolveConfig({ flags: {}, env: {} }).engine).known();
+    expect(known.map(({ about }) => about?.readsImages)).toEqual([false, true]);
+  });
+
+  it("take the context they were trained for where --ctx asks for more", async () => {
+    const { known, tried } = await installed(8192, (contextLength) => {
+      if (contextLength === 512) return;
+      const details = { param: "contextLength", contextLengthTrain: 512 };
+      throw new EngineError("invalid_request", "contextLength: too long.", { details });
+    });
+    expect((await known?.prepare({ budget, signal }))?.byMemory).toEqual({ host: 1000 });
+    expect(tried).toEqual([8192, 512]);
+  });
+
+  it("never take less than an order asks for", async () => {
+    const { known, tried } = await installed(8192, (contextLength) => {
+      const details = { param: "contextLength", contextLengthTrain: 512 };
+      throw new EngineError("invalid_request", `contextLength: ${contextLength} is too long.`, { details });
+    });
+    const settings = { contextLength: 4096 };
+    await expect(known?.prepare({ budget, settings, signal })).rejects.toThrow(/4096/);
+    expect(tried).toEqual([4096]);
+  });
+
+  it("fail as they do for any other reason", async () => {
+    const { known } = await installed(8192, () => {
+      throw new EngineError("model_invalid", "tiny.gguf is cut short.");
+    });
+    await expect(known?.prepare({ budget, signal })).rejects.toMatchObject({ code: "model_invalid" });
+  });
+});

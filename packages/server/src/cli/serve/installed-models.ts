@@ -1,0 +1,81 @@
+// The models of the library as the server's registry knows them: requests may name them, and they are loaded then. Used by
+// serve.
+import type { InstalledModel, ModelTraits } from "@ingle/engine";
+import type { ServerConfig } from "../../config.ts";
+import type { KnownModel, ModelSource, PrepareOptions } from "../../models/known-model.ts";
+import type { CommandContext, Engine } from "../context.ts";
+import { FileTraits } from "./file-traits.ts";
+import { knownModel, type LocatedKnownModel, type OpenOptions } from "../model/open-model.ts";
+
+/** `engineSettings` tells how they are loaded; it is asked again each time that they are listed. */
+export function installedModels(
+  context: CommandContext,
+  engineSettings: () => ServerConfig["engine"],
+  { reportsKvBlocks = false }: Pick<OpenOptions, "reportsKvBlocks"> = {},
+): ModelSource {
+  const toKnown = (
+    installed: InstalledModel,
+    traits: ModelTraits | undefined,
+    { isRemovable }: Engine,
+  ): KnownModel => {
+    // A draft model guesses for the one model whose words it knows, and a projector and its bounds belong to one, too.
+    const {
+      draftModel: _,
+      mmproj: __,
+      imageMinTokens: ___,
+      imageMaxTokens: ____,
+      ...settings
+    } = engineSettings();
+    const { id, path, aliases, format, lastUsedAt } = installed;
+    const about = aboutInstalled(installed);
+    const located = { kind: "file", id, path, isListed: true } as const;
+    const withContext = (contextLength: number | undefined): LocatedKnownModel =>
+      knownModel(located, context, {
+        engine: { ...settings, contextLength },
+        aliases,
+        about,
+        reportsKvBlocks,
+      });
+    const usual = withContext(settings.contextLength);
+    // --ctx is meant for the model that the server was started with; another may be made for less.
+    const orShorter = async <T>(
+      order: PrepareOptions,
+      ask: (known: LocatedKnownModel) => Promise<T>,
+    ): Promise<T> => {
+      const { EngineError } = await context.engine();
+      try {
+        return await ask(usual);
+      } catch (error) {
+        const most = EngineError.is(error) ? error.details["contextLengthTrain"] : undefined;
+        if (typeof most !== "number" || order.settings?.contextLength !== undefined) throw error;
+        return await ask(withContext(most));
+      }
+    };
+    return {
+      ...usual,
+      listed: { format, lastUsedAt, isRemovable: isRemovable(installed), traits },
+      prepare: (order) => orShorter(order, (known) => known.prepare(order)),
+      forecast: (order) => orShorter(order, (known) => known.forecast(order)),
+    };
+  };
+  let fileTraits: FileTraits | undefined;
+  return {
+    known: async () => {
+      const library = await context.engine();
+      const models = await library.listModels({ env: context.env });
+      fileTraits ??= new FileTraits(library.modelTraits);
+      const traits = await fileTraits.of(models.map(({ path }) => path));
+      return models.map((installed) => toKnown(installed, traits.get(installed.path), library));
+    },
+  };
+}
+
+/** What can be said without reading its files: with a projector beside it, a model is loaded as one that reads images. */
+function aboutInstalled({ sizeBytes, quantization, addedAt, mmproj }: InstalledModel): KnownModel["about"] {
+  return {
+    size_bytes: sizeBytes,
+    quantization,
+    created: Math.floor((addedAt?.getTime() ?? 0) / 1000),
+    readsImages: mmproj !== null,
+  };
+}

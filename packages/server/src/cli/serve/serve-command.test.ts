@@ -1,0 +1,192 @@
+import { execFile } from "node:child_process";
+import { createServer, type AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { EngineError } from "@ingle/engine";
+import { describe, expect, it } from "vitest";
+import { scriptedEngine, testWorld, type TestWorld } from "../../../test/cli-context.ts";
+import { variants } from "../../variants.ts";
+import type { Engine } from "../context.ts";
+import { main } from "../main.ts";
+
+/** Starts `ingle serve` and waits for its block; `port` 0 unless the arguments say otherwise. */
+async function served(world: TestWorld, ...args: string[]) {
+  const exit = main("ingle", ["serve", "--port", "0", ...args], world.context);
+  await Promise.race([world.outHas("Ctrl-C"), exit]);
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(world.out())?.[0] ?? "";
+  return { exit, url };
+}
+
+async function chat(url: string, body: object): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }], ...body }),
+  });
+}
+
+describe("ingle serve", () => {
+  it("prints the address, the model's id and a curl line that works in sh", async () => {
+    const world = testWorld({ engine: scriptedEngine({ pieces: ["Paris"] }) });
+    const { exit } = await served(world);
+    expect(world.out()).toContain("Ingle is ready.");
+    expect(world.out()).toMatch(/KV cache +1000 KiB for 1,000 tokens/);
+    expect(world.out()).toMatch(/model +tinyllama-1\.1b-chat\n/);
+    const curl = /curl [^]*?(?=\n\n)/.exec(world.out())?.[0] ?? "";
+    const { stdout } = await promisify(execFile)("/bin/sh", ["-c", curl], { timeout: 10_000 });
+    expect(JSON.parse(stdout)).toMatchObject({ choices: [{ message: { content: "Paris" } }] });
+    world.signals.emit("SIGINT");
+    expect(await exit).toBe(0);
+  });
+
+  it("lets running requests end at the first signal, says so, and ends with 0", async () => {
+    const world = testWorld({ engine: scriptedEngine({ pieces: ["a", "b", "c"], delayMs: 40 }) });
+    const { exit, url } = await served(world);
+    const reply = await chat(url, { model: "tinyllama-1.1b-chat", stream: true });
+    world.signals.emit("SIGTERM");
+    const text = await reply.text();
+    expect(text).toContain("data: [DONE]");
+    expect(await exit).toBe(0);
+    expect(world.err()).toContain("Stopping: 1 request still runs. Ctrl-C again stops at once.");
+    expect(world.err()).toContain("Stopped.");
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it("cuts what runs on after --drain-timeout, and ends with 0 all the same", async () => {
+    const pieces = Array.from({ length: 1_000 }, () => "x");
+    const world = testWorld({ engine: scriptedEngine({ pieces, delayMs: 20 }) });
+    const { exit, url } = await served(world, "--drain-timeout", "50ms");
+    const reply = await chat(url, { model: "tinyllama-1.1b-chat", stream: true });
+    world.signals.emit("SIGTERM");
+    expect(await reply.text()).toMatch(/"code":"shutting_down"[^\n]*\n\n$/);
+    expect(await exit).toBe(0);
+  });
+
+  it("frees the model after --idle-unload, and loads it again for the next request", async () => {
+    const world = testWorld({ engine: scriptedEngine({ pieces: ["again"] }) });
+    const { exit, url } = await served(world, "--idle-unload", "1s");
+    const readiness = async (): Promise<unknown> => (await fetch(`${url}/readyz`)).json();
+    await expect.poll(readiness, { timeout: 5_000 }).toMatchObject({ status: "idle" });
+    const reply = await chat(url, { model: "tinyllama-1.1b-chat" });
+    expect(await reply.json()).toMatchObject({ choices: [{ message: { content: "again" } }] });
+    world.signals.emit("SIGINT");
+    expect(await exit).toBe(0);
+  });
+
+  it("leaves at once at a second signal", async () => {
+    const world = testWorld({ engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 100 }) });
+    const { exit, url } = await served(world);
+    const reply = await chat(url, { model: "tinyllama-1.1b-chat", stream: true });
+    world.signals.emit("SIGINT");
+    world.clock.ms += 1000;
+    world.signals.emit("SIGINT");
+    expect(world.exits).toEqual([130]);
+    await reply.text();
+    await exit;
+  });
+
+  it("answers that the model is loading while it loads, and ends with 130 when that is interrupted", async () => {
+    const engine = scriptedEngine();
+    const world = testWorld({
+      engine: {
+        ...engine,
+        load: (_file, options) =>
+          new Promise((_resolve, reject) => {
+            world.context.stderr.write("load began\n");
+            options?.signal?.addEventListener("abort", () => reject(options.signal?.reason as Error));
+          }),
+      },
+    });
+    const probe = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => probe.once("listening", resolve));
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    const exit = main("ingle", ["serve", "--variant", "developer", "--port", String(port)], world.context);
+    await world.errHas("load began");
+    // The load begins before the server listens.
+    const isThere = (): Promise<boolean> =>
+      fetch(`http://127.0.0.1:${port}/livez`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(isThere, { timeout: 10_000 }).toBe(true);
+    const reply = await chat(`http://127.0.0.1:${port}`, { model: "tinyllama-1.1b-chat" });
+    expect(reply.status).toBe(503);
+    world.signals.emit("SIGINT");
+    expect(await exit).toBe(130);
+    expect(world.out()).toBe("");
+  });
+
+  it("takes the next free port on a desk and says so, and fails elsewhere", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const port = String((taken.address() as AddressInfo).port);
+    try {
+      const world = testWorld({ engine: scriptedEngine() });
+      const exit = main("ingle", ["serve", "--port", port], world.context);
+      await world.outHas("Ctrl-C");
+      expect(world.out()).toContain(`(port ${port} was taken, so this is the next free one)`);
+      expect(world.out()).not.toContain(`127.0.0.1:${port}/`);
+      world.signals.emit("SIGINT");
+      expect(await exit).toBe(0);
+
+      const strict = testWorld({ engine: scriptedEngine() });
+      expect(await main("ingle_lm.server", ["--port", port], strict.context)).toBe(2);
+      expect(strict.err()).toContain(`ingle_lm.server: Port ${port} on 127.0.0.1 is taken`);
+    } finally {
+      taken.close();
+    }
+  });
+
+  it("says that its port is taken without waiting for the model", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const port = String((taken.address() as AddressInfo).port);
+    try {
+      const load: Engine["load"] = (_file, options) =>
+        new Promise((_resolve, reject) => {
+          options?.signal?.addEventListener("abort", () => reject(options.signal?.reason as Error));
+        });
+      const world = testWorld({ engine: scriptedEngine({}, { load }) });
+      expect(await main("ingle_lm.server", ["--port", port], world.context)).toBe(2);
+      expect(world.err()).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    } finally {
+      taken.close();
+    }
+  });
+
+  it("shows where the key goes when keys are configured, and never the key itself", async () => {
+    const world = testWorld({ engine: scriptedEngine(), env: { INGLE_API_KEYS: "s3cret-of-16-letters" } });
+    const { exit, url } = await served(world);
+    expect(world.out()).toContain("Authorization: Bearer YOUR_KEY");
+    expect(world.out() + world.err()).not.toContain("s3cret");
+    expect((await fetch(`${url}/v1/models`)).status).toBe(401);
+    world.signals.emit("SIGINT");
+    await exit;
+  });
+
+  it.each(Object.keys(variants))("knows the variant %s", async (name) => {
+    const { context, err } = testWorld({ engine: scriptedEngine() });
+    const args = ["serve", "--variant", name, "--no-auth", "--model", "./no-such.gguf"];
+    expect(await main("ingle", args, context)).toBe(1); // a variant that is not known is a wrong usage: 2
+    expect(err()).toContain("There is no file");
+  });
+
+  it("ends with the engine's sentence when the model cannot be loaded", async () => {
+    const load = () => Promise.reject(new EngineError("model_invalid", "starter.gguf is cut short."));
+    const world = testWorld({ engine: scriptedEngine({}, { load }) });
+    const { exit } = await served(world);
+    expect(await exit).toBe(1);
+    expect(world.err()).toContain("ingle: starter.gguf is cut short.");
+  });
+
+  it("refuses to serve other machines without a key, unless that is said in words", async () => {
+    const refused = testWorld({ engine: scriptedEngine() });
+    expect(await main("ingle", ["serve", "--port", "0", "--host", "0.0.0.0"], refused.context)).toBe(2);
+    expect(refused.err()).toContain("--no-auth");
+    const world = testWorld({ engine: scriptedEngine() });
+    const { exit } = await served(world, "--host", "0.0.0.0", "--no-auth");
+    expect(world.out()).toContain("other machines, on 0.0.0.0:");
+    world.signals.emit("SIGINT");
+    expect(await exit).toBe(0);
+  });
+});

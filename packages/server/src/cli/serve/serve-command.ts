@@ -1,0 +1,114 @@
+// `ingle serve`: listens, loads the model while the server already answers "loading", prints how to reach it, and
+// stays until it is told to stop.
+import { isLoopback, needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
+import type { KnownModel, ModelLoader } from "../../models/known-model.ts";
+import { modelLibrary } from "../../models/model-library.ts";
+import { thisMachine } from "../../models/this-machine.ts";
+import type { RunningServer } from "../../serve.ts";
+import { variants } from "../../variants.ts";
+import { exitCodes } from "../cli-error.ts";
+import type { CommandContext } from "../context.ts";
+import { drain } from "../drain.ts";
+import { installedModels } from "./installed-models.ts";
+import { modelBudget } from "../model/memory-budget.ts";
+import { chooseModel } from "../model/choose-model.ts";
+import { knownModel } from "../model/open-model.ts";
+import { formatBytes } from "../../format-bytes.ts";
+import { curlLine, formatColumns } from "../text.ts";
+import { announceServer } from "../remote/running-servers.ts";
+
+/** Returns the exit code. Throws ConfigError, CliError and what loading or listening throws. */
+export async function serveCommand(flags: ServerFlags, context: CommandContext): Promise<number> {
+  const { env, shutdown, stdout } = context;
+  const config = resolveConfig({ flags, env });
+  const engine = await context.engine();
+  await engine.keepMemoryTight();
+  const choice = await chooseModel(config, context);
+  const budget = await modelBudget(config.models, engine, config.engine.rpc);
+  const aliases = config.model === undefined ? [] : [config.model];
+  const about = { readsImages: config.engine.mmproj !== undefined };
+  const reportsKvBlocks = config.kvEvents !== undefined;
+  await using model = begun(knownModel(choice, context, { ...config, aliases, about, reportsKvBlocks }), {
+    budget,
+    signal: shutdown.signal,
+  });
+  const { serve } = await context.server();
+  const servesOthers = variants[config.variant].modelRule !== "given";
+  await using server = await serve(config, {
+    library: modelLibrary({ env, isOffline: config.offline }),
+    machine: () => thisMachine(env),
+    source: servesOthers ? installedModels(context, () => config.engine, { reportsKvBlocks }) : undefined,
+    budget,
+  });
+  server.registry.add(model);
+  const { info } = await server.registry.load(choice.id);
+  const { url, managementToken: token } = server;
+  await using _record = await announceServer(engine.libraryPaths(env), { url, id: choice.id, token });
+  stdout.write(servingText(config, server, { id: choice.id, kvBytesPerToken: info.kvBytesPerToken }));
+  await shutdown.requested();
+  const { running, waiting } = server.registry.figures();
+  await drain({ openRequests: running + waiting, close: () => server.close() }, context);
+  return exitCodes.ok;
+}
+
+/**
+ * A model that is already being loaded, on threads of its own, while the server is read: its first load takes that up.
+ * What nobody has taken up is given up at the end: a server that cannot listen says so without waiting for a download.
+ */
+function begun(
+  model: KnownModel,
+  { budget, signal: stop }: Parameters<KnownModel["prepare"]>[0],
+): KnownModel & AsyncDisposable {
+  let report: (fraction: number) => void = () => {};
+  const unwanted = new AbortController();
+  const signal = AbortSignal.any([stop, unwanted.signal]);
+  const prepared = model.prepare({ budget, signal });
+  const loading = prepared.then(({ load }) => load((fraction) => report(fraction), signal));
+  loading.catch(() => {}); // the load that takes it up tells
+  let isTaken = false;
+  const load: ModelLoader = async (onProgress) => {
+    isTaken = true;
+    report = onProgress;
+    return await loading;
+  };
+  return {
+    ...model,
+    prepare: async (later) => {
+      const isOther = isTaken || later.settings !== undefined;
+      return isOther ? await model.prepare(later) : { ...(await prepared), load };
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (isTaken) return;
+      unwanted.abort();
+      const loaded = await loading.catch(() => undefined);
+      await loaded?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function servingText(
+  config: ServerConfig,
+  server: RunningServer,
+  { id, kvBytesPerToken }: { id: string; kvBytesPerToken: number },
+): string {
+  const rows: [string, string][] = [
+    ["  address", server.url + portNote(config, server)],
+    ["  model", id],
+  ];
+  if (kvBytesPerToken > 0)
+    rows.push(["  KV cache", `${formatBytes(1000 * kvBytesPerToken)} for 1,000 tokens`]);
+  if (server.kvEvents !== undefined)
+    rows.push(["  KV events", `on port ${server.kvEvents.port} of ${config.kvEvents?.publish.host ?? ""}`]);
+  if (!isLoopback(config.host)) rows.push(["  open to", `other machines, on ${config.host}:${server.port}`]);
+  return [
+    "\nIngle is ready.\n",
+    formatColumns(rows),
+    `  ${curlLine(server.url, id, { keyed: needsKey(config) })}\n`,
+    "Press Ctrl-C to stop.\n",
+  ].join("\n");
+}
+
+function portNote(config: ServerConfig, server: RunningServer): string {
+  if (config.port === 0 || config.port === server.port) return "";
+  return ` (port ${config.port} was taken, so this is the next free one)`;
+}
