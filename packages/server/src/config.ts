@@ -4,16 +4,16 @@ import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
 import { AllowedHost, everyHost, HostName, isHostName } from "./access/allowed-hosts.ts";
-import { isAddressOrNetwork, isLoopback } from "./access/client-address.ts";
+import { isAddressOrNetwork, isLoopback } from "./access/ip-address.ts";
 import { AllowedOrigin } from "./access/origins.ts";
 import { apiKeysMax, digestOfKey, whyNotTaken } from "./api-key.ts";
 import { duration } from "./duration.ts";
-import { ListenEndpoint } from "./kv-events/endpoint.ts";
+import { ListenEndpoint } from "./kv-events/zmtp.ts";
 import { readSettings, type ServerFlags, type SettingName, type Settings } from "./settings.ts";
 import { TracingSettings, tracingSettings } from "./tracing/settings.ts";
 import { VariantName, variants } from "./variants.ts";
 
-export { isLoopback } from "./access/client-address.ts";
+export { isLoopback } from "./access/ip-address.ts";
 export type { ServerFlags } from "./settings.ts";
 
 /** A request's body: text is far smaller, several inline images are not. */

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { MemoryBudget } from "@ingle/engine";
-import type { Machine, ServerSettings } from "@ingle/protocol";
+import type { Machine } from "@ingle/protocol";
 import { KeyRing } from "./access/key-ring.ts";
 import { controlConfig, publicConfig } from "./control/app-config.ts";
 import { ControlledServer } from "./control/controlled-server.ts";
@@ -14,13 +14,11 @@ import { openListener, portsFrom, type Listener } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
 import { RequestBoard } from "./live/request-board.ts";
 import { keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
-import type { ModelSource } from "./models/known-model.ts";
-import type { ModelLibrary } from "./models/model-library.ts";
-import { isInMemory } from "./models/model-state.ts";
-import { ParallelChoice } from "./models/parallel-choice.ts";
-import { whyNotLoaded } from "./models/refusals.ts";
+import type { ModelSource } from "./models/catalog/known-model.ts";
+import type { ModelLibrary } from "./models/library/model-library.ts";
+import { loadStartupModels, ParallelChoice } from "./control/startup-models.ts";
 import { ModelRegistry } from "./models/registry.ts";
-import { thisMachine } from "./models/this-machine.ts";
+import { thisMachine } from "./this-machine.ts";
 import { installedPage, type Page } from "./page/page-files.ts";
 import { variants } from "./variants.ts";
 
@@ -105,7 +103,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
   const server = new ControlledServer({
     settings,
     keys,
-    loadModels: (asked, signal) => loadModels(asked, { registry, parallel, signal }),
+    loadModels: (asked, signal) => loadStartupModels(asked, { registry, parallel, signal }),
     listen: (asked, ring) =>
       openListener(publicConfig(env, asked), {
         ...shared,
@@ -166,28 +164,4 @@ function ringOf(token: string): KeyRing {
 function controlPorts(port: number): readonly number[] {
   const usual = new Set(Object.values(variants).map((variant) => variant.port));
   return portsFrom(port).filter((each) => each === port || !usual.has(each));
-}
-
-/** Loads the models that the server starts with, and again those that compute another number of requests at once. */
-async function loadModels(
-  { parallel: asked, models }: ServerSettings,
-  { registry, parallel, signal }: { registry: ModelRegistry; parallel: ParallelChoice; signal: AbortSignal },
-): Promise<void> {
-  parallel.current = asked ?? undefined;
-  await registry.refresh({ isNeeded: true });
-  for (const slot of registry.slots) {
-    if (!isInMemory(slot.state) || !parallel.isOutdated(slot.id)) continue;
-    const { id, ordered: settings } = slot;
-    await registry.unload(id, { signal });
-    await loadOne(id, () => registry.load(id, undefined, { settings, signal }));
-  }
-  for (const id of models) await loadOne(id, () => registry.load(id, undefined, { signal }));
-}
-
-async function loadOne(id: string, load: () => Promise<unknown>): Promise<void> {
-  try {
-    await load();
-  } catch (error) {
-    throw whyNotLoaded(id, error);
-  }
 }

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { Server as TlsServer } from "node:tls";
-import { networkOf } from "./access/client-address.ts";
+import { networkOf } from "./access/ip-address.ts";
 import type { ServerConfig } from "./config.ts";
 
 /** Certificate and private key, in PEM. */

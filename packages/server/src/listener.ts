@@ -5,7 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { addressOf } from "./address.ts";
 import { buildApp, type AppDependencies } from "./app.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
-import type { OpenListener } from "./control/server-status.ts";
+import type { OpenListener } from "./control/server-state.ts";
 import { renewTls } from "./http-server.ts";
 import { farewellMs } from "./plugins/abort.ts";
 import { watchTls } from "./tls-files.ts";

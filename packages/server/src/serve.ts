@@ -9,9 +9,9 @@ import { openKvEvents } from "./kv-events/publisher.ts";
 import { openListener, type Listener, type Warn } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
 import { keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
-import type { ModelLibrary } from "./models/model-library.ts";
-import { thisMachine } from "./models/this-machine.ts";
-import type { ModelSource } from "./models/known-model.ts";
+import type { ModelLibrary } from "./models/library/model-library.ts";
+import { thisMachine } from "./this-machine.ts";
+import type { ModelSource } from "./models/catalog/known-model.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { installedPage } from "./page/page-files.ts";
 

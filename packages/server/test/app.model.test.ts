@@ -10,7 +10,7 @@ import { exactArithmetic, tinyModel, until } from "@ingle/fixtures";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDesktopApp, type DesktopApp } from "../src/desktop-app.ts";
-import type { ModelSource } from "../src/models/known-model.ts";
+import type { ModelSource } from "../src/models/catalog/known-model.ts";
 import { EventReader } from "../src/testing/event-reader.ts";
 import { user } from "./real-server.ts";
 

@@ -16,7 +16,7 @@ import {
   Tokenization,
 } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import type { ModelLibrary } from "../src/models/model-library.ts";
+import type { ModelLibrary } from "../src/models/library/model-library.ts";
 import { scriptedLibrary } from "../src/testing/scripted-library.ts";
 import { scriptedKnown } from "../src/testing/scripted-models.ts";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";

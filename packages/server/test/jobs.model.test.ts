@@ -9,7 +9,7 @@ import { Job, JobList, ManagedModelList } from "@ingle/protocol";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { resolveConfig } from "../src/config.ts";
 import { installedModels } from "../src/cli/serve/installed-models.ts";
-import { modelLibrary } from "../src/models/model-library.ts";
+import { modelLibrary } from "../src/models/library/model-library.ts";
 import { serve, type RunningServer } from "../src/serve.ts";
 import { testWorld } from "./cli-context.ts";
 import { expectDocumented } from "./documented.ts";

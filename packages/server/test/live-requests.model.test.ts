@@ -51,9 +51,9 @@ it("the request that the engine computes is told apart from those in its queue, 
   const first = ask("first", 60_000);
   await until(() => isComputed("first"));
   const second = ask("second", 60_000);
-  await until(() => registry.figures().waiting === 1);
+  await until(() => registry.stats().waiting === 1);
   const third = ask("third", 60_000);
-  await until(() => registry.figures().waiting === 2);
+  await until(() => registry.stats().waiting === 2);
   expect([row("first")?.status, row("second")?.status, row("third")?.status]).toEqual([
     "generating",
     "waiting",
@@ -71,7 +71,7 @@ it("the request that the engine computes is told apart from those in its queue, 
   await until(() => isComputed("third"));
   await board.cancel("third");
   expect(await third).toEqual({ status: 410, code: "cancelled" });
-  await until(() => registry.figures().running === 0);
+  await until(() => registry.stats().running === 0);
 });
 
 it("a prompt that the engine has in its cache is counted as found there", async () => {

@@ -97,7 +97,7 @@ describe("several models on one server", () => {
   it("let a stream run to its end before its model makes room", async () => {
     await using server = await house(1);
     const streaming = server.ask("one", { stream: true, max_tokens: 60 });
-    await until(() => server.registry.figures().running > 0);
+    await until(() => server.registry.stats().running > 0);
     const other = await server.ask("two");
     expect(other.status).toBe(200);
     expect((await streaming).text).toMatch(/data: \[DONE\]\n\n$/);

@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  isAddressOrNetwork,
-  isLocalClient,
-  isLoopbackAddress,
-  networkOf,
-  trustedProxies,
-  type Arrival,
-} from "./client-address.ts";
+import { isLocalClient, type Arrival } from "./client-address.ts";
+import { isAddressOrNetwork, isLoopbackAddress, networkOf, trustedProxies } from "./ip-address.ts";
 
 describe("a network", () => {
   it.each([

@@ -8,7 +8,7 @@ import { ConfigError } from "../config.ts";
 import { scriptedControl, type ScriptedControl } from "../testing/scripted-control.ts";
 import { ControlledServer } from "./controlled-server.ts";
 import { KeptKeys } from "./kept-keys.ts";
-import { moved, type OpenListener, type ServerState } from "./server-status.ts";
+import { moved, type OpenListener, type ServerState } from "./server-state.ts";
 
 /** Listeners that were opened, and whether each is closed. */
 function scriptedListeners() {

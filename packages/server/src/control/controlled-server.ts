@@ -7,7 +7,7 @@ import { ConfigError, isOpenToOthers } from "../config.ts";
 import { WireError } from "../wire-error.ts";
 import type { KeptKeys } from "./kept-keys.ts";
 import type { KeptSettings } from "./kept-settings.ts";
-import { isAtRest, moved, type OpenListener, type Running, type ServerState } from "./server-status.ts";
+import { isAtRest, moved, type OpenListener, type Running, type ServerState } from "./server-state.ts";
 
 export interface ControlledServerOptions {
   settings: KeptSettings;

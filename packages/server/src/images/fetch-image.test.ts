@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchImage, type ImageFetchOptions } from "./fetch-image.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress } from "../access/ip-address.ts";
 
 const servers: Server[] = [];
 afterEach(() => {

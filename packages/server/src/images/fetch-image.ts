@@ -7,7 +7,7 @@ import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 
 import { WireError } from "../wire-error.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress } from "../access/ip-address.ts";
 
 export interface ImageFetchOptions {
   /** Exact names of hosts, in lower case, without ports; addresses of IPv6 without brackets. */

@@ -2,12 +2,11 @@
 // somebody stops it. They outlive the requests that asked for them, and end with the server.
 import { randomUUID } from "node:crypto";
 import { jobsMax, type Job, type JobRequest } from "@ingle/protocol";
-import type { ModelLibrary } from "../models/model-library.ts";
-import { shuttingDown } from "../models/refusals.ts";
+import type { ModelLibrary } from "../models/library/model-library.ts";
+import { shuttingDown } from "../models/model-errors.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { WireError } from "../wire-error.ts";
-import { KeptJob, type Stop } from "./kept-job.ts";
-import { workOf } from "./job-work.ts";
+import { KeptJob, type JobProgress, type Stop } from "./kept-job.ts";
 
 /** Downloads at the same time: one rarely fills a line, and many share it without being any faster. */
 export const pullsMax = 3;
@@ -152,7 +151,7 @@ export class JobRunner implements AsyncDisposable {
   async #work(job: KeptJob, signal: AbortSignal): Promise<void> {
     const { library, registry, onFailure } = this.#options;
     try {
-      const model = await workOf(job.request)(library, {
+      const model = await work(job.request, library, {
         signal,
         onProgress: (progress, id) => job.report(progress, id),
       });
@@ -203,4 +202,29 @@ function refused(job: KeptJob, what: "paused" | "resumed" | "cancelled"): WireEr
       ? `This job is ${job.status} and cannot be ${what}.`
       : `Only downloads can be ${what}; this is ${job.kind === "import" ? "an import" : "a quantization"}.`;
   return new WireError("invalid_request", why, { param: "id" });
+}
+
+/** Has the library do a job's work. Resolves with the id of the model that it made; of several, with all of them. */
+async function work(
+  request: JobRequest,
+  library: ModelLibrary,
+  /** `model`: the id of the model that is worked on, as soon as it is known. */
+  options: { signal: AbortSignal; onProgress: (progress: JobProgress, model?: string) => void },
+): Promise<string> {
+  const { signal, onProgress } = options;
+  switch (request.kind) {
+    case "pull":
+      return await library.pull(request.model, {
+        signal,
+        onProgress: (id, progress) => onProgress(progress, id),
+      });
+    case "import":
+      return (await library.importPath(request.path, options)).join(", ");
+    case "quantize":
+      return await library.quantize(request.model, {
+        to: request.quantization,
+        signal,
+        onProgress: ({ bytes, totalBytes }) => onProgress({ phase: "quantize", bytes, totalBytes }),
+      });
+  }
 }

@@ -7,12 +7,10 @@ import type { KvBlockFollower, KvBlockReport, Model } from "@ingle/engine";
 import { networkAddresses } from "../address.ts";
 import { ConfigError, type ServerConfig } from "../config.ts";
 import type { ModelRegistry } from "../models/registry.ts";
-import type { TcpEndpoint } from "./endpoint.ts";
 import { EventLog } from "./event-log.ts";
-import { EventSocket } from "./event-socket.ts";
+import { bindReplaySocket, EventSocket } from "./event-sockets.ts";
 import { clearedPayload, reportPayload } from "./payload.ts";
-import { bindReplaySocket } from "./replay-socket.ts";
-import type { BoundSocket } from "./zmtp.ts";
+import type { BoundSocket, TcpEndpoint } from "./zmtp.ts";
 
 /** Kept for those who come later; of 3 million tokens. Where there are more, twice what is needed for all of them. */
 const logBytesMax = 16 * 1024 * 1024;

@@ -1,7 +1,29 @@
 // ZMTP 3.1, the protocol of ZeroMQ over TCP (rfc.zeromq.org/spec/37), as far as sockets need that bind and accept: the greeting,
 // the NULL mechanism, frames, and PING. Used by event-socket.ts and replay-socket.ts.
-import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import type { TcpEndpoint } from "./endpoint.ts";
+import { createServer, isIP, type AddressInfo, type Server, type Socket } from "node:net";
+import { z } from "zod";
+
+/** Where a socket listens. */
+export interface TcpEndpoint {
+  host: string;
+  /** 0 takes any free one. */
+  port: number;
+}
+
+const form = /^tcp:\/\/(?<host>\*|\[[0-9a-f:.]+\]|[a-z0-9_.-]+):(?<port>\d{1,5})$/i;
+const what = 'must be an address to listen on, such as "tcp://*:5557" or "tcp://127.0.0.1:5557"';
+
+/** Text to `{ host, port }`; `*` is every address of the machine. */
+export const ListenEndpoint = z.string().transform((text, context): TcpEndpoint => {
+  const { host = "", port: digits = "" } = form.exec(text)?.groups ?? {};
+  const port = Number(digits);
+  const bare = host.replace(/^\[|\]$/g, "");
+  if (host === "" || port > 65_535 || (host !== bare && isIP(bare) !== 6)) {
+    context.addIssue({ code: "custom", message: what });
+    return z.NEVER;
+  }
+  return { host: bare === "*" ? "0.0.0.0" : bare, port };
+});
 
 /** Peers at the same time: routers and their replicas, not the world. */
 const peersMax = 64;

@@ -1,6 +1,6 @@
 // How fast a server computes, of the engines' counters at two moments. Each listener of the events has its own.
 import type { LiveFigures } from "@ingle/protocol";
-import type { EngineFigures } from "../models/engine-figures.ts";
+import type { EngineStats } from "../models/slot/engine-stats.ts";
 
 /** Rates are of about this time, so that one long step does not look like a standstill. */
 const windowMs = 1_000;
@@ -9,7 +9,7 @@ const windowMs = 1_000;
 const memoryStepBytes = 1024 * 1024;
 
 type Counted = Pick<
-  EngineFigures,
+  EngineStats,
   "promptTokens" | "generatedTokens" | "running" | "waiting" | "cells" | "cellsUsed"
 >;
 

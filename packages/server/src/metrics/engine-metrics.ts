@@ -1,7 +1,7 @@
 // How the engine is at the moment of a scrape: the line, the cache, the work so far.
 import { totalOf } from "@ingle/engine";
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { EngineCounter, EngineFigures } from "../models/engine-figures.ts";
+import type { EngineCounter, EngineStats } from "../models/slot/engine-stats.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 
 type GaugeName =
@@ -50,7 +50,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
         help,
         registers: [],
         collect() {
-          this.set(models.figures()[figure]);
+          this.set(models.stats()[figure]);
         },
       }),
     );
@@ -63,7 +63,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
         registers: [],
         collect() {
           this.reset();
-          this.inc(models.figures()[figure]);
+          this.inc(models.stats()[figure]);
         },
       }),
     );
@@ -74,7 +74,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
       help: "Requests that run or wait: ingle_requests_running and ingle_requests_waiting together.",
       registers: [],
       collect() {
-        const { running, waiting } = models.figures();
+        const { running, waiting } = models.stats();
         this.set(running + waiting);
       },
     }),
@@ -85,7 +85,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
       help: "The part of the KV cache that running requests hold or have reserved: 0 to 1.",
       registers: [],
       collect() {
-        this.set(kvUsage(models.figures()));
+        this.set(kvUsage(models.stats()));
       },
     }),
   );
@@ -134,6 +134,6 @@ function addModelMetrics(register: Registry, models: ModelRegistry): void {
 }
 
 /** The part of the KV cache that running requests hold or have reserved: 0 to 1. */
-export function kvUsage({ cells, cellsUsed }: EngineFigures): number {
+export function kvUsage({ cells, cellsUsed }: EngineStats): number {
   return cells > 0 ? cellsUsed / cells : 0;
 }

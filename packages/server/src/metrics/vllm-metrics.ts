@@ -3,7 +3,7 @@
 // stack reads (src/vllm_router/stats/engine_stats.py).
 import { kvBlockTokens } from "@ingle/engine";
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { EngineFigures } from "../models/engine-figures.ts";
+import type { EngineStats } from "../models/slot/engine-stats.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { kvUsage } from "./engine-metrics.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
@@ -11,7 +11,7 @@ import type { RequestMetrics } from "./request-metrics.ts";
 /** A model at the moment of a scrape. */
 interface Sample {
   readonly model_name: string;
-  readonly figures: EngineFigures;
+  readonly figures: EngineStats;
   /** Tokens of prompts that did not have to be computed, and all of them. */
   readonly hits: number;
   readonly queries: number;
@@ -52,7 +52,7 @@ export function addVllmMetrics(register: Registry, models: ModelRegistry, reques
   const samples = async (): Promise<Sample[]> => {
     const cached = await requests.cachedTokens();
     return sampledSlots(models).map((slot) => {
-      const figures = slot.figures();
+      const figures = slot.stats();
       const hits = cached.get(slot.id) ?? 0;
       return { model_name: slot.id, figures, hits, queries: hits + figures.promptTokens };
     });

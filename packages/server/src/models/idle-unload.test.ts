@@ -1,7 +1,7 @@
 import { EngineError, type LoadedModel } from "@ingle/engine";
 import { scriptedModel } from "@ingle/engine/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { coolDownMs } from "./model-slot.ts";
+import { coolDownMs } from "./slot/model-slot.ts";
 import { ModelRegistry, type Lease } from "./registry.ts";
 
 const idleUnloadMs = 60_000;
@@ -87,14 +87,14 @@ describe("an idle model", () => {
     };
     const waiting = [use(registry), use(registry), use(registry)];
     await expect.poll(() => stateOf(registry)).toBe("loading");
-    expect(registry.figures().waiting).toBe(3);
+    expect(registry.stats().waiting).toBe(3);
     expect(isReady(registry)).toBe(true);
     await expect(use(registry)).rejects.toEqual(code("overloaded")); // 2 run at once and 1 may wait
     release();
     const leases = await Promise.all(waiting);
     expect(loader).toHaveBeenCalledTimes(2);
     expect(new Set(leases.map(({ model }) => model)).size).toBe(1);
-    expect(registry.figures().waiting).toBe(0);
+    expect(registry.stats().waiting).toBe(0);
     for (const lease of leases) lease[Symbol.dispose]();
     await idle({ registry });
     expect(stateOf(registry)).toBe("available");
@@ -148,13 +148,13 @@ describe("an idle model", () => {
       using lease = await use(registry);
       await lease.model.generate({ prompt: "abc" });
     }
-    const { generatedTokens, promptTokens } = registry.figures();
+    const { generatedTokens, promptTokens } = registry.stats();
     expect([generatedTokens, promptTokens]).toEqual([4, 3]);
     await idle({ registry });
-    expect(registry.figures()).toMatchObject({ generatedTokens, promptTokens, cells: 0 });
+    expect(registry.stats()).toMatchObject({ generatedTokens, promptTokens, cells: 0 });
     using lease = await use(registry);
     await lease.model.generate({ prompt: "abc" });
-    expect(registry.figures()).toMatchObject({ generatedTokens: 8, promptTokens: 6, cells: 2048 });
+    expect(registry.stats()).toMatchObject({ generatedTokens: 8, promptTokens: 6, cells: 2048 });
   });
 });
 

@@ -2,7 +2,7 @@ import { EngineError, LoadOptions } from "@ingle/engine";
 import { KvBits } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
-import { agree, settingsOf, usualSettings, type LoadSettings } from "./load-settings.ts";
+import { agree, settingsOf, usualSettings, type LoadSettings } from "./slot/load-settings.ts";
 import { ModelRegistry, type RegistryOptions } from "./registry.ts";
 
 const model = "a";

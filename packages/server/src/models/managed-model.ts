@@ -1,8 +1,8 @@
 // The models of the house as the management of the server shows them. Used by routes/control.ts.
 import { totalOf } from "@ingle/engine";
 import type { ManagedModel, ModelMemory } from "@ingle/protocol";
-import type { ModelSlot } from "./model-slot.ts";
-import { takesMemory } from "./model-state.ts";
+import type { ModelSlot } from "./slot/model-slot.ts";
+import { takesMemory } from "./slot/model-state.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 export function toManagedModel(slot: ModelSlot): ManagedModel {

@@ -1,9 +1,9 @@
 // Whether requests are answered now, for probes: one word for all models together. Used by registry.ts.
 import type { Readiness } from "@ingle/protocol";
-import { progressOf, type ModelState } from "./model-state.ts";
+import { progressOf, type ModelState } from "./slot/model-state.ts";
 
 /** What a probe is told. */
-export interface HouseReadiness extends Readiness {
+export interface ServerReadiness extends Readiness {
   isReady: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Candidate {
  * A loaded model is enough, and so is one that the next request loads, once a first one was loaded: before that a server
  * has still to show that it can.
  */
-export function readinessOf(models: readonly Candidate[]): HouseReadiness {
+export function readinessOf(models: readonly Candidate[]): ServerReadiness {
   const lastUsed = models.toSorted((a, b) => b.usedAt - a.usedAt);
   const hasStarted = models.some(({ counts }) => counts.loads > 0);
   const find = (...kinds: ModelState["kind"][]): Candidate | undefined =>

@@ -1,9 +1,9 @@
 import { EngineError } from "@ingle/engine";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
-import { coolDownMs } from "./model-slot.ts";
+import { coolDownMs } from "./slot/model-slot.ts";
 import { ModelRegistry, type RegistryOptions } from "./registry.ts";
-import { refreshMinMs } from "./shelf.ts";
+import { refreshMinMs } from "./catalog/model-catalog.ts";
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
@@ -220,7 +220,7 @@ describe("while a model loads", () => {
     const waiting = registry.acquire("a", "desktop");
     await settle();
     expect(registry.list()).toMatchObject([{ id: "a", status: "loading" }]);
-    expect(registry.figures().waiting).toBe(1);
+    expect(registry.stats().waiting).toBe(1);
     finish.open();
     expect((await waiting).id).toBe("a");
   });
@@ -244,7 +244,7 @@ describe("while a model loads", () => {
     await settle();
     leaving.abort(new Error("left"));
     await expect(waiting).rejects.toThrow("left");
-    expect(registry.figures().waiting).toBe(0);
+    expect(registry.stats().waiting).toBe(0);
     finish.open();
     await expect.poll(() => stateOf(registry)).toBe("loaded");
   });

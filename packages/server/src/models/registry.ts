@@ -4,21 +4,22 @@
 import { addMemory, type MemoryBytes, type Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
-import { sumOfFigures, type EngineFigures } from "./engine-figures.ts";
-import type { KnownModel, ModelLoader, ModelSource } from "./known-model.ts";
-import type { LoadSettings } from "./load-settings.ts";
-import { ModelSlot, type Lease } from "./model-slot.ts";
-import { progressOf, takesMemory, type ModelStateKind } from "./model-state.ts";
-import { readinessOf, type HouseReadiness } from "./readiness.ts";
-import { loadingStill, notFound, shuttingDown } from "./refusals.ts";
-import { orAborted, Room } from "./room.ts";
-import type { RoomLimits } from "./room-plan.ts";
-import { Shelf } from "./shelf.ts";
+import { sumOfStats, type EngineStats } from "./slot/engine-stats.ts";
+import type { KnownModel, ModelLoader, ModelSource } from "./catalog/known-model.ts";
+import type { LoadSettings } from "./slot/load-settings.ts";
+import { ModelSlot, type Lease } from "./slot/model-slot.ts";
+import { progressOf, takesMemory, type ModelStateKind } from "./slot/model-state.ts";
+import { readinessOf, type ServerReadiness } from "./readiness.ts";
+import { modelLoading, modelNotFound, shuttingDown } from "./model-errors.ts";
+import { MemoryPlanner } from "./eviction/memory-planner.ts";
+import { orAborted } from "../or-aborted.ts";
+import type { MemoryLimits } from "./eviction/eviction-plan.ts";
+import { ModelCatalog } from "./catalog/model-catalog.ts";
 
-export type { ModelLoader } from "./known-model.ts";
-export type { Lease } from "./model-slot.ts";
+export type { ModelLoader } from "./catalog/known-model.ts";
+export type { Lease } from "./slot/model-slot.ts";
 
-export interface RegistryOptions extends RoomLimits {
+export interface RegistryOptions extends MemoryLimits {
   /** Requests that may wait for a model beside those that it computes. */
   waitingMax: number;
   /** A model without requests for this long is freed until the next one. Default: never. */
@@ -34,7 +35,7 @@ export interface RegistryOptions extends RoomLimits {
   now?: () => Date;
 }
 
-export interface OrderOptions {
+export interface LoadOptions {
   alias?: string | undefined;
   /** Of a model that is known already. */
   settings?: LoadSettings | undefined;
@@ -51,16 +52,16 @@ export interface ModelWatcher {
 export class ModelRegistry implements AsyncDisposable {
   readonly #options: RegistryOptions;
   readonly #abort = new AbortController();
-  readonly #room: Room;
-  readonly #shelf: Shelf;
+  readonly #planner: MemoryPlanner;
+  readonly #catalog: ModelCatalog;
   #stamp = 0;
   #watcher: ModelWatcher | undefined;
   #disposal: Promise<void> | undefined;
 
   constructor(options: RegistryOptions) {
     this.#options = options;
-    this.#room = new Room(options);
-    this.#shelf = new Shelf({
+    this.#planner = new MemoryPlanner(options);
+    this.#catalog = new ModelCatalog({
       source: options.source,
       onSourceFailure: options.onSourceFailure,
       now: () => this.#now(),
@@ -70,15 +71,15 @@ export class ModelRegistry implements AsyncDisposable {
 
   /** Every model that is known, loaded or not. */
   get slots(): readonly ModelSlot[] {
-    return this.#shelf.slots;
+    return this.#catalog.slots;
   }
 
   /** What all models may take together, and how many of them there may be. */
-  get limits(): RoomLimits {
+  get limits(): MemoryLimits {
     return this.#options;
   }
 
-  readiness(): HouseReadiness {
+  readiness(): ServerReadiness {
     return this.#abort.signal.aborted ? { status: "shutting_down", isReady: false } : readinessOf(this.slots);
   }
 
@@ -88,8 +89,8 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /** How all engines are now, and what those of this registry's life have done. */
-  figures(): EngineFigures {
-    return sumOfFigures(this.slots.map((slot) => slot.figures()));
+  stats(): EngineStats {
+    return sumOfStats(this.slots.map((slot) => slot.stats()));
   }
 
   /** Tells of the models that are loaded from now on. One at a time. */
@@ -99,7 +100,7 @@ export class ModelRegistry implements AsyncDisposable {
 
   /** Adds a model that requests may name. One of the same id stays. */
   add(known: KnownModel): ModelSlot {
-    return this.#shelf.add(known);
+    return this.#catalog.add(known);
   }
 
   /**
@@ -110,7 +111,7 @@ export class ModelRegistry implements AsyncDisposable {
   async load(
     id: string,
     loader?: ModelLoader,
-    { alias, settings, signal }: OrderOptions = {},
+    { alias, settings, signal }: LoadOptions = {},
   ): Promise<Model> {
     this.#assertOpen();
     if (loader !== undefined) this.add(plainModel(id, loader, alias));
@@ -131,7 +132,7 @@ export class ModelRegistry implements AsyncDisposable {
     try {
       slot.dismiss();
       while (isNotFreed() && (takesMemory(slot.state) || slot.state.kind === "preparing")) {
-        await this.#room.nextChange(until);
+        await this.#planner.nextChange(until);
         // It was on its way, or was kept. One that is leaving may have the next order already.
         if (isNotFreed() && slot.state.kind !== "unloading") slot.dismiss();
       }
@@ -156,7 +157,7 @@ export class ModelRegistry implements AsyncDisposable {
     if (state.kind === "loaded" || state.kind === "failed" || this.#waits)
       return await slot.lease({ signal, places });
     void this.#bringUnasked(slot); // never rejects; the next request finds it loaded
-    throw loadingStill({ id, progress: progressOf(state) });
+    throw modelLoading({ id, progress: progressOf(state) });
   }
 
   /** Entries of `GET /v1/models`: what can be served now, if need be after loading it. */
@@ -178,26 +179,26 @@ export class ModelRegistry implements AsyncDisposable {
 
   /** The entry of an id or an alias. Throws `model_not_found`, or `model_loading` when it will be there soon. */
   describe(name: string): ModelEntry {
-    const slot = this.#shelf.named(name);
+    const slot = this.#catalog.named(name);
     const id = slot?.id ?? name;
     const entry = this.list().find((candidate) => candidate.id === id);
     if (entry !== undefined) return entry;
     const state = slot?.state;
     if (state?.kind === "preparing" || state?.kind === "loading")
-      throw loadingStill({ id, progress: progressOf(state) });
-    throw notFound(id);
+      throw modelLoading({ id, progress: progressOf(state) });
+    throw modelNotFound(id);
   }
 
   /** The model of this id or alias. Throws `model_not_found`. */
   async known(name: string): Promise<ModelSlot> {
-    const slot = await this.#shelf.find(name);
-    if (slot === undefined) throw notFound(name);
+    const slot = await this.#catalog.find(name);
+    if (slot === undefined) throw modelNotFound(name);
     return slot;
   }
 
   /** Asks the source what there is now, unless it was asked a moment ago. `isNeeded`: even then. */
   async refresh(options: { isNeeded?: boolean } = {}): Promise<void> {
-    if (!this.#abort.signal.aborted) await this.#shelf.refresh(options);
+    if (!this.#abort.signal.aborted) await this.#catalog.refresh(options);
   }
 
   /** Takes no new leases, ends loads under way, waits for the leases and frees the models. Idempotent. */
@@ -224,7 +225,7 @@ export class ModelRegistry implements AsyncDisposable {
       now: () => this.#now(),
       stamp: () => (this.#stamp += 1),
       bring: (slot) => this.#bring(slot),
-      onChange: () => this.#room.changed(),
+      onChange: () => this.#planner.changed(),
       onLoaded: (model) => this.#watcher?.loaded(known.id, model),
       onFree: () => this.#watcher?.freed(known.id),
     });
@@ -246,11 +247,11 @@ export class ModelRegistry implements AsyncDisposable {
 
   /** The model that a request means. Throws `model_not_found`. */
   async #meant(requestedId: string | undefined, variant: VariantName): Promise<ModelSlot> {
-    const named = requestedId === undefined ? undefined : await this.#shelf.find(requestedId);
+    const named = requestedId === undefined ? undefined : await this.#catalog.find(requestedId);
     if (named !== undefined) return named;
     const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
     const usual = acceptsAny ? this.#usual() : undefined;
-    if (usual === undefined) throw notFound(requestedId);
+    if (usual === undefined) throw modelNotFound(requestedId);
     return usual;
   }
 
@@ -270,7 +271,7 @@ export class ModelRegistry implements AsyncDisposable {
       const { budget } = this.#options;
       const { known, ordered: settings } = slot;
       const prepared = await orAborted(known.prepare({ budget, settings, signal }), signal);
-      using _turn = await this.#room.enter(prepared.byMemory, () => this.slots, signal);
+      using _turn = await this.#planner.enter(prepared.byMemory, () => this.slots, signal);
       await slot.load(prepared, this.#abort.signal);
     } catch (error) {
       slot.notBrought(error);

@@ -50,7 +50,7 @@ describe("several models", () => {
       using lease = await use(registry, id);
       await lease.model.generate({ prompt: "abc" });
     }
-    expect(registry.figures()).toMatchObject({ generatedTokens: 8, promptTokens: 6, cells: 2048 });
+    expect(registry.stats()).toMatchObject({ generatedTokens: 8, promptTokens: 6, cells: 2048 });
   });
 });
 

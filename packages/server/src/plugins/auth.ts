@@ -2,7 +2,8 @@
 // Everything that decides it is gathered here and handed to access/rights.ts.
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
-import { isLocalClient, isLoopback, networkOf } from "../access/client-address.ts";
+import { isLocalClient } from "../access/client-address.ts";
+import { isLoopback, networkOf } from "../access/ip-address.ts";
 import type { HeldBack, KeyCheck } from "../access/key-check.ts";
 import type { KeyRing } from "../access/key-ring.ts";
 import { cookieCounts, includes, rightOf, type CookieSender, type Right } from "../access/rights.ts";

@@ -5,7 +5,7 @@ import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
-import { shuttingDown } from "../models/refusals.ts";
+import { shuttingDown } from "../models/model-errors.ts";
 
 declare module "fastify" {
   interface FastifyInstance {

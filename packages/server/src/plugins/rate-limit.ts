@@ -2,7 +2,7 @@
 // work; this bounds how often somebody may knock.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { networkOf } from "../access/client-address.ts";
+import { networkOf } from "../access/ip-address.ts";
 import { WireError } from "../wire-error.ts";
 
 const windowMs = 60_000;

@@ -13,11 +13,11 @@ import {
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { AnsweringOptions } from "../answering/answering.ts";
-import { settingsOf } from "../models/load-settings.ts";
+import { settingsOf } from "../models/slot/load-settings.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
-import { MemoryEstimates } from "../models/memory-estimate.ts";
-import type { ModelSlot } from "../models/model-slot.ts";
-import { isInMemory } from "../models/model-state.ts";
+import { MemoryEstimates } from "../models/eviction/memory-estimate.ts";
+import type { ModelSlot } from "../models/slot/model-slot.ts";
+import { isInMemory } from "../models/slot/model-state.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ingleVersion } from "../version.ts";
 import { serverReadiness } from "./health.ts";
@@ -70,7 +70,7 @@ export function stateTeller(
 ): () => ServerState {
   const startedAt = Math.floor(now().getTime() / 1000);
   return () => {
-    const { running, waiting } = registry.figures();
+    const { running, waiting } = registry.stats();
     const loaded = registry.slots.filter((slot) => isInMemory(slot.state)).map(({ id }) => id);
     const { status } = serverReadiness(app, registry);
     return {

@@ -42,7 +42,7 @@ export async function eventRoutes(app: FastifyInstance, options: EventsOptions):
     models: registry.slots.map(toManagedModel),
     jobs: jobs?.list() ?? [],
     server: view(),
-    figures: sampler.sample(registry.figures(), {
+    figures: sampler.sample(registry.stats(), {
       atMs: performance.now(),
       memoryBytes: process.memoryUsage.rss(),
       cachedShare: board.cachedShare,

@@ -1,8 +1,8 @@
 // Probes. /livez: the process runs. /readyz and /health: requests are answered, and the server is not stopping.
 import { Liveness, Readiness, wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { secondsLeft } from "../models/refusals.ts";
-import type { HouseReadiness } from "../models/readiness.ts";
+import { loadRetryAfterSeconds } from "../models/model-errors.ts";
+import type { ServerReadiness } from "../models/readiness.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { Operation } from "../openapi/operation.ts";
 
@@ -20,7 +20,7 @@ export async function healthRoutes(
     const { isReady, ...found } = serverReadiness(app, options.registry);
     if (!isReady) {
       reply.code(wireErrors.model_loading.status);
-      reply.header("retry-after", secondsLeft(found.progress ?? 0));
+      reply.header("retry-after", loadRetryAfterSeconds(found.progress ?? 0));
     }
     if (right !== "none") return found;
     const { model: _forKeysOnly, ...rest } = found;
@@ -39,6 +39,6 @@ export async function healthRoutes(
 export function serverReadiness(
   { drainSignal }: Pick<FastifyInstance, "drainSignal">,
   registry: ModelRegistry,
-): HouseReadiness {
+): ServerReadiness {
   return drainSignal.aborted ? { status: "shutting_down", isReady: false } : registry.readiness();
 }

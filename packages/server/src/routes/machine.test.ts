@@ -1,7 +1,7 @@
 import path from "node:path";
 import { Machine } from "@ingle/protocol";
 import { expect, it } from "vitest";
-import { thisMachine } from "../models/this-machine.ts";
+import { thisMachine } from "../this-machine.ts";
 import { scriptedApp } from "../testing/scripted-server.ts";
 
 const machine: Machine = {

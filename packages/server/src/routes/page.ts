@@ -1,7 +1,7 @@
 // The page for people under `/`, and the files that it is made of. They hold nothing of anybody's, so everybody may have them:
 // what the page may do is decided by each of its requests.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { networkOf } from "../access/client-address.ts";
+import { networkOf } from "../access/ip-address.ts";
 import type { FoundKey, KeyCheck } from "../access/key-check.ts";
 import { PageTickets } from "../access/page-tickets.ts";
 import type { Sessions } from "../access/sessions.ts";

@@ -2,7 +2,7 @@
 import { Session, SessionRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { networkOf } from "../access/client-address.ts";
+import { networkOf } from "../access/ip-address.ts";
 import type { FoundKey, KeyCheck } from "../access/key-check.ts";
 import { cookieOf, type Sessions } from "../access/sessions.ts";
 import type { Operation } from "../openapi/operation.ts";

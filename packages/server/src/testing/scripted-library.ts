@@ -1,7 +1,7 @@
 // A library of models in which a pull takes as long as a test lets it, and what was asked of it.
 import { EngineError, type LibraryProgress, type NpmModel } from "@ingle/engine";
-import type { ModelLibrary } from "../models/model-library.ts";
-import { orAborted } from "../models/room.ts";
+import type { ModelLibrary } from "../models/library/model-library.ts";
+import { orAborted } from "../or-aborted.ts";
 import { gate, scriptedKnown, type ScriptedKnown } from "./scripted-models.ts";
 
 const starter: NpmModel = {

@@ -1,8 +1,8 @@
 // Models for the registry that say what a script tells them, load when a test lets them, and count how often.
 import type { LoadedModel, MemoryBytes, MemoryForecast } from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
-import type { KnownModel } from "../models/known-model.ts";
-import type { LoadSettings } from "../models/load-settings.ts";
+import type { KnownModel } from "../models/catalog/known-model.ts";
+import type { LoadSettings } from "../models/slot/load-settings.ts";
 
 export interface ScriptedKnown extends KnownModel {
   forecast?: NonNullable<KnownModel["forecast"]>;

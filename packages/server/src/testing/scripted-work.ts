@@ -1,6 +1,6 @@
 // A library whose long work goes on as a test says, each piece of it by its name: a model, a path, or `model to level`.
-import type { ModelLibrary } from "../models/model-library.ts";
-import { orAborted } from "../models/room.ts";
+import type { ModelLibrary } from "../models/library/model-library.ts";
+import { orAborted } from "../or-aborted.ts";
 import { scriptedLibrary } from "./scripted-library.ts";
 
 export interface ScriptedTask {

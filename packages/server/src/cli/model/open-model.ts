@@ -2,8 +2,8 @@
 // loads it, and shows all of it on stderr. Used by serve, run and chat.
 import type { LoadedModel, LoadOptions, LocatedModel, MemoryBudget, MemoryForecast } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
-import type { KnownModel, PreparedModel, PrepareOptions } from "../../models/known-model.ts";
-import { settingsOver, usualSettings } from "../../models/load-settings.ts";
+import type { KnownModel, PreparedModel, PrepareOptions } from "../../models/catalog/known-model.ts";
+import { settingsOver, usualSettings } from "../../models/slot/load-settings.ts";
 import type { CommandContext } from "../context.ts";
 import { fetchWithBars } from "./fetch-model.ts";
 import { startProgress } from "../progress.ts";

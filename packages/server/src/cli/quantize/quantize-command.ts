@@ -1,6 +1,6 @@
 // `ingle quantize MODEL [OUTPUT]`: writes a model with fewer bits for each weight, and says how to use it.
 import type { QuantizedModel } from "@ingle/engine";
-import { listedAs } from "../../models/listed-as.ts";
+import { registerQuantized } from "../../models/library/register-quantized.ts";
 import { exitCodes } from "../cli-error.ts";
 import type { CommandContext } from "../context.ts";
 import { fetchWithBars } from "../model/fetch-model.ts";
@@ -37,7 +37,7 @@ export async function quantizeCommand(
   };
   const made = await quantize();
   const duration = formatDuration(now() - startedAt);
-  const id = await listedAs(made.path, { env, signal }, { EngineError, registerModel });
+  const id = await registerQuantized(made.path, { env, signal }, { EngineError, registerModel });
   stderr.write(
     formatColumns([
       ["quantization", `${made.quantization}, ${made.bitsPerWeight.toFixed(2)} bits a weight`],

@@ -2,7 +2,7 @@
 // serve.
 import type { InstalledModel, ModelTraits } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
-import type { KnownModel, ModelSource, PrepareOptions } from "../../models/known-model.ts";
+import type { KnownModel, ModelSource, PrepareOptions } from "../../models/catalog/known-model.ts";
 import type { CommandContext, Engine } from "../context.ts";
 import { FileTraits } from "./file-traits.ts";
 import { knownModel, type LocatedKnownModel, type OpenOptions } from "../model/open-model.ts";

@@ -1,9 +1,9 @@
 // `ingle serve`: listens, loads the model while the server already answers "loading", prints how to reach it, and
 // stays until it is told to stop.
 import { isLoopback, needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
-import type { KnownModel, ModelLoader } from "../../models/known-model.ts";
-import { modelLibrary } from "../../models/model-library.ts";
-import { thisMachine } from "../../models/this-machine.ts";
+import type { KnownModel, ModelLoader } from "../../models/catalog/known-model.ts";
+import { modelLibrary } from "../../models/library/model-library.ts";
+import { thisMachine } from "../../this-machine.ts";
 import type { RunningServer } from "../../serve.ts";
 import { variants } from "../../variants.ts";
 import { exitCodes } from "../cli-error.ts";
@@ -46,7 +46,7 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   await using _record = await announceServer(engine.libraryPaths(env), { url, id: choice.id, token });
   stdout.write(servingText(config, server, { id: choice.id, kvBytesPerToken: info.kvBytesPerToken }));
   await shutdown.requested();
-  const { running, waiting } = server.registry.figures();
+  const { running, waiting } = server.registry.stats();
   await drain({ openRequests: running + waiting, close: () => server.close() }, context);
   return exitCodes.ok;
 }

@@ -1,6 +1,6 @@
-// The model that is taken where nobody named one, as the server's management tells it. Used by routes/library.ts.
-import type { DefaultModel, LocatedModel } from "@ingle/engine";
-import type { RecommendedModel } from "@ingle/protocol";
+// Results of the model library as the management API returns them.
+import type { DefaultModel, LocatedModel, OfferedRepository as FoundRepository } from "@ingle/engine";
+import type { OfferedRepository, RecommendedModel } from "@ingle/protocol";
 
 const reasons = {
   "used-last": "used_last",
@@ -46,4 +46,29 @@ function hubSaid(chosen: DefaultModel): RecommendedModel["hub"] {
   if (chosen.reason !== "starter") return "not_asked";
   const { why } = chosen.insteadOf;
   return why === "memory" ? "no_memory" : why;
+}
+
+export function toOfferedRepository({
+  repo,
+  license,
+  isGated,
+  facts,
+  models,
+}: FoundRepository): OfferedRepository {
+  return {
+    repo,
+    license,
+    gated: isGated,
+    architecture: facts.architecture,
+    context_length: facts.contextLength ?? null,
+    embeddings: facts.isEmbedder,
+    models: models.map((model) => ({
+      id: model.id,
+      quantization: model.quantization,
+      size_bytes: model.sizeBytes,
+      projector: model.hasProjector,
+      memory_bytes: model.memoryBytes,
+      fits: model.fits,
+    })),
+  };
 }

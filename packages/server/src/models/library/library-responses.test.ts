@@ -1,6 +1,6 @@
 import { EngineError, starterModel, type DefaultModel } from "@ingle/engine";
 import { describe, expect, it } from "vitest";
-import { toRecommendedModel } from "./recommended-model.ts";
+import { toRecommendedModel } from "./library-responses.ts";
 
 const starter = { kind: "npm" as const, id: starterModel.id, model: starterModel };
 

@@ -1,12 +1,12 @@
 // Every model that is known, loaded or not: those that were added one by one, and those that a source gives. Held by
 // registry.ts.
 import type { KnownModel, ModelSource } from "./known-model.ts";
-import type { ModelSlot } from "./model-slot.ts";
+import type { ModelSlot } from "../slot/model-slot.ts";
 
 /** The source is not asked more often: it may look through folders of thousands of files. */
 export const refreshMinMs = 2_000;
 
-export interface ShelfOptions {
+export interface CatalogOptions {
   source: ModelSource | undefined;
   /** The source could not be asked; what it has said before holds. */
   onSourceFailure: ((error: unknown) => void) | undefined;
@@ -14,8 +14,8 @@ export interface ShelfOptions {
   makeSlot: (known: KnownModel) => ModelSlot;
 }
 
-export class Shelf {
-  readonly #options: ShelfOptions;
+export class ModelCatalog {
+  readonly #options: CatalogOptions;
   /** By id, those that were added first. */
   readonly #slots = new Map<string, ModelSlot>();
   /** Ids that the source has given; the others stay whatever it says. */
@@ -23,7 +23,7 @@ export class Shelf {
   #refreshing: Promise<void> | undefined;
   #refreshedAt = -Infinity;
 
-  constructor(options: ShelfOptions) {
+  constructor(options: CatalogOptions) {
     this.#options = options;
   }
 

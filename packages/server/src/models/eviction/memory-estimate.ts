@@ -1,14 +1,14 @@
 // What loading a model would take and whether there is room, in words for people. Used by routes/control.ts.
 import { totalOf, type MemoryForecast } from "@ingle/engine";
 import type { MemoryEstimate } from "@ingle/protocol";
-import { formatBytes } from "../format-bytes.ts";
-import { WireError } from "../wire-error.ts";
-import { settingsOver, type LoadSettings } from "./load-settings.ts";
-import type { ModelSlot } from "./model-slot.ts";
-import { takesMemory } from "./model-state.ts";
-import type { ModelRegistry } from "./registry.ts";
-import { planRoom, type RoomLimits } from "./room-plan.ts";
-import { toOccupant } from "./room.ts";
+import { formatBytes } from "../../format-bytes.ts";
+import { WireError } from "../../wire-error.ts";
+import { settingsOver, type LoadSettings } from "../slot/load-settings.ts";
+import type { ModelSlot } from "../slot/model-slot.ts";
+import { takesMemory } from "../slot/model-state.ts";
+import type { ModelRegistry } from "../registry.ts";
+import { planEviction, type MemoryLimits } from "./eviction-plan.ts";
+import { toResident } from "./memory-planner.ts";
 
 /** Estimates that wait for their turn: a page asks for those of a whole list. */
 const waitingMax = 64;
@@ -84,7 +84,7 @@ export class MemoryEstimates {
 }
 
 /** Of the budget, what the other models leave. */
-function availableBytes(others: readonly ModelSlot[], { budget }: RoomLimits): number | null {
+function availableBytes(others: readonly ModelSlot[], { budget }: MemoryLimits): number | null {
   if (budget === undefined) return null;
   const used = others.reduce((sum, { byMemory }) => sum + totalOf(byMemory), 0);
   return Math.max(0, (budget.totalBytes ?? totalOf(budget.byMemory)) - used);
@@ -93,11 +93,11 @@ function availableBytes(others: readonly ModelSlot[], { budget }: RoomLimits): n
 function verdictOf(
   forecast: MemoryForecast,
   others: readonly ModelSlot[],
-  limits: RoomLimits,
+  limits: MemoryLimits,
 ): Pick<MemoryEstimate, "fits" | "reason"> {
   const { footprint, isReduced, refusal, contextLength } = forecast;
   if (refusal !== undefined) return { fits: "no", reason: refusal.message };
-  const plan = planRoom(footprint.byMemory, others.map(toOccupant), limits);
+  const plan = planEviction(footprint.byMemory, others.map(toResident), limits);
   const needed = formatBytes(totalOf(footprint.byMemory));
   if (plan.kind === "never") {
     const pinned = others.filter(({ isPinned }) => isPinned).map(({ id }) => id);

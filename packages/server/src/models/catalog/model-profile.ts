@@ -3,7 +3,6 @@
 import type { Model, ModelTraits } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
 import type { KnownModel, ListedModel } from "./known-model.ts";
-import { entryOfKnown, entryOfLoaded } from "./model-entry.ts";
 
 export class ModelProfile {
   #known: KnownModel;
@@ -94,3 +93,41 @@ export class ModelProfile {
 }
 
 const allCapabilities: readonly ModelCapability[] = ["vision", "tools", "thinking", "embeddings"];
+
+function entryOfKnown({ id, about }: KnownModel): ModelEntry {
+  const contextLength = about?.context_length ?? null;
+  return {
+    id,
+    object: "model",
+    created: about?.created ?? 0,
+    owned_by: "local",
+    context_length: contextLength,
+    max_model_len: contextLength,
+    input_modalities: modalities(about?.readsImages ?? false),
+    quantization: about?.quantization ?? null,
+    size_bytes: about?.size_bytes ?? null,
+    n_params: null,
+    status: "available",
+  };
+}
+
+function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date }): ModelEntry {
+  const { info } = loaded.model;
+  return {
+    id: loaded.id,
+    object: "model",
+    created: Math.floor(loaded.loadedAt.getTime() / 1000),
+    owned_by: "local",
+    context_length: info.contextLength,
+    max_model_len: info.contextLength,
+    input_modalities: modalities(info.readsImages),
+    quantization: info.quantization,
+    size_bytes: info.sizeBytes,
+    n_params: info.parameters,
+    status: "loaded",
+  };
+}
+
+function modalities(readsImages: boolean): ModelEntry["input_modalities"] {
+  return readsImages ? ["text", "image"] : ["text"];
+}

@@ -3,7 +3,7 @@
 import { addMemory, fitsInto, type MemoryBudget, type MemoryBytes } from "@ingle/engine";
 
 /** A model that takes memory. */
-export interface Occupant {
+export interface Resident {
   readonly byMemory: MemoryBytes;
   /** May not be asked to leave. */
   readonly isPinned: boolean;
@@ -15,32 +15,32 @@ export interface Occupant {
   readonly usedAt: number;
 }
 
-export interface RoomLimits {
+export interface MemoryLimits {
   /** Absent: nothing is known about the memory, and nothing refused for it. */
   budget?: MemoryBudget | undefined;
   /** Most models at the same time. */
   loadedMax?: number | undefined;
 }
 
-export type RoomPlan<T extends Occupant> =
+export type EvictionPlan<T extends Resident> =
   | { kind: "fits" }
   /** There is room once these have left, and those that are leaving. */
   | { kind: "waits"; evict: T[] }
   /** Not even then. */
   | { kind: "never" };
 
-export function planRoom<T extends Occupant>(
+export function planEviction<T extends Resident>(
   byMemory: MemoryBytes,
-  occupants: readonly T[],
-  limits: RoomLimits,
-): RoomPlan<T> {
-  const hasRoom = (beside: readonly Occupant[]): boolean =>
+  residents: readonly T[],
+  limits: MemoryLimits,
+): EvictionPlan<T> {
+  const hasRoom = (beside: readonly Resident[]): boolean =>
     beside.length < (limits.loadedMax ?? Infinity) &&
     (limits.budget === undefined ||
       fitsInto(addMemory(byMemory, ...beside.map((each) => each.byMemory)), limits.budget));
-  if (hasRoom(occupants)) return { kind: "fits" };
+  if (hasRoom(residents)) return { kind: "fits" };
 
-  let staying = occupants.filter(({ isLeaving }) => !isLeaving);
+  let staying = residents.filter(({ isLeaving }) => !isLeaving);
   const evict: T[] = [];
   const candidates = staying.filter(({ isPinned }) => !isPinned).toSorted(byWorth);
   for (const candidate of candidates) {
@@ -59,7 +59,7 @@ export function planRoom<T extends Occupant>(
 }
 
 /** The one that is missed least comes first. */
-function byWorth(a: Occupant, b: Occupant): number {
+function byWorth(a: Resident, b: Resident): number {
   const [isBusyA, isBusyB] = [a.leases > 0, b.leases > 0];
   return isBusyA === isBusyB ? a.usedAt - b.usedAt : Number(isBusyA) - Number(isBusyB);
 }

@@ -1,31 +1,31 @@
 // Why a model cannot be had, as wire errors. Used by this folder; routes/health.ts asks how long a load still takes.
 import { EngineError, totalOf, type MemoryBytes } from "@ingle/engine";
 import { WireError } from "../wire-error.ts";
-import type { LoadSettings } from "./load-settings.ts";
-import type { RoomLimits } from "./room-plan.ts";
+import type { LoadSettings } from "./slot/load-settings.ts";
+import type { MemoryLimits } from "./eviction/eviction-plan.ts";
 
 /** Seconds a client is asked to wait for a model that is loading, by how far it is. */
 const retryAfter = { min: 1, max: 5 };
 
 /** `id` is what the request asked for, where it did. */
-export function notFound(id: string | undefined): WireError {
+export function modelNotFound(id: string | undefined): WireError {
   const what =
     id === undefined ? "No model is served here" : `The model ${JSON.stringify(id)} is not served here`;
   return new WireError("model_not_found", `${what}; GET /v1/models lists what is.`, { param: "model" });
 }
 
 /** `progress` is 0 … 1. */
-export function loadingStill({ id, progress }: { id: string; progress: number }): WireError {
+export function modelLoading({ id, progress }: { id: string; progress: number }): WireError {
   const percent = Math.floor(progress * 100);
   return new WireError("model_loading", `The model ${id} is loading (${percent} %); try again shortly.`, {
     progress,
-    retryAfterSeconds: secondsLeft(progress),
+    retryAfterSeconds: loadRetryAfterSeconds(progress),
   });
 }
 
 export function loadFailed(failed: { id: string; error: unknown; retryInMs: number }): WireError {
   const { id, error, retryInMs } = failed;
-  const { code, message } = whyNotLoaded(id, error);
+  const { code, message } = loadError(id, error);
   const retryAfterSeconds = Math.max(1, Math.ceil(retryInMs / 1000));
   return new WireError(code, message, { retryAfterSeconds, cause: error });
 }
@@ -34,7 +34,7 @@ export function loadFailed(failed: { id: string; error: unknown; retryInMs: numb
 const passingCodes = ["out_of_memory", "worker_lost", "worker_unreachable", "worker_refused"] as const;
 
 /** What nobody foresaw keeps its words to the log. */
-export function whyNotLoaded(id: string, error: unknown): WireError {
+export function loadError(id: string, error: unknown): WireError {
   const isKnown = EngineError.is(error) || error instanceof WireError;
   const why = isKnown ? error.message : "the server's log has the reason.";
   const code = passingCodes.find((each) => isKnown && error.code === each) ?? "engine_failed";
@@ -42,7 +42,10 @@ export function whyNotLoaded(id: string, error: unknown): WireError {
 }
 
 /** An order wants the model as it is not: in memory, or on its way there. */
-export function loadedOtherwise(id: string, { contextLength, kvBitsK, kvBitsV }: LoadSettings): WireError {
+export function loadedWithOtherSettings(
+  id: string,
+  { contextLength, kvBitsK, kvBitsV }: LoadSettings,
+): WireError {
   const present = Object.entries({ context_length: contextLength, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} ${value}`);
@@ -51,13 +54,13 @@ export function loadedOtherwise(id: string, { contextLength, kvBitsK, kvBitsV }:
 }
 
 /** Whoever gave the model to the server has settled how it is loaded. */
-export function takesNoSettings(id: string): WireError {
+export function settingsAreFixed(id: string): WireError {
   const message = `How the model ${id} is loaded cannot be chosen on this server; leave its settings out.`;
   return new WireError("invalid_request", message, { param: "model" });
 }
 
 /** Pinned models are in the way of one that would fit by itself. */
-export function noRoom(byMemory: MemoryBytes, { budget, loadedMax }: RoomLimits): WireError {
+export function noMemory(byMemory: MemoryBytes, { budget, loadedMax }: MemoryLimits): WireError {
   const memory =
     budget === undefined
       ? ""
@@ -80,6 +83,6 @@ export function shuttingDown(): WireError {
 }
 
 /** Nothing is known about the speed, so the wait shrinks with what is left. `progress` is 0 … 1. */
-export function secondsLeft(progress: number): number {
+export function loadRetryAfterSeconds(progress: number): number {
   return Math.max(retryAfter.min, Math.ceil(retryAfter.max * (1 - progress)));
 }

@@ -23,8 +23,8 @@ import {
   type QuantizeProgress,
   type Removal,
 } from "@ingle/engine";
-import { WireError } from "../wire-error.ts";
-import { listedAs } from "./listed-as.ts";
+import { WireError } from "../../wire-error.ts";
+import { registerQuantized } from "./register-quantized.ts";
 
 export interface ModelLibrary {
   /** Fetches a model that is not there. Resolves with its id; `onProgress` is called with the id as soon as it is known. */
@@ -88,7 +88,9 @@ export function modelLibrary(surroundings: Pick<LibraryOptions, "env" | "isOffli
       const located = await locateModel(model, { ...surroundings, isOffline: true, signal });
       const file = await fetchModel(located, { ...surroundings, isOffline: true, signal });
       const { path } = await quantizeModel(file, { ...surroundings, ...options });
-      return (await listedAs(path, { ...surroundings, signal }, { EngineError, registerModel })) ?? path;
+      return (
+        (await registerQuantized(path, { ...surroundings, signal }, { EngineError, registerModel })) ?? path
+      );
     },
     search: async (words, options) => await searchModels(words, { ...surroundings, ...options }),
     describe: async (repo, options) => await describeRepository(repo, { ...surroundings, ...options }),

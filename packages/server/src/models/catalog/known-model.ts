@@ -2,7 +2,7 @@
 // and by sources such as model-folder.ts.
 import type { LoadedModel, MemoryBudget, MemoryBytes, MemoryForecast, ModelTraits } from "@ingle/engine";
 import type { ManagedModel, ModelEntry } from "@ingle/protocol";
-import type { LoadSettings } from "./load-settings.ts";
+import type { LoadSettings } from "../slot/load-settings.ts";
 
 /** Reads the weights; `onProgress` takes 0 … 1. */
 export type ModelLoader = (

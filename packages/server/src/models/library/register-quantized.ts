@@ -10,7 +10,7 @@ interface Engine {
 }
 
 /** The new model's id. Undefined when the list cannot have it: the file is there all the same. Throws the engine's other errors. */
-export async function listedAs(
+export async function registerQuantized(
   path: string,
   options: LibraryOptions,
   engine: Engine,

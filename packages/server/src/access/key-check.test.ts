@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { WrongKeys } from "./wrong-keys.ts";
+import { WrongKeys } from "./key-check.ts";
 
 function keysWith(max: number) {
   const clock = { ms: 0 };

@@ -1,9 +1,9 @@
 import { fitsInto } from "@ingle/engine";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { planRoom, type Occupant } from "./room-plan.ts";
+import { planEviction, type Resident } from "./eviction-plan.ts";
 
-const occupant = (name: string, host: number, rest: Partial<Occupant> = {}) => ({
+const resident = (name: string, host: number, rest: Partial<Resident> = {}) => ({
   name,
   byMemory: { host },
   isPinned: false,
@@ -14,54 +14,54 @@ const occupant = (name: string, host: number, rest: Partial<Occupant> = {}) => (
 });
 const budget = { byMemory: { host: 10 } };
 const need = (host: number) => ({ host });
-const namesOf = (plan: ReturnType<typeof planRoom<ReturnType<typeof occupant>>>) =>
+const namesOf = (plan: ReturnType<typeof planEviction<ReturnType<typeof resident>>>) =>
   plan.kind === "waits" ? plan.evict.map(({ name }) => name) : plan.kind;
 
 describe("room for one more model", () => {
   it("is there while memory and number allow it", () => {
-    const present = [occupant("a", 4)];
-    expect(namesOf(planRoom(need(6), present, { budget }))).toBe("fits");
-    expect(namesOf(planRoom(need(6), present, { budget, loadedMax: 2 }))).toBe("fits");
-    expect(namesOf(planRoom(need(99), present, {}))).toBe("fits");
+    const present = [resident("a", 4)];
+    expect(namesOf(planEviction(need(6), present, { budget }))).toBe("fits");
+    expect(namesOf(planEviction(need(6), present, { budget, loadedMax: 2 }))).toBe("fits");
+    expect(namesOf(planEviction(need(99), present, {}))).toBe("fits");
   });
 
   it("is made by the one that was used longest ago, and no more than needed", () => {
-    const present = [occupant("new", 4, { usedAt: 3 }), occupant("old", 4, { usedAt: 1 })];
-    expect(namesOf(planRoom(need(5), present, { budget }))).toEqual(["old"]);
-    expect(namesOf(planRoom(need(1), present, { budget, loadedMax: 2 }))).toEqual(["old"]);
+    const present = [resident("new", 4, { usedAt: 3 }), resident("old", 4, { usedAt: 1 })];
+    expect(namesOf(planEviction(need(5), present, { budget }))).toEqual(["old"]);
+    expect(namesOf(planEviction(need(1), present, { budget, loadedMax: 2 }))).toEqual(["old"]);
   });
 
   it("is made by models that nobody uses before those that somebody does", () => {
-    const present = [occupant("busy", 4, { usedAt: 1, leases: 1 }), occupant("free", 4, { usedAt: 2 })];
-    expect(namesOf(planRoom(need(5), present, { budget }))).toEqual(["free"]);
-    expect(namesOf(planRoom(need(9), present, { budget }))).toEqual(["free", "busy"]);
+    const present = [resident("busy", 4, { usedAt: 1, leases: 1 }), resident("free", 4, { usedAt: 2 })];
+    expect(namesOf(planEviction(need(5), present, { budget }))).toEqual(["free"]);
+    expect(namesOf(planEviction(need(9), present, { budget }))).toEqual(["free", "busy"]);
   });
 
   it("spares the small when the large one had to leave anyway", () => {
-    const present = [occupant("small", 1, { usedAt: 1 }), occupant("large", 8, { usedAt: 2 })];
-    expect(namesOf(planRoom(need(9), present, { budget }))).toEqual(["large"]);
+    const present = [resident("small", 1, { usedAt: 1 }), resident("large", 8, { usedAt: 2 })];
+    expect(namesOf(planEviction(need(9), present, { budget }))).toEqual(["large"]);
   });
 
   it("is waited for where those that leave already make it", () => {
-    const present = [occupant("leaving", 8, { isLeaving: true }), occupant("a", 2)];
-    expect(namesOf(planRoom(need(8), present, { budget }))).toEqual([]);
+    const present = [resident("leaving", 8, { isLeaving: true }), resident("a", 2)];
+    expect(namesOf(planEviction(need(8), present, { budget }))).toEqual([]);
   });
 
   it("is never there when the model is too large, or pinned ones are in the way", () => {
-    expect(namesOf(planRoom(need(11), [], { budget }))).toBe("never");
-    expect(namesOf(planRoom(need(5), [occupant("a", 6, { isPinned: true })], { budget }))).toBe("never");
+    expect(namesOf(planEviction(need(11), [], { budget }))).toBe("never");
+    expect(namesOf(planEviction(need(5), [resident("a", 6, { isPinned: true })], { budget }))).toBe("never");
   });
 
   it("counts each memory by itself, and all of them together where there is such a bound", () => {
-    const gpu = occupant("a", 1, { byMemory: { host: 1, gpu: 6 } });
+    const gpu = resident("a", 1, { byMemory: { host: 1, gpu: 6 } });
     const both = { byMemory: { host: 10, gpu: 8 } };
-    expect(namesOf(planRoom({ host: 1, gpu: 1 }, [gpu], { budget: both }))).toBe("fits");
-    expect(namesOf(planRoom({ host: 1, gpu: 3 }, [gpu], { budget: both }))).toEqual(["a"]);
-    expect(namesOf(planRoom(need(1), [gpu], { budget: { ...both, totalBytes: 7 } }))).toEqual(["a"]);
+    expect(namesOf(planEviction({ host: 1, gpu: 1 }, [gpu], { budget: both }))).toBe("fits");
+    expect(namesOf(planEviction({ host: 1, gpu: 3 }, [gpu], { budget: both }))).toEqual(["a"]);
+    expect(namesOf(planEviction(need(1), [gpu], { budget: { ...both, totalBytes: 7 } }))).toEqual(["a"]);
   });
 
   it("never asks a pinned one, nor one more than it takes, and then there is enough", () => {
-    const occupants = fc.array(
+    const residents = fc.array(
       fc.record({
         name: fc.uuid(),
         byMemory: fc.record({ host: fc.nat(9) }),
@@ -73,10 +73,10 @@ describe("room for one more model", () => {
       { maxLength: 6 },
     );
     fc.assert(
-      fc.property(occupants, fc.nat(12), fc.integer({ min: 1, max: 6 }), (present, host, loadedMax) => {
+      fc.property(residents, fc.nat(12), fc.integer({ min: 1, max: 6 }), (present, host, loadedMax) => {
         const limits = { budget, loadedMax };
-        const plan = planRoom(need(host), present, limits);
-        const hasRoom = (beside: readonly Occupant[]): boolean =>
+        const plan = planEviction(need(host), present, limits);
+        const hasRoom = (beside: readonly Resident[]): boolean =>
           beside.length < loadedMax &&
           fitsInto(
             { host: beside.reduce((sum, { byMemory }) => sum + (byMemory["host"] ?? 0), host) },

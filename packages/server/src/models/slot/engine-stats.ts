@@ -3,7 +3,7 @@
 import type { NativeStats } from "@ingle/engine";
 
 /** How the engine is now, and its counters since the server began. */
-export type EngineFigures = Omit<NativeStats, "cellBytes">;
+export type EngineStats = Omit<NativeStats, "cellBytes">;
 
 /** Those that are of the moment. */
 const presents = [
@@ -14,7 +14,7 @@ const presents = [
   "cellsCached",
   "cacheRamBytes",
   "cacheRamPieces",
-] as const satisfies (keyof EngineFigures)[];
+] as const satisfies (keyof EngineStats)[];
 
 const counters = [
   "turns",
@@ -26,12 +26,12 @@ const counters = [
   "draftedTokens",
   "acceptedTokens",
   "cacheRamHits",
-] as const satisfies (keyof EngineFigures)[];
+] as const satisfies (keyof EngineStats)[];
 
 /** Those of the figures that only ever grow. */
 export type EngineCounter = (typeof counters)[number];
 
-const nothing: EngineFigures = {
+const nothing: EngineStats = {
   running: 0,
   waiting: 0,
   cells: 0,
@@ -51,7 +51,7 @@ const nothing: EngineFigures = {
 };
 
 /** Of several models together. */
-export function sumOfFigures(all: readonly EngineFigures[]): EngineFigures {
+export function sumOfStats(all: readonly EngineStats[]): EngineStats {
   const sum = { ...nothing };
   for (const figures of all) {
     for (const name of [...presents, ...counters]) sum[name] += figures[name];
@@ -60,15 +60,15 @@ export function sumOfFigures(all: readonly EngineFigures[]): EngineFigures {
 }
 
 export class EngineHistory {
-  #past: EngineFigures = nothing;
+  #past: EngineStats = nothing;
 
   /** Keeps the counters of an engine that ends now. */
-  close(last: EngineFigures): void {
+  close(last: EngineStats): void {
     this.#past = this.with(last);
   }
 
   /** How the present engine is, where there is one, with the counters of all. */
-  with(present: EngineFigures = nothing): EngineFigures {
+  with(present: EngineStats = nothing): EngineStats {
     const figures = { ...present };
     for (const counter of counters) figures[counter] += this.#past[counter];
     return figures;

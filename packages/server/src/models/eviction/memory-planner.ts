@@ -1,23 +1,24 @@
-// Room in memory for one more model: those that want it come one after the other, and others are asked to leave for
+// MemoryPlanner in memory for one more model: those that want it come one after the other, and others are asked to leave for
 // them. Held by registry.ts.
 import { EventEmitter, once } from "node:events";
 import type { MemoryBytes } from "@ingle/engine";
-import { takesMemory } from "./model-state.ts";
-import type { ModelSlot } from "./model-slot.ts";
-import { noRoom } from "./refusals.ts";
-import { planRoom, type Occupant, type RoomLimits } from "./room-plan.ts";
+import { orAborted } from "../../or-aborted.ts";
+import { takesMemory } from "../slot/model-state.ts";
+import type { ModelSlot } from "../slot/model-slot.ts";
+import { noMemory } from "../model-errors.ts";
+import { planEviction, type Resident, type MemoryLimits } from "./eviction-plan.ts";
 
-export interface SlotOccupant extends Occupant {
+export interface ResidentSlot extends Resident {
   readonly slot: ModelSlot;
 }
 
-export class Room {
-  readonly #limits: RoomLimits;
+export class MemoryPlanner {
+  readonly #limits: MemoryLimits;
   readonly #changes = new EventEmitter();
   /** Ends when the last one in line has left it. */
   #line: Promise<void> = Promise.resolve();
 
-  constructor(limits: RoomLimits) {
+  constructor(limits: MemoryLimits) {
     this.#limits = limits;
     this.#changes.setMaxListeners(0); // one for each order to unload that waits
   }
@@ -80,10 +81,10 @@ export class Room {
   ): Promise<void> {
     try {
       for (;;) {
-        const occupants = slots().filter(({ state }) => takesMemory(state));
-        const plan = planRoom(byMemory, occupants.map(toOccupant), this.#limits);
+        const residents = slots().filter(({ state }) => takesMemory(state));
+        const plan = planEviction(byMemory, residents.map(toResident), this.#limits);
         if (plan.kind === "fits") return;
-        if (plan.kind === "never") throw noRoom(byMemory, this.#limits);
+        if (plan.kind === "never") throw noMemory(byMemory, this.#limits);
         for (const { slot } of plan.evict) slot.evict();
         await this.nextChange(signal);
       }
@@ -94,7 +95,7 @@ export class Room {
 }
 
 /** The slot as who plans the room sees it. */
-export function toOccupant(slot: ModelSlot): SlotOccupant {
+export function toResident(slot: ModelSlot): ResidentSlot {
   const { kind } = slot.state;
   const { byMemory, isPinned, leases, usedAt } = slot;
   return { slot, byMemory, isPinned, isLeaving: kind === "draining" || kind === "unloading", leases, usedAt };
@@ -103,20 +104,4 @@ export function toOccupant(slot: ModelSlot): SlotOccupant {
 async function bothOf(first: Promise<void>, second: Promise<void>): Promise<void> {
   await first;
   await second;
-}
-
-/** The promise's end, or the signal's reason when that comes first. */
-export async function orAborted<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
-  const settled = new AbortController();
-  try {
-    return await Promise.race([pending, abortion(signal, settled.signal)]);
-  } finally {
-    settled.abort(); // takes the listener back
-  }
-}
-
-async function abortion(signal: AbortSignal, giveUp: AbortSignal): Promise<never> {
-  if (!signal.aborted) await once(signal, "abort", { signal: giveUp });
-  signal.throwIfAborted();
-  throw new Error("A signal said that it was aborted and is not.");
 }

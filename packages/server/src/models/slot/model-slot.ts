@@ -2,14 +2,14 @@
 // engines have done. It loads once however many wait, and is never freed while a lease is held. Kept by registry.ts.
 import type { LoadedModel, MemoryBytes, Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
-import { Admission } from "./admission.ts";
-import { EngineHistory, type EngineFigures } from "./engine-figures.ts";
-import type { KnownModel, PreparedModel } from "./known-model.ts";
+import { Admission } from "../admission.ts";
+import { EngineHistory, type EngineStats } from "./engine-stats.ts";
+import type { KnownModel, PreparedModel } from "../catalog/known-model.ts";
 import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
-import { ModelProfile } from "./model-profile.ts";
+import { ModelProfile } from "../catalog/model-profile.ts";
 import { isSettled, moved, type ModelState } from "./model-state.ts";
-import { loadedOtherwise, loadFailed, shuttingDown, takesNoSettings } from "./refusals.ts";
-import { Waiters } from "./waiters.ts";
+import { loadedWithOtherSettings, loadFailed, shuttingDown, settingsAreFixed } from "../model-errors.ts";
+import { LoadWaiters } from "./load-waiters.ts";
 
 /** A load that failed is not tried again for so long: a thousand clients that retry would do nothing else. */
 export const coolDownMs = 10_000;
@@ -44,7 +44,7 @@ export class ModelSlot {
   readonly #options: SlotOptions;
   readonly #history = new EngineHistory();
   readonly #admission: Admission;
-  readonly #waiters = new Waiters((reason) => this.#unwanted.abort(reason));
+  readonly #waiters = new LoadWaiters((reason) => this.#unwanted.abort(reason));
   #state: ModelState = { kind: "available" };
   #loaded: LoadedModel | undefined;
   #byMemory: MemoryBytes = {};
@@ -153,7 +153,7 @@ export class ModelSlot {
   }
 
   /** How its engine is now, and what all its engines have done. */
-  figures(): EngineFigures {
+  stats(): EngineStats {
     const figures = this.#history.with(this.#loaded?.model.stats());
     return { ...figures, waiting: figures.waiting + this.waiting };
   }
@@ -179,9 +179,9 @@ export class ModelSlot {
 
   /** Throws `invalid_request` where these settings cannot hold now: it is loaded with others, or takes none. */
   assertTakes(settings: LoadSettings): void {
-    if (this.known.settings === undefined) throw takesNoSettings(this.id);
+    if (this.known.settings === undefined) throw settingsAreFixed(this.id);
     if (isSettled(this.#state) && !agree(settings, this.settings))
-      throw loadedOtherwise(this.id, this.settings);
+      throw loadedWithOtherSettings(this.id, this.settings);
   }
 
   /**

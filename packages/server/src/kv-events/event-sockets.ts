@@ -1,8 +1,7 @@
 // The PUB socket: everybody who subscribes gets what has been published since the stream began, then what follows. Used by
 // publisher.ts.
-import type { TcpEndpoint } from "./endpoint.ts";
-import type { EventLog, LoggedEvents } from "./event-log.ts";
-import { bindSocket, type BoundSocket, type Peer } from "./zmtp.ts";
+import { sequenceFrame, type EventLog, type LoggedEvents } from "./event-log.ts";
+import { bindSocket, encodeMessage, type BoundSocket, type Peer, type TcpEndpoint } from "./zmtp.ts";
 
 /** Topics that one subscriber may ask for. */
 const subscriptionsMax = 256;
@@ -85,4 +84,34 @@ export class EventSocket implements AsyncDisposable {
       prefixes.push(prefix);
     }
   }
+}
+
+/** Who asks again before it has taken what it asked for is hung up on. */
+const unsentReplayBytesMax = 1024 * 1024;
+
+const nothing = new Uint8Array(0);
+/** An empty frame with another behind it. */
+const delimiter = Uint8Array.of(1, 0);
+const end = encodeMessage([nothing, nothing, sequenceFrame(0xffff_ffff_ffff_ffffn), nothing]);
+
+export async function bindReplaySocket(endpoint: TcpEndpoint, log: EventLog): Promise<BoundSocket> {
+  return await bindSocket<Peer>("ROUTER", endpoint, {
+    opened: (peer) => peer,
+    message: ([empty, number, ...more], peer) => {
+      if (
+        empty?.length !== 0 ||
+        number?.length !== 8 ||
+        more.length > 0 ||
+        peer.unsent > unsentReplayBytesMax
+      )
+        return peer.close();
+      const first = number.readBigUInt64BE();
+      // Numbers that are no array's lie behind everything.
+      const events = first > BigInt(Number.MAX_SAFE_INTEGER) ? [] : log.from(Number(first));
+      for (const { message } of events) peer.send(Buffer.concat([delimiter, message]));
+      peer.send(end);
+    },
+    command: () => {},
+    closed: () => {},
+  });
 }

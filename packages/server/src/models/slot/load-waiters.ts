@@ -6,7 +6,7 @@ interface Waiter {
   refuse(error: unknown): void;
 }
 
-export class Waiters {
+export class LoadWaiters {
   readonly #waiters = new Set<Waiter>();
   readonly #onEmpty: (reason: unknown) => void;
 
