@@ -11,7 +11,7 @@ const session = new ChatSession(loaded.model, {
 
 for (const question of ["My name is Ada. What is a compiler?", "What is my name?"]) {
   console.log(`> ${question}`);
-  // A signal stops an answer that takes too long; the conversation stays as it was before the question.
+  // The signal cancels a reply that takes too long; the conversation stays as it was before the question.
   for await (const text of session.send(question, { signal: AbortSignal.timeout(60_000) }))
     process.stdout.write(text);
   console.log();

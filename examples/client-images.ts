@@ -1,4 +1,4 @@
-// A question about an image, to a server whose model reads images. Run: npx tsx examples/client-images.ts duck.jpg
+// Asks a question about an image. Run: npx tsx examples/client-images.ts duck.jpg
 import { readFile } from "node:fs/promises";
 import { imageUrl, Ingle } from "@ingle/client";
 

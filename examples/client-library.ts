@@ -1,5 +1,5 @@
-// Finds a model on the hub, fetches it while showing how far it is, and asks it something. Downloads some 200 MB the first
-// time. Run: npx tsx examples/client-library.ts
+// Finds a model on the hub, downloads it while showing progress, and asks it a question. Downloads about 200 MB the first time.
+// Run: npx tsx examples/client-library.ts
 import { Ingle } from "@ingle/client";
 
 const client = new Ingle({ baseUrl: process.env["INGLE_URL"] ?? "http://127.0.0.1:1337" });
@@ -7,7 +7,7 @@ const client = new Ingle({ baseUrl: process.env["INGLE_URL"] ?? "http://127.0.0.
 const found = await client.library.search("LFM2-350M-GGUF", { limit: 5 });
 console.log(found.data.map(({ repo, downloads }) => `${repo}: ${downloads} downloads`).join("\n"));
 
-// The smallest first, each with the memory that it will need.
+// Smallest first, each with the memory that it will need.
 const { models } = await client.library.describe("LiquidAI/LFM2-350M-GGUF");
 const wanted = models.find(({ id, fits }) => id.endsWith(":Q4_K_M") && fits);
 if (wanted === undefined) throw new Error("This machine has too little memory for it.");
@@ -18,12 +18,12 @@ for await (const { status, bytes, total_bytes } of pull) {
 }
 await client.library.setAlias("small", wanted.id);
 
-const reply = await client.chat.completions.create({
+const completion = await client.chat.completions.create({
   model: "small",
   messages: [{ role: "user", content: "What is the capital of France?" }],
   max_tokens: 32,
 });
-console.log(reply.choices[0]?.message.content);
+console.log(completion.choices[0]?.message.content);
 
 await client.library.unload("small");
 const { data } = await client.library.list();

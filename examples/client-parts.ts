@@ -1,4 +1,4 @@
-// One part of the client, for a web page that wants to carry no more. Run: npx tsx examples/client-parts.ts
+// Only one part of the client, for a smaller bundle on a web page. Run: npx tsx examples/client-parts.ts
 import { connect, createChatCompletions, createServerState } from "@ingle/client";
 
 const server = connect({ baseUrl: process.env["INGLE_URL"] ?? "http://127.0.0.1:1337" });

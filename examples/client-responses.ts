@@ -1,4 +1,4 @@
-// The newer convention of the openai package, by Ingle's own client. Run: npx tsx examples/client-responses.ts
+// The newer convention of the openai package, with Ingle's own client. Run: npx tsx examples/client-responses.ts
 import { Ingle } from "@ingle/client";
 
 const client = new Ingle({ baseUrl: process.env["INGLE_URL"] ?? "http://127.0.0.1:1337" });

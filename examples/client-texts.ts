@@ -1,4 +1,4 @@
-// Without a chat: what a text is to the model, and how it goes on. Run: npx tsx examples/client-texts.ts
+// Without a chat: the tokens of a text, and its continuation. Run: npx tsx examples/client-texts.ts
 import { Ingle } from "@ingle/client";
 
 const client = new Ingle({ baseUrl: process.env["INGLE_URL"] ?? "http://127.0.0.1:1337" });

@@ -1,4 +1,4 @@
-// Functions of this program that the model may call. Run: npx tsx examples/client-tools.ts
+// Lets the model call functions of this program. Run: npx tsx examples/client-tools.ts
 import { Ingle, runTools, tool } from "@ingle/client";
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-// A reply that is a value with a type: the server holds it to a schema, the client checks it.
+// Parses a reply into a typed value: the server enforces the schema, the client validates it.
 // Run: npx tsx examples/client-values.ts
 import { Ingle, ParseError } from "@ingle/client";
 import { z } from "zod";

@@ -6,7 +6,7 @@ const client = new Ingle({ baseUrl: process.env["INGLE_URL"] ?? "http://127.0.0.
 const { data } = await client.models.list();
 const model = data[0]?.id;
 if (model === undefined)
-  throw new Error("The server has no model yet; try again when it says that it is ready.");
+  throw new Error("The server has no model yet. Try again when it prints that it is ready.");
 
 const stream = await client.chat.completions.stream({
   model,
@@ -15,6 +15,6 @@ const stream = await client.chat.completions.stream({
 });
 for await (const text of stream.texts()) process.stdout.write(text);
 
-// The whole reply, put together from its chunks.
+// The whole completion, assembled from its chunks.
 const { usage, timings } = await stream.finalCompletion();
 console.log(`\n${usage?.completion_tokens} tokens, ${timings?.predicted_per_second.toFixed(1)} a second`);

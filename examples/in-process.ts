@@ -1,4 +1,4 @@
-// A model in this very process: no server, no port. Run: npx tsx examples/in-process.ts [model]
+// Runs a model in this process: no server, no port. Run: npx tsx examples/in-process.ts [model]
 import { ensureStarterModel, generate, load, streamGenerate } from "@ingle/engine";
 
 const modelId = process.argv[2] ?? (await ensureStarterModel());
@@ -8,17 +8,17 @@ const { model, tokenizer } = loaded;
 const messages = [{ role: "user", content: "What is the capital of France?" }];
 const prompt = await tokenizer.applyChatTemplate(messages, { tokenize: false, addGenerationPrompt: true });
 
-// The whole text at once; temperature 0 gives the same text every time.
+// The whole text at once. Temperature 0 produces the same text every time.
 const text = await generate(model, tokenizer, { prompt, temperature: 0, maxTokens: 64 });
 console.log(text);
 
-// The pieces as they come. Leaving the loop ends the generation.
+// The pieces as they arrive. Breaking out of the loop cancels the generation.
 for await (const piece of streamGenerate(model, tokenizer, { prompt, maxTokens: 64 })) {
   process.stdout.write(piece);
 }
 console.log();
 
-// Prints the prompt, the pieces as they come, and how fast both were computed.
+// Prints the prompt, the pieces as they arrive, and the speed of both.
 await generate(model, tokenizer, {
   prompt,
   verbose: true,

@@ -1,11 +1,11 @@
-// Questions about pictures, in this very process.
+// Asks questions about images, in this process.
 // Run: npx tsx examples/vision.ts LiquidAI/LFM2-VL-450M-GGUF duck.jpg swan.jpg
 import { applyChatTemplate, generate, load, streamGenerate, type TemplateMessage } from "@ingle/engine";
 
 const [modelId, ...images] = process.argv.slice(2);
 const [duck] = images;
 if (modelId === undefined || duck === undefined) {
-  console.log("Say which model and which pictures: npx tsx examples/vision.ts MODEL PICTURE…");
+  console.log("Usage: npx tsx examples/vision.ts MODEL IMAGE…");
   process.exit();
 }
 
@@ -17,13 +17,13 @@ const messages: TemplateMessage[] = [
 ];
 const prompt = await applyChatTemplate(processor, messages);
 
-// Prints the prompt, the pieces as they come, and how fast both were computed.
+// Prints the prompt, the pieces as they arrive, and the speed of both.
 await generate(model, processor, { images: duck, prompt, verbose: true, temperature: 0, maxTokens: 64 });
 
-// A part for each picture, and the pictures in the same order.
+// One part per image, and the images in the same order.
 const content: TemplateMessage["content"] = [
   ...images.map(() => ({ type: "image" as const })),
-  { type: "text", text: "What do these pictures have in common?" },
+  { type: "text", text: "What do these images have in common?" },
 ];
 const question = await applyChatTemplate(processor, [{ role: "user", content }]);
 for await (const piece of streamGenerate(model, processor, { images, prompt: question, maxTokens: 64 })) {

@@ -3,7 +3,7 @@
 # and by the test that takes them in a bare Debian.
 #
 #   image.sh tools            installs what compiles Ingle
-#   image.sh build            builds the checkout in the working directory; INGLE_GPU and INGLE_CPU as the README has them
+#   image.sh build            builds the checkout in the working directory; INGLE_GPU and INGLE_CPU as in docs/install.md
 #   image.sh assemble FOLDER  puts what runs into FOLDER, which needs Node and nothing else of this checkout
 #   image.sh finish FOLDER    makes the command `ingle`, its user and its folder for models, in the system where FOLDER lies
 set -eu
