@@ -11,7 +11,7 @@ import { checkValue } from "./bodies/check-body.ts";
 import { isLoopback, type ServerConfig } from "./config.ts";
 import type { ControlledServer } from "./control/controlled-server.ts";
 import { viewOfRunning, type ServerView } from "./control/server-view.ts";
-import type { AnsweringOptions } from "./answering/answering.ts";
+import type { InferenceOptions } from "./protocols/generations.ts";
 import { httpServer, limitConnections, type TlsMaterial } from "./http-server.ts";
 import type { JobRunner } from "./jobs/job-runner.ts";
 import { LogRing } from "./live/log-ring.ts";
@@ -24,7 +24,7 @@ import type { Page } from "./page/page-files.ts";
 import { abort } from "./plugins/abort.ts";
 import { auth, type AuthOptions } from "./plugins/auth.ts";
 import { bodyBudget } from "./plugins/body-budget.ts";
-import { answerBadPath, answerBrokenHttp } from "./plugins/broken-requests.ts";
+import { answerBadPath, answerBrokenHttp } from "./http/broken-requests.ts";
 import { clientKey } from "./plugins/client-key.ts";
 import { drain } from "./plugins/drain.ts";
 import { errors } from "./plugins/errors.ts";
@@ -40,8 +40,8 @@ import { routeList } from "./plugins/route-list.ts";
 import { stalledReaders } from "./plugins/stalled-readers.ts";
 import { unknownPaths } from "./plugins/unknown-paths.ts";
 import { apiDescriptionRoutes } from "./routes/api-description.ts";
-import { chatRoutes } from "./routes/chat-completions.ts";
-import { completionRoutes } from "./routes/completions.ts";
+import { chatRoutes } from "./protocols/chat/protocol.ts";
+import { completionRoutes } from "./protocols/completions/protocol.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { controlRoutes } from "./routes/control.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -49,13 +49,13 @@ import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { machineRoutes } from "./routes/machine.ts";
-import { messagesRoutes } from "./routes/messages.ts";
+import { messagesRoutes } from "./protocols/messages/protocol.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { pageRoutes } from "./routes/page.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { renderRoutes } from "./routes/render.ts";
-import { responsesRoutes } from "./routes/responses.ts";
+import { responsesRoutes } from "./protocols/responses/protocol.ts";
 import { serverControlRoutes } from "./routes/server-control.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
@@ -174,7 +174,7 @@ async function addRoutes(
   dependencies: AppDependencies & RouteParts,
 ): Promise<void> {
   const { registry, library, access, view, board, logRing, page, app: control } = dependencies;
-  const answering = answeringOf(config, dependencies);
+  const answering = inferenceOptions(config, dependencies);
   await app.register(healthRoutes, { registry });
   await app.register(metricsRoutes, { isPublic: config.metricsPublic });
   await app.register(modelRoutes, { registry });
@@ -201,7 +201,7 @@ async function addRoutes(
   if (page !== undefined) await app.register(pageRoutes, { ...access, page, token: control?.token });
 }
 
-function answeringOf(config: ServerConfig, dependencies: AppDependencies): AnsweringOptions {
+function inferenceOptions(config: ServerConfig, dependencies: AppDependencies): InferenceOptions {
   return {
     registry: dependencies.registry,
     variant: config.variant,

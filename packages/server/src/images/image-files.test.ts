@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { NamedImage } from "../answering/said.ts";
+import type { UnreadImage } from "../protocols/content-parts.ts";
 import { imageFiles, type FetchLimits } from "./image-files.ts";
 
 const servers: Server[] = [];
@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 /** A host of images on loopback, and how the images `/0`, `/1` and so on of it are named in a request. */
-async function hostOf(answer: RequestListener): Promise<(count: number) => NamedImage[]> {
+async function hostOf(answer: RequestListener): Promise<(count: number) => UnreadImage[]> {
   const server = createServer(answer);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -20,13 +20,13 @@ async function hostOf(answer: RequestListener): Promise<(count: number) => Named
     Array.from({ length: count }, (_, index) => named(`http://images.example:${port}/${index}`, index));
 }
 
-function named(url: string, index: number): NamedImage {
+function named(url: string, index: number): UnreadImage {
   return { type: "image", url, place: `content[${index}]`, param: `content[${index}].image_url.url` };
 }
 
 const roomy: FetchLimits = { bytesMax: 1_000_000, msMax: 10_000, atOnce: 4 };
 
-async function filesOf(images: readonly NamedImage[], limits: Partial<FetchLimits> = {}): Promise<string[]> {
+async function filesOf(images: readonly UnreadImage[], limits: Partial<FetchLimits> = {}): Promise<string[]> {
   const reading = { allowedHosts: new Set(["images.example"]), signal: new AbortController().signal };
   const world = {
     resolve: async () => ["127.0.0.1"],

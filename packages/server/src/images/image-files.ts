@@ -1,7 +1,7 @@
 // The files of a request's images: out of its data: URLs, or fetched from hosts that the operator has allowed, a few at once and
 // within limits for all of them together. Used by read-images.ts.
 import { dataUrlBytes, EngineError, imageLimits } from "@ingle/engine";
-import type { NamedImage } from "../answering/said.ts";
+import type { UnreadImage } from "../protocols/content-parts.ts";
 import { WireError } from "../wire-error.ts";
 import { fetchImage, type ImageFetchOptions } from "./fetch-image.ts";
 
@@ -29,7 +29,7 @@ export const fetchLimits: FetchLimits = {
 
 /** In the order of the images. Throws what is wrong with one of them, with its field, and ends the fetching of the others. */
 export async function imageFiles(
-  images: readonly NamedImage[],
+  images: readonly UnreadImage[],
   { allowedHosts, signal }: ImageReading,
   world: Pick<ImageFetchOptions, "resolve" | "mayConnect"> & { limits?: FetchLimits } = {},
 ): Promise<Uint8Array[]> {
@@ -61,7 +61,7 @@ export async function imageFiles(
   }
 }
 
-async function fileOf({ url, param }: NamedImage, fetching: ImageFetchOptions): Promise<Uint8Array> {
+async function fileOf({ url, param }: UnreadImage, fetching: ImageFetchOptions): Promise<Uint8Array> {
   try {
     const isFetched = /^https?:/i.test(url) && fetching.allowedHosts.size > 0;
     return isFetched ? await fetchImage(url, fetching) : dataUrlBytes(url);

@@ -9,7 +9,7 @@ import {
   type Model,
   type RgbImage,
 } from "@ingle/engine";
-import type { NamedImage, SaidMessage } from "../answering/said.ts";
+import type { UnreadImage, UnreadMessage } from "../protocols/content-parts.ts";
 import { WireError } from "../wire-error.ts";
 import { imageFiles, withParam, type ImageReading } from "./image-files.ts";
 
@@ -17,7 +17,7 @@ import { imageFiles, withParam, type ImageReading } from "./image-files.ts";
  * The request with the engine's messages. Throws `image_not_supported` for images that the model cannot see, `image_invalid`
  * and `payload_too_large` for those that cannot be read, each with the field of such an image.
  */
-export async function readImages<Request extends { messages: readonly SaidMessage[] }>(
+export async function readImages<Request extends { messages: readonly UnreadMessage[] }>(
   request: Request,
   { info }: Pick<Model, "info">,
   reading: ImageReading,
@@ -36,7 +36,7 @@ export async function readImages<Request extends { messages: readonly SaidMessag
   return { ...rest, messages: messages.map((message) => withPixels(message, imageOf)) };
 }
 
-async function decoded(named: readonly NamedImage[], reading: ImageReading): Promise<RgbImage[]> {
+async function decoded(named: readonly UnreadImage[], reading: ImageReading): Promise<RgbImage[]> {
   if (named.length === 0) return [];
   if (named.length > imageLimits.maxImages) {
     const message = `The request has ${named.length} images; at most ${imageLimits.maxImages} are taken.`;
@@ -51,7 +51,10 @@ async function decoded(named: readonly NamedImage[], reading: ImageReading): Pro
   }
 }
 
-function withPixels(message: SaidMessage, imageOf: ReadonlyMap<NamedImage, RgbImage | undefined>): Message {
+function withPixels(
+  message: UnreadMessage,
+  imageOf: ReadonlyMap<UnreadImage, RgbImage | undefined>,
+): Message {
   const { content } = message;
   if (typeof content === "string") return { ...message, content };
   const parts = content.flatMap((part): ContentPart[] => {

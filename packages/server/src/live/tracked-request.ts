@@ -2,7 +2,7 @@
 // cancel it. Numbers are read when somebody looks, so a request costs nothing but a few additions a piece. Made by request-board.ts.
 import type { Generation, Model } from "@ingle/engine";
 import type { LiveRequest } from "@ingle/protocol";
-import { perSecond } from "../answering/answer.ts";
+import { perSecond } from "../protocols/usage.ts";
 
 /** What becomes known of a request beside its progress. */
 interface Outcome {

@@ -4,7 +4,7 @@ import { EngineError, type EngineErrorCode } from "@ingle/engine";
 import { errorBody, wireErrors, type ErrorBody, type WireErrorCode } from "@ingle/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { toWireParam } from "../chat/to-generation.ts";
+import { toWireParam } from "../protocols/chat/request.ts";
 import { WireError } from "../wire-error.ts";
 
 declare module "fastify" {

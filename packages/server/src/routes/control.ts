@@ -12,7 +12,7 @@ import {
 } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import type { AnsweringOptions } from "../answering/answering.ts";
+import type { InferenceOptions } from "../protocols/generations.ts";
 import { settingsOf } from "../models/slot/load-settings.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
 import { MemoryEstimates } from "../models/eviction/memory-estimate.ts";
@@ -56,7 +56,7 @@ const estimate: Operation = {
 /** The orders' names of the engine's fields. */
 const paramNames = { contextLength: "context_length" };
 
-export type ControlOptions = Pick<AnsweringOptions, "registry" | "variant" | "now">;
+export type ControlOptions = Pick<InferenceOptions, "registry" | "variant" | "now">;
 
 export async function controlRoutes(app: FastifyInstance, options: ControlOptions): Promise<void> {
   questions(app, options);

@@ -3,9 +3,9 @@ import type { EmbeddingResult } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { leaseModel, type AnsweringOptions } from "../answering/answering.ts";
-import { sendPieces } from "../answering/send-pieces.ts";
-import { toAnswer, toInputs } from "../embeddings/to-answer.ts";
+import { leaseModel, type InferenceOptions } from "../protocols/generations.ts";
+import { sendPieces } from "../http/json-pieces.ts";
+import { toAnswer, toInputs } from "../http/embeddings-json.ts";
 import type { Lease } from "../models/registry.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
 import type { EmbeddingNote } from "../plugins/request-log.ts";
@@ -19,7 +19,7 @@ const operation: Operation = {
 
 export async function embeddingRoutes(
   app: FastifyInstance,
-  options: Pick<AnsweringOptions, "registry" | "variant">,
+  options: Pick<InferenceOptions, "registry" | "variant">,
 ): Promise<void> {
   const route = {
     schema: { body: EmbeddingsRequest },

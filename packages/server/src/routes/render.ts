@@ -9,13 +9,13 @@ import {
 } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { answerHead, imageReading, leaseModel, type AnsweringOptions } from "../answering/answering.ts";
-import { sendPieces } from "../answering/send-pieces.ts";
-import { leftOut, toGenerationRequest } from "../chat/to-generation.ts";
-import { toCommon } from "../completions/to-generation.ts";
+import { responseFields, imageReading, leaseModel, type InferenceOptions } from "../protocols/generations.ts";
+import { sendPieces } from "../http/json-pieces.ts";
+import { leftOut, toGenerationRequest } from "../protocols/chat/request.ts";
+import { toCommon } from "../protocols/completions/request.ts";
 import { readImages } from "../images/read-images.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
-import { toRenderedPrompt, toRenderedPrompts } from "../tokenizing/to-answer.ts";
+import { toRenderedPrompt, toRenderedPrompts } from "../http/token-json.ts";
 
 const chatOperation: Operation = {
   summary: "The prompt's tokens of a chat completion",
@@ -31,7 +31,7 @@ const completionOperation: Operation = {
   example: { prompt: "The capital of France is" },
 };
 
-export async function renderRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
+export async function renderRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const chat = {
     schema: { body: ChatCompletionRequest },
@@ -49,7 +49,7 @@ export async function renderRoutes(app: FastifyInstance, options: AnsweringOptio
     const asked = toGenerationRequest(body, options.variant);
     const read = await readImages(asked, lease.model, imageReading(request, options));
     const tokens = await lease.model.promptTokens(read, { signal });
-    const { id, model } = answerHead("chatcmpl", lease, options);
+    const { id, model } = responseFields("chatcmpl", lease, options);
     return sendPieces(reply, toRenderedPrompt({ request_id: id, model }, tokens));
   });
 
@@ -61,7 +61,7 @@ export async function renderRoutes(app: FastifyInstance, options: AnsweringOptio
     // One after the other: each holds one thread of the pool that all requests share.
     for (const prompt of promptsOf(body.prompt))
       all.push(await lease.model.promptTokens({ ...common, prompt }, { signal }));
-    const { id, model } = answerHead("cmpl", lease, options);
+    const { id, model } = responseFields("cmpl", lease, options);
     return sendPieces(reply, toRenderedPrompts({ request_id: id, model }, all));
   });
 }

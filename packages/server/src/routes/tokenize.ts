@@ -3,13 +3,13 @@ import type { Model } from "@ingle/engine";
 import { Detokenization, DetokenizeRequest, Tokenization, TokenizeRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { imageReading, leaseModel, type AnsweringOptions } from "../answering/answering.ts";
-import { sendPieces } from "../answering/send-pieces.ts";
-import { toConversation } from "../chat/to-generation.ts";
+import { imageReading, leaseModel, type InferenceOptions } from "../protocols/generations.ts";
+import { sendPieces } from "../http/json-pieces.ts";
+import { toConversation } from "../protocols/chat/request.ts";
 import type { ImageReading } from "../images/image-files.ts";
 import { readImages } from "../images/read-images.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
-import { toDetokenization, toTokenization } from "../tokenizing/to-answer.ts";
+import { toDetokenization, toTokenization } from "../http/token-json.ts";
 import { WireError } from "../wire-error.ts";
 
 /** Most tokens whose texts are told one by one: each is an object of its own, made while everybody else waits. */
@@ -29,7 +29,7 @@ const detokenizing: Operation = {
   example: { tokens: [1, 2] },
 };
 
-export async function tokenizeRoutes(app: FastifyInstance, options: AnsweringOptions): Promise<void> {
+export async function tokenizeRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const tokenize = {
     schema: { body: TokenizeRequest },

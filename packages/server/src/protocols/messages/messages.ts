@@ -1,0 +1,166 @@
+// The turns of a request in Anthropic's shape as the engine's messages. Used by to-generation.ts.
+import type { Message } from "@ingle/engine";
+import type { CountTokensRequest, MessageParam, ToolResultBlock } from "@ingle/protocol";
+import {
+  joinContents,
+  joinTexts,
+  toContent,
+  textOfParts,
+  type UnreadContent,
+  type UnreadMessage,
+  type UnreadPart,
+} from "../content-parts.ts";
+
+type UserBlock = Exclude<Exclude<Turn<"user">["content"], string>[number], ToolResultBlock>;
+type ResultBlock = Exclude<NonNullable<ToolResultBlock["content"]>, string>[number];
+type TextBlock = Extract<UserBlock, { type: "text" }>;
+type ImageBlock = Extract<UserBlock, { type: "image" }>;
+type DocumentBlock = Extract<UserBlock, { type: "document" }>;
+type Turn<Role extends MessageParam["role"]> = Extract<MessageParam, { role: Role }>;
+
+/**
+ * The system prompt first, and never two messages of one role in a row: templates refuse them, and to their sender they are
+ * one turn.
+ */
+export function toMessages({
+  system = "",
+  messages,
+}: Pick<CountTokensRequest, "system" | "messages">): UnreadMessage[] {
+  const first = textOfParts(withoutBillingLine(system));
+  return mergeTurns([
+    ...(first === "" ? [] : [{ role: "system", content: first }]),
+    ...messages.flatMap((turn, index) => toTurn(turn, `messages[${index}].content`)),
+  ]);
+}
+
+/**
+ * What a client writes for another service's accounts stands before everything else and changes with each request: with it no
+ * prompt would begin like the one before, and all of it would be computed again.
+ */
+const billingLine = /^x-anthropic-billing-header:[^\n]*(?:\n|$)/;
+
+function withoutBillingLine(system: NonNullable<CountTokensRequest["system"]>) {
+  if (typeof system === "string") return system.replace(billingLine, "");
+  const [first, ...rest] = system;
+  if (first === undefined || !billingLine.test(first.text)) return system;
+  const text = first.text.replace(billingLine, "");
+  return text === "" ? rest : [{ ...first, text }, ...rest];
+}
+
+/** Whether the system prompt begins with a line that `toMessages` leaves out. */
+export function hasBillingLine(system: NonNullable<CountTokensRequest["system"]>): boolean {
+  return withoutBillingLine(system) !== system;
+}
+
+function toTurn(turn: MessageParam, param: string): UnreadMessage[] {
+  if (turn.role === "user") return fromUser(turn, param);
+  if (turn.role === "assistant") return [fromAssistant(turn)];
+  return [{ role: "system", content: textOfParts(turn.content) }];
+}
+
+/** What calls gave comes first: templates want it right behind the calls. */
+function fromUser({ content }: Turn<"user">, param: string): UnreadMessage[] {
+  if (typeof content === "string") return [{ role: "user", content }];
+  const results: UnreadMessage[] = [];
+  const said: UnreadPart[] = [];
+  for (const [index, block] of content.entries()) {
+    const place = `${param}[${index}]`;
+    if (block.type === "tool_result") results.push(fromResult(block, `${place}.content`));
+    else said.push(...toParts(block, place));
+  }
+  if (said.length === 0 && results.length > 0) return results;
+  return [...results, { role: "user", content: toContent(said, param, (part) => part) }];
+}
+
+/** Templates have no other way to tell a failure. */
+function fromResult(block: ToolResultBlock, param: string): UnreadMessage {
+  const { content: given = "" } = block;
+  const said =
+    typeof given === "string"
+      ? given
+      : toContent(
+          given.flatMap((each, index) => toParts(each, `${param}[${index}]`)),
+          param,
+          (part) => part,
+        );
+  const content = block.is_error === true ? afterError(said) : said;
+  return { role: "tool", content, toolCallId: block.tool_use_id };
+}
+
+function afterError(said: UnreadContent): UnreadContent {
+  return typeof said === "string" ? `Error: ${said}` : [{ type: "text", text: "Error: " }, ...said];
+}
+
+function fromAssistant({ content }: Turn<"assistant">): UnreadMessage {
+  if (typeof content === "string") return { role: "assistant", content };
+  const texts: string[] = [];
+  const thoughts: string[] = [];
+  const toolCalls: NonNullable<Message["toolCalls"]> = [];
+  for (const block of content) {
+    if (block.type === "text") texts.push(block.text);
+    if (block.type === "thinking") thoughts.push(block.thinking);
+    if (block.type !== "tool_use") continue;
+    const { id, name, input } = block;
+    toolCalls.push({ id, name, arguments: input });
+  }
+  return assistantMessage(joinTexts(texts), joinTexts(thoughts), toolCalls);
+}
+
+function assistantMessage(
+  content: UnreadContent,
+  reasoning: string,
+  toolCalls: NonNullable<Message["toolCalls"]>,
+): UnreadMessage {
+  return {
+    role: "assistant",
+    content,
+    ...(reasoning === "" ? {} : { reasoning }),
+    ...(toolCalls.length === 0 ? {} : { toolCalls }),
+  };
+}
+
+function toParts(block: UserBlock | ResultBlock, place: string): UnreadPart[] {
+  if (block.type === "document") return fromDocument(block, place);
+  // The model is told of all tools from the start: naming one is enough.
+  if (block.type === "tool_reference") return [{ type: "text", text: block.tool_name }];
+  return [toPart(block, place)];
+}
+
+/** Its title and what is said about it stand before its text. */
+function fromDocument({ title = "", context = "", source }: DocumentBlock, place: string): UnreadPart[] {
+  const head = [title, context].filter((text) => text !== "");
+  const parts = head.map((text): UnreadPart => ({ type: "text", text }));
+  if (source.type === "text") return [...parts, { type: "text", text: source.data }];
+  const { content } = source;
+  if (typeof content === "string") return [...parts, { type: "text", text: content }];
+  return [...parts, ...content.map((block, index) => toPart(block, `${place}.source.content[${index}]`))];
+}
+
+/** What a block shows; the data that comes by itself is made the URL that it would have. */
+function toPart(block: TextBlock | ImageBlock, place: string): UnreadPart {
+  if (block.type === "text") return { type: "text", text: block.text };
+  const { source } = block;
+  if (source.type === "url") return { type: "image", url: source.url, place, param: `${place}.source.url` };
+  const url = `data:${source.media_type};base64,${source.data}`;
+  return { type: "image", url, place, param: `${place}.source.data` };
+}
+
+/** The results of calls stay apart: each belongs to one call. */
+function mergeTurns(messages: readonly UnreadMessage[]): UnreadMessage[] {
+  const turns: UnreadMessage[] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    if (last?.role === message.role && message.role !== "tool")
+      turns[turns.length - 1] = asOne(last, message);
+    else turns.push(message);
+  }
+  return turns;
+}
+
+function asOne(one: UnreadMessage, other: UnreadMessage): UnreadMessage {
+  const content = joinContents(one.content, other.content);
+  if (one.role !== "assistant") return { role: one.role, content };
+  const toolCalls = [...(one.toolCalls ?? []), ...(other.toolCalls ?? [])];
+  const reasoning = [one.reasoning ?? "", other.reasoning ?? ""].filter((text) => text !== "");
+  return assistantMessage(content, joinTexts(reasoning), toolCalls);
+}

@@ -1,0 +1,71 @@
+// The answer in one piece, in Anthropic's shape, and the parts of it that its events share. Used by routes/messages.ts and
+// to-events.ts.
+import type { FinishReason, GenerationResult, ToolCall } from "@ingle/engine";
+import type { ContentBlock, AnthropicMessage, MessageUsage, StopReason } from "@ingle/protocol";
+import { readCallArguments } from "./call-arguments.ts";
+
+/** What is known of an answer before it begins. */
+export interface MessageHead {
+  id: string;
+  model: string;
+}
+
+export function toMessage(head: MessageHead, result: GenerationResult): AnthropicMessage {
+  return { ...messageOf(head), content: toBlocks(result), ...toStop(result), usage: toMessageUsage(result) };
+}
+
+/** A message that has only begun. What the cache gave of the prompt is not known yet. */
+export function begunMessage(head: MessageHead, promptTokens: number): AnthropicMessage {
+  const usage = usageOf({ promptTokens, cachedTokens: 0, completionTokens: 0 });
+  return { ...messageOf(head), content: [], stop_reason: null, stop_sequence: null, usage };
+}
+
+export function toStop({ finishReason, stop }: GenerationResult): {
+  stop_reason: StopReason;
+  stop_sequence: string | null;
+} {
+  if (finishReason === "stop" && stop !== undefined)
+    return { stop_reason: "stop_sequence", stop_sequence: stop };
+  return { stop_reason: stopReasons[finishReason], stop_sequence: null };
+}
+
+export function toMessageUsage({ usage }: GenerationResult): MessageUsage {
+  return usageOf(usage);
+}
+
+const stopReasons = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+} as const satisfies Record<FinishReason, StopReason>;
+
+function messageOf({ id, model }: MessageHead) {
+  return { id, type: "message", role: "assistant", model } as const;
+}
+
+function usageOf(usage: {
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+}): MessageUsage {
+  return {
+    input_tokens: usage.promptTokens - usage.cachedTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: usage.cachedTokens,
+    output_tokens: usage.completionTokens,
+  };
+}
+
+function toBlocks({ reasoning, text, toolCalls }: GenerationResult): ContentBlock[] {
+  return [
+    ...(reasoning === "" ? [] : [{ type: "thinking" as const, thinking: reasoning, signature: "" }]),
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...toolCalls.flatMap(toToolUse),
+  ];
+}
+
+/** A call that a limit has cut has no input yet, and nobody should run it. */
+function toToolUse({ id, name, arguments: text }: ToolCall): ContentBlock[] {
+  const input = readCallArguments(text);
+  return input === undefined ? [] : [{ type: "tool_use", id, name, input }];
+}

@@ -1,0 +1,177 @@
+// The items of a reply while it grows, and the events that tell of them: a state machine over the pieces of a
+// generation. Used by to-events.ts.
+//
+//   nothing ──▶ reasoning ──▶ message ──▶ nothing      one text is open at a time; each move closes one and opens the next
+//                                  └────▶ call …       calls are open side by side until the reply ends: parts of an
+//                                                      earlier one may come after a later one has begun
+import type { GenerationChunk, ToolCallDelta } from "@ingle/engine";
+import type { ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
+import { toTokenLogprobs } from "../token-logprobs.ts";
+
+type Unnumbered<Event> = Event extends unknown ? Omit<Event, "sequence_number"> : never;
+/** An event without its place among the others. */
+export type UnnumberedEvent = Unnumbered<ResponsesEvent>;
+
+type Item<Type> = Extract<ResponsesOutputItem, { type: Type }>;
+type Message = Item<"message">;
+type Reasoning = Item<"reasoning">;
+type Call = Item<"function_call">;
+
+/** The text that is being written. */
+type Open =
+  | { kind: "nothing" }
+  | { kind: "message"; item: Message; part: Message["content"][number]; place: Place }
+  | { kind: "reasoning"; item: Reasoning; part: Reasoning["content"][number]; place: Place };
+
+interface Place {
+  item_id: string;
+  output_index: number;
+}
+
+type Events = Generator<UnnumberedEvent, void, undefined>;
+
+export class OutputItems {
+  readonly #newId: () => string;
+  readonly #items: ResponsesOutputItem[] = [];
+  readonly #calls = new Map<number, { item: Call; place: Place }>();
+  #open: Open = { kind: "nothing" };
+
+  /** `newId` gives letters and digits that nothing else is named. */
+  constructor(newId: () => string) {
+    this.#newId = newId;
+  }
+
+  /** As they are now; an item that is closed does not change any more. */
+  get items(): readonly ResponsesOutputItem[] {
+    return this.#items;
+  }
+
+  *add({ text, reasoning = "", toolCalls = [], logprobs = [] }: GenerationChunk): Events {
+    if (reasoning !== "") {
+      yield* this.#move("reasoning");
+      yield* this.#write(reasoning, []);
+    }
+    // Tokens without a text of their own belong to the text that they stand in.
+    const isToldOnly = reasoning === "" && toolCalls.length === 0 && logprobs.length > 0;
+    if (text !== "" || (isToldOnly && this.#open.kind === "message")) {
+      yield* this.#move("message");
+      yield* this.#write(text, logprobs);
+    }
+    for (const call of toolCalls) yield* this.#addCall(call);
+  }
+
+  /** The reply is over. What was cut at a limit is its last item; a reply that said nothing is an empty message. */
+  *finish(isCut: boolean): Events {
+    if (this.#items.length === 0) yield* this.#move("message");
+    const cutIndex = isCut ? this.#items.length - 1 : -1;
+    for (const { item, place } of this.#calls.values()) {
+      item.status = place.output_index === cutIndex ? "incomplete" : "completed";
+      yield {
+        type: "response.function_call_arguments.done",
+        ...place,
+        name: item.name,
+        arguments: item.arguments,
+      };
+      yield { type: "response.output_item.done", output_index: place.output_index, item };
+    }
+    yield* this.#move("nothing", isCut);
+  }
+
+  /** Closes the text that is open, and opens one of `kind`. */
+  *#move(kind: Open["kind"], isCut = false): Events {
+    if (this.#open.kind === kind) return;
+    if (this.#open.kind !== "nothing") yield* this.#close(this.#open, isCut ? "incomplete" : "completed");
+    this.#open = { kind: "nothing" };
+    if (kind === "message") yield* this.#openMessage();
+    if (kind === "reasoning") yield* this.#openReasoning();
+  }
+
+  *#openMessage(): Events {
+    const part: Message["content"][number] = { type: "output_text", text: "", annotations: [], logprobs: [] };
+    const item: Message = {
+      id: `msg_${this.#newId()}`,
+      type: "message",
+      role: "assistant",
+      status: "in_progress",
+      content: [part],
+    };
+    const place = this.#put(item);
+    this.#open = { kind: "message", item, part, place };
+    const { output_index } = place;
+    yield { type: "response.output_item.added", output_index, item: { ...item, content: [] } };
+    yield {
+      type: "response.content_part.added",
+      ...place,
+      content_index: 0,
+      part: { ...part, logprobs: [] },
+    };
+  }
+
+  *#openReasoning(): Events {
+    const part: Reasoning["content"][number] = { type: "reasoning_text", text: "" };
+    const item: Reasoning = {
+      id: `rs_${this.#newId()}`,
+      type: "reasoning",
+      status: "in_progress",
+      summary: [],
+      content: [part],
+    };
+    const place = this.#put(item);
+    this.#open = { kind: "reasoning", item, part, place };
+    const { output_index } = place;
+    yield { type: "response.output_item.added", output_index, item: { ...item, content: [] } };
+    yield { type: "response.content_part.added", ...place, content_index: 0, part: { ...part } };
+  }
+
+  /** More of the text that is open. */
+  *#write(delta: string, tokens: NonNullable<GenerationChunk["logprobs"]>): Events {
+    const open = this.#open;
+    if (open.kind === "nothing") return;
+    open.part.text += delta;
+    const inPart = { ...open.place, content_index: 0, delta };
+    if (open.kind === "reasoning") yield { type: "response.reasoning_text.delta", ...inPart };
+    else {
+      const logprobs = toTokenLogprobs(tokens);
+      open.part.logprobs.push(...logprobs);
+      yield { type: "response.output_text.delta", ...inPart, logprobs };
+    }
+  }
+
+  *#close(open: Exclude<Open, { kind: "nothing" }>, status: "completed" | "incomplete"): Events {
+    const { item, part, place } = open;
+    item.status = status;
+    const inPart = { ...place, content_index: 0 };
+    const { text } = part;
+    if (open.kind === "reasoning") yield { type: "response.reasoning_text.done", ...inPart, text };
+    else yield { type: "response.output_text.done", ...inPart, text, logprobs: open.part.logprobs };
+    yield { type: "response.content_part.done", ...inPart, part };
+    yield { type: "response.output_item.done", output_index: place.output_index, item };
+  }
+
+  *#addCall({ index, id = "", name = "", arguments: fragment }: ToolCallDelta): Events {
+    let call = this.#calls.get(index);
+    if (call === undefined) {
+      yield* this.#move("nothing");
+      const item: Call = {
+        id: `fc_${this.#newId()}`,
+        type: "function_call",
+        status: "in_progress",
+        call_id: id,
+        name,
+        arguments: "",
+      };
+      call = { item, place: this.#put(item) };
+      this.#calls.set(index, call);
+      const { output_index } = call.place;
+      yield { type: "response.output_item.added", output_index, item: { ...item } };
+    }
+    if (fragment === "") return;
+    call.item.arguments += fragment;
+    yield { type: "response.function_call_arguments.delta", ...call.place, delta: fragment };
+  }
+
+  #put(item: ResponsesOutputItem): Place {
+    this.#items.push(item);
+    return { item_id: item.id, output_index: this.#items.length - 1 };
+  }
+}

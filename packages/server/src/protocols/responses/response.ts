@@ -1,0 +1,112 @@
+// The Response object of /v1/responses: what was asked for, given back, and what came of it. Used by to-events.ts and
+// routes/responses.ts.
+import type { GenerationResult } from "@ingle/engine";
+import {
+  isFunctionTool,
+  type ErrorBody,
+  type ResponseObject,
+  type ResponsesRequest,
+  type ResponsesTextFormat,
+  type ResponsesTool,
+  type ResponsesUsage,
+} from "@ingle/protocol";
+import { toUsage } from "../usage.ts";
+
+type Outcome = "status" | "output" | "usage" | "error" | "incomplete_details" | "completed_at";
+
+/** What stays the same in every event of a reply. */
+export type ResponseHead = Omit<ResponseObject, Outcome>;
+
+/** Settings that were not given are those that the reply is made with. */
+export function toHead(
+  body: ResponsesRequest,
+  fields: Pick<ResponseObject, "id" | "created_at" | "model">,
+): ResponseHead {
+  return {
+    ...fields,
+    object: "response",
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    temperature: body.temperature ?? 1,
+    top_p: body.top_p ?? 1,
+    top_logprobs: body.top_logprobs ?? 0,
+    text: { format: toFormat(body.text?.format) },
+    tools: (body.tools ?? []).filter(isFunctionTool).map(toTool),
+    tool_choice: body.tool_choice ?? "auto",
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
+    truncation: body.truncation ?? "disabled",
+    metadata: body.metadata ?? {},
+    user: body.user ?? null,
+    safety_identifier: body.safety_identifier ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+    service_tier: "default",
+    store: false,
+    background: false,
+    previous_response_id: null,
+  };
+}
+
+function toTool(tool: ResponsesTool): ResponseObject["tools"][number] {
+  const { name, description = null, parameters = null, strict = null } = tool;
+  return { type: "function", name, description, parameters, strict };
+}
+
+function toFormat(format: ResponsesTextFormat | undefined): ResponseObject["text"]["format"] {
+  if (format?.type !== "json_schema") return { type: format?.type ?? "text" };
+  const { type, name = null, schema, strict = null } = format;
+  return { type, name, schema, strict };
+}
+
+/** A reply that is not over, or was ended by an error, which `rest` says then. */
+export function toUnfinished(
+  head: ResponseHead,
+  rest: Pick<ResponseObject, "status" | "output"> & Partial<Pick<ResponseObject, "error">>,
+): ResponseObject {
+  return { ...head, completed_at: null, error: null, incomplete_details: null, usage: null, ...rest };
+}
+
+export interface Finish {
+  output: ResponseObject["output"];
+  /** Unix seconds. */
+  completedAt: number;
+}
+
+export function toFinished(
+  head: ResponseHead,
+  result: GenerationResult,
+  { output, completedAt }: Finish,
+): ResponseObject {
+  const isCut = result.finishReason === "length";
+  return {
+    ...head,
+    status: isCut ? "incomplete" : "completed",
+    completed_at: isCut ? null : completedAt,
+    error: null,
+    incomplete_details: isCut ? { reason: "max_output_tokens" } : null,
+    output,
+    usage: toResponsesUsage(result),
+  };
+}
+
+function toResponsesUsage(result: GenerationResult): ResponsesUsage {
+  const usage = toUsage([result]);
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details } = usage;
+  return {
+    input_tokens: prompt_tokens,
+    input_tokens_details: { cached_tokens: prompt_tokens_details.cached_tokens, cache_write_tokens: 0 },
+    output_tokens: completion_tokens,
+    output_tokens_details: usage.completion_tokens_details,
+    total_tokens,
+  };
+}
+
+/** The convention has few codes for a reply that failed; the last event of the stream has ours. */
+export function toResponseError({ type, message }: ErrorBody["error"]): ResponseObject["error"] {
+  return { code: codeOfType.get(type) ?? "server_error", message };
+}
+
+const codeOfType = new Map([
+  ["invalid_request_error", "invalid_prompt"],
+  ["rate_limit_error", "rate_limit_exceeded"],
+]);
