@@ -2,7 +2,6 @@
 import { Readable } from "node:stream";
 import type { ErrorBody } from "@ingle/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { lateErrorBody } from "../plugins/errors.ts";
 import { dataEvent, eventStream } from "./event-stream.ts";
 
 export interface SendOptions {
@@ -21,7 +20,7 @@ export function sendEvents(
 ): FastifyReply {
   const stream = eventStream(events, {
     keepAliveMs,
-    toErrorEvent: (error) => toErrorEvent(lateErrorBody(error, request)),
+    toErrorEvent: (error) => toErrorEvent(request.failWith(error)),
   });
   return reply
     .header("content-type", "text/event-stream")

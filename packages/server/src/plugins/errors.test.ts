@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { buildApp } from "../app.ts";
 import { ModelRegistry } from "../models/registry.ts";
 import { scriptedApp, scriptedId, testConfig, type ScriptedOptions } from "../testing/scripted-server.ts";
-import { toWireError } from "./errors.ts";
+import { fieldNames } from "../protocols/engine-fields.ts";
+import { toWireError } from "../http/to-wire-error.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
 
@@ -127,7 +128,7 @@ describe("the engine's errors", () => {
   it("name fields as the request does", () => {
     const message = "responseFormat: this schema has a keyword that cannot be enforced.";
     const error = new EngineError("invalid_request", message, { details: { param: "responseFormat" } });
-    expect(toWireError(error)).toMatchObject({
+    expect(toWireError(error, fieldNames)).toMatchObject({
       message: "response_format: this schema has a keyword that cannot be enforced.",
       details: { param: "response_format" },
     });

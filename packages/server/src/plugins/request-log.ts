@@ -1,55 +1,11 @@
 // One id and one log line for each request, at its end. Never a prompt, an image or a reply.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { FinishReason, GenerationRequest } from "@ingle/engine";
-import { wireErrors, type WireErrorCode } from "@ingle/protocol";
+import { wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import type { RequestOutcome } from "../http/request-outcome.ts";
 import { WireError } from "../wire-error.ts";
-
-/** What a request asked a model for: for traces, never for the log. */
-export interface GenerationNote {
-  /** By the GenAI conventions. */
-  operation: "chat" | "text_completion";
-  /** The id in the answer. */
-  responseId: string;
-  /** As it was asked for. */
-  sampling: Pick<
-    GenerationRequest,
-    "maxTokens" | "temperature" | "topP" | "topK" | "seed" | "presencePenalty" | "frequencyPenalty"
-  >;
-  /** On `performance.now()`'s clock. */
-  startedAt: number;
-  endedAt?: number;
-}
-
-/** The same where nothing is generated. */
-export interface EmbeddingNote extends Pick<GenerationNote, "startedAt" | "endedAt"> {
-  operation: "embeddings";
-}
-
-/** What a request came to, filled in by whoever learns it. */
-export interface RequestOutcome {
-  /** On `performance.now()`'s clock. */
-  readonly startedAt: number;
-  model?: string;
-  promptTokens?: number;
-  /** Those of the prompt that did not have to be computed again. */
-  cachedTokens?: number;
-  completionTokens?: number;
-  /** From the engine's line to the first token, in milliseconds. */
-  ttftMs?: number;
-  finishReason?: FinishReason;
-  /** What the request asked for and its reply does not follow, by the names of fields. */
-  ignored?: readonly string[];
-  generation?: GenerationNote | EmbeddingNote;
-  /** Set when the request failed, also inside a stream that began as a 200. */
-  code?: WireErrorCode;
-  /** The client had stopped reading its reply and was hung up on. */
-  isReaderStalled?: boolean;
-  /** What was thrown, where it is the server's fault. */
-  error?: unknown;
-}
 
 declare module "fastify" {
   interface FastifyRequest {

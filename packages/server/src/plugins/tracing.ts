@@ -2,10 +2,11 @@
 // numbers and names, never a prompt or a reply. Loaded by app.ts only where a collector is configured.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import type { RequestOutcome } from "../http/request-outcome.ts";
 import { SpanExporter } from "../tracing/exporter.ts";
 import type { TracingSettings } from "../tracing/settings.ts";
 import { newSpanId, traceContext, type Attributes, type Span } from "../tracing/spans.ts";
-import { statusOf, type RequestOutcome } from "./request-log.ts";
+import { statusOf } from "./request-log.ts";
 
 /** Longest part of a path that a span repeats. */
 const pathShownMax = 200;

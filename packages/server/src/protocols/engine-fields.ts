@@ -38,3 +38,10 @@ function toSeed(seed: number | undefined): number | undefined {
 function toMaxTokens(limit: number | undefined): number | undefined {
   return limit === -1 ? undefined : limit;
 }
+
+/** The way back: what chat completions and completions call the engine's fields. */
+export const fieldNames = {
+  "responseFormat.grammar": "grammar",
+  responseFormat: "response_format",
+  toolChoice: "tool_choice",
+};

@@ -4,7 +4,7 @@
 import type { Generation, GenerationResult } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
 import { toUsage } from "./usage.ts";
-import type { GenerationNote, RequestOutcome } from "../plugins/request-log.ts";
+import type { GenerationNote, RequestOutcome } from "../http/request-outcome.ts";
 
 export interface WatchedGeneration extends Omit<GenerationNote, "startedAt" | "endedAt"> {
   /** Id of the model in the house. */

@@ -54,7 +54,7 @@ const estimate: Operation = {
 };
 
 /** The orders' names of the engine's fields. */
-const paramNames = { contextLength: "context_length" };
+const fieldNames = { contextLength: "context_length" };
 
 export type ControlOptions = Pick<InferenceOptions, "registry" | "variant" | "now">;
 
@@ -109,7 +109,7 @@ function questions(app: FastifyInstance, options: ControlOptions): void {
     .withTypeProvider<ZodTypeProvider>()
     .post(
       "/api/v1/models/estimate",
-      { schema: { body: EstimateRequest }, config: { right: "management", operation: estimate, paramNames } },
+      { schema: { body: EstimateRequest }, config: { right: "management", operation: estimate, fieldNames } },
       async (request): Promise<MemoryEstimate> => {
         const slot = await registry.known(request.body.model);
         return await estimates.of(slot, settingsOf(request.body), request.clientSignal);
@@ -121,7 +121,7 @@ function orders(app: FastifyInstance, { registry }: ControlOptions): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.post(
     "/api/v1/models/load",
-    { schema: { body: LoadRequest }, config: { right: "management", operation: load, paramNames } },
+    { schema: { body: LoadRequest }, config: { right: "management", operation: load, fieldNames } },
     async (request) => {
       const settings = settingsOf(request.body);
       const slot = await registry.known(request.body.model);

@@ -8,7 +8,7 @@ import { sendPieces } from "../http/json-pieces.ts";
 import { toAnswer, toInputs } from "../http/embeddings-json.ts";
 import type { Lease } from "../models/registry.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
-import type { EmbeddingNote } from "../plugins/request-log.ts";
+import type { EmbeddingNote } from "../http/request-outcome.ts";
 
 const operation: Operation = {
   summary: "The vectors of texts",

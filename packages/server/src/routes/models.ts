@@ -40,7 +40,7 @@ export async function modelRoutes(app: FastifyInstance, options: { registry: Mod
 
   const listed = {
     schema: { querystring: ModelsQuery },
-    config: { right: "inference", operation: list, errorForm },
+    config: { right: "inference", operation: list, errorShape },
   } as const;
   app.withTypeProvider<ZodTypeProvider>().get("/v1/models", listed, async (request) => {
     await registry.refresh();
@@ -50,7 +50,7 @@ export async function modelRoutes(app: FastifyInstance, options: { registry: Mod
   });
 
   // Ids of models hold slashes, written as they are or as %2F: everything after the last fixed part is the id.
-  const config = { right: "inference", operation: entry, errorForm } as const;
+  const config = { right: "inference", operation: entry, errorShape } as const;
   app.get<{ Params: { "*": string } }>("/v1/models/*", { config }, async (request) => {
     await registry.refresh();
     const model = registry.describe(request.params["*"]);
@@ -58,7 +58,7 @@ export async function modelRoutes(app: FastifyInstance, options: { registry: Mod
   });
 }
 
-function errorForm(error: ErrorBody, request: Pick<FastifyRequest, "id" | "headers">): object {
+function errorShape(error: ErrorBody, request: Pick<FastifyRequest, "id" | "headers">): object {
   return isAnthropic(request) ? anthropicErrorBody(error, request.id) : error;
 }
 

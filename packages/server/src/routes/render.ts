@@ -10,6 +10,7 @@ import {
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { responseFields, imageReading, leaseModel, type InferenceOptions } from "../protocols/generations.ts";
+import { fieldNames } from "../protocols/engine-fields.ts";
 import { sendPieces } from "../http/json-pieces.ts";
 import { leftOut, toGenerationRequest } from "../protocols/chat/request.ts";
 import { toCommon } from "../protocols/completions/request.ts";
@@ -35,11 +36,11 @@ export async function renderRoutes(app: FastifyInstance, options: InferenceOptio
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const chat = {
     schema: { body: ChatCompletionRequest },
-    config: { right: "inference", operation: chatOperation },
+    config: { right: "inference", fieldNames, operation: chatOperation },
   } as const;
   const completion = {
     schema: { body: CompletionRequest },
-    config: { right: "inference", operation: completionOperation },
+    config: { right: "inference", fieldNames, operation: completionOperation },
   } as const;
 
   typed.post("/v1/chat/completions/render", chat, async (request, reply) => {

@@ -4,6 +4,7 @@ import { Detokenization, DetokenizeRequest, Tokenization, TokenizeRequest } from
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { imageReading, leaseModel, type InferenceOptions } from "../protocols/generations.ts";
+import { fieldNames } from "../protocols/engine-fields.ts";
 import { sendPieces } from "../http/json-pieces.ts";
 import { toConversation } from "../protocols/chat/request.ts";
 import type { ImageReading } from "../images/image-files.ts";
@@ -33,11 +34,11 @@ export async function tokenizeRoutes(app: FastifyInstance, options: InferenceOpt
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const tokenize = {
     schema: { body: TokenizeRequest },
-    config: { right: "inference", operation: tokenizing },
+    config: { right: "inference", fieldNames, operation: tokenizing },
   } as const;
   const detokenize = {
     schema: { body: DetokenizeRequest },
-    config: { right: "inference", operation: detokenizing },
+    config: { right: "inference", fieldNames, operation: detokenizing },
   } as const;
 
   typed.post("/v1/tokenize", tokenize, async (request, reply) => {

@@ -10,6 +10,7 @@ import {
   startGenerations,
   type InferenceOptions,
 } from "../generations.ts";
+import { fieldNames } from "../engine-fields.ts";
 import { sendEvents } from "../../http/send-events.ts";
 import { toStreamOptions } from "../stream-options.ts";
 import { toChunks } from "./to-chunks.ts";
@@ -29,7 +30,7 @@ const operation: Operation = {
 export async function chatRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
   const route = {
     schema: { body: ChatCompletionRequest },
-    config: { right: "inference", isTracked: true, operation },
+    config: { right: "inference", fieldNames, isTracked: true, operation },
   } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/chat/completions", route, async (request, reply) => {

@@ -55,18 +55,6 @@ export function toConversation(body: Conversation) {
   } satisfies UnreadRequest;
 }
 
-/** The wire's name of a field that the engine found wrong. */
-export function toWireParam(param: string): string {
-  // What stands inside of a tool has other names in each protocol.
-  return wireParams[param] ?? (param.startsWith("tools.") ? "tools" : param);
-}
-
-const wireParams: Readonly<Record<string, string>> = {
-  "responseFormat.grammar": "grammar",
-  responseFormat: "response_format",
-  toolChoice: "tool_choice",
-};
-
 /** The model is not told of tools that are not allowed. */
 function toTools({
   tools: given,

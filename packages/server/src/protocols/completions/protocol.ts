@@ -9,6 +9,7 @@ import {
   startGenerations,
   type InferenceOptions,
 } from "../generations.ts";
+import { fieldNames } from "../engine-fields.ts";
 import { sendEvents } from "../../http/send-events.ts";
 import { toStreamOptions } from "../stream-options.ts";
 import { promptText } from "./prompt-text.ts";
@@ -28,7 +29,7 @@ const operation: Operation = {
 export async function completionRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
   const route = {
     schema: { body: CompletionRequest },
-    config: { right: "inference", isTracked: true, operation },
+    config: { right: "inference", fieldNames, isTracked: true, operation },
   } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/completions", route, async (request, reply) => {

@@ -16,7 +16,7 @@ import { sendEvents } from "../../http/send-events.ts";
 import { namedEvent } from "../../http/event-stream.ts";
 import { readImages } from "../../images/read-images.ts";
 import { toEvents } from "./events.ts";
-import { leftOut, paramNames, toGenerationRequest, toPromptRequest } from "./request.ts";
+import { leftOut, fieldNames, toGenerationRequest, toPromptRequest } from "./request.ts";
 import { toMessage } from "./response.ts";
 import { generationErrors, modelErrors, type Operation } from "../../openapi/operation.ts";
 
@@ -39,15 +39,15 @@ const countOperation: Operation = {
   example: { messages },
 };
 
-const errorForm = (error: ErrorBody, { id }: { id: string }) => anthropicErrorBody(error, id);
+const errorShape = (error: ErrorBody, { id }: { id: string }) => anthropicErrorBody(error, id);
 
 const messageRoute = {
   schema: { body: MessagesRequest },
-  config: { right: "inference", isTracked: true, operation: messageOperation, errorForm, paramNames },
+  config: { right: "inference", isTracked: true, operation: messageOperation, errorShape, fieldNames },
 } as const;
 const countRoute = {
   schema: { body: CountTokensRequest },
-  config: { right: "inference", operation: countOperation, errorForm, paramNames },
+  config: { right: "inference", operation: countOperation, errorShape, fieldNames },
 } as const;
 
 export async function messagesRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
@@ -74,7 +74,7 @@ export async function messagesRoutes(app: FastifyInstance, options: InferenceOpt
     if (body.stream !== true) return toMessage(head, await generation);
     return sendEvents(request, reply, toEvents(head, generation), {
       keepAliveMs,
-      toErrorEvent: (error) => namedEvent("error", JSON.stringify(errorForm(error, request))),
+      toErrorEvent: (error) => namedEvent("error", JSON.stringify(errorShape(error, request))),
     });
   });
 

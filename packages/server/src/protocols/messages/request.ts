@@ -9,7 +9,7 @@ import { WireError } from "../../wire-error.ts";
 import { hasBillingLine, toMessages } from "./messages.ts";
 
 /** The request's names of fields that the engine may find wrong. */
-export const paramNames: Readonly<Record<string, string>> = { responseFormat: "output_config.format" };
+export const fieldNames = { responseFormat: "output_config.format", toolChoice: "tool_choice" };
 
 /** Fields that are absent stay absent: their defaults are the engine's. Throws what `toPromptRequest` throws. */
 export function toGenerationRequest(body: MessagesRequest, variant: VariantName): UnreadRequest {

@@ -7,7 +7,7 @@ import { sendEvents } from "../../http/send-events.ts";
 import { readImages } from "../../images/read-images.ts";
 import { generationErrors, type Operation } from "../../openapi/operation.ts";
 import { toEvents, toText, toUnixSeconds, wholeResponse, written } from "./events.ts";
-import { leftOut, paramNames, toGenerationRequest } from "./request.ts";
+import { leftOut, fieldNames, toGenerationRequest } from "./request.ts";
 import { toHead } from "./response.ts";
 
 const operation: Operation = {
@@ -21,7 +21,7 @@ const operation: Operation = {
 export async function responsesRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
   const route = {
     schema: { body: ResponsesRequest },
-    config: { right: "inference", isTracked: true, paramNames, operation },
+    config: { right: "inference", isTracked: true, fieldNames, operation },
   } as const;
 
   app.withTypeProvider<ZodTypeProvider>().post("/v1/responses", route, async (request, reply) => {

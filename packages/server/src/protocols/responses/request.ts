@@ -15,7 +15,7 @@ import { toMessages } from "./messages.ts";
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
 /** The wire's names of fields that the engine may find wrong. */
-export const paramNames = { responseFormat: "text.format", toolChoice: "tool_choice" };
+export const fieldNames = { responseFormat: "text.format", toolChoice: "tool_choice" };
 
 /** Fields that are absent stay absent: their defaults are the engine's. */
 export function toGenerationRequest(body: ResponsesRequest, variant: VariantName): UnreadRequest {

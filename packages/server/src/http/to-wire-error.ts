@@ -1,0 +1,99 @@
+// Any thrown value as a wire error. Which status and type a code has, protocol's table of errors says.
+import { EngineError, type EngineErrorCode } from "@ingle/engine";
+import type { ErrorBody, WireErrorCode } from "@ingle/protocol";
+import { WireError } from "../wire-error.ts";
+
+/** A protocol's names of the engine's fields, for errors that name one. Default: the engine's own. */
+export type FieldNames = Readonly<Record<string, string>>;
+
+/** Writes the whole body of an error as a protocol has it. */
+export type ErrorShape = (body: ErrorBody, request: ErrorRequest) => object;
+
+/** What the shape of an error may depend on. */
+export interface ErrorRequest {
+  id: string;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** A new code of the engine does not compile until it has its place here. */
+const codeOfEngine = {
+  invalid_request: "invalid_request",
+  image_invalid: "image_invalid",
+  image_too_large: "payload_too_large",
+  template_failed: "invalid_request",
+  context_length_exceeded: "context_length_exceeded",
+  overloaded: "overloaded",
+  generation_not_supported: "generation_not_supported",
+  image_not_supported: "image_not_supported",
+  projector_mismatch: "engine_failed",
+  embeddings_not_supported: "embeddings_not_supported",
+  out_of_memory: "out_of_memory",
+  disposed: "shutting_down",
+  model_not_found: "model_not_found",
+  model_invalid: "engine_failed",
+  model_unsupported: "engine_failed",
+  engine_failed: "engine_failed",
+  worker_lost: "worker_lost",
+  worker_unreachable: "worker_unreachable",
+  worker_refused: "worker_refused",
+  native_missing: "engine_failed",
+  download_failed: "engine_failed",
+  integrity_failed: "engine_failed",
+  disk_full: "engine_failed",
+  library_locked: "engine_failed",
+  library_invalid: "engine_failed",
+} as const satisfies Record<EngineErrorCode, WireErrorCode>;
+
+/** What Fastify itself refuses; the sentence is ours, so that it never holds a part of the body. */
+const fastifyErrors: Readonly<Record<string, { code: WireErrorCode; message: string }>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: "unsupported_media_type",
+    message: "The body must be JSON, sent with Content-Type: application/json.",
+  },
+};
+
+/** Any thrown value with its wire code. The message of an unforeseen error stays in the log. */
+export function toWireError(thrown: unknown, fieldNames: FieldNames = {}): WireError {
+  if (thrown instanceof WireError) return thrown;
+  if (EngineError.is(thrown)) return fromEngine(thrown, fieldNames);
+  if (thrown instanceof Error) {
+    const known = fastifyErrors[textOf(thrown, "code")];
+    if (known !== undefined) return new WireError(known.code, known.message, { cause: thrown });
+    if (isClientError(thrown)) return new WireError("invalid_request", thrown.message, { cause: thrown });
+  }
+  return new WireError("internal", "Something went wrong inside the server; its log tells what.", {
+    cause: thrown,
+  });
+}
+
+function fromEngine(error: EngineError, fieldNames: FieldNames): WireError {
+  const { param, promptTokens, contextLength } = error.details;
+  const isNamed = typeof param === "string" && param !== "";
+  const field = isNamed ? wireName(param, fieldNames) : undefined;
+  // The engine's message begins with its own name of the field.
+  const message =
+    isNamed && error.message.startsWith(`${param}: `)
+      ? `${field}${error.message.slice(param.length)}`
+      : error.message;
+  return new WireError(codeOfEngine[error.code], message, {
+    param: field,
+    n_prompt_tokens: typeof promptTokens === "number" ? promptTokens : undefined,
+    n_ctx: typeof contextLength === "number" ? contextLength : undefined,
+    cause: error,
+  });
+}
+
+/** Fields inside a tool have other names in each protocol: the error names only `tools`. */
+function wireName(param: string, fieldNames: FieldNames): string {
+  return fieldNames[param] ?? (param.startsWith("tools.") ? "tools" : param);
+}
+
+function textOf(error: Error, field: string): string {
+  const value: unknown = Reflect.get(error, field);
+  return typeof value === "string" ? value : "";
+}
+
+function isClientError(error: Error): boolean {
+  const status: unknown = Reflect.get(error, "statusCode");
+  return typeof status === "number" && status >= 400 && status < 500;
+}
