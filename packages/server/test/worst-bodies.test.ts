@@ -199,6 +199,11 @@ describe("the event loop goes on beside a request", () => {
       "/v1/completions",
       around({ model: scriptedId }, "prompt", list("65", 1_000_000)),
     ],
+    [
+      "with two million numbers in a field that is ignored",
+      "/v1/chat/completions",
+      around(chat, "mirostat", list("-1.5", 2_000_000)),
+    ],
   ])("%s", async (what, path, parts) => {
     await expectNoBlock(path, parts, what);
   });
