@@ -7,6 +7,7 @@ import { clangFormat } from "./clang-format.ts";
 import { docProblems } from "./docs.ts";
 import { readTextFiles, root, type TextFile } from "./files.ts";
 import { layerProblems } from "./layers.ts";
+import { referenceProblems } from "./reference-pages.ts";
 import { run, type Outcome } from "./run.ts";
 import { wordProblems } from "./words.ts";
 
@@ -19,7 +20,7 @@ interface Step {
 const steps: readonly Step[] = [
   { name: "layers", run: (files) => report(layerProblems(files)) },
   { name: "budgets", run: (files) => report(budgetProblems(files)) },
-  { name: "docs", run: (files) => report(docProblems(files)) },
+  { name: "docs", run: async (files) => report([...docProblems(files), ...(await referenceProblems())]) },
   { name: "words", run: (files) => report(wordProblems(files)) },
   { name: "format", run: () => tool("oxfmt/bin/oxfmt", "--check") },
   { name: "clang-format", run: (files) => clangFormat(files, { write: false }) },

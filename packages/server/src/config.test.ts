@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { digestOfKey } from "./api-key.ts";
 import { ConfigError, isLoopback, resolveConfig, type ServerFlags } from "./config.ts";
-import { VariantName, variants } from "./variants.ts";
+import { variantNames, variants } from "./variants.ts";
 
 const resolve = (flags: ServerFlags = {}, env: Record<string, string> = {}) => resolveConfig({ flags, env });
 
@@ -27,7 +27,7 @@ describe("the variants", () => {
 
   it("desktop is the one when nothing is said, and only it moves to another port", () => {
     expect(resolve().variant).toBe("desktop");
-    expect(VariantName.options.filter((name) => variants[name].portFallback)).toEqual(["desktop"]);
+    expect(variantNames.filter((name) => variants[name].portFallback)).toEqual(["desktop"]);
   });
 
   it("serverless has a model of its own until MODEL_NAME names another", () => {

@@ -5,9 +5,10 @@ import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
 import { documentOf } from "../test/documented.ts";
-import { appVariables } from "./cli/app/app-command.ts";
 import { ingleProgram } from "./cli/program.ts";
-import { settingsTable } from "./settings.ts";
+import { appSettings } from "./settings/app-settings.ts";
+import { settingsIn } from "./settings/setting.ts";
+import { settings } from "./settings/settings.ts";
 import { scriptedApp } from "./testing/scripted-server.ts";
 
 const page = (name: string): Promise<string> =>
@@ -104,8 +105,8 @@ it("docs/cli.md names every flag of every command, and no other one", async () =
 
 it("docs/cli.md names every environment variable of the server's and the app's settings", async () => {
   const codes = codeOf(await page("cli.md"));
-  const names = [...settingsTable.flatMap(({ variables }) => variables), ...Object.values(appVariables)];
-  expect(names.filter((name) => !codes.has(name) && !codes.has(`${name}=true`))).toEqual([]);
+  const names = settingsIn({ settings, appSettings }).flatMap(({ variables = [] }) => variables);
+  expect(names.filter((name) => !codes.has(name))).toEqual([]);
 });
 
 it("docs/http-api.md names every metric, and no other one", async () => {

@@ -1,13 +1,7 @@
 // The four deployment variants as data: everything in which they differ, and nothing else.
-// Read by config.ts (defaults), models/registry.ts (which model ids are accepted) and answering/to-sampling.ts (top_k).
-import { z } from "zod";
 
-const variantNames = ["desktop", "developer", "command-line", "serverless"] as const;
-
-export const VariantName = z
-  .enum(variantNames, `must be one of ${variantNames.join(", ")}`)
-  .meta({ id: "VariantName" });
-export type VariantName = z.infer<typeof VariantName>;
+export const variantNames = ["desktop", "developer", "command-line", "serverless"] as const;
+export type VariantName = (typeof variantNames)[number];
 
 /**
  * Which values of a request's `model` are accepted: an id that `GET /v1/models` lists (`known`), the one id that the
@@ -16,23 +10,23 @@ export type VariantName = z.infer<typeof VariantName>;
 export type ModelRule = "known" | "given" | "any";
 
 /**
- * What becomes of a request for a model that is not in memory: it waits until the model is loaded (`wait`) or is told to
- * come back (`reject`). `reject-at-start`: it waits, but is told to come back until a first model was loaded.
+ * What happens to a request for a model that is not in memory: it waits until the model is loaded (`wait`), or is refused with a
+ * 503 (`reject`). `reject-at-start`: requests wait, but are refused until a first model was loaded.
  */
 export type OnLoading = "wait" | "reject" | "reject-at-start";
 
 export interface Variant {
   host: string;
   port: number;
-  /** When the port is taken, the next free one is used and reported. */
+  /** When the port is taken, the next free one is used. */
   portFallback: boolean;
   modelRule: ModelRule;
-  /** A request may leave `model` out: there is one that it can mean. */
+  /** Whether a request may leave `model` out. */
   isModelOptional: boolean;
   onLoading: OnLoading;
-  /** `top_k` of a request that does not say. */
+  /** Default `top_k` of a request. */
   topK: number;
-  /** The model that is served when nothing names one; absent where a starter model or a choice takes that place. */
+  /** The model that is served unless --model names another. */
   model?: string;
 }
 

@@ -73,7 +73,7 @@ describe("the programs", () => {
   it.each([
     [["srve"], "ingle: unknown command 'srve'", "(Did you mean serve?)"],
     [["pull"], "missing required argument 'model'", "--help"],
-    [["pull", "./x.gguf"], "is on this machine", "ingle import"],
+    [["pull", "./x.gguf"], "is already on this machine", "ingle import"],
     [["prune", "--unused-for", "-3"], "'-3' is invalid", "whole number"],
     [["serve", "--prot", "1"], "ingle: unknown option '--prot'", "(Did you mean --port?)"],
     [["serve", "--port", "http"], "'http' is invalid", "whole number"],
@@ -201,7 +201,7 @@ describe.skipIf(process.platform === "win32")("ingle serve as a process", () => 
       expect(await reply.text()).toContain("data: [DONE]");
       const { code, err } = await exit;
       expect(code).toBe(0);
-      expect(err).toContain("Stopping: 1 request still runs.");
+      expect(err).toContain("Stopping: 1 request is still running.");
     },
   );
 

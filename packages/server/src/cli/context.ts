@@ -1,12 +1,12 @@
-// What a command needs from the world around it. main.ts hands in the process; tests hand in streams, a clock and a
-// scripted engine. Engine and server come through functions, so that `ingle --version` loads neither.
+// What a command needs from its environment. main.ts passes the process's; tests pass streams, a clock and a scripted engine.
+// Engine and server are functions, so that `ingle --version` loads neither.
 import type { Readable } from "node:stream";
 import type { Shutdown } from "./shutdown.ts";
 
 /** Where text goes. A terminal (`isTTY`) gets bars and colours, anything else plain lines. */
 export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean | undefined };
 
-/** What the command line uses of the engine. */
+/** The part of the engine that the command line uses. */
 export type Engine = Pick<
   typeof import("@ingle/engine"),
   | "ChatSession"
@@ -50,23 +50,26 @@ export type Engine = Pick<
   | "workerKeyFile"
 >;
 
-/** What the command line uses of the server. */
+/** The part of the server that it uses. */
 export type Server = Pick<typeof import("../serve.ts"), "serve">;
 
-/** What it uses of the app. */
+/** The part of the app that it uses. */
 export type App = Pick<typeof import("../desktop-app.ts"), "openDesktopApp">;
 
-/** What it uses of the person's browser. */
+/** How it opens the user's browser. */
 export type Browser = Pick<typeof import("./app/browser.ts"), "openPage">;
+
+/** Takes the exit code of the command that ran. */
+export type OnExit = (exitCode: number) => void;
 
 export interface CommandContext {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
-  /** Results: answers, addresses. */
+  /** Results: replies, addresses. */
   readonly stdout: TextOutput;
   /** Progress, hints and errors. */
   readonly stderr: TextOutput;
   readonly env: NodeJS.ProcessEnv;
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly shutdown: Shutdown;
   readonly engine: () => Promise<Engine>;

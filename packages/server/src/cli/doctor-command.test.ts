@@ -40,11 +40,11 @@ describe("ingle doctor", () => {
     await mkdir(path.dirname(file));
     await writeFile(file, "GGUF");
     await main("ingle", ["doctor"], context);
-    expect(value(out(), "starter model")).toContain("not there yet");
+    expect(value(out(), "starter model")).toContain("not downloaded yet");
     await truncate(file, starterModel.sizeBytes); // a sparse file of the right size
     const whole = testWorld({ engine: scriptedEngine(), env: { INGLE_HOME: home } });
     await main("ingle", ["doctor"], whole.context);
-    expect(value(whole.out(), "starter model")).toMatch(/, there$/);
+    expect(value(whole.out(), "starter model")).toMatch(/, downloaded$/);
   });
 
   it("prints the rest without a native engine, says what to do and ends with 1", async () => {

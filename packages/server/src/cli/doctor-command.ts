@@ -1,9 +1,9 @@
-// `ingle doctor`: what was built, what this machine offers, and whether the starter model is there.
+// `ingle doctor`: build, machine, devices, folders and starter model of this installation.
 import { stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { BuildInfo, DeviceInfo } from "@ingle/engine";
-import { exitCodes } from "./cli-error.ts";
+import { exitCodes } from "./errors.ts";
 import type { CommandContext, Engine } from "./context.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatColumns } from "./text.ts";
@@ -11,7 +11,7 @@ import { ingleVersion } from "../version.ts";
 
 type Row = readonly [name: string, value: string];
 
-/** Returns the exit code: 1 when the native engine is missing, because then nothing can be run. */
+/** Returns the exit code: 1 when the native engine is missing, because then nothing can run. */
 export async function doctorCommand(context: CommandContext): Promise<number> {
   const engine = await context.engine();
   const { stdout, stderr, env } = context;
@@ -66,9 +66,6 @@ async function libraryRows({ libraryPaths, starterModel }: Engine, env: NodeJS.P
   const size = formatBytes(starterModel.sizeBytes);
   return [
     ["models folder", modelsDir],
-    [
-      "starter model",
-      `${starterModel.id}, ${size}, ${isThere ? "there" : "not there yet: fetched when it is needed"}`,
-    ],
+    ["starter model", `${starterModel.id}, ${size}, ${isThere ? "downloaded" : "not downloaded yet"}`],
   ];
 }

@@ -1,21 +1,20 @@
-// Progress of long work, on stderr: a bar where somebody watches, a few plain lines in a file or a log.
+// Progress of long work on stderr: a bar on a terminal, a few plain lines in a log.
 import cliProgress from "cli-progress";
 import type { TextOutput } from "./context.ts";
 
 /** Shown from its start until it is disposed. */
 export interface Progress extends Disposable {
-  /** `fraction` is 0 to 1; `detail` stands behind it, such as "12 MiB of 308 MiB". */
+  /** `fraction` is 0 to 1; `detail` is such as "12 MiB of 308 MiB". */
   update(fraction: number, detail?: string): void;
 }
 
-/** A plain line comes when this many percent are new … */
+/** A plain line is written every this many percent … */
 const linePercents = 5;
-/** … but not more often than this, however fast it goes … */
+/** … but not more often than this … */
 const lineIntervalMinMs = 1000;
-/** … and at least this often while there is news, however slow it goes, so that nobody takes it for dead. */
+/** … and at least this often while there is progress, so that slow work does not look stuck. */
 const lineIntervalMaxMs = 5000;
 
-/** Shows `title` and how far it is. */
 export function startProgress(title: string, io: { stderr: TextOutput; now: () => number }): Progress {
   return io.stderr.isTTY === true ? startBar(title, io.stderr) : startLines(title, io.stderr, io.now);
 }
@@ -26,7 +25,7 @@ function startBar(title: string, stderr: TextOutput): Progress {
     format: "{title} [{bar}] {percentage}% {detail}",
     barsize: 24,
     clearOnComplete: true,
-    gracefulExit: false, // signals.ts owns the signals; disposal takes the bar away
+    gracefulExit: false, // shutdown.ts owns the signals; disposal removes the bar
   });
   bar.start(1, 0, { title, detail: "" });
   return {

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CliError } from "./cli-error.ts";
+import { CliError } from "./errors.ts";
 import { Shutdown } from "./shutdown.ts";
 
 function setUp() {

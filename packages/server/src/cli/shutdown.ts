@@ -1,18 +1,19 @@
-// What Ctrl-C and SIGTERM do to a command. A state machine with three states and one function that moves it:
+// What Ctrl-C and SIGTERM do to a command:
 //
 //   running --signal--> stopping --another one--> ended
 //
-// "stopping" aborts `signal`: a download or a load gives up, a server drains. "ended" leaves the process at once.
-import { CliError } from "./cli-error.ts";
+// "stopping" aborts `signal`: a download or a load stops, a server drains. "ended" ends the process at once.
+import type { CommandContext } from "./context.ts";
+import { CliError } from "./errors.ts";
 
 export type ShutdownSignal = "SIGINT" | "SIGTERM";
 
-/** 128 plus the signal's number, as shells have it. */
+/** 128 plus the signal's number, as in shells. */
 const exitCodeOf: Record<ShutdownSignal, number> = { SIGINT: 130, SIGTERM: 143 };
 
 /**
- * One Ctrl-C reaches every process of a terminal, and package managers pass their copy on to the program that they
- * started: copies come within milliseconds, a person's second press does not.
+ * One Ctrl-C reaches every process of a terminal, and package managers forward theirs to the program that they started:
+ * copies arrive within milliseconds, a second key press does not.
  */
 const sameKeyPressMs = 150;
 
@@ -26,9 +27,9 @@ export interface SignalSource {
 
 export interface ShutdownOptions {
   source: SignalSource;
-  /** Leaves the process. */
+  /** Ends the process. */
   exit: (code: number) => void;
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic milliseconds. */
   now: () => number;
 }
 
@@ -77,4 +78,19 @@ export class Shutdown implements Disposable {
     this.#options.source.off("SIGINT", this.#onInterrupt);
     this.#options.source.off("SIGTERM", this.#onTerminate);
   }
+}
+
+/** Closes a server at the first signal: its running requests finish. A second signal ends the process meanwhile. */
+export async function drain(
+  { openRequests, close }: { openRequests: number; close: () => Promise<void> },
+  { stderr }: Pick<CommandContext, "stderr">,
+): Promise<void> {
+  const requests = openRequests === 1 ? "1 request is" : `${openRequests} requests are`;
+  stderr.write(
+    openRequests === 0
+      ? "\nStopping.\n"
+      : `\nStopping: ${requests} still running. Press Ctrl-C again to stop at once.\n`,
+  );
+  await close();
+  stderr.write("Stopped.\n");
 }

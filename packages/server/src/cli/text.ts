@@ -1,4 +1,4 @@
-// How the command line writes numbers, columns and shell words. Pure; the commands write the result.
+// Formats what the command line prints: times, columns, tables, shell words.
 
 /** "0.4 s", "12 s", "3 min 5 s". */
 export function formatDuration(ms: number): string {
@@ -8,18 +8,18 @@ export function formatDuration(ms: number): string {
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
-/** One word for sh: nothing inside it is read by the shell. */
+/** One word for sh, quoted if the shell would interpret it. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Lines of a name and its value, the values below each other. */
+/** One line per name and value, the values aligned. */
 export function formatColumns(rows: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join("");
 }
 
-/** A table of texts; the first row is its head. No space is left behind the last text of a line. */
+/** A table whose first row is the head; lines have no trailing spaces. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? "").length)),
@@ -35,7 +35,7 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
     .join("");
 }
 
-/** A chat request that can be pasted into sh. `keyed` adds the header of a server that asks for a key, `headers` adds others. */
+/** A chat request to paste into sh. `keyed` adds an Authorization header, `headers` adds others. */
 export function curlLine(
   url: string,
   modelId: string,

@@ -2,30 +2,28 @@
 // says of `ingle serve`'s address and keys for either. Used by desktop-app.ts and `ingle app`.
 import type { ServerSettings } from "@ingle/protocol";
 import { resolveConfig, type ServerConfig } from "../config.ts";
-import { settingsTable, type SettingName } from "../settings.ts";
-
-/** Where the control address is, when nothing else is said and the port is free. */
-export const controlPortDefault = 1336;
+import type { Setting } from "../settings/setting.ts";
+import { settings as serverSettings } from "../settings/settings.ts";
 
 /** What the app's page decides in the place of variables. */
-const ofServe: ReadonlySet<SettingName> = new Set([
-  "variant",
-  "host",
-  "port",
-  "model",
-  "apiKey",
-  "adminKey",
-  "apiKeyFile",
-  "adminKeyFile",
-  "insecureShortKey",
-  "noAuth",
-  "allowHost",
-  "allowOrigin",
-  "trustProxy",
-  "noUi",
-  "tlsCert",
-  "tlsKey",
-]);
+const ofServe: readonly Setting[] = [
+  serverSettings.variant,
+  serverSettings.host,
+  serverSettings.port,
+  serverSettings.model,
+  serverSettings.keyDigests,
+  serverSettings.adminKeyDigests,
+  serverSettings.keyFile,
+  serverSettings.adminKeyFile,
+  serverSettings.insecureShortKey,
+  serverSettings.noAuth,
+  serverSettings.allowHosts,
+  serverSettings.allowOrigins,
+  serverSettings.trustProxies,
+  serverSettings.noUi,
+  serverSettings.tls.certFile,
+  serverSettings.tls.keyFile,
+];
 
 /** Of the control address. Throws ConfigError for a variable that cannot be used. */
 export function controlConfig(env: NodeJS.ProcessEnv, port: number): ServerConfig {
@@ -49,6 +47,6 @@ export function publicConfig(env: NodeJS.ProcessEnv, settings: ServerSettings): 
 }
 
 function withoutServe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const names = new Set(settingsTable.flatMap(({ name, variables }) => (ofServe.has(name) ? variables : [])));
+  const names = new Set(ofServe.flatMap(({ variables = [] }) => variables));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
 }

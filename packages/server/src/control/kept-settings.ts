@@ -2,17 +2,17 @@
 // settings, and written before it holds.
 import { ServerSettings, type ServerSettingsChange } from "@ingle/protocol";
 import { z } from "zod";
-import { ServerConfig } from "../config.ts";
+import { ruleOf } from "../settings/resolve.ts";
+import { settings as serverSettings } from "../settings/settings.ts";
 import { variants } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
 import { StateFile } from "./state-file.ts";
 
-const { host, allowHosts, allowOrigins } = ServerConfig.shape;
 /** Of the fields that have more than a shape. */
 const rules = [
-  ["host", host],
-  ["allow_hosts", allowHosts],
-  ["allow_origins", allowOrigins],
+  ["host", ruleOf(serverSettings.host)],
+  ["allow_hosts", ruleOf(serverSettings.allowHosts)],
+  ["allow_origins", ruleOf(serverSettings.allowOrigins)],
 ] as const;
 
 const SettingsFile = z.object({

@@ -86,7 +86,7 @@ describe("ingle app", () => {
     const { exit, address, origin } = await started(first);
     const second = world();
     expect(await main("ingle", ["app"], second.context)).toBe(0);
-    expect(second.out()).toContain(`address  ${address} (it runs already)`);
+    expect(second.out()).toContain(`address  ${address} (already running)`);
     const opened = await fetch(second.opened[0] ?? "", { redirect: "manual" });
     expect([new URL(opened.url).origin, opened.status]).toEqual([origin, 303]);
     expect(opened.headers.get("set-cookie")).toContain("HttpOnly");
@@ -118,7 +118,7 @@ describe("ingle app", () => {
   it("says so where no browser can be opened, and goes on", async () => {
     const one = world({ hasBrowser: false });
     const { exit, ask } = await started(one);
-    await one.errHas("No browser could be opened here: open the address yourself.");
+    await one.errHas("Could not open a browser. Open the address yourself.");
     expect((await ask("/api/v1/state")).status).toBe(200);
     one.signals.emit("SIGINT");
     expect(await exit).toBe(0);
@@ -132,7 +132,7 @@ describe("ingle app", () => {
       env: { ...one.context.env, INGLE_APP_PORT: String(taken.port) },
     });
     await one.outHas("address");
-    expect(one.out()).toContain(`(port ${taken.port} was taken, so this is the next free one)`);
+    expect(one.out()).toContain(`(port ${taken.port} is in use; this is the next free one)`);
     one.signals.emit("SIGINT");
     expect(await exit).toBe(0);
   });
@@ -220,13 +220,13 @@ describe("the server of the app", () => {
     await exit;
     const second = world({ models: [tiny] });
     const again = await started(second);
-    await second.errHas(`The server runs at http://127.0.0.1:${port}.`);
+    await second.errHas(`The server is running at http://127.0.0.1:${port}.`);
     expect(await again.control()).toMatchObject({ status: "running", settings: { models: [tiny.id] } });
     second.signals.emit("SIGINT");
     expect(await again.exit).toBe(0);
     const third = world();
     const last = await started(third);
-    await third.errHas("The server could not be started: The model acme/tiny-GGUF:Q4_0 could not be loaded:");
+    await third.errHas("The server could not start: The model acme/tiny-GGUF:Q4_0 could not be loaded:");
     third.signals.emit("SIGINT");
     expect(await last.exit).toBe(0);
   });
@@ -245,7 +245,7 @@ describe("the server of the app", () => {
     one.signals.emit("SIGINT");
     expect(await reply.text()).toContain("data: [DONE]");
     expect(await exit).toBe(0);
-    expect(one.err()).toContain("Stopping: 1 request still runs. Ctrl-C again stops at once.");
+    expect(one.err()).toContain("Stopping: 1 request is still running. Press Ctrl-C again to stop at once.");
   });
 
   it("that other machines could reach is refused without a key, with what to do", async () => {

@@ -22,10 +22,10 @@ it.each([
   ["linux", { WSL_DISTRO_NAME: "Debian" }, true],
   ["darwin", {}, true],
   ["win32", {}, true],
-] as const)("on %s with %j there is a screen: %s", (platform, env, isSo) => {
+] as const)("on %s with %j there is a display: %s", (platform, env, isSo) => {
   expect(hasScreen(platform, env)).toBe(isSo);
 });
 
-it.runIf(process.platform === "linux")("no browser is started where nobody would see it", async () => {
-  await expect(openPage("http://127.0.0.1:1/", {})).rejects.toThrow("no screen");
+it.runIf(process.platform === "linux")("no browser is started without a display", async () => {
+  await expect(openPage("http://127.0.0.1:1/", {})).rejects.toThrow("No display");
 });

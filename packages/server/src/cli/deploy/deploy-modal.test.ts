@@ -78,7 +78,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
       expect(err).toContain("App deployed in 9.1s!");
       expect({ code }).toEqual({ code: 0 });
       expect(out).toMatch(
-        new RegExp(`address +${url}\n +model +${scriptedId}\n +cold start +\\d.* until it answered\n`),
+        new RegExp(`address +${url}\n +model +${scriptedId}\n +cold start +\\d.* until it was ready\n`),
       );
       expect(out).toContain(`-H 'Modal-Key: YOUR_MODAL_KEY'`);
       expect(house.log.requests).toHaveLength(1);
@@ -161,7 +161,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     const { code, err } = await run(["--timeout", "1s", "--name", "chat"]);
     expect(code).toBe(1);
     expect(err).toContain(
-      "did not answer within 1.0 s: the last answer was a 503. `modal app logs chat` has its log.",
+      "was not ready within 1.0 s. Last response: status 503. `modal app logs chat` shows its log.",
     );
   });
 
@@ -170,7 +170,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     await playModal(prints(created.server(url)));
     const { code, err } = await run(["--timeout", "1s"]);
     expect(code).toBe(1);
-    expect(err).toContain("the last answer was a 200.");
+    expect(err).toContain("Last response: status 200.");
   });
 
   it("says at once when the platform refuses the token", async () => {
@@ -178,7 +178,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     await playModal(prints(created.server(url)));
     const { code, err } = await run([]);
     expect(code).toBe(1);
-    expect(err).toContain("refuses the credentials (401). Check MODAL_KEY and MODAL_SECRET.");
+    expect(err).toContain("refused the credentials (401). Check MODAL_KEY and MODAL_SECRET.");
   });
 
   it("fails with the server's own sentence when the model does not reply", async () => {
@@ -188,7 +188,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     await playModal(prints(created.server(house.server.url)));
     const { code, err } = await run([]);
     expect(code).toBe(1);
-    expect(err).toMatch(/\/v1\/chat\/completions answered with 500\. \w/);
+    expect(err).toMatch(/\/v1\/chat\/completions returned 500\. \w/);
   });
 
   it("ends with what to do when there is no modal program, and deploys nothing without a token", async () => {
@@ -205,7 +205,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     await playModal(prints(created.server(house.server.url)));
     const { code, out, err } = await run(["--public"], {});
     expect(code).toBe(0);
-    expect(err).toContain("Anybody who knows the address can use this deployment");
+    expect(err).toContain("Anyone who knows the address can use this deployment");
     expect(out).not.toContain("Modal-Key");
   });
 
@@ -214,14 +214,14 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     const failed = await run([]);
     expect(failed.code).toBe(1);
     expect(failed.err).toContain("Token missing.\n");
-    expect(failed.err).toContain("`modal deploy` ended with 3");
+    expect(failed.err).toContain("`modal deploy` failed (3)");
     await playModal(prints("✓ App deployed."));
     expect(await run([])).toMatchObject({ code: 1, err: expect.stringContaining("printed no web address") });
   });
 
   it.each([
     [["--api-key", "short"], "--api-key must be at least 16 characters"],
-    [["--api-key", "sixteen-characters,and-a-comma"], "--api-key must not hold a comma"],
+    [["--api-key", "sixteen-characters,and-a-comma"], "--api-key must not contain a comma"],
     [["--timeout", "soon"], "--timeout must be a time"],
     [["--startup-timeout", "1"], undefined],
     [["--startup-timeout", "10ms"], "--startup-timeout must be at least 1000 ms"],
@@ -253,7 +253,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     await playModal(prints(created.server(url)));
     const { context, errHas, signals } = world();
     const ended = main("ingle", ["deploy", "modal"], context);
-    await errHas("Waiting for a container");
+    await errHas("Waiting for the first container");
     signals.emit("SIGTERM");
     expect(await ended).toBe(143);
   });

@@ -1,14 +1,15 @@
-// `ingle deploy modal`: has the `modal` program deploy deploy/modal/deploy.py, waits until the first container answers, sends it
-// one request, and prints where it is.
+// `ingle deploy modal`: runs `modal deploy` on deploy/modal/deploy.py, waits until the first container is ready, sends it one request,
+// and prints the address.
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { fileURLToPath } from "node:url";
 import { whyNotTaken } from "../../api-key.ts";
-import { duration } from "../../duration.ts";
-import { exitCodes, CliError, usageError } from "../cli-error.ts";
+import { time } from "../../settings/rules.ts";
+import { flagName, longFlag, type Flag } from "../../settings/setting.ts";
+import { exitCodes, CliError, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
-import type { DeployModalFlags } from "./deploy-commands.ts";
+import { modalFlags, timeoutFlag, type ModalFlags } from "./deploy-flags.ts";
 import { runProgram } from "./run-program.ts";
 import { DeployedServer } from "./deployed-server.ts";
 import { curlLine, formatColumns, formatDuration, shellWord } from "../text.ts";
@@ -16,51 +17,35 @@ import { curlLine, formatColumns, formatDuration, shellWord } from "../text.ts";
 /** Where deploy.py is: in a checkout, and in the installed package. */
 const scripts = ["../../../../../deploy/modal/deploy.py", "../../../modal/deploy.py"] as const;
 
-/** Which variable of deploy.py a flag sets. */
-const variables = [
-  ["model", "MODEL_NAME"],
-  ["name", "INGLE_MODAL_NAME"],
-  ["form", "INGLE_MODAL_FORM"],
-  ["gpu", "INGLE_MODAL_GPU"],
-  ["region", "INGLE_MODAL_REGION"],
-  ["minContainers", "INGLE_MODAL_MIN_CONTAINERS"],
-  ["maxContainers", "INGLE_MODAL_MAX_CONTAINERS"],
-  ["bufferContainers", "INGLE_MODAL_BUFFER_CONTAINERS"],
-  ["targetConcurrency", "INGLE_MODAL_TARGET_CONCURRENCY"],
-  ["maxConcurrency", "INGLE_MODAL_MAX_CONCURRENCY"],
-  ["apiKey", "INGLE_API_KEYS"],
-  ["image", "INGLE_MODAL_IMAGE"],
-] as const satisfies readonly [keyof DeployModalFlags, string][];
-
-/** Returns the exit code. Throws CliError with what keeps the deployment from answering. */
+/** Returns the exit code. Throws CliError if the deployment does not become ready. */
 export async function deployModal(
-  flags: DeployModalFlags,
+  flags: ModalFlags,
   serveFlags: readonly string[],
   context: CommandContext,
 ): Promise<number> {
   const { stderr, stdout, now } = context;
-  const timeoutMs = milliseconds("--timeout", flags.timeout);
+  const timeoutMs = milliseconds("--timeout", flags.timeout ?? timeoutFlag.default);
   const settings = modalSettings(flags, serveFlags);
   const env = { ...context.env, ...settings };
   const script = findScript(env);
   const access = accessOf(flags, env);
-  if (access.isOpen) stderr.write("Anybody who knows the address can use this deployment: it has no key.\n");
+  if (access.isOpen) stderr.write("Anyone who knows the address can use this deployment: it has no key.\n");
 
   const address = await deploy(script, env, context);
   const server = new DeployedServer(address, access.headers, context);
-  stderr.write(`\nDeployed at ${address}. Waiting for a container that answers …\n`);
+  stderr.write(`\nDeployed at ${address}. Waiting for the first container …\n`);
   const startMs = await server.untilReady({
     timeoutMs,
-    hint: `\`modal app logs ${env["INGLE_MODAL_NAME"] ?? "ingle"}\` has its log.`,
+    hint: `\`modal app logs ${env["INGLE_MODAL_NAME"] ?? "ingle"}\` shows its log.`,
   });
   const id = await server.modelId();
-  const askedAt = now();
+  const requestedAt = now();
   await server.warmUp(id);
   const rows: [string, string][] = [
     ["  address", address],
     ["  model", id],
-    ["  cold start", `${formatDuration(startMs)} until it answered`],
-    ["  first reply", `after ${formatDuration(now() - askedAt)}`],
+    ["  cold start", `${formatDuration(startMs)} until it was ready`],
+    ["  first reply", `after ${formatDuration(now() - requestedAt)}`],
   ];
   stdout.write(
     `\nIngle is deployed.\n\n${formatColumns(rows)}\n  ${curlLine(address, id, { keyed: access.keyed, headers: access.shown })}\n`,
@@ -68,31 +53,29 @@ export async function deployModal(
   return exitCodes.ok;
 }
 
-/** What deploy.py is told. */
-function modalSettings(flags: DeployModalFlags, serveFlags: readonly string[]): Record<string, string> {
-  const settings: Record<string, string> = {};
-  for (const [flag, variable] of variables) {
-    if (flags[flag] !== undefined) settings[variable] = String(flags[flag]);
+/** The variables of deploy.py that the flags set. */
+function modalSettings(flags: ModalFlags, serveFlags: readonly string[]): Record<string, string> {
+  const values: Readonly<Record<string, unknown>> = flags;
+  const set: Record<string, string> = {};
+  for (const flag of modalFlags) {
+    const value = values[flagName(flag)];
+    if (value !== undefined && "variables" in flag) set[flag.variables[0]] = variableText(flag, value);
   }
-  if (flags.source !== undefined) settings["INGLE_MODAL_SOURCE"] = path.resolve(flags.source);
-  if (flags.startupTimeout !== undefined)
-    settings["INGLE_MODAL_STARTUP_TIMEOUT"] = seconds("--startup-timeout", flags.startupTimeout);
-  if (flags.scaledownWindow !== undefined)
-    settings["INGLE_MODAL_SCALEDOWN_WINDOW"] = seconds("--scaledown-window", flags.scaledownWindow);
-  if (flags.snapshot === true) settings["INGLE_MODAL_SNAPSHOT"] = "1";
-  if (flags.public === true) settings["INGLE_MODAL_PUBLIC"] = "1";
-  if (serveFlags.length > 0) settings["INGLE_MODAL_SERVE_FLAGS"] = serveFlags.map(shellWord).join(" ");
-  return settings;
+  if (serveFlags.length > 0) set["INGLE_MODAL_SERVE_FLAGS"] = serveFlags.map(shellWord).join(" ");
+  return set;
 }
 
-function milliseconds(flag: string, time: string): number {
-  const parsed = duration({ minMs: 1_000 }).safeParse(time);
+function variableText(flag: Flag, value: unknown): string {
+  const text = String(value);
+  if (flag.kind === "toggle") return "1";
+  if (flag.kind === "time") return String(Math.ceil(milliseconds(longFlag(flag), text) / 1_000));
+  return longFlag(flag) === "--source" ? path.resolve(text) : text;
+}
+
+function milliseconds(flag: string, text: string): number {
+  const parsed = time({ min: 1_000 }).safeParse(text);
   if (parsed.success) return parsed.data;
   throw usageError(`${flag} ${parsed.error.issues[0]?.message ?? "cannot be used"}.`);
-}
-
-function seconds(flag: string, time: string): string {
-  return String(Math.ceil(milliseconds(flag, time) / 1_000));
 }
 
 /** An installed package has no sources to build an image of. */
@@ -101,8 +84,8 @@ function findScript(env: NodeJS.ProcessEnv): string {
   if (ofCheckout !== undefined && existsSync(ofCheckout)) return ofCheckout;
   if ((env["INGLE_MODAL_IMAGE"] ?? env["INGLE_MODAL_SOURCE"] ?? "") === "")
     throw usageError(
-      "The image is built of Ingle's sources, and this is an installed package without them: name a checkout with --source, " +
-        "or an image with Ingle in it with --image.",
+      "The image is built from Ingle's sources, which an installed package does not have. Use --source to name a checkout, or --image " +
+        "to name an image that contains Ingle.",
     );
   return ofPackage ?? "";
 }
@@ -113,23 +96,23 @@ interface Access {
   /** Headers of the printed command, with placeholders for secrets. */
   readonly shown: readonly string[];
   readonly keyed: boolean;
-  /** Nothing is asked of anybody. */
+  /** Whether requests need neither token nor key. */
   readonly isOpen: boolean;
 }
 
 /** What requests need: Modal's proxy token, Ingle's own key, both or nothing. */
-function accessOf(flags: DeployModalFlags, env: NodeJS.ProcessEnv): Access {
+function accessOf(flags: ModalFlags, env: NodeJS.ProcessEnv): Access {
   const whyNot = flags.apiKey === undefined ? undefined : whyNotTaken(flags.apiKey, { allowsShort: false });
   if (whyNot !== undefined) throw usageError(`--api-key ${whyNot}.`);
-  if (flags.apiKey?.includes(",") === true) throw usageError("--api-key must not hold a comma.");
+  if (flags.apiKey?.includes(",") === true) throw usageError("--api-key must not contain a comma.");
   const key = env["INGLE_API_KEYS"]?.split(",", 1)[0]?.trim() ?? "";
   const headers: Record<string, string> = key === "" ? {} : { authorization: `Bearer ${key}` };
   if (env["INGLE_MODAL_PUBLIC"] === "1") return { headers, shown: [], keyed: key !== "", isOpen: key === "" };
   const { MODAL_KEY: tokenId = "", MODAL_SECRET: tokenSecret = "" } = env;
   if (tokenId === "" || tokenSecret === "")
     throw usageError(
-      "Modal's proxy asks every request for a token. Make one with `modal workspace proxy-tokens create`, set MODAL_KEY and " +
-        "MODAL_SECRET to its two parts, and deploy again; --public deploys without.",
+      "Modal's proxy requires a token with every request. Create one with `modal workspace proxy-tokens create`, set MODAL_KEY and " +
+        "MODAL_SECRET to its two parts, and deploy again; or use --public to deploy without one.",
     );
   return {
     headers: { ...headers, "modal-key": tokenId, "modal-secret": tokenSecret },
@@ -139,7 +122,7 @@ function accessOf(flags: DeployModalFlags, env: NodeJS.ProcessEnv): Access {
   };
 }
 
-/** Returns the address that `modal deploy` prints. What it says goes to stderr as it comes. */
+/** Returns the address that `modal deploy` prints. Its output goes to stderr as it comes. */
 async function deploy(
   script: string,
   env: NodeJS.ProcessEnv,
@@ -148,7 +131,7 @@ async function deploy(
   let address: string | undefined;
   const { code, isMissing } = await runProgram("modal", ["deploy", script], {
     cwd: path.dirname(script),
-    // Its lines are not broken where a terminal would end, and come as they are written.
+    // Keeps its lines whole, and unbuffered.
     env: { ...env, COLUMNS: "1000", PYTHONUNBUFFERED: "1" },
     signal: shutdown.signal,
     onLine: (line) => {
@@ -160,10 +143,10 @@ async function deploy(
     throw new CliError(
       "The `modal` program was not found. Install it with `pip install modal`, sign in with `modal setup`, and deploy again.",
     );
-  if (code !== 0) throw new CliError(`\`modal deploy\` ended with ${code}: what it said is above.`);
+  if (code !== 0) throw new CliError(`\`modal deploy\` failed (${code}). Its output is above.`);
   if (address !== undefined) return address;
   throw new CliError(
-    "`modal deploy` printed no web address. The deployment is there: `modal app list` shows it, and its page has the address.",
+    "`modal deploy` printed no web address. The app was deployed: `modal app list` shows it, and its page has the address.",
   );
 }
 

@@ -1,24 +1,20 @@
-// A server that was just deployed: waits for its first container, asks for the id of its model, and has it reply once.
+// A server that was just deployed: waits for its first container, gets the id of its model, and lets it generate one short reply.
 import { setTimeout as pause } from "node:timers/promises";
 import { ChatCompletion, ErrorBody, ModelList, Readiness } from "@ingle/protocol";
 import type { z } from "zod";
-import { CliError } from "../cli-error.ts";
+import { CliError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
+import { fetchFailure, requestJson } from "../http-json.ts";
 import { formatDuration } from "../text.ts";
 
-/** Between two questions whether it answers: short beside any start, and no burden for a platform. */
-const askEveryMs = 500;
-/** Between two lines that say that it is still waited for. */
-const tellEveryMs = 15_000;
-/** A reply of a few tokens, from a container that runs. */
+/** How often the server is polled: short compared with any start, and no load for a platform. */
+const pollEveryMs = 500;
+/** How often a line says that it is still waiting. */
+const reportEveryMs = 15_000;
+/** Longest time for a reply of a few tokens from a running container. */
 const replyMaxMs = 120_000;
-/** Tokens of the first reply: enough for all kernels to have run once. */
+/** Tokens of the first reply: enough to run all kernels once. */
 const warmUpTokens = 8;
-
-interface Answer {
-  status: number;
-  json: unknown;
-}
 
 export class DeployedServer {
   readonly #url: string;
@@ -36,39 +32,41 @@ export class DeployedServer {
   }
 
   /**
-   * Returns how long it took until a container answered. Platforms refuse requests, or hold them, while the first one starts.
-   * Throws CliError when it took too long, with `hint`, or when the platform refuses the credentials.
+   * Returns the time until a container was ready, in milliseconds. Platforms refuse or hold requests while the first one starts.
+   * Throws CliError on a time-out, with `hint`, or when the platform refuses the credentials.
    */
   async untilReady({ timeoutMs, hint }: { timeoutMs: number; hint: string }): Promise<number> {
     const { now, stderr, shutdown } = this.#context;
     const startedAt = now();
     const ends = AbortSignal.timeout(timeoutMs);
-    let toldAt = startedAt;
-    let last = "nothing";
+    let reportedAt = startedAt;
+    let last = "none";
     while (!ends.aborted) {
       try {
-        const { status, json } = await this.#ask("GET", "/readyz", { signal: ends });
+        const { status, json } = await this.#request("GET", "/readyz", { signal: ends });
         if (status === 200 && Readiness.safeParse(json).success) return now() - startedAt;
         if (status === 401 || status === 403 || status === 407)
           throw new CliError(
-            `${this.#url} refuses the credentials (${status}). Check MODAL_KEY and MODAL_SECRET.`,
+            `${this.#url} refused the credentials (${status}). Check MODAL_KEY and MODAL_SECRET.`,
           );
-        last = `a ${status}`;
+        last = `status ${status}`;
       } catch (error) {
         shutdown.signal.throwIfAborted();
         if (error instanceof CliError) throw error;
-        if (!ends.aborted) last = error instanceof Error ? causeOf(error) : String(error);
+        if (!ends.aborted) last = fetchFailure(error);
       }
-      if (now() - toldAt >= tellEveryMs) {
-        toldAt = now();
-        stderr.write(`Still waiting after ${formatDuration(toldAt - startedAt)}: it answers with ${last}.\n`);
+      if (now() - reportedAt >= reportEveryMs) {
+        reportedAt = now();
+        stderr.write(
+          `Still waiting after ${formatDuration(reportedAt - startedAt)}. Last response: ${last}.\n`,
+        );
       }
-      await pause(askEveryMs, undefined, { signal: shutdown.signal }).catch(() =>
+      await pause(pollEveryMs, undefined, { signal: shutdown.signal }).catch(() =>
         shutdown.signal.throwIfAborted(),
       );
     }
     throw new CliError(
-      `The deployment is there, and did not answer within ${formatDuration(timeoutMs)}: the last answer was ${last}. ${hint}`,
+      `The model was deployed, but was not ready within ${formatDuration(timeoutMs)}. Last response: ${last}. ${hint}`,
     );
   }
 
@@ -80,7 +78,7 @@ export class DeployedServer {
     throw new CliError(`${this.#url} serves no model.`);
   }
 
-  /** One short reply: the first one of a container takes longer than those after it. */
+  /** Generates one short reply: the first one of a container takes longer than the following ones. */
   async warmUp(model: string): Promise<void> {
     const messages = [{ role: "user", content: "Hello" }];
     await this.#expect("POST", "/v1/chat/completions", ChatCompletion, {
@@ -90,49 +88,29 @@ export class DeployedServer {
     });
   }
 
-  /** The answer, checked. Throws CliError with the server's own sentence. */
+  /** The checked response. Throws CliError with the server's error message. */
   async #expect<T>(method: "GET" | "POST", path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
     const { shutdown } = this.#context;
-    let answer: Answer;
+    let response: { status: number; json: unknown };
     try {
-      answer = await this.#ask(method, path, { body, signal: AbortSignal.timeout(replyMaxMs) });
+      response = await this.#request(method, path, { body, signal: AbortSignal.timeout(replyMaxMs) });
     } catch (error) {
       shutdown.signal.throwIfAborted();
-      const why = error instanceof Error ? causeOf(error) : String(error);
-      throw new CliError(`${this.#url}${path} could not be asked: ${why}.`, { cause: error });
+      throw new CliError(`${this.#url}${path} cannot be reached: ${fetchFailure(error)}.`, { cause: error });
     }
-    const parsed = schema.safeParse(answer.json);
-    if (answer.status === 200 && parsed.success) return parsed.data;
-    const refusal = ErrorBody.safeParse(answer.json);
-    const why = refusal.success ? refusal.data.error.message : "What answers there is no Ingle server.";
-    throw new CliError(`${this.#url}${path} answered with ${answer.status}. ${why}`);
+    const parsed = schema.safeParse(response.json);
+    if (response.status === 200 && parsed.success) return parsed.data;
+    const refusal = ErrorBody.safeParse(response.json);
+    const why = refusal.success ? refusal.data.error.message : "It is not an Ingle server.";
+    throw new CliError(`${this.#url}${path} returned ${response.status}. ${why}`);
   }
 
-  async #ask(
+  async #request(
     method: "GET" | "POST",
     path: string,
     { body, signal }: { body?: object | undefined; signal: AbortSignal },
-  ): Promise<Answer> {
-    const init: RequestInit = {
-      method,
-      headers: { ...this.#headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      signal: AbortSignal.any([this.#context.shutdown.signal, signal]),
-    };
-    if (body !== undefined) init.body = JSON.stringify(body);
-    const response = await fetch(this.#url + path, init);
-    return { status: response.status, json: jsonOf(await response.text()) };
-  }
-}
-
-/** `fetch` says "fetch failed", and the reason is its cause. */
-function causeOf(error: Error): string {
-  return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // no schema takes it
+  ): Promise<{ status: number; json: unknown }> {
+    const either = AbortSignal.any([this.#context.shutdown.signal, signal]);
+    return await requestJson(this.#url + path, { method, headers: this.#headers, body, signal: either });
   }
 }

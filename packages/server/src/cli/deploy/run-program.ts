@@ -1,28 +1,28 @@
-// Runs another program to its end, line by line.
+// Runs another program to its end, and passes on its output line by line.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** A program that was told to stop may clean up for this long. */
-const farewellMs = 10_000;
+/** How long a program may clean up after it was told to stop. */
+const cleanupMs = 10_000;
 
 export interface ProgramOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Stops the program; its reason is thrown once the program has ended. */
+  /** Stops the program; the reason is thrown once the program has ended. */
   signal: AbortSignal;
-  /** Called with each line of its output and its errors. */
+  /** Called with each line of stdout and stderr. */
   onLine: (line: string) => void;
 }
 
-/** `isMissing`: there is no such program. `code` is its exit code, or the name of the signal that ended it. */
+/** `isMissing`: the program was not found. `code` is its exit code, or the name of the signal that ended it. */
 export async function runProgram(
   program: string,
   args: readonly string[],
   { cwd, env, signal, onLine }: ProgramOptions,
 ): Promise<{ code: number | string; isMissing: boolean }> {
   signal.throwIfAborted();
-  // In a group of its own, so that Ctrl-C in a terminal reaches it once, through us.
+  // In its own process group, so that Ctrl-C in a terminal reaches it only once, through this process.
   const child = spawn(program, args, {
     cwd,
     env,
@@ -33,7 +33,7 @@ export async function runProgram(
   let killing: NodeJS.Timeout | undefined;
   const stop = (): void => {
     child.kill("SIGINT");
-    killing = setTimeout(() => child.kill("SIGKILL"), farewellMs);
+    killing = setTimeout(() => child.kill("SIGKILL"), cleanupMs);
   };
   signal.addEventListener("abort", stop, { once: true });
   try {

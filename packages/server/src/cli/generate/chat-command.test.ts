@@ -48,7 +48,7 @@ describe("ingle chat with piped input", () => {
     stdin.end("One?\n/clear\nTwo?\n/exit\nThree?\n");
     expect(await main("ingle", ["chat"], context)).toBe(0);
     expect(asked).toEqual(["user: One?", "user: Two?"]);
-    expect(err()).toContain("Everything that was said is forgotten.");
+    expect(err()).toContain("The conversation is forgotten.");
   });
 
   it("explains its commands with /help, and when it does not know one", async () => {
@@ -57,7 +57,7 @@ describe("ingle chat with piped input", () => {
     stdin.end("/help\n/frobnicate\n");
     await main("ingle", ["chat"], context);
     expect(err().match(/\/clear {2}forget/g)).toHaveLength(2);
-    expect(err()).toContain("There is no /frobnicate here.");
+    expect(err()).toContain("Unknown command: /frobnicate.");
     expect(asked).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe("ingle chat with piped input", () => {
     const { context, stdin, err } = testWorld({ engine: scriptedEngine({ refusal }) });
     stdin.end("One?\nTwo?\n");
     expect(await main("ingle", ["chat"], context)).toBe(0);
-    expect(err().match(/the context 8\. \/clear starts over\./g)).toHaveLength(2);
+    expect(err().match(/the context 8\. Use \/clear to start over\./g)).toHaveLength(2);
   });
 
   it("ends with 1 when the engine fails", async () => {
@@ -107,7 +107,7 @@ describe("ingle chat on a terminal", () => {
     stdin.write("One?\r");
     await outHas("a");
     stdin.write(ctrlC);
-    await errHas("(stopped; this question is forgotten)");
+    await errHas("(stopped; this message is forgotten)");
     stdin.write("Two?\r");
     await outHas("abc");
     await new Promise((resolve) => setTimeout(resolve, 20));

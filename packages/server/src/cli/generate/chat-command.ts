@@ -1,17 +1,17 @@
-// `ingle chat`: a conversation in the terminal. Ctrl-C stops an answer, and at the prompt it ends the chat.
+// `ingle chat`: a conversation in the terminal. Ctrl-C stops a reply; at the prompt, it ends the chat.
 import readline from "node:readline";
 import type { ChatSession } from "@ingle/engine";
-import { CliError, exitCodes } from "../cli-error.ts";
+import { CliError, exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
-import { samplingOf, settingsOf, type GenerationFlags } from "./generation-flags.ts";
+import type { GenerationFlags } from "./generation-flags.ts";
+import { samplingOf, settingsOf } from "./generation-settings.ts";
 import { chooseModel } from "../model/choose-model.ts";
-import { modelBudget } from "../model/memory-budget.ts";
-import { openModel } from "../model/open-model.ts";
+import { modelBudget, openModel } from "../model/open-model.ts";
 
-const help = `/clear  forget what was said
-/exit   end the chat (as Ctrl-D does)
-/help   this list
-Ctrl-C  stop an answer; at the prompt, end the chat
+const help = `/clear  forget the conversation
+/exit   end the chat (or press Ctrl-D)
+/help   show this list
+Ctrl-C  stop a reply; at the prompt, end the chat
 `;
 
 /** Returns the exit code. Throws CliError for a model that cannot chat, and what loading throws. */
@@ -26,7 +26,7 @@ export async function chatCommand(flags: GenerationFlags, context: CommandContex
   });
   if (!loaded.model.info.hasChatTemplate) {
     throw new CliError(
-      `${choice.id} has no chat template, so it cannot hold a chat; "ingle run" completes texts with it.`,
+      `${choice.id} has no chat template, so it cannot chat. Use "ingle run" to complete text with it.`,
     );
   }
   const session = new engine.ChatSession(loaded.model, { ...sampling, system: flags.system });
@@ -35,30 +35,30 @@ export async function chatCommand(flags: GenerationFlags, context: CommandContex
   return exitCodes.ok;
 }
 
-const answerStopped = new DOMException("The answer was stopped.", "AbortError");
+const replyStopped = new DOMException("The reply was stopped.", "AbortError");
 
-/** Question and answer in turns, until the input ends or somebody ends it. Throws the shutdown's reason. */
+/** Messages and replies, until the input ends or the user ends the chat. Throws the shutdown's reason. */
 async function converse(session: ChatSession, context: CommandContext): Promise<void> {
   const { shutdown } = context;
   using input = new ChatInput(context);
-  let answering: AbortController | undefined;
-  input.onInterrupt(() => (answering === undefined ? input.close() : answering.abort(answerStopped)));
+  let replying: AbortController | undefined;
+  input.onInterrupt(() => (replying === undefined ? input.close() : replying.abort(replyStopped)));
   shutdown.signal.addEventListener("abort", () => input.close(), { once: true });
   for await (const line of input.lines()) {
-    const said = line.trim();
-    if (said === "/exit") break;
-    if (said.startsWith("/")) obey(said, session, context);
-    else if (said !== "") {
-      answering = new AbortController();
-      const signal = AbortSignal.any([answering.signal, shutdown.signal]);
-      await answer(session, said, { ...context, signal });
-      answering = undefined;
+    const text = line.trim();
+    if (text === "/exit") break;
+    if (text.startsWith("/")) runChatCommand(text, session, context);
+    else if (text !== "") {
+      replying = new AbortController();
+      const signal = AbortSignal.any([replying.signal, shutdown.signal]);
+      await reply(session, text, { ...context, signal });
+      replying = undefined;
     }
   }
   shutdown.signal.throwIfAborted();
 }
 
-/** Lines from the person or from a pipe; only a person is prompted. */
+/** Lines from a terminal, with a prompt, or from a pipe. */
 class ChatInput implements Disposable {
   readonly #readline: readline.Interface;
   readonly #stdout: CommandContext["stdout"];
@@ -73,21 +73,21 @@ class ChatInput implements Disposable {
     this.#readline.once("close", () => (this.#isOpen = false));
   }
 
-  /** While readline holds the terminal, Ctrl-C is a key and not a signal. */
+  /** While readline owns the terminal, Ctrl-C is a key, not a signal. */
   onInterrupt(listener: () => void): void {
     this.#readline.on("SIGINT", listener);
   }
 
   async *lines(): AsyncGenerator<string, void, undefined> {
-    this.#ask();
+    this.#prompt();
     for await (const line of this.#readline) {
       yield line;
-      this.#ask();
+      this.#prompt();
     }
     if (this.#isTerminal) this.#stdout.write("\n");
   }
 
-  /** No more lines after those that are there. */
+  /** No more lines after those already read. */
   close(): void {
     this.#readline.close();
   }
@@ -96,36 +96,36 @@ class ChatInput implements Disposable {
     this.close();
   }
 
-  #ask(): void {
-    // `true` keeps the cursor behind what was typed while an answer came.
+  #prompt(): void {
+    // `true` keeps the cursor after what was typed during the reply.
     if (this.#isTerminal && this.#isOpen) this.#readline.prompt(true);
   }
 }
 
-function obey(command: string, session: ChatSession, { stderr }: CommandContext): void {
+function runChatCommand(command: string, session: ChatSession, { stderr }: CommandContext): void {
   if (command === "/clear") {
     session.clear();
-    stderr.write("Everything that was said is forgotten.\n");
+    stderr.write("The conversation is forgotten.\n");
   } else {
-    stderr.write(command === "/help" ? help : `There is no ${command} here.\n${help}`);
+    stderr.write(command === "/help" ? help : `Unknown command: ${command}.\n${help}`);
   }
 }
 
-/** Streams one answer. A stopped or too long one is told and the chat goes on; anything else is thrown. */
-async function answer(
+/** Streams one reply. A stopped reply or a full context is reported and the chat continues; anything else is thrown. */
+async function reply(
   session: ChatSession,
-  question: string,
+  message: string,
   { stdout, stderr, engine, signal }: CommandContext & { signal: AbortSignal },
 ): Promise<void> {
   const { EngineError } = await engine();
   try {
-    for await (const text of session.send(question, { signal })) stdout.write(text);
+    for await (const piece of session.send(message, { signal })) stdout.write(piece);
     stdout.write("\n");
   } catch (error) {
     stdout.write("\n");
-    if (error === answerStopped) stderr.write("(stopped; this question is forgotten)\n");
+    if (error === replyStopped) stderr.write("(stopped; this message is forgotten)\n");
     else if (EngineError.is(error) && error.code === "context_length_exceeded") {
-      stderr.write(`${error.message} /clear starts over.\n`);
+      stderr.write(`${error.message} Use /clear to start over.\n`);
     } else throw error;
   }
 }

@@ -1,65 +1,62 @@
-// Flags that say how to answer, shared by run and chat: read from the command line, checked by the engine's schema.
-import { resolveConfig, type ServerConfig } from "../../config.ts";
-import type { Engine } from "../context.ts";
+// The flags of `ingle run` and `ingle chat`: settings of model and engine, and how to sample.
+import type { Flag, FlagsOf } from "../../settings/setting.ts";
+import { settings } from "../../settings/settings.ts";
 
-export interface GenerationFlags {
-  model?: string;
-  offline?: boolean;
-  system?: string;
-  maxTokens?: number;
-  temperature?: number;
-  topK?: number;
-  topP?: number;
-  minP?: number;
-  seed?: number;
-  ctx?: number;
-  threads?: number;
-  kvBits?: number;
-  kvBitsK?: number;
-  kvBitsV?: number;
-  contextOverflow?: "length" | "shift";
-  speculation?: "off" | "ngram";
-  draftModel?: string;
-  draftTokens?: number;
-}
+const { contextLength, threads, kvBits, kvBitsK, kvBitsV } = settings.engine;
+const { contextOverflow, speculation, draftModel, draftTokens } = settings.engine;
 
-/** The sampling flags in the engine's names. Throws the engine's `invalid_request`, before any model is touched. */
-export function samplingOf(
-  flags: GenerationFlags,
-  { checkGenerationRequest }: Pick<Engine, "checkGenerationRequest">,
-) {
-  const { maxTokens, temperature, topK, topP, minP, seed } = flags;
-  const sampling = { maxTokens, temperature, topK, topP, minP, seed };
-  checkGenerationRequest({ prompt: "only the numbers are checked", ...sampling });
-  return sampling;
-}
+export const loadingSettings = [
+  settings.model,
+  settings.offline,
+  contextLength,
+  threads,
+  kvBits,
+  kvBitsK,
+  kvBitsV,
+  contextOverflow,
+  speculation,
+  draftModel,
+  draftTokens,
+] as const;
 
-/** Model and engine settings of flags and environment. One answer at a time needs one sequence. */
-export function settingsOf(
-  flags: GenerationFlags,
-  env: NodeJS.ProcessEnv,
-): Pick<ServerConfig, "model" | "offline" | "models" | "engine"> {
-  const { model, offline, ctx, threads, kvBits, kvBitsK, kvBitsV } = flags;
-  const { contextOverflow, speculation, draftModel, draftTokens } = flags;
-  // Nothing listens, so nothing has to be kept from strangers.
-  const { engine, ...config } = resolveConfig({
-    flags: {
-      model,
-      offline,
-      ctx,
-      threads,
-      kvBits,
-      kvBitsK,
-      kvBitsV,
-      contextOverflow,
-      speculation,
-      draftModel,
-      draftTokens,
-      noAuth: true,
-      insecureShortKey: true,
-    },
-    env,
-  });
-  const { models } = config;
-  return { model: config.model, offline: config.offline, models, engine: { ...engine, parallel: 1 } };
-}
+export const samplingFlags = [
+  { flag: "--system <text>", kind: "text", help: "System message" },
+  {
+    flag: "--max-tokens <number>",
+    kind: "integer",
+    defaultText: "to the end of the context",
+    help: "Most tokens to generate",
+  },
+  {
+    flag: "--temperature <number>",
+    kind: "decimal",
+    defaultText: "1",
+    help: "Randomness; 0 is deterministic",
+  },
+  {
+    flag: "--top-k <number>",
+    kind: "integer",
+    defaultText: "50",
+    help: "Sample from the k likeliest tokens; 0 keeps all",
+  },
+  {
+    flag: "--top-p <number>",
+    kind: "decimal",
+    defaultText: "1",
+    help: "Sample from the likeliest tokens whose probabilities add up to this",
+  },
+  {
+    flag: "--min-p <number>",
+    kind: "decimal",
+    defaultText: "0",
+    help: "Drop tokens below this fraction of the likeliest one's probability",
+  },
+  {
+    flag: "--seed <number>",
+    kind: "integer",
+    defaultText: "random",
+    help: "Seed of the sampler; the same seed and prompt give the same reply",
+  },
+] as const satisfies readonly Flag[];
+
+export type GenerationFlags = FlagsOf<(typeof loadingSettings)[number] | (typeof samplingFlags)[number]>;

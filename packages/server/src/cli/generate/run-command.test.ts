@@ -64,13 +64,13 @@ describe("ingle run", () => {
     const { context, err, stdin } = testWorld({ engine: scriptedEngine({}, { load }) });
     stdin.end("  \n");
     expect(await main("ingle", ["run"], context)).toBe(2);
-    expect(err()).toContain("There is no prompt.");
+    expect(err()).toContain("No prompt given.");
   });
 
   it("does not wait for a prompt that nobody would know to type", async () => {
     const { context, err } = testWorld({ engine: scriptedEngine(), isTTY: true });
     expect(await main("ingle", ["run"], context)).toBe(2);
-    expect(err()).toContain("There is no prompt.");
+    expect(err()).toContain("No prompt given.");
   });
 
   it.each([
@@ -133,7 +133,7 @@ describe("ingle run", () => {
     const engine = scriptedEngine({}, { load });
     const quiet = testWorld({ engine });
     expect(await main("ingle", ["run", "hi"], quiet.context)).toBe(1);
-    expect(quiet.err()).toContain("x is not a function. INGLE_DEBUG=1 shows where.");
+    expect(quiet.err()).toContain("x is not a function. This is a bug; INGLE_DEBUG=1 shows where.");
     expect(quiet.err()).not.toContain("    at ");
     const loud = testWorld({ engine, env: { INGLE_DEBUG: "1" } });
     await main("ingle", ["run", "hi"], loud.context);

@@ -1,17 +1,17 @@
-// `ingle run "prompt"`: one answer on stdout, as it is generated.
+// `ingle run "prompt"`: generates one reply, and writes it to stdout as it comes.
 import type { GenerationRequest } from "@ingle/engine";
-import { exitCodes, usageError } from "../cli-error.ts";
+import { exitCodes, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
-import { samplingOf, settingsOf, type GenerationFlags } from "./generation-flags.ts";
+import type { GenerationFlags } from "./generation-flags.ts";
+import { samplingOf, settingsOf } from "./generation-settings.ts";
 import { chooseModel } from "../model/choose-model.ts";
-import { modelBudget } from "../model/memory-budget.ts";
-import { openModel } from "../model/open-model.ts";
+import { modelBudget, openModel } from "../model/open-model.ts";
 import { formatBytes } from "../../format-bytes.ts";
 
-/** More text than any model's context takes; a whole disk piped in by mistake ends here. */
+/** More text than any model's context takes: a limit for a whole disk that is piped in by mistake. */
 const promptBytesMax = 16 * 1024 * 1024;
 
-/** `words` are the arguments after the flags; without any, the prompt comes from stdin. Returns the exit code. */
+/** `words` are the prompt; without any, it is read from stdin. Returns the exit code. */
 export async function runCommand(
   words: string[],
   flags: GenerationFlags,
@@ -34,7 +34,7 @@ export async function runCommand(
   try {
     for await (const { text } of model.generate(request, { signal: shutdown.signal })) stdout.write(text);
   } finally {
-    stdout.write("\n"); // also behind an answer that was cut, so that the reason gets a line of its own
+    stdout.write("\n"); // also after a reply that was cut, so that the error starts on a line of its own
   }
   return exitCodes.ok;
 }
@@ -43,33 +43,33 @@ function systemOf({ system }: GenerationFlags): { role: string; content: string 
   return system === undefined ? [] : [{ role: "system", content: system }];
 }
 
-/** A model without a chat template goes on with the text, and has nobody to be told a system message. */
+/** A model without a chat template continues the text; it has no system message. */
 function completionPrompt(prompt: string, { system }: GenerationFlags): string {
   if (system === undefined) return prompt;
-  throw usageError("This model has no chat template, so --system means nothing to it; leave it out.");
+  throw usageError("This model has no chat template, so it cannot use --system. Remove that flag.");
 }
 
 async function promptOf(words: string[], { stdin, shutdown }: CommandContext): Promise<string> {
   const prompt = words.length > 0 ? words.join(" ") : await readAll(stdin, shutdown.signal);
   if (prompt.trim() !== "") return prompt;
   throw usageError(
-    'There is no prompt. Write it behind the command, such as: ingle run "What is the capital of France?"',
+    'No prompt given. Pass one as an argument, for example: ingle run "What is the capital of France?"',
   );
 }
 
-/** Everything that is piped in, or "" from a terminal, where nobody would know what to type. */
+/** Everything that is piped in; "" from a terminal, where nothing would tell the user to type. */
 async function readAll(stdin: CommandContext["stdin"], signal: AbortSignal): Promise<string> {
   if (stdin.isTTY === true) return "";
   signal.throwIfAborted();
-  const giveUp = (): unknown => stdin.destroy(new Error("Interrupted.", { cause: signal.reason }));
-  signal.addEventListener("abort", giveUp, { once: true });
+  const cancel = (): unknown => stdin.destroy(new Error("Interrupted.", { cause: signal.reason }));
+  signal.addEventListener("abort", cancel, { once: true });
   try {
     return await textOf(stdin);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
-    signal.removeEventListener("abort", giveUp);
+    signal.removeEventListener("abort", cancel);
   }
 }
 
@@ -80,7 +80,7 @@ async function textOf(stdin: CommandContext["stdin"]): Promise<string> {
     const piece = Buffer.from(chunk);
     bytes += piece.length;
     if (bytes > promptBytesMax)
-      throw usageError(`The piped prompt is longer than ${formatBytes(promptBytesMax)}.`);
+      throw usageError(`The prompt on stdin is longer than ${formatBytes(promptBytesMax)}.`);
     chunks.push(piece);
   }
   return Buffer.concat(chunks).toString("utf8");

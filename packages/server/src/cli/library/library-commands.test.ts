@@ -53,13 +53,15 @@ describe("ingle pull", () => {
     expect(err).toMatch(/architecture +lfm2\n/);
     expect(err).toMatch(/context +128,000 tokens\n/);
     expect(err).toMatch(/memory +about \d+ MiB\n/);
-    expect(err).toMatch(/Fetching acme\/tiny-GGUF:Q4_K_M \(293 KiB\); this happens once\.\nDownloading/);
+    expect(err).toMatch(
+      /acme\/tiny-GGUF:Q4_K_M \(293 KiB\) is not downloaded yet; this is done once\.\nDownloading/,
+    );
     expect(await readFile(modelPath())).toEqual(gguf);
     const again = await run("pull", "acme/tiny-GGUF");
     expect(again).toEqual({
       code: 0,
       out: `${modelPath()}\n`,
-      err: "acme/tiny-GGUF:Q4_K_M is there already.\n",
+      err: "acme/tiny-GGUF:Q4_K_M is already downloaded.\n",
     });
   });
 
@@ -78,7 +80,7 @@ describe("ingle pull", () => {
     while (hub.bytesSent < before + 150_000) await new Promise((resolve) => setTimeout(resolve, 2));
     stopped.signals.emit("SIGINT");
     expect(await exit).toBe(130);
-    expect(stopped.err()).toContain("What was downloaded so far is kept");
+    expect(stopped.err()).toContain("The partial download is kept");
     hub.slowly = { bytes: 0, delayMs: 0 };
     hub.bytesSent = 0;
     expect((await run("pull", "acme/tiny-GGUF")).code).toBe(0);
@@ -162,12 +164,12 @@ describe("ingle alias", () => {
     await run("pull", "acme/tiny-GGUF:Q4_K_M");
     await run("pull", "acme/tiny-GGUF:Q8_0");
     const named = await run("alias", "daily", "acme/tiny-GGUF:Q4_K_M");
-    expect(named).toEqual({ code: 0, out: "acme/tiny-GGUF:Q4_K_M is called daily now.\n", err: "" });
+    expect(named).toEqual({ code: 0, out: "acme/tiny-GGUF:Q4_K_M is now called daily.\n", err: "" });
     expect((await run("alias", "daily", "acme/tiny-GGUF:Q8_0")).code).toBe(0);
     const list = JSON.parse((await run("list", "--json")).out);
     expect(list).toMatchObject([{ aliases: [] }, { id: "acme/tiny-GGUF:Q8_0", aliases: ["daily"] }]);
     const removed = await run("alias", "--remove", "daily");
-    expect(removed).toEqual({ code: 0, out: "acme/tiny-GGUF:Q8_0 is not called daily any more.\n", err: "" });
+    expect(removed).toEqual({ code: 0, out: "acme/tiny-GGUF:Q8_0 is no longer called daily.\n", err: "" });
     expect((await run("list")).out).not.toContain("daily");
   });
 
@@ -193,7 +195,7 @@ describe("ingle import and remove", () => {
     expect((await run("list")).out).toMatch(/mine-Q4_K_M, mine +Q4_K_M +293 KiB +never +imported\n/);
     expect(await run("remove", "mine")).toMatchObject({
       code: 0,
-      out: "Forgot mine-Q4_K_M; its files stay where they are.\n",
+      out: "Removed mine-Q4_K_M from the library; its files stay where they are.\n",
     });
     expect(await readFile(file)).toEqual(gguf);
     expect((await run("remove", "mine")).code).toBe(1);
@@ -240,7 +242,7 @@ describe("ingle prune", () => {
     await writeFile(part, "x");
     expect((await run("prune", "--dry-run")).out).toContain(`Would remove ${part}, an unfinished download`);
     expect((await run("prune")).out).toContain(`Removed ${part}`);
-    expect(await run("prune")).toMatchObject({ code: 0, out: "", err: "There is nothing to remove.\n" });
+    expect(await run("prune")).toMatchObject({ code: 0, out: "", err: "Nothing to remove.\n" });
     await run("pull", "acme/tiny-GGUF");
     expect((await run("prune", "--unused-for", "1")).out).toBe("");
   });

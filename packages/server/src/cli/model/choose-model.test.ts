@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("--model", () => {
-  it("is looked up in the library, which is told whether the network may be used; nothing is said", async () => {
+  it("is looked up in the library with the offline setting, and nothing is printed", async () => {
     const asked: unknown[] = [];
     const engine = scriptedEngine();
     const locateModel: typeof engine.locateModel = async (model, options) => {
@@ -53,39 +53,43 @@ describe("without --model", () => {
   }
 
   it.each<[DefaultModel, string, string]>([
-    [{ reason: "used-last", lost: [], located }, "which you used last.", "`ingle list`"],
-    [{ reason: "added-last", lost: [], located }, "which you added last.", "`ingle list`"],
-    [{ reason: "recommended", lost: [], located }, "that this machine has room for.", "`ingle search`"],
+    [{ reason: "used-last", lost: [], located }, "the model you used last.", "`ingle list`"],
+    [{ reason: "added-last", lost: [], located }, "the model you added last.", "`ingle list`"],
+    [{ reason: "recommended", lost: [], located }, "that fits this machine.", "`ingle search`"],
     [
       insteadOf({ why: "silent", repo, afterMs: 3000 }),
       "because the hub did not answer within 3 s.",
       `\`--model ${repo}\``,
     ],
-    [insteadOf({ why: "offline", repo }), "because Ingle was told to stay offline.", `\`--model ${repo}\``],
-    [insteadOf({ why: "memory" }), "because this machine has too little memory", "--model takes another"],
+    [insteadOf({ why: "offline", repo }), "because Ingle is offline.", `\`--model ${repo}\``],
+    [
+      insteadOf({ why: "memory" }),
+      "because this machine has too little memory",
+      "Use --model to choose another one",
+    ],
     [
       insteadOf({ why: "refused", repo, error: new EngineError("download_failed", "It answers 403.") }),
-      "because the hub has none to give. (It answers 403.)",
-      "--model takes another",
+      "because the hub refused to provide one (It answers 403.).",
+      "Use --model to choose another one",
     ],
-  ])("says in one line what was taken and why, and how to have another: $reason", async (...row) => {
+  ])("prints in one line which model was chosen, why, and how to choose another: $reason", async (...row) => {
     const [chosen, why, advice] = row;
-    const said = await words(chosen);
-    expect(said).toMatch(/^No --model given: using it, [^\n]+\n$/);
-    expect(said).toContain(why);
-    expect(said).toContain(advice);
+    const line = await words(chosen);
+    expect(line).toMatch(/^No --model given: using it, [^\n]+\n$/);
+    expect(line).toContain(why);
+    expect(line).toContain(advice);
   });
 
-  it("says which models are gone", async () => {
+  it("names the models that are missing", async () => {
     expect(await words({ reason: "used-last", lost: ["a"], located })).toMatch(
-      /^a, which you used last, is gone or damaged\.\nNo --model given: using it, which/,
+      /^a, which you used last, is missing or damaged\.\nNo --model given: using it, the model/,
     );
     expect(await words({ reason: "used-last", lost: ["a", "b"], located })).toMatch(
-      /^a, b, which you used last, are gone or damaged\.\n/,
+      /^a, b, which you used last, are missing or damaged\.\n/,
     );
   });
 
-  it("asks the hub at a first start, and takes what was used last at a later one", async () => {
+  it("asks the hub at the first start, and uses the model used last later on", async () => {
     const file = "LFM2-350M-Q4_K_M.gguf";
     await using hub = await FakeHub.start(
       ...["2.6B", "1.2B", "700M", "350M"].map((size) => ({
@@ -96,19 +100,19 @@ describe("without --model", () => {
     const env = { HOME: folder, INGLE_HOME: path.join(folder, "ingle"), HF_ENDPOINT: hub.url };
     const choose = async (offline: boolean) => {
       const world = testWorld({ env });
-      return { located: await chooseModel({ model: undefined, offline }, world.context), said: world.err() };
+      return { located: await chooseModel({ model: undefined, offline }, world.context), err: world.err() };
     };
     const first = await choose(false);
     expect(first.located).toMatchObject({
       kind: "hub",
       id: expect.stringMatching(/^LiquidAI\/LFM2-.*:Q4_K_M$/),
     });
-    expect(first.said).toContain("a small model that this machine has room for.");
+    expect(first.err).toContain("a small model that fits this machine.");
     await importModels(mine, { env });
     await noteUse("mine", { env });
     const asked = hub.requests.length;
     expect((await choose(true)).located).toMatchObject({ kind: "file", id: "mine", path: mine });
-    expect((await choose(false)).said).toContain("using mine, which you used last.");
+    expect((await choose(false)).err).toContain("using mine, the model you used last.");
     expect(hub.requests.length).toBe(asked);
   });
 });

@@ -1,10 +1,8 @@
-// Brings a located model to disk and shows how far it is on stderr. Silent when the model is there. Used by serve, run and
-// chat before they load it, by pull, and of the bars alone by import.
-import type { ConversionReport, LibraryProgress, LocatedModel } from "@ingle/engine";
+// Downloads or converts a located model, with progress on stderr. Silent when the model is already on disk.
+import type { ConversionReport, ConversionStep, LibraryProgress, LocatedModel } from "@ingle/engine";
 import type { CommandContext } from "../context.ts";
-import { conversionText } from "./conversion-text.ts";
 import { formatBytes } from "../../format-bytes.ts";
-import { formatDuration } from "../text.ts";
+import { formatColumns, formatDuration } from "../text.ts";
 import { startProgress, type Progress } from "../progress.ts";
 
 /** Returns the path of the file to load. Throws the engine's errors, or the signal's reason. */
@@ -21,11 +19,11 @@ export async function fetchWithBars(
   const conversions: string[] = [];
   const fetch = async (): Promise<string> => {
     using bars = new PhaseBars(located.id, context);
-    const onProgress = (news: LibraryProgress): void => {
-      const what = located.kind === "mlx" ? "Converting" : "Fetching";
-      if (!isFetching) stderr.write(`${what} ${titleOf(located)}; this happens once.\n`);
+    const onProgress = (progress: LibraryProgress): void => {
+      const done = located.kind === "mlx" ? "converted" : "downloaded";
+      if (!isFetching) stderr.write(`${titleOf(located)} is not ${done} yet; this is done once.\n`);
       isFetching = true;
-      bars.update(news);
+      bars.update(progress);
     };
     const onConverted = (report: ConversionReport): void => {
       conversions.push(conversionText(report));
@@ -39,7 +37,7 @@ export async function fetchWithBars(
     return file;
   } catch (error) {
     if (isFetching && signal.aborted && located.kind !== "mlx") {
-      stderr.write("What was downloaded so far is kept; the next start goes on from there.\n");
+      stderr.write("The partial download is kept; the next start resumes it.\n");
     }
     throw error;
   }
@@ -54,14 +52,14 @@ function titleOf(located: LocatedModel): string {
 }
 
 const phaseTitles: Record<LibraryProgress["phase"], string> = {
-  waiting: "Waiting for another process that works on",
-  verify: "Checking what is there of",
+  waiting: "Waiting for another process that downloads",
+  verify: "Verifying the partial download of",
   download: "Downloading",
   unpack: "Unpacking",
   convert: "Converting",
 };
 
-/** One bar after the other, a phase each; none before the first news. */
+/** One progress bar per phase, from the first progress on. */
 export class PhaseBars implements Disposable {
   readonly #id: string;
   readonly #context: CommandContext;
@@ -85,4 +83,25 @@ export class PhaseBars implements Disposable {
     this.#current?.bar[Symbol.dispose]();
     this.#current = undefined;
   }
+}
+
+/** What a conversion did and how exact it is, one line for each pair of formats. */
+export function conversionText(report: ConversionReport): string {
+  const rows = report.steps.map((step): [string, string] => [
+    `  ${step.from} → ${step.to}`,
+    `${countOf(step)}, ${formatBytes(step.bytes)}, ${lossOf(step)}`,
+  ]);
+  const { length: unused } = report.unused;
+  const left = unused === 0 ? "" : `  ${unused} tensors that the text model does not use were dropped.\n`;
+  return `${formatColumns(rows)}${left}`;
+}
+
+function countOf({ tensors }: ConversionStep): string {
+  return tensors === 1 ? "1 tensor" : `${tensors} tensors`;
+}
+
+function lossOf({ error }: ConversionStep): string {
+  if (error.largest === 0) return "exact";
+  const steps = error.inSteps.toPrecision(2);
+  return `error ${steps} of the source's step (root mean square), at most ${error.largest.toPrecision(2)}`;
 }

@@ -33,7 +33,7 @@ describe("openModel", () => {
     });
     await using _loaded = await openModel(starter, world.context, { engine: {} });
     const lines = world.err().split("\n");
-    expect(lines[0]).toMatch(/^Fetching TinyLlama .*; this happens once\.$/);
+    expect(lines[0]).toMatch(/^TinyLlama .* is not downloaded yet; this is done once\.$/);
     expect(lines.slice(1, 5)).toEqual([
       expect.stringMatching(/^Downloading .* …$/),
       expect.stringMatching(/^Downloading .*: 50% \(512 KiB of 1\.0 MiB\)$/),
@@ -52,7 +52,7 @@ describe("openModel", () => {
     };
     const world = testWorld({ engine: scriptedEngine({}, { fetchModel }) });
     await expect(openModel(starter, world.context, { engine: {} })).rejects.toMatchObject({ exitCode: 130 });
-    expect(world.err()).toContain("What was downloaded so far is kept");
+    expect(world.err()).toContain("The partial download is kept");
   });
 
   it("downloads nothing for an engine that is not built", async () => {
@@ -111,7 +111,7 @@ describe("a model for the registry", () => {
     const { context, err } = testWorld({ engine: { ...engine, load } });
     const { load: read } = await knownModel(located, context, { engine: {} }).prepare({ signal });
     await using _loaded = await read(() => {}, signal);
-    expect(err()).toContain(`${located.id} reads no images: It is the projector of another model.\n`);
+    expect(err()).toContain(`${located.id} cannot read images: It is the projector of another model.\n`);
     const asked = knownModel(located, context, { engine: { mmproj: "/models/mmproj-other.gguf" } });
     const { load: readAsAsked } = await asked.prepare({ signal });
     await expect(readAsAsked(() => {}, signal)).rejects.toMatchObject({ code: "projector_mismatch" });

@@ -1,30 +1,50 @@
-// From a located model to a loaded one: fetches it when it is not there yet, finds settings with which it fits into memory,
-// loads it, and shows all of it on stderr. Used by serve, run and chat.
+// From a located model to a loaded one: downloads it if needed, finds settings with which it fits into memory, and loads it,
+// with progress on stderr.
 import type { LoadedModel, LoadOptions, LocatedModel, MemoryBudget, MemoryForecast } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { KnownModel, PreparedModel, PrepareOptions } from "../../models/catalog/known-model.ts";
 import { settingsOver, usualSettings } from "../../models/slot/load-settings.ts";
-import type { CommandContext } from "../context.ts";
+import type { CommandContext, Engine } from "../context.ts";
 import { fetchWithBars } from "./fetch-model.ts";
 import { startProgress } from "../progress.ts";
 
+const mebibyte = 1024 ** 2;
+
+/**
+ * What models may take of this machine and of its workers. Undefined where --memory-budget is 0. Throws `native_missing`, and
+ * what unreachable workers throw.
+ */
+export async function modelBudget(
+  { memoryBudgetMiB }: Pick<ServerConfig["models"], "memoryBudgetMiB">,
+  { buildInfo, memoryBudget, workerDevices }: Pick<Engine, "buildInfo" | "memoryBudget" | "workerDevices">,
+  rpc?: ServerConfig["engine"]["rpc"],
+): Promise<MemoryBudget | undefined> {
+  if (memoryBudgetMiB === 0) return undefined;
+  const { devices } = await buildInfo();
+  const remote = rpc === undefined ? [] : await workerDevices(rpc);
+  return memoryBudget(
+    [...devices, ...remote],
+    memoryBudgetMiB === undefined ? undefined : memoryBudgetMiB * mebibyte,
+  );
+}
+
 export interface OpenOptions {
   engine: Partial<ServerConfig["engine"]>;
-  /** Fetches nothing. */
+  /** Downloads nothing. */
   offline?: boolean;
-  /** What the model may take. Absent: nothing is asked about the memory. */
+  /** What the model may take. Absent: no limit. */
   budget?: MemoryBudget | undefined;
-  /** Loads the projector that was installed with the model, where none is named. */
+  /** Loads the projector that was installed with the model, unless one is given. */
   readsImages?: boolean;
-  /** Gives up beside the context's shutdown. */
+  /** Aborts, as the context's shutdown does. */
   signal?: AbortSignal;
-  /** Reports what the KV cache could reuse, under the model's id. */
+  /** Reports reusable blocks of the KV cache, under the model's id. */
   reportsKvBlocks?: boolean;
 }
 
 export type LocatedKnownModel = KnownModel & Required<Pick<KnownModel, "forecast">>;
 
-/** A located model for the server's registry. */
+/** A located model, for the server's registry. */
 export function knownModel(
   located: LocatedModel,
   context: CommandContext,
@@ -35,18 +55,18 @@ export function knownModel(
     aliases,
     about,
     settings: usualSettings(options.engine),
-    prepare: (order) => prepareModel(located, context, over(options, order)),
-    forecast: (order) => forecast(located, context, over(options, order)),
+    prepare: (request) => prepareModel(located, context, over(options, request)),
+    forecast: (request) => forecast(located, context, over(options, request)),
   };
 }
 
-/** What the server was told, and what an order says beside that. */
+/** The server's options, under those of one request. */
 function over(options: OpenOptions, { budget, settings, signal }: PrepareOptions): OpenOptions {
   const engine = { ...options.engine, ...settingsOver(settings, options.engine) };
   return { ...options, engine, readsImages: true, budget, signal };
 }
 
-/** Throws `model_not_found` for a model that is still to be fetched. */
+/** Throws `model_not_found` for a model that is not downloaded yet. */
 async function forecast(
   located: LocatedModel,
   context: CommandContext,
@@ -57,13 +77,13 @@ async function forecast(
   const listed = located.kind === "file" ? undefined : await listModels({ env });
   const file = located.kind === "file" ? located.path : listed?.find(({ id }) => id === located.id)?.path;
   if (file === undefined)
-    throw new EngineError("model_not_found", `${located.id} is not on this machine yet: fetch it first.`);
+    throw new EngineError("model_not_found", `${located.id} is not on this machine yet: download it first.`);
   const engine = await withProjector(file, context, options);
   const { budget, signal = context.shutdown.signal } = options;
   return await forecastMemory(file, engine, { budget, signal });
 }
 
-/** The engine's options, with the projector that was installed with the model where none is named. */
+/** The engine's options, with the projector that was installed with the model unless one is given. */
 async function withProjector(
   file: string,
   context: CommandContext,
@@ -74,12 +94,12 @@ async function withProjector(
   return { ...engine, mmproj: engine.mmproj ?? installed };
 }
 
-/** Loads the model. Throws the engine's errors, or the reason of the signal that ended it. */
+/** Loads the model. Throws the engine's errors, or the reason of the aborted signal. */
 export async function openModel(
   located: LocatedModel,
   context: CommandContext,
   options: OpenOptions & {
-    /** Called with 0 … 1 while the weights are read, beside what the terminal shows. */
+    /** Called with 0 … 1 while the weights are read. */
     onProgress?: (fraction: number) => void;
   },
 ): Promise<LoadedModel> {
@@ -88,7 +108,7 @@ export async function openModel(
   return await prepared.load(onProgress, signal);
 }
 
-/** Everything but the weights. */
+/** Everything but reading the weights. */
 async function prepareModel(
   located: LocatedModel,
   context: CommandContext,
@@ -96,7 +116,7 @@ async function prepareModel(
 ): Promise<PreparedModel> {
   const signal = untilShutdown(context, options.signal);
   const { EngineError, buildInfo, fitModel, load, modelTraits, noteUse } = await context.engine();
-  // Without the native engine a download would be for nothing: this says so first.
+  // Throws when the native engine is missing, before a download that would be useless.
   if (located.kind !== "file") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
   const { budget, engine: asked } = options;
@@ -108,7 +128,7 @@ async function prepareModel(
   if (fitted?.isReduced === true) {
     const { contextLength, cells } = fitted.options;
     context.stderr.write(
-      `Memory is short: requests to ${located.id} may hold ${contextLength} tokens each, and ${cells} together.\n`,
+      `Memory is short: requests to ${located.id} are limited to ${contextLength} tokens each, and ${cells} together.\n`,
     );
   }
   const read = async (
@@ -132,10 +152,10 @@ async function prepareModel(
     load: async (onProgress, loadSignal) => {
       const loadOptions = { ...(fitted?.options ?? engine), signal: untilShutdown(context, loadSignal) };
       const loaded = await read(loadOptions, onProgress).catch(async (error: unknown) => {
-        // Folders of several models hold projectors of some of them.
+        // In a folder of several models, a projector may belong to another one.
         if (asked.mmproj !== undefined || !EngineError.is(error) || error.code !== "projector_mismatch")
           throw error;
-        context.stderr.write(`${located.id} reads no images: ${error.message}\n`);
+        context.stderr.write(`${located.id} cannot read images: ${error.message}\n`);
         return await read({ ...loadOptions, mmproj: undefined }, onProgress);
       });
       if (located.kind === "file" && !located.isListed) return loaded;

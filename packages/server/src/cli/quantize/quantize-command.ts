@@ -1,14 +1,14 @@
-// `ingle quantize MODEL [OUTPUT]`: writes a model with fewer bits for each weight, and says how to use it.
+// `ingle quantize MODEL [OUTPUT]`: writes a model with fewer bits per weight, and prints how to use it.
 import type { QuantizedModel } from "@ingle/engine";
 import { registerQuantized } from "../../models/library/register-quantized.ts";
-import { exitCodes } from "../cli-error.ts";
+import { exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { fetchWithBars } from "../model/fetch-model.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { formatBytes } from "../../format-bytes.ts";
 import { formatColumns, formatDuration, shellWord } from "../text.ts";
 import { startProgress } from "../progress.ts";
-import type { QuantizeFlags } from "./quantize-commands.ts";
+import type { QuantizeFlags } from "./quantize-flags.ts";
 
 /** Returns the exit code. Throws the engine's errors. */
 export async function quantizeCommand(
@@ -40,10 +40,10 @@ export async function quantizeCommand(
   const id = await registerQuantized(made.path, { env, signal }, { EngineError, registerModel });
   stderr.write(
     formatColumns([
-      ["quantization", `${made.quantization}, ${made.bitsPerWeight.toFixed(2)} bits a weight`],
+      ["quantization", `${made.quantization}, ${made.bitsPerWeight.toFixed(2)} bits per weight`],
       ["size", `${formatBytes(made.sizeBytes)}, from ${formatBytes(made.sizeBytesBefore)}`],
       ["time", duration],
-      ["model", id ?? "not in ingle list, where another model has its name: use its path"],
+      ["model", id ?? "not in `ingle list`, where another model has this name; use its path"],
     ]) + `\n  ingle serve --model ${shellWord(id ?? made.path)}\n\n`,
   );
   stdout.write(`${made.path}\n`);

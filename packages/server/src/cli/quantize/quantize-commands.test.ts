@@ -39,7 +39,7 @@ describe("ingle quantize", () => {
     expect(await main("ingle", ["quantize", model], context)).toBe(0);
     expect(out()).toBe(`${path.join(folder, "my-Q4_K_M.gguf")}\n`);
     expect(err()).toContain("Quantizing my-f16 …\n");
-    expect(err()).toMatch(/quantization +Q4_K_M, 4\.83 bits a weight\n/);
+    expect(err()).toMatch(/quantization +Q4_K_M, 4\.83 bits per weight\n/);
     expect(err()).toMatch(/size +1\.0 KiB, from 4\.0 KiB\n/);
     expect(err()).toMatch(/model +my-Q4_K_M\n/);
     expect(err()).toContain("\n  ingle serve --model my-Q4_K_M\n");
@@ -83,7 +83,7 @@ describe("ingle quantize", () => {
     };
     const { context, err } = world({ quantizeModel, registerModel });
     expect(await main("ingle", ["quantize", model], context)).toBe(0);
-    expect(err()).toContain("not in ingle list");
+    expect(err()).toContain("not in `ingle list`");
     expect(err()).toContain(`ingle serve --model ${path.join(folder, "my-Q4_K_M.gguf")}\n`);
   });
 
@@ -130,14 +130,14 @@ describe("ingle imatrix", () => {
       },
     ]);
     expect(out()).toBe(`${path.join(folder, "my.imatrix.gguf")}\n`);
-    expect(err()).toMatch(/text +3 pieces of 64 tokens\n/);
+    expect(err()).toMatch(/text +3 chunks of 64 tokens\n/);
     expect(err()).toContain(`ingle quantize ${model} --to IQ2_XXS --imatrix`);
   });
 
   it("wants a text that is there", async () => {
     const { context, err } = world({});
     expect(await main("ingle", ["imatrix", model, "--text", path.join(folder, "none.txt")], context)).toBe(2);
-    expect(err()).toContain("--text: there is no file");
+    expect(err()).toContain("none.txt does not exist");
     expect(await main("ingle", ["imatrix", model], context)).toBe(2);
   });
 });

@@ -67,7 +67,7 @@ describe("ingle ps, load and unload", () => {
     expect((await unloading).exit).toBe(0);
   });
 
-  it("are done once the model was freed, though somebody has it loaded again at once", async () => {
+  it("are done once the model was unloaded, even if a new request loads it again at once", async () => {
     await using server = await house([scriptedKnown("a")]);
     await server.registry.load("a");
     const lease = await server.registry.acquire("a", "desktop");
@@ -78,7 +78,7 @@ describe("ingle ps, load and unload", () => {
     lease[Symbol.dispose]();
     using _again = await waiting;
     const { exit, out, err } = await unloading;
-    expect([exit, out()]).toEqual([0, "a was freed, and is loaded again: somebody has asked for it.\n"]);
+    expect([exit, out()]).toEqual([0, "a was unloaded, and is being loaded again for a new request.\n"]);
     expect(err()).toBe("Waiting for the requests that use a …\n");
   });
 

@@ -1,21 +1,19 @@
-// `ingle ps`, `ingle load` and `ingle unload`: what a running server has in memory, and the orders to change that.
+// `ingle ps`, `ingle load` and `ingle unload`: list and change what a running server has in memory.
 import { setTimeout as pause } from "node:timers/promises";
 import type { ManagedModel, ManagedModelList } from "@ingle/protocol";
-import { CliError, exitCodes } from "../cli-error.ts";
+import { CliError, exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { formatBytes } from "../../format-bytes.ts";
 import { formatTable } from "../text.ts";
 import { startProgress } from "../progress.ts";
-import { RemoteServer, type RemoteFlags } from "./remote-server.ts";
+import type { LoadFlags, PsFlags, RemoteFlags } from "./remote-flags.ts";
+import { RemoteServer } from "./remote-server.ts";
 
-/** How often the server is asked how far it is. */
-const askEveryMs = 250;
+/** How often the server is polled. */
+const pollEveryMs = 250;
 
-/** Lists what is in memory or on its way; `--all` also what could be. Returns the exit code. */
-export async function psCommand(
-  flags: RemoteFlags & { all?: boolean; json?: boolean },
-  context: CommandContext,
-): Promise<number> {
+/** Lists models that are in memory or loading; with `--all` all that the server knows. Returns the exit code. */
+export async function psCommand(flags: PsFlags, context: CommandContext): Promise<number> {
   const { data, memory } = await (await RemoteServer.find(flags, context)).models();
   const shown = flags.all === true ? data : data.filter(({ status }) => status !== "available");
   context.stdout.write(
@@ -24,15 +22,7 @@ export async function psCommand(
   return exitCodes.ok;
 }
 
-/** How the model is loaded; what is absent is as the server was told. */
-export interface LoadFlags extends RemoteFlags {
-  ctx?: number;
-  kvBits?: number;
-  kvBitsK?: number;
-  kvBitsV?: number;
-}
-
-/** Returns when the model is loaded. Throws CliError with what keeps it from being so. */
+/** Returns when the model is loaded. Throws CliError if it cannot be. */
 export async function loadCommand(
   model: string,
   { ctx, kvBits, kvBitsK, kvBitsV, ...flags }: LoadFlags,
@@ -40,7 +30,7 @@ export async function loadCommand(
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);
   const settings = { context_length: ctx, kv_bits: kvBits, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV };
-  const { id } = await server.order("load", model, settings);
+  const { id } = await server.request("load", model, settings);
   using progress = startProgress(`Loading ${id}`, context);
   const loaded = await until(server, id, context, (now) => {
     if (now.status === "failed") throw new CliError(now.error ?? `${id} could not be loaded.`);
@@ -52,46 +42,46 @@ export async function loadCommand(
   return exitCodes.ok;
 }
 
-/** Returns when the model's memory is free again: requests that use it come to their end before. */
+/** Returns when the model's memory is free; requests that use it finish first. */
 export async function unloadCommand(
   model: string,
   flags: RemoteFlags,
   context: CommandContext,
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);
-  const { id } = await server.order("unload", model);
-  let isOnItsWay = false;
+  const { id } = await server.request("unload", model);
+  let hasLeft = false;
   const freed = await until(server, id, context, ({ status }) => {
     const isLeaving = status === "draining" || status === "unloading";
-    if (status === "draining" && !isOnItsWay)
+    if (status === "draining" && !hasLeft)
       context.stderr.write(`Waiting for the requests that use ${id} …\n`);
-    isOnItsWay ||= isLeaving;
+    hasLeft ||= isLeaving;
     if (isLeaving) return false;
-    // A model that is on its way into memory is freed as soon as it is there; one that has left may be coming back.
-    return isOnItsWay || (status !== "preparing" && status !== "loading");
+    // A model that is loading is unloaded once it is loaded. One that was unloaded may be loading again.
+    return hasLeft || (status !== "preparing" && status !== "loading");
   });
-  const isThere = freed.status !== "available" && freed.status !== "failed";
+  const isBack = freed.status !== "available" && freed.status !== "failed";
   context.stdout.write(
-    isThere
-      ? `${id} was freed, and is loaded again: somebody has asked for it.\n`
+    isBack
+      ? `${id} was unloaded, and is being loaded again for a new request.\n`
       : `${id} is not in memory.\n`,
   );
   return exitCodes.ok;
 }
 
-/** Asks again and again until it is so. Throws what `isSo` throws, or the shutdown's reason. */
+/** Polls the model until `isDone`. Throws what `isDone` throws, or the shutdown's reason. */
 async function until(
   server: RemoteServer,
   id: string,
   { shutdown }: CommandContext,
-  isSo: (model: ManagedModel) => boolean,
+  isDone: (model: ManagedModel) => boolean,
 ): Promise<ManagedModel> {
   for (;;) {
     const model = (await server.models()).data.find((each) => each.id === id);
-    if (model === undefined) throw new CliError(`The server does not know ${id} any more.`);
-    if (isSo(model)) return model;
+    if (model === undefined) throw new CliError(`The server no longer knows ${id}.`);
+    if (isDone(model)) return model;
     try {
-      await pause(askEveryMs, undefined, { signal: shutdown.signal });
+      await pause(pollEveryMs, undefined, { signal: shutdown.signal });
     } catch (error) {
       shutdown.signal.throwIfAborted();
       throw error;

@@ -1,16 +1,13 @@
-// Talks to a server that runs elsewhere on this machine or another one: for the commands that manage it.
+// A running server, on this machine or another one, that commands manage.
 import { ErrorBody, ManagedModel, ManagedModelList } from "@ingle/protocol";
 import type { z } from "zod";
-import { CliError, usageError } from "../cli-error.ts";
+import { CliError, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
+import { requestJson } from "../http-json.ts";
+import type { RemoteFlags } from "./remote-flags.ts";
 import { runningServers, tokenFor } from "./running-servers.ts";
 
-export interface RemoteFlags {
-  url?: string;
-  apiKey?: string;
-}
-
-/** Where the desktop variant listens, when nothing is said and no server has written down where it is. */
+/** Where the desktop variant listens, if no address is given and no server has recorded its own. */
 const urlDefault = "http://127.0.0.1:1337";
 
 export class RemoteServer {
@@ -25,18 +22,20 @@ export class RemoteServer {
   }
 
   /**
-   * The server that the flags or the environment name, else one that this user runs. A key is sent where the user says, or
-   * to a server of the same user on this machine: never to whoever listens at the default address.
+   * The server that flags or environment name, else one that this user runs. A key is sent only to an address that the user
+   * gave, or to a server of the same user on this machine: never to whatever listens at the default address.
    */
   static async find({ url, apiKey }: RemoteFlags, context: CommandContext): Promise<RemoteServer> {
     const { env, shutdown } = context;
     const { libraryPaths } = await context.engine();
-    const named = (url ?? said(env["INGLE_URL"]))?.replace(/\/+$/, "");
+    const named = (url ?? nonEmpty(env["INGLE_URL"]))?.replace(/\/+$/, "");
     const running = await runningServers(libraryPaths(env));
     const own = named === undefined ? running[0] : running.find((server) => server.url === named);
     const token = own === undefined ? undefined : tokenFor(own);
     if (apiKey !== undefined && named === undefined && token === undefined)
-      throw usageError("You run no server on this machine: say with --url where the key is to be sent.");
+      throw usageError(
+        "No server of yours is running on this machine. Use --url to say which server the key is for.",
+      );
     const key = apiKey ?? token ?? (named === undefined ? undefined : firstKey(env));
     return new RemoteServer(named ?? own?.url ?? urlDefault, key, shutdown.signal);
   }
@@ -46,9 +45,9 @@ export class RemoteServer {
     return await this.#ask("GET", "/api/v1/models", ManagedModelList);
   }
 
-  /** Gives an order and does not wait until it is carried out. `settings` are fields of it; the server checks them. */
-  async order(what: "load" | "unload", model: string, settings: object = {}): Promise<ManagedModel> {
-    return await this.#ask("POST", `/api/v1/models/${what}`, ManagedModel, {
+  /** Sends a management request, and does not wait until it is done. The server checks `settings`. */
+  async request(action: "load" | "unload", model: string, settings: object = {}): Promise<ManagedModel> {
+    return await this.#ask("POST", `/api/v1/models/${action}`, ManagedModel, {
       ...settings,
       model,
       wait: false,
@@ -56,50 +55,43 @@ export class RemoteServer {
   }
 
   async #ask<T>(method: "GET" | "POST", path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
-    const init: RequestInit = { method, headers: this.#headers, signal: this.#signal, redirect: "error" };
-    if (body !== undefined) {
-      init.headers = { ...this.#headers, "content-type": "application/json" };
-      init.body = JSON.stringify(body);
-    }
-    let answer: { status: number; json: unknown };
+    const request = {
+      method,
+      headers: this.#headers,
+      body,
+      signal: this.#signal,
+      redirect: "error",
+    } as const;
+    let response: { status: number; json: unknown };
     try {
-      const response = await fetch(this.#url + path, init);
-      answer = { status: response.status, json: jsonOf(await response.text()) };
+      response = await requestJson(this.#url + path, request);
     } catch (error) {
       this.#signal.throwIfAborted();
       throw new CliError(
-        `No server answers at ${this.#url}. Start one with "ingle serve", or say where it is with --url.`,
+        `No server answers at ${this.#url}. Start one with "ingle serve", or give its address with --url.`,
         { cause: error },
       );
     }
-    const whole = schema.safeParse(answer.json);
-    if (answer.status < 300 && whole.success) return whole.data;
-    const refusal = ErrorBody.safeParse(answer.json);
+    const whole = schema.safeParse(response.json);
+    if (response.status < 300 && whole.success) return whole.data;
+    const refusal = ErrorBody.safeParse(response.json);
     if (refusal.success) throw new CliError(this.#withHint(refusal.data.error));
-    throw new CliError(`What answers at ${this.#url} is no Ingle server, or one of another version.`);
+    throw new CliError(`The server at ${this.#url} is not an Ingle server, or has another version.`);
   }
 
   #withHint({ code, message }: ErrorBody["error"]): string {
     const wantsKey = code === "unauthorized" && this.#headers["authorization"] === undefined;
-    return wantsKey ? `${message} A key is sent with --url ${this.#url} and --api-key.` : message;
+    return wantsKey ? `${message} Give one with --url ${this.#url} --api-key KEY.` : message;
   }
 }
 
-/** The first of the keys that a server would take from the environment, those that manage before the others. */
+/** The first key of the server's variables; admin keys come first. */
 function firstKey(env: NodeJS.ProcessEnv): string | undefined {
-  const keys = said(env["INGLE_ADMIN_KEYS"]) ?? said(env["INGLE_API_KEYS"]);
+  const keys = nonEmpty(env["INGLE_ADMIN_KEYS"]) ?? nonEmpty(env["INGLE_API_KEYS"]);
   return keys?.split(",", 1)[0]?.trim();
 }
 
 /** An empty variable counts as not set. */
-function said(value: string | undefined): string | undefined {
+function nonEmpty(value: string | undefined): string | undefined {
   return value === "" ? undefined : value;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // no schema takes it
-  }
 }

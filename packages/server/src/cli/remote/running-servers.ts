@@ -1,24 +1,24 @@
-// Which models are loaded now, by any server of this user: each writes down where it listens, and is asked. Used by serve,
-// list, remove, and by the commands that manage a server.
+// The servers of this user, and the models that they have loaded. Each server records where it listens:
 //
-//   run/<process id>.json    { pid, url, id, token, isApp }, which only its user may read: the token manages the server
+//   run/<process id>.json    { pid, url, id, token, isApp }, readable by its user only: the token manages the server
 //
-// A record is believed when it and the process that it names are this user's own. Anything else could send a key to
-// somebody who listens for it.
+// A record is trusted only if its file and the process that it names belong to this user: another one could have keys sent to an
+// attacker.
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { LibraryPaths } from "@ingle/engine";
 import { z } from "zod";
 import { isLoopback } from "../../config.ts";
+import { parseJson, requestJson } from "../http-json.ts";
 
 const ServerRecord = z.object({
   pid: z.int().positive(),
   url: z.url(),
   token: z.string(),
-  /** The model that it was started with; the app has none. */
+  /** The model that it was started with; absent for the app. */
   id: z.string().optional(),
-  /** It is the control address of the app. */
+  /** Whether this is the control server of the app. */
   isApp: z.boolean().optional(),
 });
 /** A server that this user runs. */
@@ -26,14 +26,14 @@ export type ServerRecord = z.infer<typeof ServerRecord>;
 const SessionOfApp = z.object({ right: z.literal("management"), is_app: z.literal(true) });
 const ModelList = z.object({ data: z.array(z.object({ id: z.string(), status: z.string().optional() })) });
 
-/** A server of this machine answers at once, or is too busy to be waited for. */
-const answerMaxMs = 1_000;
-/** Records hold four short values: more is something else. */
+/** A server on this machine responds at once, or is too busy to wait for. */
+const responseMaxMs = 1_000;
+/** A record holds five short values: a larger file is something else. */
 const recordBytesMax = 16_384;
-/** Rights of a file or folder for its owner alone. */
+/** Permissions for the owner only. */
 const forOwner = { file: 0o600, folder: 0o700, others: 0o077 };
 
-/** Writes the record, until it is disposed. A library that cannot be written does not keep anybody from serving. */
+/** Writes the record, and removes it when disposed. A read-only library does not prevent serving: there is no record then. */
 export async function announceServer(
   { home }: LibraryPaths,
   server: Omit<ServerRecord, "pid">,
@@ -41,7 +41,7 @@ export async function announceServer(
   const file = path.join(folderOf(home), `${process.pid}.json`);
   try {
     await mkdir(folderOf(home), { recursive: true, mode: forOwner.folder });
-    await rm(file, { force: true }); // of an earlier process of this number; one that is there keeps its rights
+    await rm(file, { force: true }); // of an earlier process with this id; an existing file would keep its permissions
     await writeFile(file, JSON.stringify({ pid: process.pid, ...server }), {
       mode: forOwner.file,
       flag: "wx",
@@ -53,7 +53,7 @@ export async function announceServer(
   }
 }
 
-/** Ids of the models that are loaded, and the address of the server that holds each. */
+/** Ids of loaded models, with the address of the server that has each. */
 export async function loadedModels({ home }: LibraryPaths): Promise<Map<string, string>> {
   const loaded = new Map<string, string>();
   for (const record of await recordsIn(home)) {
@@ -67,19 +67,19 @@ export async function runningServers({ home }: LibraryPaths): Promise<ServerReco
   return await recordsIn(home);
 }
 
-/** The app of this user, where it answers. */
+/** The running app of this user, if it responds. */
 export async function runningApp({
   home,
 }: LibraryPaths): Promise<{ url: string; token: string } | undefined> {
   for (const record of await recordsIn(home)) {
     if (record.isApp !== true) continue;
-    const answer = await asked(record, "/api/v1/session").catch(() => undefined);
-    if (SessionOfApp.safeParse(answer).success) return { url: record.url, token: record.token };
+    const session = await getJson(record, "/api/v1/session").catch(() => undefined);
+    if (SessionOfApp.safeParse(session).success) return { url: record.url, token: record.token };
   }
   return undefined;
 }
 
-/** The token, where it does not leave this machine. */
+/** The token, if the server is on this machine: it must not leave it. */
 export function tokenFor({ url, token }: ServerRecord): string | undefined {
   return isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")) ? token : undefined;
 }
@@ -90,60 +90,57 @@ async function recordsIn(home: string): Promise<ServerRecord[]> {
   return records.filter((record) => record !== undefined);
 }
 
-/** Asks the server; one that does not answer in time is believed what it wrote down. */
+/** As the server reports; for one that does not respond in time, the model in its record. */
 async function loadedBy(record: ServerRecord): Promise<string[]> {
   const written = record.id === undefined ? [] : [record.id];
   try {
-    const list = ModelList.safeParse(await asked(record, "/v1/models"));
+    const list = ModelList.safeParse(await getJson(record, "/v1/models"));
     if (!list.success) return written;
     return list.data.data.filter((entry) => (entry.status ?? "loaded") === "loaded").map((entry) => entry.id);
   } catch {
-    return written; // a certificate of its own, or a busy server: its process is alive
+    return written; // a self-signed certificate, or a busy server: its process is alive
   }
 }
 
-/** The JSON that the server answers with; undefined for a refusal. */
-async function asked(record: ServerRecord, route: string): Promise<unknown> {
+/** The response's JSON; undefined for an error. */
+async function getJson(record: ServerRecord, route: string): Promise<unknown> {
   const token = tokenFor(record);
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const signal = AbortSignal.timeout(answerMaxMs);
-  const answer = await fetch(record.url + route, { headers, signal, redirect: "error" });
-  return answer.ok ? await answer.json() : undefined;
+  const signal = AbortSignal.timeout(responseMaxMs);
+  const { status, json } = await requestJson(record.url + route, {
+    method: "GET",
+    headers,
+    signal,
+    redirect: "error",
+  });
+  return status < 300 ? json : undefined;
 }
 
-/** The record of a living process. What a killed one left is taken away; what is not this user's is left alone. */
+/** The record of a running process. One that a killed process left is removed; files of other users are left alone. */
 async function readRecord(file: string): Promise<ServerRecord | undefined> {
   const text = await ownText(file);
   if (text === undefined) return undefined;
-  const record = ServerRecord.safeParse(jsonOf(text));
+  const record = ServerRecord.safeParse(parseJson(text));
   if (record.success && (await isOwnProcess(record.data.pid))) return record.data;
   await rm(file, { force: true });
   return undefined;
 }
 
-/** What a file of this user holds that nobody else may read or write. */
+/** The text of a file that belongs to this user and that nobody else may read or write; undefined for any other. */
 async function ownText(file: string): Promise<string | undefined> {
   try {
-    // A link could lead to a record of somebody else's making, and Windows, which has none of this, knows no such flag.
+    // A link could lead to another user's record. Windows has no such flag.
     await using handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     const { uid, mode, size } = await handle.stat();
     const user = process.getuid?.();
     const isOwn = user === undefined || (uid === user && (mode & forOwner.others) === 0);
     return isOwn && size <= recordBytesMax ? await handle.readFile("utf8") : undefined;
   } catch {
-    return undefined; // taken away meanwhile, or not for us
+    return undefined; // removed meanwhile, or not readable
   }
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // half written by a process that was killed
-  }
-}
-
-/** Whether the process lives and is this user's: Linux says whose it is, elsewhere only one's own may be signalled. */
+/** Whether the process runs and is this user's: Linux tells the owner; elsewhere only one's own processes can be signalled. */
 async function isOwnProcess(pid: number): Promise<boolean> {
   try {
     if (process.platform === "linux") return (await stat(`/proc/${pid}`)).uid === process.getuid?.();
@@ -158,7 +155,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith(".json")).toSorted();
   } catch {
-    return []; // no server has run yet, or the folder is not ours to read
+    return []; // no server has run yet, or the folder is not readable
   }
 }
 

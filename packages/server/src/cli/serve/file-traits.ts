@@ -1,8 +1,8 @@
-// What the files of many models say of themselves, read in the background. Used by installed-models.ts.
+// Traits of many model files, read from their headers in the background.
 import { setTimeout } from "node:timers/promises";
 import type { ModelTraits } from "@ingle/engine";
 
-/** How long a list of models waits for headers that nobody has read yet: for some twenty of them on a slow disk. */
+/** How long a list of models waits for headers that were not read yet: some twenty of them on a slow disk. */
 const waitMs = 500;
 
 export class FileTraits {
@@ -10,14 +10,13 @@ export class FileTraits {
   #reading: Promise<void> | undefined;
   readonly #found = new Map<string, ModelTraits>();
 
-  /** @param read looks at one file; fast for one that it knows. It throws nothing that anybody could foresee. */
+  /** @param read reads one file; fast for one that it has read before. Expected errors become undefined. */
   constructor(read: (path: string) => Promise<ModelTraits | undefined>) {
     this.#read = read;
   }
 
   /**
-   * By path, of the files that are read in time. The others are read on, one after the other, and are known when they are asked for
-   * again.
+   * Traits by path, of the files that are read in time. The others are still read, one after another, for the next call.
    */
   async of(paths: readonly string[]): Promise<ReadonlyMap<string, ModelTraits>> {
     this.#reading ??= this.#readAll(paths);

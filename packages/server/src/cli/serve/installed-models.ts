@@ -1,5 +1,4 @@
-// The models of the library as the server's registry knows them: requests may name them, and they are loaded then. Used by
-// serve.
+// The models of the library, for the server's registry: a request that names one loads it.
 import type { InstalledModel, ModelTraits } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { KnownModel, ModelSource, PrepareOptions } from "../../models/catalog/known-model.ts";
@@ -7,7 +6,7 @@ import type { CommandContext, Engine } from "../context.ts";
 import { FileTraits } from "./file-traits.ts";
 import { knownModel, type LocatedKnownModel, type OpenOptions } from "../model/open-model.ts";
 
-/** `engineSettings` tells how they are loaded; it is asked again each time that they are listed. */
+/** `engineSettings` returns how they are loaded; it is called each time that they are listed. */
 export function installedModels(
   context: CommandContext,
   engineSettings: () => ServerConfig["engine"],
@@ -18,7 +17,7 @@ export function installedModels(
     traits: ModelTraits | undefined,
     { isRemovable }: Engine,
   ): KnownModel => {
-    // A draft model guesses for the one model whose words it knows, and a projector and its bounds belong to one, too.
+    // A draft model shares the vocabulary of one model; a projector and its bounds belong to one, too.
     const {
       draftModel: _,
       mmproj: __,
@@ -37,25 +36,25 @@ export function installedModels(
         reportsKvBlocks,
       });
     const usual = withContext(settings.contextLength);
-    // --ctx is meant for the model that the server was started with; another may be made for less.
+    // --ctx is meant for the model that the server was started with; this one may support less.
     const orShorter = async <T>(
-      order: PrepareOptions,
-      ask: (known: LocatedKnownModel) => Promise<T>,
+      request: PrepareOptions,
+      attempt: (known: LocatedKnownModel) => Promise<T>,
     ): Promise<T> => {
       const { EngineError } = await context.engine();
       try {
-        return await ask(usual);
+        return await attempt(usual);
       } catch (error) {
         const most = EngineError.is(error) ? error.details["contextLengthTrain"] : undefined;
-        if (typeof most !== "number" || order.settings?.contextLength !== undefined) throw error;
-        return await ask(withContext(most));
+        if (typeof most !== "number" || request.settings?.contextLength !== undefined) throw error;
+        return await attempt(withContext(most));
       }
     };
     return {
       ...usual,
       listed: { format, lastUsedAt, isRemovable: isRemovable(installed), traits },
-      prepare: (order) => orShorter(order, (known) => known.prepare(order)),
-      forecast: (order) => orShorter(order, (known) => known.forecast(order)),
+      prepare: (request) => orShorter(request, (known) => known.prepare(request)),
+      forecast: (request) => orShorter(request, (known) => known.forecast(request)),
     };
   };
   let fileTraits: FileTraits | undefined;
@@ -70,7 +69,7 @@ export function installedModels(
   };
 }
 
-/** What can be said without reading its files: with a projector beside it, a model is loaded as one that reads images. */
+/** What is known without reading its files: with a projector beside it, a model reads images. */
 function aboutInstalled({ sizeBytes, quantization, addedAt, mmproj }: InstalledModel): KnownModel["about"] {
   return {
     size_bytes: sizeBytes,

@@ -46,7 +46,9 @@ describe("ingle serve", () => {
     const text = await reply.text();
     expect(text).toContain("data: [DONE]");
     expect(await exit).toBe(0);
-    expect(world.err()).toContain("Stopping: 1 request still runs. Ctrl-C again stops at once.");
+    expect(world.err()).toContain(
+      "Stopping: 1 request is still running. Press Ctrl-C again to stop at once.",
+    );
     expect(world.err()).toContain("Stopped.");
     await expect(fetch(url)).rejects.toThrow();
   });
@@ -124,7 +126,7 @@ describe("ingle serve", () => {
       const world = testWorld({ engine: scriptedEngine() });
       const exit = main("ingle", ["serve", "--port", port], world.context);
       await world.outHas("Ctrl-C");
-      expect(world.out()).toContain(`(port ${port} was taken, so this is the next free one)`);
+      expect(world.out()).toContain(`(port ${port} is in use; this is the next free one)`);
       expect(world.out()).not.toContain(`127.0.0.1:${port}/`);
       world.signals.emit("SIGINT");
       expect(await exit).toBe(0);

@@ -1,18 +1,17 @@
-// `ingle serve`: listens, loads the model while the server already answers "loading", prints how to reach it, and
-// stays until it is told to stop.
+// `ingle serve`: listens, loads the model while the server already responds with "loading", prints how to reach it, and runs
+// until it is stopped.
 import { isLoopback, needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import type { KnownModel, ModelLoader } from "../../models/catalog/known-model.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
 import { thisMachine } from "../../this-machine.ts";
 import type { RunningServer } from "../../serve.ts";
 import { variants } from "../../variants.ts";
-import { exitCodes } from "../cli-error.ts";
+import { exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
-import { drain } from "../drain.ts";
+import { drain } from "../shutdown.ts";
 import { installedModels } from "./installed-models.ts";
-import { modelBudget } from "../model/memory-budget.ts";
 import { chooseModel } from "../model/choose-model.ts";
-import { knownModel } from "../model/open-model.ts";
+import { knownModel, modelBudget } from "../model/open-model.ts";
 import { formatBytes } from "../../format-bytes.ts";
 import { curlLine, formatColumns } from "../text.ts";
 import { announceServer } from "../remote/running-servers.ts";
@@ -28,10 +27,13 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const aliases = config.model === undefined ? [] : [config.model];
   const about = { readsImages: config.engine.mmproj !== undefined };
   const reportsKvBlocks = config.kvEvents !== undefined;
-  await using model = begun(knownModel(choice, context, { ...config, aliases, about, reportsKvBlocks }), {
-    budget,
-    signal: shutdown.signal,
-  });
+  await using model = startLoading(
+    knownModel(choice, context, { ...config, aliases, about, reportsKvBlocks }),
+    {
+      budget,
+      signal: shutdown.signal,
+    },
+  );
   const { serve } = await context.server();
   const servesOthers = variants[config.variant].modelRule !== "given";
   await using server = await serve(config, {
@@ -52,34 +54,34 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
 }
 
 /**
- * A model that is already being loaded, on threads of its own, while the server is read: its first load takes that up.
- * What nobody has taken up is given up at the end: a server that cannot listen says so without waiting for a download.
+ * Starts to load the model, on other threads, while the server's code is still being read; the server's first load adopts that.
+ * Disposing aborts a load that was not adopted: a server that cannot listen fails without waiting for a download.
  */
-function begun(
+function startLoading(
   model: KnownModel,
   { budget, signal: stop }: Parameters<KnownModel["prepare"]>[0],
 ): KnownModel & AsyncDisposable {
   let report: (fraction: number) => void = () => {};
-  const unwanted = new AbortController();
-  const signal = AbortSignal.any([stop, unwanted.signal]);
+  const abandoned = new AbortController();
+  const signal = AbortSignal.any([stop, abandoned.signal]);
   const prepared = model.prepare({ budget, signal });
   const loading = prepared.then(({ load }) => load((fraction) => report(fraction), signal));
-  loading.catch(() => {}); // the load that takes it up tells
-  let isTaken = false;
+  loading.catch(() => {}); // the load that adopts it reports the error
+  let isAdopted = false;
   const load: ModelLoader = async (onProgress) => {
-    isTaken = true;
+    isAdopted = true;
     report = onProgress;
     return await loading;
   };
   return {
     ...model,
     prepare: async (later) => {
-      const isOther = isTaken || later.settings !== undefined;
+      const isOther = isAdopted || later.settings !== undefined;
       return isOther ? await model.prepare(later) : { ...(await prepared), load };
     },
     [Symbol.asyncDispose]: async () => {
-      if (isTaken) return;
-      unwanted.abort();
+      if (isAdopted) return;
+      abandoned.abort();
       const loaded = await loading.catch(() => undefined);
       await loaded?.[Symbol.asyncDispose]();
     },
@@ -110,5 +112,5 @@ function servingText(
 
 function portNote(config: ServerConfig, server: RunningServer): string {
   if (config.port === 0 || config.port === server.port) return "";
-  return ` (port ${config.port} was taken, so this is the next free one)`;
+  return ` (port ${config.port} is in use; this is the next free one)`;
 }

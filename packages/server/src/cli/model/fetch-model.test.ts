@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { conversionText } from "./conversion-text.ts";
+import { conversionText } from "./fetch-model.ts";
 
-it("has a line for each way of storing, with what it costs, and one for what was left out", () => {
+it("has a line for each pair of formats with its error, and one for dropped tensors", () => {
   const exact = { inSteps: 0, largest: 0 };
   const text = conversionText({
     steps: [
@@ -20,7 +20,7 @@ it("has a line for each way of storing, with what it costs, and one for what was
   expect(text.split("\n")).toEqual([
     "  affine 8-bit, groups of 64 → Q8_0  57 tensors, 16.0 MiB, error 0.24 of the source's step (root mean square), at most 0.0012",
     "  BF16 → F32                         1 tensor, 1.0 KiB, exact",
-    "  2 tensors that the text model does not need were left out.",
+    "  2 tensors that the text model does not use were dropped.",
     "",
   ]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { duration } from "./duration.ts";
+import { time } from "./rules.ts";
 
 describe("a time", () => {
   it.each([
@@ -10,17 +10,17 @@ describe("a time", () => {
     ["250ms", 250],
     ["0", 0],
   ])("%s is %i ms", (text, ms) => {
-    expect(duration({ minMs: 0 }).parse(text)).toBe(ms);
+    expect(time().parse(text)).toBe(ms);
   });
 
   it.each(["", "s", "-1s", "1.5s", "1d", "5 m", "1e3", "1000h", "999999999999h", 30, null])(
-    "%j is none",
+    "%j is not one",
     (text) => {
-      expect(duration({ minMs: 0 }).safeParse(text).success).toBe(false);
+      expect(time().safeParse(text).success).toBe(false);
     },
   );
 
-  it("may be too short", () => {
-    expect(duration({ minMs: 1_000 }).safeParse("999ms").success).toBe(false);
+  it("has a shortest value", () => {
+    expect(time({ min: 1_000 }).safeParse("999ms").success).toBe(false);
   });
 });

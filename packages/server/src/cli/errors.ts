@@ -1,8 +1,26 @@
-// Turns whatever a command threw into one sentence on stderr and an exit code. Used by main.ts only.
-import { CliError, exitCodes } from "./cli-error.ts";
+// The command line's errors and exit codes, and how an error becomes one sentence on stderr.
 import type { TextOutput } from "./context.ts";
 
-/** Writes the sentence (with INGLE_DEBUG=1 the stack as well) and returns the exit code. */
+/** What the shell sees. Interrupted commands end with 128 plus the signal's number instead (see shutdown.ts). */
+export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const;
+
+/** The message is all that a person sees: what is wrong and what to do. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly exitCode: number;
+
+  constructor(message: string, options: { exitCode?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.exitCode = options.exitCode ?? exitCodes.failure;
+  }
+}
+
+/** The command was called the wrong way. */
+export function usageError(message: string, cause?: unknown): CliError {
+  return new CliError(message, { exitCode: exitCodes.usage, cause });
+}
+
+/** Writes the error's sentence, with INGLE_DEBUG=1 also its stack, and returns the exit code. */
 export async function reportError(
   error: unknown,
   { program, stderr, env }: { program: string; stderr: TextOutput; env: NodeJS.ProcessEnv },
@@ -15,7 +33,7 @@ export async function reportError(
 
 async function describe(error: unknown): Promise<{ sentence: string; exitCode: number }> {
   if (error instanceof CliError) return { sentence: error.message, exitCode: error.exitCode };
-  // Loaded only here: an error has the time that a start has not.
+  // Loaded only here, so that commands start fast.
   const [{ EngineError }, { ConfigError }] = await Promise.all([
     import("@ingle/engine"),
     import("../config.ts"),
@@ -28,10 +46,10 @@ async function describe(error: unknown): Promise<{ sentence: string; exitCode: n
     return { sentence: error.message.replace(`${param}:`, `${flagOf(param)}:`), exitCode: exitCodes.usage };
   }
   const message = error instanceof Error ? error.message : String(error);
-  // The system's own errors, such as EADDRINUSE, say what is wrong; anything else is a mistake of ours.
+  // The system's errors, such as EADDRINUSE, speak for themselves; anything else is a bug.
   if (error instanceof Error && "syscall" in error) return { sentence: message, exitCode: exitCodes.failure };
   return {
-    sentence: `something went wrong that should not have: ${message}. INGLE_DEBUG=1 shows where.`,
+    sentence: `Unexpected error: ${message}. This is a bug; INGLE_DEBUG=1 shows where.`,
     exitCode: exitCodes.failure,
   };
 }

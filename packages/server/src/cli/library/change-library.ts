@@ -1,13 +1,31 @@
-// `ingle remove` takes models away, `ingle prune` what is of no use any more.
+// `ingle alias`, `ingle remove` and `ingle prune`: names and files of the models on this machine.
 import type { Removal } from "@ingle/engine";
-import { CliError, exitCodes } from "../cli-error.ts";
-import type { CommandContext } from "../context.ts";
-import type { PruneFlags } from "./library-commands.ts";
 import { formatBytes } from "../../format-bytes.ts";
-import { shellWord } from "../text.ts";
+import type { CommandContext } from "../context.ts";
+import { CliError, exitCodes, usageError } from "../errors.ts";
 import { loadedModels } from "../remote/running-servers.ts";
+import { shellWord } from "../text.ts";
+import type { AliasFlags, PruneFlags } from "./library-flags.ts";
 
-const dayMs = 24 * 60 * 60 * 1000;
+/** `alias NAME MODEL` adds the name, `alias --remove NAME` removes it. Returns the exit code. Throws CliError and the engine's errors. */
+export async function aliasCommand(
+  name: string,
+  model: string | undefined,
+  flags: AliasFlags,
+  context: CommandContext,
+): Promise<number> {
+  const { addAlias, removeAlias } = await context.engine();
+  const { env, shutdown, stdout } = context;
+  const options = { env, signal: shutdown.signal };
+  if (flags.remove === true) {
+    if (model !== undefined) throw usageError("--remove takes only the name: ingle alias --remove NAME.");
+    stdout.write(`${await removeAlias(name, options)} is no longer called ${name}.\n`);
+    return exitCodes.ok;
+  }
+  if (model === undefined) throw usageError(`Name the model as well: ingle alias ${name} MODEL.`);
+  stdout.write(`${await addAlias(name, model, options)} is now called ${name}.\n`);
+  return exitCodes.ok;
+}
 
 /** Returns the exit code. Throws CliError for a model that is loaded, and the engine's errors. */
 export async function removeCommand(names: string[], context: CommandContext): Promise<number> {
@@ -27,6 +45,8 @@ export async function removeCommand(names: string[], context: CommandContext): P
   return exitCodes.ok;
 }
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 /** Returns the exit code. Throws the engine's errors. */
 export async function pruneCommand(flags: PruneFlags, context: CommandContext): Promise<number> {
   const { pruneLibrary } = await context.engine();
@@ -37,19 +57,20 @@ export async function pruneCommand(flags: PruneFlags, context: CommandContext): 
   const verb = dryRun === true ? "Would remove" : "Removed";
   for (const removal of removals) stdout.write(lineOf(removal, verb));
   const freed = removals.reduce((sum, { freedBytes }) => sum + freedBytes, 0);
-  stderr.write(removals.length === 0 ? "There is nothing to remove.\n" : `${formatBytes(freed)} in all.\n`);
+  stderr.write(removals.length === 0 ? "Nothing to remove.\n" : `${formatBytes(freed)} in total.\n`);
   return exitCodes.ok;
 }
 
 const reasons: Record<Removal["reason"], string> = {
   asked: "",
   unfinished: ", an unfinished download",
-  unused: ", which nobody has used",
-  gone: ", whose files are gone",
+  unused: ", which was not used",
+  gone: ", whose files are missing",
 };
 
 function lineOf({ what, reason, freedBytes }: Removal, verb: string): string {
-  if (reason === "asked" && freedBytes === 0) return `Forgot ${what}; its files stay where they are.\n`;
+  if (reason === "asked" && freedBytes === 0)
+    return `Removed ${what} from the library; its files stay where they are.\n`;
   const size = freedBytes === 0 ? "" : ` (${formatBytes(freedBytes)})`;
   return `${verb} ${what}${reasons[reason]}${size}.\n`;
 }

@@ -1,0 +1,72 @@
+// From described flags to commander's options.
+import { Option, InvalidArgumentError, type Command } from "commander";
+import { readText, type Flag, type Setting } from "../settings/setting.ts";
+
+/** An option that still knows its description, from which docs/cli.md is made. */
+export class FlagOption extends Option {
+  readonly described: Flag;
+
+  constructor(described: Flag) {
+    super(described.flag, described.help);
+    this.described = described;
+    this.negate = false; // `--no-auth` is a flag of that name, not the opposite of `--auth`
+    if (described.choices !== undefined) this.choices(described.choices);
+    if (described.isRequired === true) this.makeOptionMandatory();
+  }
+}
+
+/** Adds the flags of one command; numbers outside their bounds are refused at once. */
+export function addFlags(command: Command, flags: readonly Flag[]): Command {
+  for (const flag of flags) command.addOption(withParser(new FlagOption(flag), flag));
+  return command;
+}
+
+/** Adds settings, whose bounds are checked where they are resolved: the environment may give them, too. */
+export function addSettings(command: Command, settings: readonly Setting[], section?: string): Command {
+  for (const setting of settings) {
+    if (setting.isVariableOnly === true) continue;
+    const { min: _min, max: _max, ...unbounded } = setting;
+    const option = withParser(new FlagOption(setting), unbounded);
+    command.addOption(section === undefined ? option : option.helpGroup(`${section}:`));
+  }
+  return command;
+}
+
+function withParser(option: Option, flag: Flag): Option {
+  const isCommaSeparated = flag.kind === "list" && !option.variadic;
+  const isNumber = flag.kind === "integer" || flag.kind === "decimal";
+  if (isCommaSeparated) option.argParser((text) => readText("list", text));
+  return isNumber ? option.argParser((text) => parseNumber(text, flag)) : option;
+}
+
+function parseNumber(text: string, { kind, min, max }: Flag): number {
+  const value = readText(kind, text);
+  if (typeof value !== "number")
+    throw new InvalidArgumentError(
+      kind === "integer" ? "It must be a whole number." : "It must be a number.",
+    );
+  if (min !== undefined && value < min)
+    throw new InvalidArgumentError(`It must be a whole number of at least ${min}.`);
+  if (max !== undefined && value > max) throw new InvalidArgumentError(`It must be at most ${max}.`);
+  return value;
+}
+
+/** "(default: 256, env: INGLE_WAITING_MAX)"; without what it does not have. */
+export function helpOf({ help, choices, variables = [], ...flag }: Flag): string {
+  const value = defaultOf(flag)?.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1");
+  const notes = [
+    choices === undefined ? "" : `choices: ${choices.join(", ")}`,
+    value === undefined ? "" : `default: ${value.replaceAll("`", "")}`,
+    variables.length === 0 ? "" : `env: ${variables.join(", ")}`,
+  ].filter((note) => note !== "");
+  return notes.length === 0 ? help : `${help} (${notes.join("; ")})`;
+}
+
+/** In Markdown; undefined where it goes without saying: off, or none. */
+export function defaultOf(
+  flag: Pick<Flag, "default" | "defaultText"> & Pick<Setting, "isPerVariant">,
+): string | undefined {
+  if (flag.isPerVariant === true) return "by variant";
+  if (flag.defaultText !== undefined) return flag.defaultText;
+  return typeof flag.default === "number" ? flag.default.toLocaleString("en-US") : flag.default;
+}

@@ -1,0 +1,72 @@
+// `ingle pull MODEL` downloads a model; `ingle import PATH` adds model files of the user's own.
+import type { InstalledModel, LocatedModel } from "@ingle/engine";
+import { formatBytes } from "../../format-bytes.ts";
+import type { CommandContext } from "../context.ts";
+import { exitCodes, usageError } from "../errors.ts";
+import { chooseModel } from "../model/choose-model.ts";
+import { conversionText, fetchWithBars, PhaseBars } from "../model/fetch-model.ts";
+import { formatColumns } from "../text.ts";
+import type { ImportFlags, PullFlags } from "./library-flags.ts";
+
+/** Prints what the model is on stderr, and its path on stdout. Returns the exit code. Throws the engine's errors. */
+export async function pullCommand(model: string, flags: PullFlags, context: CommandContext): Promise<number> {
+  const { addAlias, parseModelSpec } = await context.engine();
+  const { env, stdout, stderr, shutdown } = context;
+  const { offline = false, exact, alias } = flags;
+  if (parseModelSpec(model).kind === "file")
+    throw usageError(`${model} is already on this machine; \`ingle import\` adds it to the library.`);
+  const located = await chooseModel({ model, offline }, context);
+  if (located.kind === "file") stderr.write(`${located.id} is already downloaded.\n`);
+  if (located.kind === "hub") stderr.write(await describe(located, context));
+  const file = await fetchWithBars(located, context, { offline, exact, signal: shutdown.signal });
+  if (alias !== undefined) await addAlias(alias, located.id, { env });
+  stdout.write(`${file}\n`);
+  return exitCodes.ok;
+}
+
+/** From the header of the file on the hub, before its weights are downloaded. */
+async function describe(
+  located: Extract<LocatedModel, { kind: "hub" }>,
+  { engine, env, shutdown }: CommandContext,
+): Promise<string> {
+  const { describeModel, memoryNeed } = await engine();
+  const { repository, group } = located.found;
+  const facts = await describeModel(located.found, { env, signal: shutdown.signal });
+  const context =
+    facts.contextLength === undefined ? "unknown" : `${facts.contextLength.toLocaleString("en-US")} tokens`;
+  return formatColumns([
+    ["model", located.id],
+    ["architecture", facts.architecture],
+    ["quantization", facts.quantization ?? "unknown"],
+    ["context", context],
+    ["license", repository.license ?? "unknown"],
+    ["download", formatBytes(group.sizeBytes + (group.mmproj?.sizeBytes ?? 0))],
+    ["memory", `about ${formatBytes(memoryNeed(group.sizeBytes, facts))}`],
+  ]);
+}
+
+/** Prints each model's id and path. Returns the exit code. Throws the engine's errors. */
+export async function importCommand(
+  path: string,
+  flags: ImportFlags,
+  context: CommandContext,
+): Promise<number> {
+  const { importModels } = await context.engine();
+  const { env, shutdown, stderr, stdout } = context;
+  const conversions: string[] = [];
+  const withBars = async (): Promise<InstalledModel[]> => {
+    using bars = new PhaseBars(path, context);
+    return await importModels(path, {
+      env,
+      ...flags,
+      onProgress: (progress) => bars.update(progress),
+      onConverted: (report) => conversions.push(conversionText(report)),
+      signal: shutdown.signal,
+    });
+  };
+  const models = await withBars();
+  for (const text of conversions) stderr.write(text);
+  for (const { id, path: file, sizeBytes } of models)
+    stdout.write(`${id}  ${file} (${formatBytes(sizeBytes)})\n`);
+  return exitCodes.ok;
+}

@@ -1,0 +1,95 @@
+// The rules of settings, as schemas. Each message is the end of a sentence that begins with the flag or the variable.
+import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
+import { KvBits } from "@ingle/protocol/kv-bits";
+import { z } from "zod";
+import { AllowedHost, HostName, isHostName } from "../access/allowed-hosts.ts";
+import { isAddressOrNetwork } from "../access/ip-address.ts";
+import { AllowedOrigin } from "../access/origins.ts";
+import { apiKeysMax, digestOfKey } from "../api-key.ts";
+import { ListenEndpoint } from "../kv-events/zmtp.ts";
+import type { OnLoading } from "../variants.ts";
+
+/** Longest time that a timer of Node can wait: one more millisecond and it fires at once. */
+export const timeMsMax = 2 ** 31 - 1;
+
+/** Longest path, name or other text of a setting. */
+const textLengthMax = 4096;
+
+const timeRule = 'must be a time such as "30s", "5m" or "250ms"';
+const millisecondsOf: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A whole number with a unit, or of seconds without one, in milliseconds. */
+export function time({ min = 0 }: { min?: number | undefined } = {}) {
+  return z
+    .string(timeRule)
+    .regex(/^\d{1,12}(ms|s|m|h)?$/, timeRule)
+    .transform(toMilliseconds)
+    .refine((ms) => ms >= min, `must be at least ${min} ms`)
+    .refine((ms) => ms <= timeMsMax, "must be at most 24 days");
+}
+
+function toMilliseconds(text: string): number {
+  const unit = /[a-z]+$/.exec(text)?.[0] ?? "s";
+  return Number.parseInt(text, 10) * (millisecondsOf[unit] ?? 1);
+}
+
+export function integer({ min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number }) {
+  return z
+    .int("must be a whole number")
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`);
+}
+
+export const decimal = z.number("must be a number");
+
+export const toggle = z.boolean("must be true or false");
+
+export function oneOf(choices: readonly string[]) {
+  const quoted = choices.map((choice) => `"${choice}"`);
+  const words = [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter((part) => part !== "").join(" or ");
+  return z.enum(choices, `must be ${words}`);
+}
+
+/** A path, or the name of a model. */
+export const text = z
+  .string()
+  .min(1, "must not be empty")
+  .max(textLengthMax, `must be at most ${textLengthMax} characters`);
+
+export const list = z.array(z.string().min(1, "must not be empty"));
+
+export const host = z.string().refine(isHostName, "must be an address or a host name");
+export const allowedHosts = z.array(AllowedHost);
+export const hostNames = z.array(HostName);
+export const allowedOrigins = z.array(AllowedOrigin);
+export const networks = z.array(
+  z.string().refine(isAddressOrNetwork, "must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8"),
+);
+
+/** Only digests of keys are kept: neither a log of the config nor a heap dump shows a key. */
+export const keyDigests = z
+  .array(z.string().transform(digestOfKey))
+  .max(apiKeysMax, `must be at most ${apiKeysMax} keys`);
+
+export const kvBits = KvBits;
+
+/** `reject-at-start` is a variant's: requests wait, but are rejected until a first model was loaded. */
+export const onLoading = z.enum(
+  ["wait", "reject", "reject-at-start"] as const satisfies OnLoading[],
+  'must be "wait" or "reject"',
+);
+
+export const endpoint = ListenEndpoint;
+
+/** The engine parses them again; this finds a typing error before anything starts. */
+export const workers = z
+  .array(
+    z
+      .string()
+      .refine(
+        (address) => WorkerAddress.safeParse(address).success,
+        "must be host:port, such as 192.168.1.20:50052",
+      ),
+  )
+  .min(1, "must name a worker")
+  .max(workersMax, `must be at most ${workersMax} workers`);

@@ -1,0 +1,159 @@
+// What describes a flag or a setting: its name, the variables that may replace it, its rule, its default and its sentence. Help, docs/cli.md,
+// reading and types all come from that. Plain data, so that `ingle --help` loads no schema library.
+import type { z } from "zod";
+
+/** What a flag's text becomes: a list is separated by commas, a time is such as `30s`. */
+export type Kind = "text" | "list" | "integer" | "decimal" | "time" | "toggle";
+
+export interface Flag {
+  /** As commander takes it: `--ctx <tokens>`. */
+  readonly flag: string;
+  readonly kind: Kind;
+  /** One phrase, for `--help` and docs/cli.md. */
+  readonly help: string;
+  /** Sentences in Markdown that docs/cli.md adds. */
+  readonly details?: string;
+  readonly choices?: readonly string[];
+  /** Bounds of an integer; of a time, in milliseconds. */
+  readonly min?: number;
+  readonly max?: number;
+  /** Environment variables that stand for the flag, the first one first; names without INGLE_ are set by platforms. */
+  readonly variables?: readonly string[];
+  readonly default?: string | number;
+  /** Describes a default that is no plain value. */
+  readonly defaultText?: string;
+  readonly isRequired?: true;
+}
+
+/** The rules that need a schema library: they are handed to a setting that asks for one. */
+export type Rules = typeof import("./rules.ts");
+
+export interface Setting extends Flag {
+  /** Default: what kind, bounds and choices say. */
+  readonly rule?: (rules: Rules) => z.ZodType;
+  /** The default is the variant's, under the same name. */
+  readonly isPerVariant?: true;
+  /** There is only the variable, and the flag's name for programs. */
+  readonly isVariableOnly?: true;
+  /** The group that it stands in is absent without it. */
+  readonly opensGroup?: true;
+  /** The flag without which this one means nothing. */
+  readonly requires?: string;
+}
+
+/** Has the shape of what is made of it: settings by name, in groups. */
+export interface SettingTable {
+  readonly [name: string]: Setting | SettingTable;
+}
+
+export function isSetting(entry: Setting | SettingTable): entry is Setting {
+  return typeof entry["flag"] === "string";
+}
+
+/** Every setting of a table and of its groups, in order. */
+export function settingsIn(table: SettingTable): Setting[] {
+  return Object.values(table).flatMap((entry) => (isSetting(entry) ? [entry] : settingsIn(entry)));
+}
+
+/** `ctx` for `--ctx <tokens>`, `noUi` for `--no-ui`, `output` for `-o, --output <file>`. */
+export function flagName({ flag }: Pick<Flag, "flag">): string {
+  return longFlag({ flag })
+    .slice(2)
+    .replace(/-[a-z]/g, (letter) => letter.slice(1).toUpperCase());
+}
+
+/** `--ctx` for `--ctx <tokens>`. */
+export function longFlag({ flag }: Pick<Flag, "flag">): string {
+  return /--[a-z-]+/.exec(flag)?.[0] ?? flag;
+}
+
+/** What the text of a flag or variable gives. Text that cannot be read is returned as it is, for the rule to refuse. */
+export function readText(kind: Kind, text: string): unknown {
+  switch (kind) {
+    case "integer":
+      return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+    case "decimal":
+      return text.trim() === "" || !Number.isFinite(Number(text)) ? text : Number(text);
+    case "toggle":
+      return truths[text.toLowerCase()] ?? text;
+    case "list":
+      return listOf(text);
+    case "text":
+    case "time":
+      return text;
+  }
+}
+
+/** As the Hugging Face tools read their variables. */
+const truths: Readonly<Record<string, boolean>> = {
+  1: true,
+  true: true,
+  yes: true,
+  on: true,
+  0: false,
+  false: false,
+  no: false,
+  off: false,
+};
+
+/** Entries with commas between them; empty ones are left out. */
+function listOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
+
+/** What the command line or a program gives for these flags, by their names in camelCase. */
+export type FlagsOf<F extends Flag> = {
+  [Each in F as Each extends { isRequired: true } ? never : NameOf<Each["flag"]>]?: InputOf<Each> | undefined;
+} & { [Each in F as Each extends { isRequired: true } ? NameOf<Each["flag"]> : never]: InputOf<Each> };
+
+type NameOf<Text extends string> = Text extends `${string}--${infer Name} ${string}`
+  ? CamelCase<Name>
+  : Text extends `${string}--${infer Name}`
+    ? CamelCase<Name>
+    : never;
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+
+interface Inputs {
+  text: string;
+  time: string;
+  list: string[];
+  integer: number;
+  decimal: number;
+  toggle: boolean;
+}
+type InputOf<F extends Flag> = Inputs[F["kind"]] | (F["flag"] extends `${string}[${string}` ? true : never);
+
+/** The settings of a table, as one union. */
+export type SettingsIn<T> = {
+  [Name in keyof T]: T[Name] extends Setting ? T[Name] : SettingsIn<T[Name]>;
+}[keyof T];
+
+/** What a table's settings are once they are read and checked. */
+export type ValuesOf<T> = {
+  [Name in keyof T]: T[Name] extends Setting
+    ? ValueOf<T[Name]> | (IsAlwaysThere<T[Name]> extends true ? never : undefined)
+    :
+        | ValuesOf<T[Name]>
+        | (Extract<T[Name][keyof T[Name]], { opensGroup: true }> extends never ? never : undefined);
+};
+
+type IsAlwaysThere<S> = S extends
+  | { kind: "toggle" | "list" }
+  | { default: unknown }
+  | { isPerVariant: true }
+  | { opensGroup: true }
+  ? true
+  : false;
+
+type ValueOf<S extends Setting> = S extends { rule: (rules: Rules) => z.ZodType<infer Value> }
+  ? Value
+  : S extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : S["kind"] extends "time"
+      ? number
+      : InputOf<S>;

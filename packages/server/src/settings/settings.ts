@@ -1,0 +1,37 @@
+// Every setting of the server, in the shape of its config, and in the sections of its help.
+import {
+  engineSettings,
+  imageSettings,
+  limitSettings,
+  memorySettings,
+  speculationSettings,
+  rpcSettings,
+} from "./engine-settings.ts";
+import { accessSettings, modelSettings, monitoringSettings, serverSettings } from "./server-settings.ts";
+import type { FlagsOf, SettingsIn, SettingTable } from "./setting.ts";
+
+export const settings = {
+  ...modelSettings,
+  ...serverSettings,
+  ...accessSettings,
+  ...monitoringSettings,
+  engine: { ...engineSettings, ...speculationSettings, ...imageSettings, ...rpcSettings },
+  models: memorySettings,
+  limits: limitSettings,
+};
+
+export const settingSections: readonly (readonly [title: string, table: SettingTable])[] = [
+  ["Model", modelSettings],
+  ["Server", serverSettings],
+  ["Access", accessSettings],
+  ["Engine", engineSettings],
+  ["Speculative decoding", speculationSettings],
+  ["Images", imageSettings],
+  ["Several machines", rpcSettings],
+  ["Models in memory", memorySettings],
+  ["Monitoring", monitoringSettings],
+  ["Limits", limitSettings],
+];
+
+/** Settings by the names of their flags, such as `{ port: 8080, allowHost: ["models.example"] }`; absent means not set. */
+export type ServerFlags = FlagsOf<SettingsIn<typeof settings>>;
