@@ -2,4 +2,4 @@
 // The `ingle_lm.server` command: one model, the command-line variant.
 import { start } from "./start.js";
 
-void start("ingle_lm.server"); // no top-level await: an old Node would not read the file at all
+void start("ingle_lm.server"); // no top-level await: an old Node could not parse the file

@@ -2,4 +2,4 @@
 // The `ingle` command.
 import { start } from "./start.js";
 
-void start("ingle"); // no top-level await: an old Node would not read the file at all
+void start("ingle"); // no top-level await: an old Node could not parse the file

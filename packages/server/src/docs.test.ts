@@ -119,7 +119,7 @@ it("docs/http-api.md names every metric, and no other one", async () => {
 });
 
 it("docs/operations.md names every field of a request's log line", async () => {
-  const source = await readFile(new URL("./plugins/request-log.ts", import.meta.url), "utf8");
+  const source = await readFile(new URL("./http/request-outcome.ts", import.meta.url), "utf8");
   const outcome = /interface RequestOutcome \{([^}]+)\}/.exec(source)?.[1] ?? "";
   const fields = [...outcome.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, name = ""]) => name);
   expect(fields).toContain("ttftMs");

@@ -1,10 +1,9 @@
-// How the server logs: one JSON object a line, or readable lines on a terminal, and a copy for those who look at the server's events.
-// Logs go to stderr; stdout belongs to the command line. Used by serve.ts and desktop-app.ts.
+// The server's log, on stderr: one JSON object per line, or readable lines on a terminal; and a copy for the events stream.
 import type { LogRing } from "./live/log-ring.ts";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
 
-/** Where lines of this level and above go, as JSON; `false` is silence. */
+/** Where lines of this level and above go, as JSON; `false` disables the log. */
 export type LoggerSetting = false | { level: LogLevel; stream: LogStream };
 
 export interface LogStream {
@@ -22,7 +21,7 @@ const levelNumbers: Readonly<Record<LogLevel, number>> = {
   silent: Infinity,
 };
 
-/** Makes pino tell a stream the level of each line, as `lastLevel`, before it writes it. */
+/** Makes pino set `lastLevel` of a stream to the level of each line before it writes the line. */
 const wantsMetadata = Symbol.for("pino.metadata");
 
 export async function loggerSetting(options: {
@@ -31,12 +30,12 @@ export async function loggerSetting(options: {
 }): Promise<LoggerSetting> {
   const { level, isTerminal } = options;
   if (!isTerminal) return { level, stream: process.stderr };
-  const { default: pretty } = await import("pino-pretty"); // not loaded where nobody looks on
+  const { default: pretty } = await import("pino-pretty"); // loaded only for terminals
   return {
     level,
     stream: pretty({
       destination: process.stderr.fd,
-      colorize: process.stderr.hasColors(), // not for a terminal without, nor with NO_COLOR
+      colorize: process.stderr.hasColors(), // respects NO_COLOR and terminals without colors
       singleLine: true,
       ignore: "pid,hostname",
       sync: true,
@@ -44,7 +43,7 @@ export async function loggerSetting(options: {
   };
 }
 
-/** The same log, of which `ring` keeps every line of level info and above, whatever level the log itself has. */
+/** The same log; `ring` also keeps every line of level info and above, whatever level the log has. */
 export function keptIn(ring: LogRing, setting: LoggerSetting): LoggerSetting {
   if (setting === false) return false;
   const outFrom = levelNumbers[setting.level];

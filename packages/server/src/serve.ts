@@ -1,5 +1,4 @@
-// From a config to a running server, and back: a registry of models, the keys that let requests in, and what listens. Called
-// by the command line and by programs.
+// Starts and stops a server from a config: its registry of models, its keys, and its listener.
 import type { MemoryBudget } from "@ingle/engine";
 import type { Machine } from "@ingle/protocol";
 import { openKeys } from "./access/open-keys.ts";
@@ -18,37 +17,37 @@ import { installedPage } from "./page/page-files.ts";
 export interface ServeDependencies {
   /** Default: readable lines on a terminal, JSON elsewhere, on stderr. */
   logger?: LoggerSetting;
-  /** Default: one by the config, without models; fill it with `registry.load()`. */
+  /** Default: one made from the config, without models; add them with `registry.load()`. */
   registry?: ModelRegistry;
-  /** Models that requests may name beside those. Default: none. */
+  /** More models that requests may name. Default: none. */
   source?: ModelSource | undefined;
-  /** Whose models /api/v1 looks for, fetches and removes. Default: none. */
+  /** The library that /api/v1 searches, downloads to and removes from. Default: none. */
   library?: ModelLibrary | undefined;
-  /** Tells /api/v1/machine what the server runs on. Default: this machine, with the library of the process's environment. */
+  /** What /api/v1/machine returns. Default: this machine, with the library of the process's environment. */
   machine?: (() => Promise<Machine>) | undefined;
-  /** Memory that all models may take together. Default: nothing is accounted. */
+  /** Memory that all models may take together. Default: no limit. */
   budget?: MemoryBudget | undefined;
-  /** How often key and certificate files are looked at. Default: every two seconds. */
+  /** How often key and certificate files are checked for changes. Default: every two seconds. */
   lookEveryMs?: number | undefined;
 }
 
 export interface RunningServer extends AsyncDisposable {
-  /** Such as `http://127.0.0.1:1337`, with the port that is really used. */
+  /** Such as `http://127.0.0.1:1337`, with the port actually in use. */
   readonly url: string;
   readonly port: number;
   readonly registry: ModelRegistry;
-  /** The ports on which KV-cache events are published, and published again; absent where they are not. */
+  /** The ports on which KV-cache events are published and replayed; absent if they are not. */
   readonly kvEvents: { readonly port: number; readonly replayPort: number | undefined } | undefined;
-  /** A key that manages this server until it ends, for programs of the user who has started it. */
+  /** A key that manages this server while it runs, for programs of the user who started it. */
   readonly managementToken: string;
   /**
-   * Takes no new requests, lets running ones end until the deadline (default: the config's), then cuts them, and
-   * frees the model. Idempotent.
+   * Accepts no new requests, lets running ones finish until the deadline (default: the config's), then ends them, and unloads the
+   * models. Idempotent.
    */
   close(options?: { deadlineMs?: number }): Promise<void>;
 }
 
-/** Starts to listen. Throws ConfigError when the address cannot be had. */
+/** Starts to listen. Throws ConfigError if it cannot listen on the address. */
 export async function serve(
   config: ServerConfig,
   dependencies: ServeDependencies = {},
@@ -77,7 +76,7 @@ async function start(
   };
   const failed = (what: string) => (err: unknown) => warn(what, { err });
   const { waitingMax } = config.engine;
-  const onSourceFailure = failed("the models of this machine cannot be listed");
+  const onSourceFailure = failed("cannot list the models of this machine");
   const registry =
     dependencies.registry ??
     new ModelRegistry({ ...config.models, waitingMax, source, onSourceFailure, budget });
@@ -90,7 +89,7 @@ async function start(
     lookEveryMs,
     signal: stopping.signal,
     onWarning: (sentence) => warn(sentence),
-    onFailure: failed("a key file has changed and cannot be used; its keys from before stay in use"),
+    onFailure: failed("a changed key file cannot be used; its previous keys stay in use"),
   });
   const page = config.noUi ? undefined : await installedPage();
   const jobs =
@@ -99,7 +98,7 @@ async function start(
       : new JobRunner({
           library,
           registry,
-          onFailure: (err, { id, kind }) => warn("a job has failed", { err, job: id, kind }),
+          onFailure: (err, { id, kind }) => warn("a job failed", { err, job: id, kind }),
         });
   const serving = { registry, library, jobs, machine, logger, logRing, page, lookEveryMs, warn };
   listener = await openListener(config, { ...serving, keys: keys.ring });
@@ -112,7 +111,7 @@ async function start(
   });
   const close = async (options: { deadlineMs?: number } = {}): Promise<void> => {
     stopping.abort();
-    const modelsFreed = registry[Symbol.asyncDispose](); // from here on, new requests are told to go elsewhere
+    const modelsFreed = registry[Symbol.asyncDispose](); // from here on, new requests are refused
     const jobsEnded = jobs?.[Symbol.asyncDispose]();
     await listener.close(options);
     await jobsEnded;

@@ -1,4 +1,4 @@
-// The files of --tls-cert and --tls-key, checked before anything listens and again when they change. Used by serve.ts.
+// The files of --tls-cert and --tls-key, checked before the server listens and again when they change.
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { ConfigError } from "./config.ts";
@@ -11,8 +11,8 @@ interface TlsFiles {
 }
 
 /**
- * What the files hold now; undefined where there are none. Throws ConfigError for a file that cannot be read, is no PEM,
- * or does not fit the other one.
+ * The certificate and key; undefined without files. Throws ConfigError for a file that cannot be read or is not PEM, and for a key
+ * that does not belong to the certificate.
  */
 export async function watchTls(
   files: TlsFiles | undefined,
@@ -34,7 +34,7 @@ async function readTls(files: TlsFiles): Promise<TlsMaterial> {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigError(
       "--tls-cert",
-      `${files.certFile} and ${files.keyFile} are no certificate with its key in PEM: ${why}.`,
+      `${files.certFile} and ${files.keyFile} are not a certificate and its key in PEM: ${why}.`,
       { cause },
     );
   }
@@ -45,6 +45,6 @@ async function read(setting: string, file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (cause) {
-    throw new ConfigError(setting, `${setting}: the file ${file} cannot be read.`, { cause });
+    throw new ConfigError(setting, `${setting}: cannot read the file ${file}.`, { cause });
   }
 }

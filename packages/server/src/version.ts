@@ -1,4 +1,4 @@
-// The version in this package's package.json, which lies one folder up from the sources and from dist alike.
+// The version of this package, from its package.json, one folder above both src and dist.
 import { readFileSync } from "node:fs";
 
 export function ingleVersion(): string {

@@ -81,7 +81,7 @@ describe("a key file", () => {
       else await write("keys", text);
       await expect.poll(() => running.log.length, wait).toBe(told + 1);
     }
-    expect(running.log.join()).toContain("its keys from before stay in use");
+    expect(running.log.join()).toContain("its previous keys stay in use");
     expect([await running.statusOf(first), await running.statusOf("short")]).toEqual([200, 401]);
     await write("keys", second);
     await expect.poll(() => running.statusOf(second), wait).toBe(200);

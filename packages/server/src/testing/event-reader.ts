@@ -1,9 +1,9 @@
-// Reads GET /api/v1/events of a server on a socket: for the tests of this package.
+// Reads GET /api/v1/events of a server, for tests.
 import { LiveEvent, type LiveRequest, type LogLine } from "@ingle/protocol";
 
 export type LiveState = Extract<LiveEvent, { type: "state" }>;
 
-/** One stream of events. Everything that came is kept, as it came. */
+/** One stream of events; keeps everything that it received. */
 export class EventReader implements AsyncDisposable {
   readonly #leaving = new AbortController();
   readonly #events: AsyncGenerator<LiveEvent>;
@@ -16,7 +16,7 @@ export class EventReader implements AsyncDisposable {
     this.#events = this.#read(url, headers);
   }
 
-  /** The next state of which `is` is true, among them the latest one; the test's own time is the limit. */
+  /** The first state for which `is` holds, beginning with the latest one; the test's time limit ends the wait. */
   async until(is: (state: LiveState) => boolean): Promise<LiveState> {
     while (this.latest === undefined || !is(this.latest)) await this.next();
     return this.latest;
@@ -26,11 +26,11 @@ export class EventReader implements AsyncDisposable {
   async row(is: (row: LiveRequest) => boolean): Promise<LiveRequest> {
     const { requests } = await this.until((state) => state.requests.some(is));
     const row = requests.find(is);
-    if (row === undefined) throw new Error("There is no such row.");
+    if (row === undefined) throw new Error("No row matches.");
     return row;
   }
 
-  /** Reads until a line of the log has these words. */
+  /** Reads until a log line contains these words. */
   async line(words: string): Promise<LogLine> {
     for (;;) {
       const found = this.lines.find((line) => JSON.stringify(line).includes(words));
@@ -52,11 +52,11 @@ export class EventReader implements AsyncDisposable {
   }
 
   async *#read(url: string, headers: Record<string, string>): AsyncGenerator<LiveEvent, undefined> {
-    const reply = await fetch(`${url}/api/v1/events`, { signal: this.#leaving.signal, headers });
-    if (!reply.ok) throw new Error(`The events are refused: ${await reply.text()}`);
+    const response = await fetch(`${url}/api/v1/events`, { signal: this.#leaving.signal, headers });
+    if (!response.ok) throw new Error(`The events were refused: ${await response.text()}`);
     const decoder = new TextDecoder();
     let rest = "";
-    for await (const bytes of reply.body ?? []) {
+    for await (const bytes of response.body ?? []) {
       const text = decoder.decode(bytes, { stream: true });
       this.text += text;
       const whole = (rest + text).split("\n\n");

@@ -1,10 +1,9 @@
-// Reads MessagePack (msgpack.org's specification), for tests of what is published in it. Integers are bigints where they take 8
-// bytes, as in readers that know unsigned ones of 64 bits.
+// Reads MessagePack (msgpack.org's specification), for tests of KV-cache events. Integers of 8 bytes become bigints.
 
 export function readMessagePack(bytes: Buffer): unknown {
   const reader = new Reader(bytes);
   const value = reader.value();
-  if (!reader.isAtEnd) throw new Error("There is something behind the value.");
+  if (!reader.isAtEnd) throw new Error("Data follows the value.");
   return value;
 }
 
@@ -45,7 +44,7 @@ class Reader {
       case 0xdd:
         return this.#array(this.#unsigned(4));
       default:
-        throw new Error(`0x${type.toString(16)} is not expected here.`);
+        throw new Error(`0x${type.toString(16)} is unexpected.`);
     }
   }
 

@@ -1,4 +1,4 @@
-// The app's control address over scripted models, and the server that it starts: for the tests of this package.
+// The app's control server over scripted models, and the server that it starts, for tests.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,17 +11,17 @@ export interface ScriptedControl extends AsyncDisposable {
   server: ControlledServer;
   keys: KeptKeys;
   settings: KeptSettings;
-  /** What the server has noted in its log. */
+  /** What the server reported to its log. */
   failures: unknown[];
   /** Where its two files are. */
   folder: string;
 }
 
-type Doings = Partial<Pick<ControlledServerOptions, "loadModels" | "listen">>;
+type Overrides = Partial<Pick<ControlledServerOptions, "loadModels" | "listen">>;
 
-/** A server that loads nothing and does not listen, unless `doings` say how. */
+/** A server that loads nothing and does not listen, unless `overrides` do. */
 export async function scriptedControl(
-  doings: Doings = {},
+  overrides: Overrides = {},
   change: ServerSettingsChange = {},
 ): Promise<ScriptedControl> {
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-control-"));
@@ -36,7 +36,7 @@ export async function scriptedControl(
     listen: async () => {
       throw new Error("Nothing listens in this test.");
     },
-    ...doings,
+    ...overrides,
     onFailure: (error) => failures.push(error),
   });
   const end = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// A library of models in which a pull takes as long as a test lets it, and what was asked of it.
+// A model library in which a pull takes as long as the test decides, and which records its calls.
 import { EngineError, type LibraryProgress, type NpmModel } from "@ingle/engine";
 import type { ModelLibrary } from "../models/library/model-library.ts";
 import { orAborted } from "../or-aborted.ts";
@@ -20,7 +20,7 @@ const starter: NpmModel = {
   },
 };
 
-/** What is pulled is added to `installed`, and what is removed leaves it. */
+/** A pulled model is added to `installed`; a removed one is taken out. */
 export function scriptedLibrary(installed: ScriptedKnown[] = []) {
   const asked: unknown[] = [];
   const finish = gate();
@@ -28,10 +28,10 @@ export function scriptedLibrary(installed: ScriptedKnown[] = []) {
   let report: (progress: LibraryProgress) => void = () => {};
   const known = (name: string): ScriptedKnown => {
     const found = installed.find(({ id, aliases = [] }) => id === name || aliases.includes(name));
-    if (found === undefined) throw new EngineError("model_not_found", "There is no such model here.");
+    if (found === undefined) throw new EngineError("model_not_found", "No such model.");
     return found;
   };
-  /** Puts a model with other names in the place of this one. */
+  /** Replaces the model by one with other names. */
   const rename = ({ id, aliases = [] }: ScriptedKnown, change: (names: readonly string[]) => string[]) => {
     const named = scriptedKnown(id, { aliases: change(aliases) });
     installed.splice(
@@ -51,7 +51,7 @@ export function scriptedLibrary(installed: ScriptedKnown[] = []) {
       installed.push(scriptedKnown(model));
       return model;
     },
-    // scripted-work.ts has those that take their time.
+    // scripted-work.ts has versions that take time.
     importPath: async (path) => [path],
     quantize: async (model, { to }) => `${model}-${to}`,
     search: async (words, { limit }) => {

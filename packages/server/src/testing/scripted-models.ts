@@ -1,4 +1,4 @@
-// Models for the registry that say what a script tells them, load when a test lets them, and count how often.
+// Models for the registry that follow a script, load when the test allows it, and count their loads.
 import type { LoadedModel, MemoryBytes, MemoryForecast } from "@ingle/engine";
 import { scriptedModel, type Script } from "@ingle/engine/testing";
 import type { KnownModel } from "../models/catalog/known-model.ts";
@@ -6,26 +6,26 @@ import type { LoadSettings } from "../models/slot/load-settings.ts";
 
 export interface ScriptedKnown extends KnownModel {
   forecast?: NonNullable<KnownModel["forecast"]>;
-  /** What has happened to it so far. */
+  /** Counts of calls. */
   readonly log: { prepared: number; loads: number; frees: number };
-  /** What an order had said of each load. */
+  /** The settings of each request to load it. */
   readonly asked: (LoadSettings | undefined)[];
-  /** Waited for by every load; a rejection is what the load fails with. */
+  /** Every load waits for it, and fails if it rejects. */
   gate: Promise<unknown>;
   /** Thrown by prepare(). */
   refusal: Error | undefined;
-  /** Called with each report of progress that a load makes. */
+  /** Reports progress of the current load. */
   report: (fraction: number) => void;
 }
 
-/** A model of so many bytes. Loads at once, with the context that an order says, unless its gate is closed. */
+/** A model of so many bytes. Loads at once, with the requested context, unless its gate is closed. */
 export function scriptedKnown(
   id: string,
   options: {
     hostBytes?: number;
     script?: Script;
     aliases?: readonly string[];
-    /** What it would take beside its bytes; absent: nobody can tell. */
+    /** Its memory forecast; absent: it has none. */
     forecast?: Partial<MemoryForecast>;
   } = {},
 ): ScriptedKnown {
@@ -42,18 +42,18 @@ export function scriptedKnown(
     gate: Promise.resolve(),
     refusal: undefined,
     report: () => {},
-    prepare: async (order) => {
+    prepare: async (request) => {
       log.prepared += 1;
-      asked.push(order.settings);
+      asked.push(request.settings);
       if (known.refusal !== undefined) throw known.refusal;
-      return { byMemory, load: (onProgress) => load(onProgress, order.settings?.contextLength) };
+      return { byMemory, load: (onProgress) => load(onProgress, request.settings?.contextLength) };
     },
   };
   const { forecast } = options;
   if (forecast !== undefined) {
-    known.forecast = async (order) => {
-      asked.push(order.settings);
-      const contextLength = order.settings?.contextLength ?? 2048;
+    known.forecast = async (request) => {
+      asked.push(request.settings);
+      const contextLength = request.settings?.contextLength ?? 2048;
       return { ...forecastOf(hostBytes, contextLength), ...forecast };
     };
   }
@@ -85,7 +85,7 @@ function forecastOf(hostBytes: number, contextLength: number): MemoryForecast {
   return { ...context, footprint, isReduced: false, refusal: undefined };
 }
 
-/** A promise whose end is outside. */
+/** A promise that is resolved from outside. */
 export function gate(): { closed: Promise<void>; open: () => void } {
   let open: () => void = () => {};
   const closed = new Promise<void>((resolve) => (open = resolve));

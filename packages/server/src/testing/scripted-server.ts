@@ -1,4 +1,4 @@
-// A server on a scripted model, with and without a socket: for the tests of this package.
+// A server on a scripted model, with and without a socket, for tests.
 import type { Model } from "@ingle/engine";
 import { scriptedModel, type Script, type ScriptLog } from "@ingle/engine/testing";
 import type { FastifyInstance } from "fastify";
@@ -25,14 +25,14 @@ export function testConfig(flags: ServerFlags = {}): ServerConfig {
   return resolveConfig({ flags: { port: 0, insecureShortKey: true, ...flags }, env: {} });
 }
 
-/** A registry that holds a scripted model. */
+/** A registry with a scripted model. */
 export async function scriptedRegistry(
   script: Script = {},
   config: ServerConfig = testConfig(),
 ): Promise<{ registry: ModelRegistry; log: ScriptLog; model: Model }> {
   const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
   const { model, log } = await scriptedModel(script);
-  // One that was freed is loaded again as another model, of which nobody keeps a log.
+  // After an unload, another model is loaded, without a log.
   const load = async () => (model.disposed ? (await scriptedModel(script)).model : model);
   await registry.load(scriptedId, async () => {
     const loaded = await load();

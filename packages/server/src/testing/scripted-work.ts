@@ -1,10 +1,10 @@
-// A library whose long work goes on as a test says, each piece of it by its name: a model, a path, or `model to level`.
+// A model library whose jobs advance as the test decides. A job's name is a model, a path, or `model to level`.
 import type { ModelLibrary } from "../models/library/model-library.ts";
 import { orAborted } from "../or-aborted.ts";
 import { scriptedLibrary } from "./scripted-library.ts";
 
 export interface ScriptedTask {
-  /** Tells how far it is. */
+  /** Reports progress. */
   report(phase: "waiting" | "verify" | "download" | "convert", bytes: number, totalBytes: number): void;
   finish(): void;
   fail(error: Error): void;
@@ -13,9 +13,9 @@ export interface ScriptedTask {
 
 export interface ScriptedWork {
   library: ModelLibrary;
-  /** Everything that was begun, in order; twice where it was begun again. */
+  /** Names of all jobs in the order of their starts; a restarted one is there twice. */
   readonly begun: string[];
-  /** The last one of this name. */
+  /** The latest job of this name. */
   task(name: string): ScriptedTask;
 }
 
@@ -49,7 +49,7 @@ export function scriptedWork(): ScriptedWork {
   };
   const task = (name: string): ScriptedTask => {
     const found = tasks.get(name);
-    if (found === undefined) throw new Error(`Nothing has begun that is called ${name}.`);
+    if (found === undefined) throw new Error(`No job is called ${name}.`);
     return found;
   };
   return { library, begun, task };

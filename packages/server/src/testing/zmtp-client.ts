@@ -1,14 +1,14 @@
-// A client of ZeroMQ's protocol for tests, written from its specification (rfc.zeromq.org/spec/23 and /37) and apart from
+// A client of ZeroMQ's protocol for tests, written from its specification (rfc.zeromq.org/spec/23 and /37) and independent of
 // kv-events/zmtp.ts: SUB with subscriptions as messages (3.0) or commands (3.1), and DEALER.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** No wait in a test is longer. */
+/** Longest wait in a test. */
 const waitMaxMs = 20_000;
 
 export interface ZmtpClientOptions {
   type: "SUB" | "DEALER" | "REQ" | "PUSH";
-  /** What it says that it speaks. Default 3.1. */
+  /** Minor version that it announces. Default: 1, for 3.1. */
   minor?: 0 | 1;
   mechanism?: string;
 }
@@ -16,7 +16,7 @@ export interface ZmtpClientOptions {
 export class ZmtpClient implements Disposable {
   readonly socket: Socket;
   readonly #minor: number;
-  /** Messages and commands that have come and nobody has taken. */
+  /** Received messages and commands that were not read yet. */
   readonly #messages: Buffer[][] = [];
   readonly #commands: { name: string; data: Buffer }[] = [];
   #bytes = Buffer.alloc(0);
@@ -36,7 +36,7 @@ export class ZmtpClient implements Disposable {
     socket.on("error", () => {});
   }
 
-  /** Shakes hands. Rejects where the other side hangs up. */
+  /** Connects and shakes hands. Rejects if the other side disconnects. */
   static async connect(
     port: number,
     { type, minor = 1, mechanism = "NULL" }: ZmtpClientOptions,
@@ -47,7 +47,7 @@ export class ZmtpClient implements Disposable {
     const greeting = Buffer.alloc(64);
     greeting.set([0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, minor]);
     greeting.write(mechanism, 12, "latin1");
-    // In two parts, as the reference implementation sends it.
+    // In two parts, like the reference implementation.
     socket.write(greeting.subarray(0, 11));
     socket.write(greeting.subarray(11));
     const value = Buffer.from(type);
@@ -85,12 +85,12 @@ export class ZmtpClient implements Disposable {
     this.socket.write(Buffer.concat([Buffer.from([4, body.length]), body]));
   }
 
-  /** The next message's frames. Rejects where none comes in time, or the connection ends. */
+  /** The next message's frames. Rejects if none arrives in time, or the connection ends. */
   async message(withinMs = waitMaxMs): Promise<Buffer[]> {
     return await this.#next(this.#messages, withinMs);
   }
 
-  /** Those that have come and were not taken yet. */
+  /** Received messages that were not read yet. */
   taken(): Buffer[][] {
     return this.#messages.splice(0);
   }
@@ -111,7 +111,7 @@ export class ZmtpClient implements Disposable {
       if (this.socket.destroyed) throw new Error("The connection was closed.");
       await new Promise<void>((resolve, reject) => {
         this.#wake = resolve;
-        deadline.addEventListener("abort", () => reject(new Error("Nothing has come.")), { once: true });
+        deadline.addEventListener("abort", () => reject(new Error("Nothing was received.")), { once: true });
       });
     }
   }
@@ -120,7 +120,7 @@ export class ZmtpClient implements Disposable {
     if (!this.#isGreeted) {
       if (this.#bytes.length < 64) return false;
       if (this.#bytes[0] !== 0xff || this.#bytes[9] !== 0x7f || this.#bytes[10] !== 3)
-        throw new Error("This is no greeting of ZMTP 3.");
+        throw new Error("Not a greeting of ZMTP 3.");
       this.#bytes = this.#bytes.subarray(64);
       this.#isGreeted = true;
     }

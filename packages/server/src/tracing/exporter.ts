@@ -1,16 +1,16 @@
-// Posts spans to a collector in batches, in the background. A collector that is slow or gone costs a bounded piece of
-// memory and nothing else: what does not fit is dropped. Used by plugins/tracing.ts.
+// Sends spans to a collector in batches, in the background. A slow or unreachable collector costs only a bounded queue: spans that do
+// not fit are dropped.
 import { toExport, type Span } from "./spans.ts";
 import type { TracingSettings } from "./settings.ts";
 
-/** Spans that may wait; OpenTelemetry's own default. */
+/** Most queued spans; OpenTelemetry's own default. */
 const queueMax = 2_048;
 const batchMax = 512;
-/** Longest time until a span is sent. */
+/** Longest delay until a span is sent. */
 const delayMs = 5_000;
 
 export interface ExporterDependencies {
-  /** Told once a failure begins, not with every batch of it. */
+  /** Called for the first failed batch of a row, not for each. */
   onFailure: (error: unknown) => void;
   fetch?: typeof fetch;
 }
@@ -35,7 +35,7 @@ export class SpanExporter implements AsyncDisposable {
     if (this.#queue.length >= batchMax) void this.flush();
   }
 
-  /** Sends what waits. Never rejects: a failure is told to `onFailure`. */
+  /** Sends the queue. Never rejects: failures go to `onFailure`. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -43,7 +43,7 @@ export class SpanExporter implements AsyncDisposable {
     await this.#sending;
   }
 
-  /** Sends what is left, within one time limit of the collector. */
+  /** Sends the rest, within the collector's time limit. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.flush();
   }
@@ -53,7 +53,7 @@ export class SpanExporter implements AsyncDisposable {
       while (this.#queue.length > 0) await this.#send(this.#queue.splice(0, batchMax));
       this.#isFailing = false;
     } catch (error) {
-      this.#queue = []; // they would only be sent to the same collector again
+      this.#queue = []; // drop them: the same collector would fail again
       if (!this.#isFailing) this.#dependencies.onFailure(error);
       this.#isFailing = true;
     } finally {
@@ -70,6 +70,6 @@ export class SpanExporter implements AsyncDisposable {
       signal: AbortSignal.timeout(timeoutMs),
     });
     await response.body?.cancel();
-    if (!response.ok) throw new Error(`The collector at ${url} answered ${response.status}.`);
+    if (!response.ok) throw new Error(`The collector at ${url} returned status ${response.status}.`);
   }
 }

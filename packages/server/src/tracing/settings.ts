@@ -1,8 +1,7 @@
-// Whether and where traces go, from the variables that every OpenTelemetry program reads. Nothing else of this folder
-// is loaded when they name no place. Used by config.ts.
+// Whether and where traces go, from OpenTelemetry's standard variables. The rest of this folder is only loaded with an endpoint.
 import { z } from "zod";
 
-/** What a collector is given to answer; it is on another machine at most. */
+/** How long a collector may take to respond; OpenTelemetry's own default. */
 const timeoutMsDefault = 10_000;
 const exportPath = "v1/traces";
 
@@ -11,34 +10,34 @@ export const TracingSettings = z.object({
   url: z.url({ protocol: /^https?$/, error: "must be an http or https address" }),
   headers: z.record(z.string(), z.string()),
   timeoutMs: z.int("must be a whole number of milliseconds").min(1, "must be at least 1"),
-  /** `service.name` and what else names this process. */
+  /** `service.name` and other attributes of this process. */
   resource: z.record(z.string(), z.string()),
-  /** Share of the traces that begin here which are kept. */
+  /** Fraction of the traces that start here that is kept. */
   ratio: z.number("must be a number").min(0, "must be at least 0").max(1, "must be at most 1"),
-  /** Whether the caller's own decision, when it has made one, goes before the ratio. */
+  /** Whether the caller's sampling decision, if there is one, overrides the ratio. */
   followsParent: z.boolean(),
 });
 export type TracingSettings = z.infer<typeof TracingSettings>;
 
-/** Takes an environment variable that cannot be used: its name and why. */
+/** Throws for an environment variable that cannot be used: its name and why. */
 export type Refuse = (variable: string, why: string) => never;
 
-/** Absent when no endpoint is configured, or tracing is switched off in words. */
+/** Undefined if no endpoint is configured, or tracing is disabled. */
 export function tracingSettings(env: NodeJS.ProcessEnv, refuse: Refuse): TracingSettings | undefined {
-  const said = (...names: string[]): { name: string; value: string } | undefined => {
+  const first = (...names: string[]): { name: string; value: string } | undefined => {
     const name = names.find((candidate) => (env[candidate] ?? "") !== "");
     return name === undefined ? undefined : { name, value: env[name] ?? "" };
   };
-  const ofTraces = (name: string) => said(`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`);
+  const ofTraces = (name: string) => first(`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`);
 
   const endpoint = ofTraces("ENDPOINT");
-  if (endpoint === undefined || said("OTEL_SDK_DISABLED")?.value.toLowerCase() === "true") return undefined;
-  const exporter = said("OTEL_TRACES_EXPORTER");
+  if (endpoint === undefined || first("OTEL_SDK_DISABLED")?.value.toLowerCase() === "true") return undefined;
+  const exporter = first("OTEL_TRACES_EXPORTER");
   if (exporter?.value === "none") return undefined;
   if (exporter !== undefined && exporter.value !== "otlp") refuse(exporter.name, 'must be "otlp" or "none"');
   const protocol = ofTraces("PROTOCOL");
   if (protocol !== undefined && protocol.value !== "http/json")
-    refuse(protocol.name, 'must be "http/json", which collectors take at the address of "http/protobuf"');
+    refuse(protocol.name, 'must be "http/json", which collectors accept at the address of "http/protobuf"');
 
   const timeout = ofTraces("TIMEOUT");
   const result = TracingSettings.safeParse({
@@ -47,9 +46,9 @@ export function tracingSettings(env: NodeJS.ProcessEnv, refuse: Refuse): Tracing
     timeoutMs: timeout === undefined ? timeoutMsDefault : Number(timeout.value),
     resource: {
       ...pairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
-      "service.name": said("OTEL_SERVICE_NAME")?.value ?? serviceName(env),
+      "service.name": first("OTEL_SERVICE_NAME")?.value ?? serviceName(env),
     },
-    ...sampler(said("OTEL_TRACES_SAMPLER"), said("OTEL_TRACES_SAMPLER_ARG"), refuse),
+    ...sampler(first("OTEL_TRACES_SAMPLER"), first("OTEL_TRACES_SAMPLER_ARG"), refuse),
   });
   if (result.success) return result.data;
   const issue = result.error.issues[0];
@@ -61,7 +60,7 @@ export function tracingSettings(env: NodeJS.ProcessEnv, refuse: Refuse): Tracing
   return refuse(variables[String(issue?.path[0])] ?? endpoint.name, issue?.message ?? "cannot be used");
 }
 
-/** The endpoint of all signals is a base; the one of traces is used as it is. */
+/** The general endpoint is a base URL; the one for traces is used as it is. */
 function tracesUrl({ name, value }: { name: string; value: string }): string {
   if (name === "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") return value;
   return `${value.replace(/\/+$/, "")}/${exportPath}`;
@@ -71,7 +70,7 @@ function serviceName(env: NodeJS.ProcessEnv): string {
   return pairs(env["OTEL_RESOURCE_ATTRIBUTES"])["service.name"] ?? "ingle";
 }
 
-/** `a=1,b=2`, with percent signs decoded; what is no pair is left out, as the convention has it. */
+/** `a=1,b=2`, percent-decoded. Like other OpenTelemetry programs, it ignores entries that are not pairs. */
 function pairs(text: string | undefined): Record<string, string> {
   const entries = (text ?? "").split(",").flatMap((pair) => {
     const at = pair.indexOf("=");
@@ -84,7 +83,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a lone percent sign stands for itself
+    return text; // a single percent sign
   }
 }
 

@@ -1,5 +1,4 @@
-// Spans as OTLP's JSON has them, and the W3C header that ties them to the caller's. Used by plugins/tracing.ts and
-// exporter.ts.
+// Spans in OTLP's JSON format, and the W3C header that links them to the caller's.
 import { randomBytes } from "node:crypto";
 
 export type AttributeValue = string | number | boolean | readonly string[];
@@ -10,7 +9,7 @@ export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string;
-  /** Of the caller's span; absent where the trace begins here. */
+  /** Of the caller's span; absent if the trace starts here. */
   parentId?: string;
   isSampled: boolean;
 }
@@ -20,13 +19,13 @@ export interface Span {
   spanId: string;
   parentId?: string | undefined;
   name: string;
-  /** `server` answers a request; `internal` is work within it. */
+  /** `server` is a request; `internal` is work within it. */
   kind: "server" | "internal";
   /** Milliseconds since 1970. */
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** Why the work failed; absent where it did not. */
+  /** Why the work failed; absent if it succeeded. */
   failure?: string | undefined;
 }
 
@@ -37,7 +36,7 @@ export function newSpanId(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** The caller's trace, or a new one of which `ratio` are kept. */
+/** The caller's trace, or a new one that is kept with probability `ratio`. */
 export function traceContext(
   traceparent: unknown,
   { ratio, followsParent }: { ratio: number; followsParent: boolean },
@@ -54,12 +53,12 @@ export function traceContext(
   return { traceId, parentId, isSampled };
 }
 
-/** Every service that sees this trace decides alike: the id's second half is the dice. */
+/** The second half of the id decides, so that every service of a trace decides alike. */
 function isKept(traceId: string, ratio: number): boolean {
   return Number(`0x${traceId.slice(16)}`) / 2 ** 64 < ratio;
 }
 
-/** The body of one export. */
+/** The body of one export request. */
 export function toExport(resource: Attributes, spans: readonly Span[]): object {
   return {
     resourceSpans: [
@@ -85,7 +84,7 @@ function toOtlp(span: Span): object {
   };
 }
 
-/** 64-bit numbers are texts in OTLP's JSON. */
+/** 64-bit numbers are strings in OTLP's JSON. */
 function toNanoseconds(ms: number): string {
   return (BigInt(Math.round(ms * 1000)) * 1000n).toString();
 }
