@@ -1,5 +1,5 @@
-// The floors of packages/engine-native/src: which folder may include which, who may see a third party's
-// headers, and that no include runs in a circle. Used by layers.ts.
+// The layers of packages/engine-native/src: which folder may include which, who may see a third party's
+// headers, and that no include runs in a circle.
 import path from "node:path";
 
 import { isTest, lineAt, type TextFile } from "./files.ts";
@@ -7,7 +7,7 @@ import { isTest, lineAt, type TextFile } from "./files.ts";
 const source = "packages/engine-native/src/";
 
 /** One folder of C++ and what its files may include beside the standard library. */
-interface Floor {
+interface Layer {
   /** Our folders below this one. */
   readonly below: readonly string[];
   /** Headers of others. */
@@ -15,7 +15,7 @@ interface Floor {
 }
 
 const none = /^$/;
-const floors: Readonly<Record<string, Floor>> = {
+const layers: Readonly<Record<string, Layer>> = {
   base: { below: [], others: none },
   sched: { below: ["base"], others: none },
   llama: { below: ["base"], others: /^(?!napi|node_api|js_native_api|uv)/ },
@@ -39,13 +39,13 @@ interface Include {
   readonly target: string | undefined;
 }
 
-/** Every broken floor and every circle, as `path:line: sentence`. */
+/** Every forbidden include and every circle, as `path:line: sentence`. */
 export function includeProblems(files: readonly TextFile[]): string[] {
   const ours = files.filter((file) => file.path.startsWith(source) && /\.(cpp|h)$/.test(file.path));
   const names = new Set(ours.map((file) => file.path));
   const includes = ours.flatMap((file) => includesOf(file, names));
   const problems = includes.flatMap((include) => {
-    const problem = floorProblem(include);
+    const problem = layerProblem(include);
     return problem === undefined ? [] : [`${include.from}:${include.line}: ${problem}`];
   });
   return [...problems, ...circles(includes)];
@@ -60,13 +60,13 @@ function includesOf(file: TextFile, names: ReadonlySet<string>): Include[] {
   });
 }
 
-function floorProblem({ from, header, target }: Include): string | undefined {
+function layerProblem({ from, header, target }: Include): string | undefined {
   const folder = folderOf(from);
-  const floor = floors[folder];
-  if (floor === undefined) return `${folder}/ has no floor; add it to scripts/layers-cpp.ts`;
+  const layer = layers[folder];
+  if (layer === undefined) return `${folder}/ has no layer; add it to scripts/layers-cpp.ts`;
   if (target !== undefined) {
     const below = folderOf(target);
-    return below === folder || floor.below.includes(below)
+    return below === folder || layer.below.includes(below)
       ? undefined
       : `${folder}/ may not include ${below}/`;
   }
@@ -74,7 +74,7 @@ function floorProblem({ from, header, target }: Include): string | undefined {
     const isImpure = folder === "sched" && !isTest(from) && impure.test(header);
     return isImpure ? `sched/ is pure and may not include <${header}>` : undefined;
   }
-  return floor.others.test(header) ? undefined : `${folder}/ may not include ${header}`;
+  return layer.others.test(header) ? undefined : `${folder}/ may not include ${header}`;
 }
 
 function folderOf(file: string): string {

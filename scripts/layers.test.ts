@@ -123,7 +123,7 @@ describe("includes", () => {
     ["engine/a.h", "engine/b.h", "#include <node_api.h>", "engine/ may not include node_api.h"],
     ["sched/a.h", "sched/b.h", "#include <chrono>", "sched/ is pure and may not include <chrono>"],
     ["base/a.h", "base/b.h", "#include <zlib.h>", "base/ may not include zlib.h"],
-    ["other/a.h", "base/b.h", "#include <vector>", "other/ has no floor"],
+    ["other/a.h", "base/b.h", "#include <vector>", "other/ has no layer"],
   ])("finds %s with %s: %s", (from, beside, line, problem) => {
     const files = tree({ [cpp + from]: `#pragma once\n${line}\n`, [cpp + beside]: "" });
     expect(layerProblems(files)).toEqual([expect.stringContaining(`${cpp}${from}:2: ${problem}`)]);

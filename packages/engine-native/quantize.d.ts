@@ -23,7 +23,7 @@ export function quantizeModel(
   onTensor: (name: string) => void,
 ): Promise<void>;
 
-/** Like the above, for the importance matrix of a model: see src/llama/imatrix.h. */
+/** Like the above, for the importance matrix of a model: see src/llama/quantize/imatrix.h. */
 export interface NativeImatrixOptions {
   model: NativeLoadOptions;
   /** Overwritten. */

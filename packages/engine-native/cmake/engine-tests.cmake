@@ -16,9 +16,9 @@ add_executable(
     test/engine_memory_test.cpp
     test/engine_speculation_test.cpp
     test/engine_state_test.cpp
-    test/faulty_available_memory.cpp # in place of src/llama/available_memory.cpp
-    test/faulty_context.cpp # in place of src/llama/context.cpp
-    test/faulty_embedder.cpp # in place of src/llama/embedder.cpp
+    test/faulty_available_memory.cpp # in place of src/llama/backend/available_memory.cpp
+    test/faulty_context.cpp # in place of src/llama/context/context.cpp
+    test/faulty_embedder.cpp # in place of src/llama/embedding/embedder.cpp
     test/main.cpp
     test/kv_types_test.cpp
     test/short_memory.cpp # its operator new in place of the library's

@@ -53,7 +53,7 @@ if(GGML_NATIVE AND NOT MSVC AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(INGLE_CPU_OPTIONS -march=native) # as ggml's own
 endif()
 
-# A failed assertion about a damaged file is thrown through ggml's C functions (src/llama/assertions.h).
+# A failed assertion about a damaged file is thrown through ggml's C functions (src/llama/backend/assertions.h).
 if(NOT MSVC)
     target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
 endif()

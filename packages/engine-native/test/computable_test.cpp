@@ -1,5 +1,5 @@
 // llama/computable: operations that the processor can compute are let through, and those over which it would end the process are not.
-#include "llama/computable.h"
+#include "llama/backend/computable.h"
 
 #include "check.h"
 

@@ -1,10 +1,10 @@
 // Sampling under a grammar: the distribution is the one without it, restricted to what is allowed; where nothing is
 // allowed the sampler says so; and grammars that begin later leave the text before alone.
-#include "llama/constraint.h"
+#include "llama/grammar/constraint.h"
 
 #include "check.h"
 #include "grammars_under_test.h"
-#include "llama/sampler.h"
+#include "llama/sampling/sampler.h"
 #include "sampler_chain.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Vectors of texts against llama.cpp's own pooling: whole texts, several in a batch, and texts in parts.
-#include "llama/embedder.h"
+#include "llama/embedding/embedder.h"
 
 #include "check.h"
 #include "engine_house.h"

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "engine_house.h"
 #include "engine_questions.h"
-#include "llama/grammars.h"
+#include "llama/grammar/grammars.h"
 #include "llama_faults.h"
 
 #include <memory>

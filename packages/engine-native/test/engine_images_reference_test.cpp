@@ -2,7 +2,7 @@
 // taken, as its program llama-mtmd-cli does.
 #include "check.h"
 #include "engine_house.h"
-#include "llama/handles.h"
+#include "llama/backend/handles.h"
 
 #include <algorithm>
 #include <memory>

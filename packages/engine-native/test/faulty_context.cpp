@@ -1,4 +1,4 @@
-// src/llama/context.cpp with the calls of llama_faults.h put between it and llama.cpp. Linked instead of it.
+// src/llama/context/context.cpp with the calls of llama_faults.h put between it and llama.cpp. Linked instead of it.
 #include "llama_faults.h"
 
 #include <algorithm>
@@ -147,4 +147,4 @@ size_t restore(llama_context* context, const uint8_t* data, size_t size, llama_s
 #define llama_state_seq_set_data_ext test::restore
 #define llama_set_abort_callback test::set_abort_callback
 
-#include "llama/context.cpp" // NOLINT: the point of this file
+#include "llama/context/context.cpp" // NOLINT: the point of this file

@@ -1,9 +1,9 @@
 // A form beside tools, in the syntax of every chat template that comes with llama.cpp: random texts that its grammar has are a
 // call of a tool or content of the form, for the parser too, and beginnings of them become nothing else.
 #include "check.h"
-#include "llama/reply_grammar.h"
-#include "llama/reply_parser.h"
-#include "llama/template_skills.h"
+#include "llama/chat/reply_grammar.h"
+#include "llama/chat/reply_parser.h"
+#include "llama/chat/template_skills.h"
 #include "log.h"
 #include "random.h"
 

@@ -1,6 +1,6 @@
 // Grammars: what they let through, what is refused before anything is matched, and that neither takes long, whoever
 // wrote them.
-#include "llama/grammar.h"
+#include "llama/grammar/grammar.h"
 
 #include "check.h"
 #include "grammars_under_test.h"

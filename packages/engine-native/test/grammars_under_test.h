@@ -1,10 +1,10 @@
 // Grammars and vocabularies for the tests of constrained sampling.
 #pragma once
 
-#include "llama/constraint.h"
-#include "llama/gbnf.h"
-#include "llama/grammar.h"
-#include "llama/pieces.h"
+#include "llama/grammar/constraint.h"
+#include "llama/grammar/gbnf.h"
+#include "llama/grammar/grammar.h"
+#include "llama/grammar/pieces.h"
 
 #include <memory>
 #include <string>

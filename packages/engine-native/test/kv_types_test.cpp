@@ -1,9 +1,9 @@
 // llama/kv_types and contexts with a cache of 3 bits: what is refused, and that a copied state goes on as the original.
-#include "llama/kv_types.h"
+#include "llama/context/kv_types.h"
 
 #include "check.h"
 #include "engine_house.h"
-#include "llama/context.h"
+#include "llama/context/context.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // How long a token takes to choose, beside llama.cpp's own chain. Runs with INGLE_BENCH=1, for people.
 #include "check.h"
-#include "llama/sampler.h"
+#include "llama/sampling/sampler.h"
 #include "random.h"
 #include "sampler_chain.h"
 

@@ -1,6 +1,6 @@
 // llama_rt's softmax over a whole vocabulary: how exact its sums are, and the ends of its draws.
 #include "check.h"
-#include "llama/softmax.h"
+#include "llama/sampling/softmax.h"
 #include "random.h"
 #include "sampler_chain.h"
 

@@ -1,6 +1,6 @@
 // llama_rt::Sampler against llama.cpp's own chain, with logits, options and penalties at random: the same token at the
 // same seed where the order of the arithmetic is the same, and the same probabilities where it is not.
-#include "llama/sampler.h"
+#include "llama/sampling/sampler.h"
 
 #include "check.h"
 #include "random.h"

@@ -1,8 +1,8 @@
 // Chat templates that were made to take all time, all memory or the process: each is an error, soon. Templates that are
 // known take far less than they may, and write what they wrote without bounds.
 #include "check.h"
-#include "llama/assertions.h"
-#include "llama/template_allowance.h"
+#include "llama/backend/assertions.h"
+#include "llama/chat/template_allowance.h"
 #include "log.h"
 
 #include <atomic>

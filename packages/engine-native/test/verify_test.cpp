@@ -2,7 +2,7 @@
 #include "engine/verify.h"
 
 #include "check.h"
-#include "llama/sampler.h"
+#include "llama/sampling/sampler.h"
 #include "random.h"
 #include "sampler_chain.h"
 

@@ -6,7 +6,7 @@ import path from "node:path";
 import { EngineError } from "./errors.ts";
 import { buildInfo, type BuildInfo, type NativeEngineOptions } from "./native.ts";
 
-/** Counts up when the native engine writes a state in another way (engine-native's src/llama/context.cpp, host_memory.h). */
+/** Counts up when the native engine writes a state in another way (engine-native's src/llama/context/context.cpp, host_memory.h). */
 const stateFormat = 2;
 
 /** A GGUF file begins with its metadata and the list of its tensors. */

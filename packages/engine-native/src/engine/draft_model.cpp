@@ -1,9 +1,9 @@
 #include "engine/draft_model.h"
 
 #include "base/image_tokens.h"
-#include "llama/candidates.h"
-#include "llama/softmax.h"
-#include "llama/vocabulary.h"
+#include "llama/model/vocabulary.h"
+#include "llama/sampling/candidates.h"
+#include "llama/sampling/softmax.h"
 
 #include <algorithm>
 #include <cmath>

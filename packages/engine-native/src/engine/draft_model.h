@@ -6,8 +6,8 @@
 #include "base/result.h"
 #include "engine/guesser.h"
 #include "engine/hit_rate.h"
-#include "llama/context.h"
-#include "llama/model.h"
+#include "llama/context/context.h"
+#include "llama/model/model.h"
 
 #include <array>
 #include <chrono>

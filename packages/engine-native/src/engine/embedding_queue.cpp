@@ -1,7 +1,7 @@
 #include "engine/embedding_queue.h"
 
-#include "llama/available_memory.h"
-#include "llama/embedder_memory.h"
+#include "llama/backend/available_memory.h"
+#include "llama/embedding/embedder_memory.h"
 
 #include <algorithm>
 #include <bit>

@@ -8,9 +8,9 @@
 #include "base/types.h"
 #include "engine/events.h"
 #include "engine/generation.h"
-#include "llama/context.h"
-#include "llama/embedder.h"
-#include "llama/model.h"
+#include "llama/context/context.h"
+#include "llama/embedding/embedder.h"
+#include "llama/model/model.h"
 
 #include <atomic>
 #include <cstddef>

@@ -3,8 +3,8 @@
 #include "engine/fit_context.h"
 #include "engine/limits.h"
 #include "engine/prompt_check.h"
-#include "llama/backend.h"
-#include "llama/workers.h"
+#include "llama/backend/backend.h"
+#include "llama/backend/workers.h"
 
 #include <algorithm>
 #include <exception>

@@ -18,8 +18,8 @@
 #include "engine/pace.h"
 #include "engine/speculation.h"
 #include "engine/state_file.h"
-#include "llama/context.h"
-#include "llama/model.h"
+#include "llama/context/context.h"
+#include "llama/model/model.h"
 #include "sched/scheduler.h"
 
 #include <atomic>

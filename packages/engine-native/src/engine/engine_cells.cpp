@@ -1,6 +1,6 @@
 // The part of the engine that does to the context's cells what the scheduler has planned, before a turn is computed.
 #include "engine/engine.h"
-#include "llama/backend.h"
+#include "llama/backend/backend.h"
 
 #include <algorithm>
 #include <optional>

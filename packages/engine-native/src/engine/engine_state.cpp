@@ -1,7 +1,7 @@
 // The part of the engine that keeps what is computed for the next process, read when it starts and written when it stops, and that
 // tells which of it can be reused.
 #include "engine/engine.h"
-#include "llama/backend.h"
+#include "llama/backend/backend.h"
 
 #include <algorithm>
 #include <utility>

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "engine/generation.h"
-#include "llama/model.h"
+#include "llama/model/model.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include "engine/generation.h"
 
-#include "llama/logprobs.h"
+#include "llama/sampling/logprobs.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,10 +6,10 @@
 #include "engine/events.h"
 #include "engine/slow_sampling.h"
 #include "engine/text_stream.h"
-#include "llama/constraint.h"
-#include "llama/model.h"
-#include "llama/sampler.h"
-#include "llama/vision.h"
+#include "llama/grammar/constraint.h"
+#include "llama/model/model.h"
+#include "llama/sampling/sampler.h"
+#include "llama/vision/vision.h"
 #include "sched/turns.h"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/context.h"
+#include "llama/context/context.h"
 #include "sched/request.h"
 
 #include <cstddef>

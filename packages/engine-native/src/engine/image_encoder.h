@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "engine/taking_turns.h"
-#include "llama/vision.h"
+#include "llama/vision/vision.h"
 
 #include <atomic>
 #include <chrono>

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "engine/image_encoder.h"
-#include "llama/vision.h"
+#include "llama/vision/vision.h"
 #include "sched/image_source.h"
 #include "sched/request.h"
 

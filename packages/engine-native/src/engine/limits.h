@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/context.h"
-#include "llama/model.h"
+#include "llama/context/context.h"
+#include "llama/model/model.h"
 #include "sched/request.h"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "llama/model.h"
-#include "llama/vision.h"
+#include "llama/model/model.h"
+#include "llama/vision/vision.h"
 
 #include <span>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/work_share.h"
+#include "llama/grammar/work_share.h"
 
 #include <condition_variable>
 #include <exception>

@@ -1,6 +1,6 @@
 #include "engine/state_file.h"
 
-#include "llama/private_file.h"
+#include "llama/backend/private_file.h"
 
 #include <cstdio>
 #include <cstring>

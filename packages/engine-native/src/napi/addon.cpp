@@ -1,5 +1,5 @@
 // The addon's entry: what `require` of the .node file gives. index.js is its only caller.
-#include "llama/backend.h"
+#include "llama/backend/backend.h"
 #include "napi/addon_data.h"
 #include "napi/convert.h"
 #include "napi/engine_object.h"

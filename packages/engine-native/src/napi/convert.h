@@ -4,14 +4,14 @@
 
 #include "base/result.h"
 #include "engine/engine.h"
-#include "llama/backend.h"
-#include "llama/constraint.h"
-#include "llama/conversation.h"
-#include "llama/imatrix.h"
-#include "llama/measure.h"
-#include "llama/model.h"
-#include "llama/quantize.h"
-#include "llama/workers.h"
+#include "llama/backend/backend.h"
+#include "llama/backend/workers.h"
+#include "llama/chat/conversation.h"
+#include "llama/context/measure.h"
+#include "llama/grammar/constraint.h"
+#include "llama/model/model.h"
+#include "llama/quantize/imatrix.h"
+#include "llama/quantize/quantize.h"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #include "napi/load.h"
 
-#include "llama/model.h"
+#include "llama/model/model.h"
 #include "napi/check.h"
 #include "napi/cleanup_hook.h"
 #include "napi/convert.h"

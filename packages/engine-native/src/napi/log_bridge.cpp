@@ -1,6 +1,6 @@
 #include "napi/log_bridge.h"
 
-#include "llama/backend.h"
+#include "llama/backend/backend.h"
 #include "napi/addon_data.h"
 #include "napi/check.h"
 

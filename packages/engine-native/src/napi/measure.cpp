@@ -2,8 +2,8 @@
 
 #include "engine/embedding_queue.h"
 #include "engine/limits.h"
-#include "llama/backend.h"
-#include "llama/measure.h"
+#include "llama/backend/backend.h"
+#include "llama/context/measure.h"
 #include "napi/check.h"
 #include "napi/convert.h"
 #include "napi/promise_worker.h"

@@ -1,7 +1,7 @@
 // NativeModel of index.d.ts: a loaded model's calls, each on a worker thread.
 #pragma once
 
-#include "llama/model.h"
+#include "llama/model/model.h"
 
 #include <memory>
 

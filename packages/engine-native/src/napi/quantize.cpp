@@ -1,7 +1,7 @@
 #include "napi/quantize.h"
 
-#include "llama/imatrix.h"
-#include "llama/quantize.h"
+#include "llama/quantize/imatrix.h"
+#include "llama/quantize/quantize.h"
 #include "napi/check.h"
 #include "napi/convert.h"
 #include "napi/promise_worker.h"

@@ -1,6 +1,6 @@
 #include "napi/workers.h"
 
-#include "llama/workers.h"
+#include "llama/backend/workers.h"
 #include "napi/check.h"
 #include "napi/convert.h"
 #include "napi/promise_worker.h"

@@ -1,0 +1,84 @@
+#include "llama/backend/available_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "ggml-backend.h"
+
+namespace llama_rt {
+
+namespace {
+
+constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+
+#ifdef __linux__
+/// A file with one number; nothing where there is none, or the word "max".
+std::optional<uint64_t> number_in(const std::string& path) {
+    std::ifstream file(path);
+    uint64_t number = 0;
+    if (!(file >> number)) return std::nullopt;
+    return number;
+}
+
+/// The number behind a name in a file of lines such as "MemAvailable:  123 kB".
+std::optional<uint64_t> number_of(const std::string& path, const std::string& name) {
+    std::ifstream file(path);
+    std::string word;
+    uint64_t number = 0;
+    while (file >> word) {
+        if (word == name && file >> number) return number;
+        file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    return std::nullopt;
+}
+
+/// What a container's limit leaves. Pages of files that were not used lately go when memory is wanted.
+uint64_t left_of(const std::string& limit_file, const std::string& usage_file, const std::string& stat_file,
+                 const std::string& inactive) {
+    const std::optional<uint64_t> limit = number_in(limit_file);
+    const std::optional<uint64_t> usage = number_in(usage_file);
+    if (!limit || !usage) return kUnknown;
+    const uint64_t used = *usage - std::min(*usage, number_of(stat_file, inactive).value_or(0));
+    return *limit - std::min(*limit, used);
+}
+
+uint64_t available_on_host() {
+    constexpr uint64_t kKiB = 1024;
+    const std::optional<uint64_t> machine = number_of("/proc/meminfo", "MemAvailable:");
+    const std::string two = "/sys/fs/cgroup/memory.";
+    const std::string one = "/sys/fs/cgroup/memory/memory.";
+    return std::min(
+        {machine ? *machine * kKiB : kUnknown,
+         left_of(two + "max", two + "current", two + "stat", "inactive_file"),
+         left_of(one + "limit_in_bytes", one + "usage_in_bytes", one + "stat", "total_inactive_file")});
+}
+#else
+uint64_t available_on_host() {
+    size_t free = 0;
+    size_t total = 0;
+    ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    if (cpu == nullptr) return kUnknown;
+    ggml_backend_dev_memory(cpu, &free, &total);
+    return free;
+}
+#endif
+
+} // namespace
+
+uint64_t available_memory() {
+    uint64_t bytes = available_on_host();
+    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+        ggml_backend_dev_t device = ggml_backend_dev_get(i);
+        if (ggml_backend_dev_type(device) != GGML_BACKEND_DEVICE_TYPE_GPU) continue;
+        size_t free = 0;
+        size_t total = 0;
+        ggml_backend_dev_memory(device, &free, &total);
+        bytes += std::min<uint64_t>(free, kUnknown - bytes);
+    }
+    return bytes;
+}
+
+} // namespace llama_rt

@@ -1,0 +1,135 @@
+#include "llama/backend/backend.h"
+
+#include "build-info.h"
+#include "llama/context/kv_types.h"
+#include "log.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "ggml-backend.h"
+#include "llama.h"
+#include "mtmd.h"
+#ifdef __GLIBC__ // defined by the headers above
+#include <malloc.h>
+#endif
+
+namespace llama_rt {
+
+namespace {
+
+thread_local ErrorLines* error_lines = nullptr;
+thread_local LogListener* log_listener = nullptr;
+
+std::mutex sink_mutex;
+std::shared_ptr<LogSink> sink_current; // guarded by sink_mutex
+
+void on_log(ggml_log_level level, const char* text, void*) {
+    if (level == GGML_LOG_LEVEL_ERROR && error_lines != nullptr) error_lines->append(text);
+    if (log_listener != nullptr) log_listener->hear(text);
+    std::shared_ptr<LogSink> sink;
+    {
+        std::lock_guard lock(sink_mutex);
+        sink = sink_current;
+    }
+    if (sink != nullptr) (*sink)(level, text);
+}
+
+std::string type_name(enum ggml_backend_dev_type type) {
+    switch (type) {
+        case GGML_BACKEND_DEVICE_TYPE_CPU: return "cpu";
+        case GGML_BACKEND_DEVICE_TYPE_GPU: return "gpu";
+        case GGML_BACKEND_DEVICE_TYPE_IGPU: return "igpu";
+        default: return "accel";
+    }
+}
+
+std::vector<std::string> cpu_features() {
+    std::vector<std::string> names;
+    ggml_backend_reg_t cpu = ggml_backend_reg_by_name("CPU");
+    if (cpu == nullptr) return names;
+    const auto get_features = reinterpret_cast<ggml_backend_get_features_t>(
+        ggml_backend_reg_get_proc_address(cpu, "ggml_backend_get_features"));
+    if (get_features == nullptr) return names;
+    for (const ggml_backend_feature* feature = get_features(cpu); feature->name != nullptr; ++feature) {
+        if (std::string(feature->value) != "0") names.emplace_back(feature->name);
+    }
+    return names;
+}
+
+} // namespace
+
+void ensure_backend() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        llama_log_set(on_log, nullptr);
+        mtmd_log_set(on_log, nullptr);
+        common_log_set_verbosity_thold(-1); // common/ has a logger of its own that would write to stderr
+        llama_backend_init();
+    });
+}
+
+Device device_info(ggml_backend_dev_t device) {
+    size_t free = 0;
+    size_t total = 0;
+    ggml_backend_dev_memory(device, &free, &total);
+    return {.name = ggml_backend_dev_name(device),
+            .description = ggml_backend_dev_description(device),
+            .backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(device)),
+            .type = type_name(ggml_backend_dev_type(device)),
+            .memory_free = free,
+            .memory_total = total};
+}
+
+BackendInfo backend_info() {
+    ensure_backend();
+    BackendInfo info{.version = llama_version(),
+                     .commit = llama_commit(),
+                     .devices = {},
+                     .cpu_features = {},
+                     .kv_types = kv_type_names()};
+    for (size_t i = 0; i < ggml_backend_dev_count(); ++i)
+        info.devices.push_back(device_info(ggml_backend_dev_get(i)));
+    info.cpu_features = cpu_features();
+    return info;
+}
+
+void log_debug(const std::string& line) {
+    on_log(GGML_LOG_LEVEL_DEBUG, line.c_str(), nullptr);
+}
+
+void set_log_sink(LogSink sink) {
+    ensure_backend();
+    std::lock_guard lock(sink_mutex);
+    sink_current = sink ? std::make_shared<LogSink>(std::move(sink)) : nullptr;
+}
+
+void keep_memory_tight() {
+#ifdef __GLIBC__
+    constexpr int kKeptBytes = 128 * 1024;
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+#endif
+}
+
+void give_back_freed_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
+ErrorLines::ErrorLines() : outer_(std::exchange(error_lines, this)) {}
+
+ErrorLines::~ErrorLines() {
+    error_lines = outer_;
+}
+
+LogListener::LogListener(std::function<void(const char* text)> hear)
+    : hear_(std::move(hear)), outer_(std::exchange(log_listener, this)) {}
+
+LogListener::~LogListener() {
+    log_listener = outer_;
+}
+
+} // namespace llama_rt

@@ -1,0 +1,167 @@
+#include "llama/backend/workers.h"
+
+#include "llama/backend/handles.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+
+#include "ggml-backend.h"
+#include "ggml-rpc.h"
+#ifndef _WIN32
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+#endif
+
+namespace llama_rt {
+
+using base::Code;
+
+namespace {
+
+struct BackendDeleter {
+    void operator()(ggml_backend_t backend) const { ggml_backend_free(backend); }
+};
+using BackendPtr = std::unique_ptr<ggml_backend, BackendDeleter>;
+
+class OpenConnections;
+OpenConnections& open_connections();
+
+#ifndef _WIN32
+/// A call that waits longer fails. The socket blocks, whatever it did before.
+void set_patience(int fd, int32_t ms) {
+    const timeval limit{.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK); // NOLINT: as the system declares it
+}
+#endif
+
+/// All that are open. At the process's end each one is shut down: nobody carries their bytes any more, and a thread that waits
+/// for an answer would keep the process.
+class OpenConnections {
+public:
+    OpenConnections() {
+        static_cast<void>(std::atexit([] { open_connections().shut_down(); }));
+    }
+    void add(ggml_backend_rpc_connection* connection) {
+        const std::lock_guard lock(mutex_);
+        connections_.insert(connection);
+    }
+    void remove(ggml_backend_rpc_connection* connection) {
+        const std::lock_guard lock(mutex_);
+        connections_.erase(connection);
+    }
+    void shut_down() {
+        const std::lock_guard lock(mutex_);
+        for (ggml_backend_rpc_connection* connection : connections_)
+            ggml_backend_rpc_connection_shut_down(connection);
+    }
+
+private:
+    std::mutex mutex_;
+    std::unordered_set<ggml_backend_rpc_connection*> connections_; // guarded by mutex_
+};
+
+/// Never destroyed: it must outlive every static object.
+OpenConnections& open_connections() {
+    static auto* instance = new OpenConnections();
+    return *instance;
+}
+
+/// A device's backend, with the threads it computes with where it is the processor.
+BackendPtr make_backend(ggml_backend_dev_t device, ggml_threadpool* pool, int32_t threads) {
+    BackendPtr backend(ggml_backend_dev_init(device, nullptr));
+    if (backend != nullptr && ggml_backend_is_cpu(backend.get())) {
+        ggml_backend_cpu_set_n_threads(backend.get(), threads);
+        ggml_backend_cpu_set_threadpool(backend.get(), pool);
+    }
+    return backend;
+}
+
+} // namespace
+
+WorkerConnection::WorkerConnection(ggml_backend_rpc_connection* connection) : connection_(connection) {
+    open_connections().add(connection);
+    ggml_backend_reg_t devices = ggml_backend_rpc_connection_reg(connection);
+    for (size_t i = 0; i < ggml_backend_reg_dev_count(devices); ++i)
+        devices_.push_back(ggml_backend_reg_dev_get(devices, i));
+}
+
+WorkerConnection::~WorkerConnection() {
+    open_connections().remove(connection_);
+    ggml_backend_rpc_connection_free(connection_);
+}
+
+base::Result<std::shared_ptr<WorkerConnection>> WorkerConnection::open(const Options& options, int fd) {
+    ensure_backend();
+#ifndef _WIN32
+    set_patience(fd, options.reply_ms_max);
+#endif
+    ggml_backend_rpc_connection* connection = ggml_backend_rpc_attach(options.name.c_str(), fd);
+    if (connection == nullptr) return std::unexpected(worker_lost());
+    return std::shared_ptr<WorkerConnection>(new WorkerConnection(connection));
+}
+
+std::vector<Device> WorkerConnection::device_infos() const {
+    std::vector<Device> infos;
+    for (ggml_backend_dev_t device : devices_) infos.push_back(device_info(device));
+    return infos;
+}
+
+bool WorkerConnection::is_lost() const {
+    return ggml_backend_rpc_connection_is_lost(connection_);
+}
+
+void WorkerConnection::shut_down() {
+    ggml_backend_rpc_connection_shut_down(connection_);
+}
+
+bool is_any_lost(const WorkerConnections& workers) {
+    return std::ranges::any_of(workers, [](const auto& worker) { return worker->is_lost(); });
+}
+
+base::Error worker_lost() {
+    return {.code = Code::worker_lost,
+            .message = "The connection to a worker that holds a part of the model was lost."};
+}
+
+base::Result<void> serve_peer(const WorkerOptions& options) {
+    ensure_backend();
+    ggml_threadpool_params params = ggml_threadpool_params_default(options.threads);
+    const ThreadpoolPtr pool(ggml_threadpool_new(&params), ggml_threadpool_free);
+    std::vector<BackendPtr> backends;
+    std::vector<ggml_backend_t> raw;
+    for (const std::string& name : options.devices) {
+        ggml_backend_dev_t device = ggml_backend_dev_by_name(name.c_str());
+        if (device != nullptr) backends.push_back(make_backend(device, pool.get(), options.threads));
+        if (device == nullptr || backends.back() == nullptr)
+            return base::fail(Code::invalid_argument, "The device " + name + " cannot be used.");
+        raw.push_back(backends.back().get());
+    }
+    const std::vector<size_t> bytes_max(options.bytes_max.begin(), options.bytes_max.end());
+    ErrorLines errors;
+    if (ggml_backend_rpc_serve(options.fd, raw.size(), raw.data(), bytes_max.data())) return {};
+    const std::string& lines = errors.text();
+    return base::fail(Code::invalid_argument, lines.empty() ? "a message of the wrong length or kind"
+                                                            : lines.substr(0, lines.find('\n')));
+}
+
+base::Result<SocketPair> socket_pair() {
+#ifdef _WIN32
+    return base::fail(Code::engine_failed, "Workers are not supported on Windows.");
+#else
+    int fds[2]; // NOLINT: socketpair() fills it
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0)
+        return base::fail(Code::engine_failed, "No sockets are left in this process.");
+    for (const int fd : fds) fcntl(fd, F_SETFD, FD_CLOEXEC); // NOLINT: as the system declares it
+    return SocketPair{.ours = fds[0], .theirs = fds[1]};
+#endif
+}
+
+} // namespace llama_rt

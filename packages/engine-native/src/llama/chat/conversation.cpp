@@ -1,0 +1,233 @@
+#include "llama/chat/conversation.h"
+
+#include "base/replace_all.h"
+#include "llama/backend/assertions.h"
+#include "llama/chat/reply_grammar.h"
+#include "llama/chat/template_allowance.h"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <random>
+#include <string_view>
+
+#include "chat.h"
+
+namespace llama_rt {
+
+using base::Code;
+
+namespace {
+
+/// Longest message of an error that a template can raise.
+constexpr size_t kReasonBytesMax = 1'000;
+
+common_chat_tool_choice to_tool_choice(ToolChoice choice) {
+    switch (choice) {
+        case ToolChoice::automatic: return COMMON_CHAT_TOOL_CHOICE_AUTO;
+        case ToolChoice::none: return COMMON_CHAT_TOOL_CHOICE_NONE;
+        case ToolChoice::required: return COMMON_CHAT_TOOL_CHOICE_REQUIRED;
+    }
+    return COMMON_CHAT_TOOL_CHOICE_AUTO;
+}
+
+/// Letters and digits alone: no template escapes or trims them.
+std::string make_marker() {
+    std::random_device random;
+    std::string marker = "picture";
+    for (int i = 0; i < 4; ++i) marker += std::to_string(random());
+    return marker;
+}
+
+common_chat_msg to_message(const ChatMessage& message, const std::string& marker) {
+    common_chat_msg out;
+    out.role = message.role;
+    if (message.parts.empty()) out.content = message.content;
+    for (const ContentPart& part : message.parts) {
+        if (part.picture) out.content_parts.push_back({.type = "media_marker", .text = marker});
+        else out.content_parts.push_back({.type = "text", .text = part.text});
+    }
+    out.reasoning_content = message.reasoning;
+    out.tool_call_id = message.tool_call_id;
+    out.tool_name = message.name;
+    for (const auto& [id, name, arguments] : message.tool_calls) {
+        out.tool_calls.push_back({.name = name, .arguments = arguments, .id = id});
+    }
+    return out;
+}
+
+common_chat_templates_inputs to_inputs(const Chat& chat, const std::string& marker) {
+    common_chat_templates_inputs inputs;
+    inputs.add_generation_prompt = chat.add_generation_prompt;
+    if (chat.continues_last) inputs.continue_final_message = COMMON_CHAT_CONTINUATION_AUTO;
+    inputs.tool_choice = to_tool_choice(chat.tool_choice);
+    inputs.parallel_tool_calls = chat.parallel_tool_calls;
+    inputs.enable_thinking = chat.enable_thinking;
+    inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+    for (const ChatMessage& message : chat.messages) inputs.messages.push_back(to_message(message, marker));
+    for (const auto& [name, description, parameters] : chat.tools)
+        inputs.tools.push_back({.name = name, .description = description, .parameters = parameters});
+    for (const auto& [name, value] : chat.template_arguments) inputs.chat_template_kwargs[name] = value;
+    return inputs;
+}
+
+/// Whether replies in this format may hold reasoning that is told apart from the content.
+bool may_reason(const Model& model, const common_chat_params& params) {
+    if (!params.supports_thinking) return false;
+    const std::string source = common_chat_templates_source(model.templates());
+    return params.thinking_start_tag.empty() || source.find(params.thinking_start_tag) != std::string::npos;
+}
+
+/// Control tokens that belong to the syntax, so that a reply shows them.
+std::vector<SpelledToken> spelled_tokens(const Model& model, const common_chat_params& params) {
+    std::vector<SpelledToken> spelled;
+    for (const std::string& text : params.preserved_tokens) {
+        const base::Token token = model.token_of(text);
+        if (token >= 0 && !model.is_end_of_generation(token))
+            spelled.push_back({.token = token, .text = text});
+    }
+    return spelled;
+}
+
+ReplyGrammar own_grammar(const Chat& chat) {
+    if (!chat.content_rules.empty()) return content_grammar(chat.content_rules);
+    ReplyGrammar grammar{.text = chat.grammar};
+    if (!chat.grammar_trigger.empty()) grammar.triggers = Triggers{.words = {chat.grammar_trigger}};
+    return grammar;
+}
+
+/// Content of a form in the template's syntax, where that has thoughts to be told apart and a place for it.
+std::optional<ReplyGrammar> form_in_syntax(const Model& model, const Chat& chat,
+                                           const common_chat_params& params) {
+    if (!may_reason(model, params)) return std::nullopt;
+    return form_grammar(params, chat.content_rules);
+}
+
+base::Result<ReplySyntax> with_grammar(const Model& model, ReplySyntax syntax, ReplyGrammar grammar) {
+    if (grammar.text.empty()) return syntax;
+    base::Result<std::shared_ptr<const Rules>> rules = rules_of(model.grammars(), grammar);
+    if (!rules) return std::unexpected(rules.error());
+    syntax.rules = std::move(*rules);
+    syntax.begun = std::move(grammar.begun);
+    syntax.triggers = std::move(grammar.triggers);
+    return syntax;
+}
+
+base::Result<ReplySyntax> syntax_of(const Model& model, const Chat& chat,
+                                    common_chat_templates_inputs inputs) {
+    const common_chat_templates* templates = model.templates();
+    const bool has_tools = !chat.tools.empty() && chat.tool_choice != ToolChoice::none;
+    if (chat.content_rules.empty()) {
+        ReplySyntax syntax{.params = common_chat_templates_apply(templates, inputs)};
+        // A grammar of the caller's own is for the whole reply: there is nothing in it to be told apart.
+        syntax.reads_reply = has_tools || (chat.grammar.empty() && may_reason(model, syntax.params));
+        const bool is_own = !syntax.reads_reply || !chat.grammar.empty();
+        ReplyGrammar grammar =
+            is_own ? own_grammar(chat) : calls_grammar(syntax.params, chat.parallel_tool_calls);
+        return with_grammar(model, std::move(syntax), std::move(grammar));
+    }
+    if (has_tools && !chat.content_has_calls)
+        return form_or_calls(*templates, model.grammars(), std::move(inputs), chat.content_rules);
+    ReplySyntax syntax;
+    if (has_tools) syntax.params = common_chat_templates_apply(templates, inputs);
+    ask_for_form(inputs);
+    common_chat_params form = common_chat_templates_apply(templates, inputs);
+    std::optional<ReplyGrammar> grammar = form_in_syntax(model, chat, form);
+    syntax.reads_reply = has_tools || grammar.has_value();
+    if (has_tools) syntax.form = std::move(form);
+    else syntax.params = std::move(form);
+    return with_grammar(model, std::move(syntax), grammar ? std::move(*grammar) : own_grammar(chat));
+}
+
+std::shared_ptr<const Constraint> constrain(const Model& model, ReplySyntax& syntax) {
+    std::vector<SpelledToken> spelled;
+    if (syntax.reads_reply) spelled = spelled_tokens(model, syntax.params);
+    if (syntax.rules == nullptr && spelled.empty()) return nullptr;
+    return std::make_shared<const Constraint>(Constraint{.rules = std::move(syntax.rules),
+                                                         .pieces = model.grammars().pieces(),
+                                                         .begun = std::move(syntax.begun),
+                                                         .triggers = std::move(syntax.triggers),
+                                                         .spelled = std::move(spelled)});
+}
+
+base::Result<PreparedChat> prepare(const Model& model, const Chat& chat) {
+    std::string marker = make_marker();
+    base::Result<ReplySyntax> syntax = syntax_of(model, chat, to_inputs(chat, marker));
+    if (!syntax) return std::unexpected(syntax.error());
+    PreparedChat prepared{.text = std::move(syntax->params.prompt),
+                          .marker = std::move(marker),
+                          .stops = syntax->params.additional_stops,
+                          .constraint = constrain(model, *syntax),
+                          .parser = {}};
+    if (!syntax->reads_reply) return prepared;
+    base::Result<std::shared_ptr<const ReplyParser>> parser =
+        syntax->form ? ReplyParser::create_with_form(syntax->params, *syntax->form, chat.continues_last)
+                     : ReplyParser::create(syntax->params, chat.continues_last);
+    if (!parser) return std::unexpected(parser.error());
+    prepared.parser = std::move(*parser);
+    return prepared;
+}
+
+/// The last thing that an error of the template engine says, without the places in the template that led to it.
+std::string reason_of(const std::exception& error) {
+    constexpr std::string_view kMark = "Error: ";
+    std::string reason = error.what();
+    if (const size_t mark = reason.rfind(kMark); mark != std::string::npos)
+        reason.erase(0, mark + kMark.size());
+    reason.resize(std::min(reason.find('\n'), reason.size()));
+    if (reason.size() <= kReasonBytesMax) return reason;
+    size_t end = kReasonBytesMax;
+    while ((static_cast<unsigned char>(reason[end]) & 0xC0) == 0x80) --end; // a whole character
+    return reason.substr(0, end) + "…";
+}
+
+} // namespace
+
+base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
+                                        const std::atomic<bool>& is_aborted) {
+    const AssertionsThrow assertions_throw;
+    base::Result<PreparedChat> prepared;
+    try {
+        const jinja::work_limit limit(template_allowance(chat, is_aborted));
+        prepared = prepare(model, chat);
+    } catch (const std::exception& error) {
+        prepared = base::fail(Code::template_failed,
+                              std::string("The model's chat template refused this conversation: ") +
+                                  reason_of(error));
+    }
+    if (is_aborted.load()) return base::fail(Code::aborted, "The conversation is not needed any more.");
+    return prepared;
+}
+
+std::string readable_text(const PreparedChat& prepared) {
+    std::string text = prepared.text;
+    base::replace_all(text, prepared.marker, Vision::public_marker());
+    return text;
+}
+
+base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText& text,
+                                             std::string_view marker) {
+    if (model.vision() == nullptr) {
+        return base::fail(
+            Code::image_not_supported,
+            "This model reads no pictures. Take one that does, or load it with its projector (mmproj).");
+    }
+    return model.vision()->tokenize(text.text, marker, text.images);
+}
+
+base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat) {
+    std::vector<RgbImage> pictures;
+    for (ChatMessage& message : chat.messages) {
+        for (ContentPart& part : message.parts) {
+            if (part.picture) pictures.push_back(std::move(*part.picture));
+        }
+    }
+    if (pictures.empty()) {
+        base::Result<std::vector<base::Token>> tokens = model.tokenize(prepared.text, true, true);
+        if (!tokens) return std::unexpected(tokens.error());
+        return Vision::Prompt{.tokens = std::move(*tokens), .images = {}};
+    }
+    return tokenize_images(model, {.text = prepared.text, .images = std::move(pictures)}, prepared.marker);
+}
+
+} // namespace llama_rt

@@ -1,0 +1,146 @@
+#include "llama/chat/reply_grammar.h"
+
+#include "base/replace_all.h"
+#include "llama/grammar/grammar.h"
+
+#include <regex>
+#include <string_view>
+#include <utility>
+
+#include "chat-peg-parser.h"
+
+namespace llama_rt {
+
+namespace {
+
+constexpr std::string_view kContentRule = "ingle-json";
+
+/// The placeholder as a literal of GBNF: as a JSON string, or as it is.
+std::string placeholder_literal(bool is_json) {
+    return gbnf_literal(is_json ? std::string("\"").append(kPlaceholder).append("\"")
+                                : std::string(kPlaceholder));
+}
+
+/// The grammar with other rules in the placeholder's place; nothing when it has none.
+std::optional<std::string> with_rules(std::string grammar, const std::string& literal,
+                                      const std::string& rules) {
+    if (grammar.find(literal) == std::string::npos) return std::nullopt;
+    base::replace_all(grammar, literal, kContentRule);
+    return grammar.append("\n").append(rules);
+}
+
+/// In some syntaxes llama.cpp lets calls follow each other, whether several are wanted or not.
+void allow_one_call(std::string& grammar) {
+    base::replace_all(grammar, "(tool-call space)+", "tool-call");
+    base::replace_all(grammar, "(tool-call? space)+", "tool-call");
+}
+
+/// llama.cpp lets a reply that must call tools have any content beside, and a model might never come to the call. What takes
+/// any text is the rule until-<its number among the parser's parts>.
+void drop_content(std::string& grammar, const std::string& parser) {
+    const common_json parts = common_json::parse(parser).at("parsers");
+    for (const common_json& part : parts) {
+        if (part.value("tag", "") != common_chat_peg_builder::CONTENT) continue;
+        const std::string rule =
+            std::string("\nuntil-").append(std::to_string(part.at("child").get<size_t>())).append(" ::= ");
+        const size_t body = grammar.find(rule);
+        if (body == std::string::npos) continue;
+        const size_t begin = body + rule.size();
+        grammar.replace(begin, grammar.find('\n', begin) - begin, R"("")");
+    }
+}
+
+Triggers to_triggers(const common_chat_params& params) {
+    Triggers triggers;
+    for (const common_grammar_trigger& trigger : params.grammar_triggers) {
+        switch (trigger.type) {
+            case COMMON_GRAMMAR_TRIGGER_TYPE_WORD: triggers.words.push_back(trigger.value); break;
+            case COMMON_GRAMMAR_TRIGGER_TYPE_TOKEN: triggers.tokens.push_back(trigger.token); break;
+            case COMMON_GRAMMAR_TRIGGER_TYPE_PATTERN:
+            case COMMON_GRAMMAR_TRIGGER_TYPE_PATTERN_FULL: {
+                const bool is_anchored = trigger.value.starts_with('^') && trigger.value.ends_with('$');
+                const bool is_whole = is_anchored || trigger.type == COMMON_GRAMMAR_TRIGGER_TYPE_PATTERN_FULL;
+                triggers.patterns.push_back({.regex = std::regex(trigger.value), .is_whole = is_whole});
+                break;
+            }
+        }
+    }
+    return triggers;
+}
+
+} // namespace
+
+void ask_for_form(common_chat_templates_inputs& inputs) {
+    inputs.tools.clear();
+    inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_AUTO;
+    inputs.json_schema = std::string(R"({"const": ")").append(kPlaceholder).append(R"("})");
+}
+
+std::optional<ReplyGrammar> form_grammar(const common_chat_params& params, const std::string& rules) {
+    std::optional<std::string> text = with_rules(params.grammar, placeholder_literal(true), rules);
+    if (!text) return std::nullopt;
+    return ReplyGrammar{.text = std::move(*text), .begun = params.generation_prompt};
+}
+
+ReplyGrammar content_grammar(const std::string& rules) {
+    return {.text = std::string("root ::= ").append(kContentRule).append("\n").append(rules)};
+}
+
+ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel) {
+    ReplyGrammar grammar{.text = params.grammar};
+    if (!is_parallel) allow_one_call(grammar.text);
+    if (params.grammar_lazy) {
+        grammar.triggers = to_triggers(params);
+        return grammar;
+    }
+    if (!grammar.text.empty()) drop_content(grammar.text, params.parser);
+    grammar.begun = params.generation_prompt;
+    return grammar;
+}
+
+base::Result<std::shared_ptr<const Rules>> rules_of(Grammars& grammars, const ReplyGrammar& grammar) {
+    base::Result<std::shared_ptr<const Rules>> rules = grammars.rules(grammar.text);
+    if (!rules || grammar.begun.empty() || GrammarState(*rules).accept_text(grammar.begun)) return rules;
+    return base::fail(base::Code::template_failed,
+                      "The model's chat template begins replies in a way that its own syntax does not have.");
+}
+
+base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, Grammars& grammars,
+                                        common_chat_templates_inputs inputs,
+                                        const std::string& content_rules) {
+    ReplySyntax syntax{.params = common_chat_templates_apply(&templates, inputs)};
+    inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_REQUIRED;
+    ReplyGrammar calls =
+        calls_grammar(common_chat_templates_apply(&templates, inputs), inputs.parallel_tool_calls);
+    ask_for_form(inputs);
+    syntax.form = common_chat_templates_apply(&templates, inputs);
+    const std::optional<ReplyGrammar> form = form_grammar(*syntax.form, content_rules);
+    if (!form || calls.text.empty() || form->begun != calls.begun) {
+        return base::fail(
+            base::Code::template_failed,
+            "The syntax of the model's chat template cannot be held to a form beside tools; leave "
+            "one of them out.");
+    }
+    const base::Result<std::shared_ptr<const Rules>> of_form = rules_of(grammars, *form);
+    if (!of_form) return std::unexpected(of_form.error());
+    const base::Result<std::shared_ptr<const Rules>> of_calls = rules_of(grammars, calls);
+    if (!of_calls) return std::unexpected(of_calls.error());
+    syntax.rules = std::make_shared<const Rules>(either_of(**of_form, **of_calls));
+    syntax.begun = std::move(calls.begun);
+    return syntax;
+}
+
+bool holds_calls(const common_chat_params& params) {
+    // With a rule in the placeholder's place that has no text, the whole grammar must have none.
+    const std::string endless = std::string(kContentRule).append(R"( ::= "x" )").append(kContentRule);
+    for (const bool is_json : {true, false}) {
+        const std::optional<std::string> grammar =
+            with_rules(params.grammar, placeholder_literal(is_json), endless);
+        if (!grammar) continue;
+        const base::Result<Rules> rules = read_gbnf(*grammar, [](std::string_view) { return -1; });
+        if (rules && !has_texts(*rules)) return true;
+    }
+    return false;
+}
+
+} // namespace llama_rt

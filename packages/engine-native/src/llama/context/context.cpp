@@ -1,0 +1,294 @@
+#include "llama/context/context.h"
+
+#include "llama/backend/assertions.h"
+#include "llama/backend/backend.h"
+#include "llama/backend/computable.h"
+#include "llama/model/file_error.h"
+#include "llama/model/model.h"
+#include "llama/vision/vision.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace llama_rt {
+
+using base::Code;
+
+namespace {
+
+/// What a code of llama_decode() means. 1: no cell is free. -2: an allocation failed, nearly always.
+Decoded meaning_of(int32_t code) {
+    switch (code) {
+        case 0: return Decoded::ok;
+        case 2: return Decoded::aborted;
+        case 1:
+        case -2: return Decoded::out_of_memory;
+        default: return Decoded::failed;
+    }
+}
+
+/// A call into llama.cpp; `otherwise` when it throws. No exception of its may reach the engine's thread.
+template <class T>
+T guarded(T otherwise, const auto& call) {
+    try {
+        return call();
+    } catch (const std::exception&) {
+        return otherwise;
+    }
+}
+
+/// While it lives, the tokens of a batch see those behind them too, as those of an image do in some models.
+class SeeingEachOther {
+public:
+    explicit SeeingEachOther(llama_context* context) : context_(context) {
+        llama_set_causal_attn(context_, false);
+    }
+    ~SeeingEachOther() { llama_set_causal_attn(context_, true); }
+    SeeingEachOther(const SeeingEachOther&) = delete;
+    SeeingEachOther& operator=(const SeeingEachOther&) = delete;
+
+private:
+    llama_context* context_;
+};
+
+} // namespace
+
+base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Model> model,
+                                                       const ContextOptions& options, int32_t slots) {
+    const base::Result<llama_context_params> params = context_params(*model, options, slots);
+    if (!params) return std::unexpected(params.error());
+    if (!fits_machine(*model, *params)) return std::unexpected(context_out_of_memory(*model, *params));
+    ErrorLines errors;
+    const AssertionsThrow assertions_throw;
+    try {
+        std::unique_ptr<Context> context(new Context(model, options, *params, slots));
+        if (is_any_lost(model->workers())) return std::unexpected(worker_lost());
+        if (context->context_ == nullptr) {
+            if (errors.text().find("alloc") != std::string::npos)
+                return std::unexpected(context_out_of_memory(*model, *params));
+            return std::unexpected(context_failed(*model, errors.text()));
+        }
+        if (const auto reason = not_computable(context->context_.get(), params->n_outputs_max))
+            return std::unexpected(file_error(model->path(), *reason));
+        return context;
+    } catch (const std::bad_alloc&) {
+        return std::unexpected(context_out_of_memory(*model, *params));
+    } catch (const std::exception& error) {
+        if (is_any_lost(model->workers())) return std::unexpected(worker_lost());
+        return std::unexpected(context_failed(*model, error.what()));
+    }
+}
+
+Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options,
+                 const llama_context_params& params, int32_t slots)
+    : model_(std::move(model)),
+      types_{.k = params.type_k, .v = params.type_v},
+      batch_(options.batch_tokens, model_->vision()),
+      positions_(static_cast<size_t>(slots) + 1),
+      spare_(slots) {
+    INGLE_ASSERT(slots <= kSlotsMax);
+    context_.reset(llama_init_from_model(model_->raw(), params));
+    if (context_ == nullptr) return;
+    // Without a pool of its own, ggml would start and end its threads for every token.
+    ggml_threadpool_params pool =
+        ggml_threadpool_params_default(std::max(options.threads, options.threads_batch));
+    threadpool_ = ThreadpoolPtr(ggml_threadpool_new(&pool), ggml_threadpool_free);
+    llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
+    llama_set_abort_callback(
+        context_.get(), [](void* data) { return static_cast<Context*>(data)->is_aborted_.load(); }, this);
+}
+
+Decoded Context::decode(std::span<const BatchPart> parts) {
+    thread_.check();
+    const auto [decoded, is_undone] = compute(parts);
+    if (is_worker_lost()) return is_aborted_.load() ? Decoded::aborted : Decoded::worker_lost;
+    // A recurrent state is one cell a sequence, and a batch moves these cells about, those of others too; after a shift
+    // it turns all keys first. Of one that broke off on the way nobody knows whose state lies where.
+    const bool is_delicate = model_->info().is_recurrent || is_shifted_;
+    is_torn_ = decoded != Decoded::ok && !is_undone && is_delicate;
+    if (!is_undone) is_shifted_ = false;
+    return decoded != Decoded::ok && is_aborted_.load() ? Decoded::aborted : decoded;
+}
+
+/// `is_undone`: llama.cpp promises that a batch which failed has left no trace.
+Context::Computed Context::compute(std::span<const BatchPart> parts) {
+    ErrorLines errors;
+    std::optional<SeeingEachOther> seeing;
+    try {
+        batch_.fill(parts, positions_);
+        if (batch_.has_images() && model_->vision()->has_whole_images()) seeing.emplace(context_.get());
+        const int32_t code = llama_decode(context_.get(), batch_.raw());
+        // Workers compute while this goes on; only with their answer it is known that there was one.
+        if (code == 0 && !model_->workers().empty()) llama_synchronize(context_.get());
+        // Of keys that could not be turned only the log tells.
+        if (code == 0 && is_shifted_ && !errors.text().empty())
+            return {.decoded = Decoded::failed, .is_undone = false};
+        return {.decoded = meaning_of(code), .is_undone = code == 1 || code == -1};
+    } catch (const std::bad_alloc&) {
+        return {.decoded = Decoded::out_of_memory, .is_undone = false};
+    } catch (const std::exception&) {
+        return {.decoded = Decoded::failed, .is_undone = false};
+    }
+}
+
+bool Context::is_worker_lost() const {
+    return is_any_lost(model_->workers());
+}
+
+bool Context::undo(std::span<const BatchPart> parts) {
+    bool are_undone = !is_torn_;
+    for (const BatchPart& part : parts)
+        are_undone =
+            are_undone && !positions_.is_inside(part.slot, part.first) && remove(part.slot, part.first);
+    return are_undone;
+}
+
+float* Context::logits(size_t part, size_t drafts) {
+    thread_.check();
+    const int32_t index = batch_.logits_index(part);
+    if (index < 0) return nullptr;
+    const int32_t at = index + static_cast<int32_t>(drafts);
+    return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), at); });
+}
+
+int32_t Context::outputs_max() const {
+    return static_cast<int32_t>(llama_n_seq_max(context_.get()));
+}
+
+uint64_t Context::token_bytes() const {
+    return llama_get_memory(context_.get()) == nullptr ? 0 : kv_token_bytes(*model_, types_);
+}
+
+bool Context::can_generate() const {
+    return llama_get_memory(context_.get()) != nullptr && model_->info().is_causal;
+}
+
+bool Context::remove(base::Slot slot, int32_t from) {
+    thread_.check();
+    llama_memory_t memory = llama_get_memory(context_.get());
+    const int32_t position = from == 0 ? -1 : positions_.of(slot, from);
+    positions_.cut(slot, from);
+    return guarded(false, [&] { return llama_memory_seq_rm(memory, slot, position, -1); });
+}
+
+bool Context::share(base::Slot from, base::Slot to, int32_t first, int32_t length) {
+    thread_.check();
+    const int32_t begin = positions_.of(from, first);
+    const int32_t end = positions_.of(from, length);
+    positions_.set(to, positions_.before(from, length));
+    return guarded(false, [&] {
+        llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, begin, end);
+        return true;
+    });
+}
+
+void Context::clear() {
+    thread_.check();
+    llama_memory_clear(llama_get_memory(context_.get()), false);
+    positions_.clear();
+    is_shifted_ = false;
+    is_torn_ = false;
+}
+
+bool Context::ends_at(base::Slot slot, int32_t length) {
+    thread_.check();
+    const llama_pos last = llama_memory_seq_pos_max(llama_get_memory(context_.get()), slot);
+    return last == positions_.of_last(slot, length);
+}
+
+bool Context::reaches(base::Slot slot, int32_t length) {
+    thread_.check();
+    const llama_pos last = llama_memory_seq_pos_max(llama_get_memory(context_.get()), slot);
+    return last >= positions_.of_last(slot, length);
+}
+
+std::vector<uint8_t> Context::save(base::Slot slot) {
+    thread_.check();
+    constexpr llama_state_seq_flags kPartial = LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY;
+    return guarded(std::vector<uint8_t>(), [&] {
+        std::vector<uint8_t> state(llama_state_seq_get_size_ext(context_.get(), slot, kPartial));
+        const size_t written =
+            llama_state_seq_get_data_ext(context_.get(), state.data(), state.size(), slot, kPartial);
+        if (written != state.size()) state.clear();
+        return state;
+    });
+}
+
+bool Context::restore(base::Slot slot, const std::vector<uint8_t>& state) {
+    thread_.check();
+    constexpr llama_state_seq_flags kPartial = LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY;
+    if (state.empty()) return false;
+    return guarded(false, [&] {
+        return llama_state_seq_set_data_ext(context_.get(), state.data(), state.size(), slot, kPartial) > 0;
+    });
+}
+
+size_t Context::measure_state_bytes() {
+    const base::Token token = 0;
+    const BatchPart part{.slot = 0, .first = 0, .tokens = std::span(&token, 1), .wants_logits = true};
+    const bool is_ok = decode(std::span(&part, 1)) == Decoded::ok;
+    const size_t bytes = is_ok ? save(0).size() : 0;
+    clear();
+    thread_.release(); // the engine's own thread takes over
+    return bytes;
+}
+
+/// A shift turns the keys of the whole cache, those that do not move by nothing. Where that is not exact (quantized keys
+/// are rounded anew, some positions scale keys too) it would change what others have computed.
+bool Context::can_shift() const {
+    const bool are_keys_exact = types_.k == GGML_TYPE_F16 || types_.k == GGML_TYPE_F32;
+    return are_keys_exact && model_->info().has_plain_positions && !model_->info().is_recurrent &&
+           llama_memory_can_shift(llama_get_memory(context_.get()));
+}
+
+bool Context::shift(base::Slot slot, int32_t kept, int32_t dropped) {
+    thread_.check();
+    const llama_memory_t memory = llama_get_memory(context_.get());
+    const int32_t end = kept + dropped;
+    is_shifted_ = true;
+    return guarded(false, [&] {
+        if (!llama_memory_seq_rm(memory, slot, kept, end)) return false;
+        llama_memory_seq_add(memory, slot, end, -1, -dropped);
+        return true;
+    });
+}
+
+State Context::copy_out(base::Slot slot, int32_t first, int32_t length, uint64_t bytes_max) {
+    INGLE_ASSERT(spare_ < kSlotsMax);
+    State state;
+    if (share(slot, spare_, first, length)) state = copy_spare(bytes_max);
+    state.leaps = positions_.before(slot, length);
+    is_torn_ |= !remove(spare_, 0);
+    return state;
+}
+
+State Context::copy_spare(uint64_t bytes_max) {
+    return guarded(State{}, [&] {
+        State state{.bytes = nullptr, .size = llama_state_seq_get_size_ext(context_.get(), spare_, 0)};
+        if (state.size == 0 || state.size > bytes_max) return state;
+        state.bytes = std::make_unique_for_overwrite<uint8_t[]>(state.size);
+        const size_t written =
+            llama_state_seq_get_data_ext(context_.get(), state.bytes.get(), state.size, spare_, 0);
+        if (written != state.size) state.bytes.reset();
+        return state;
+    });
+}
+
+bool Context::copy_in(base::Slot slot, const Copy& copy) {
+    thread_.check();
+    const auto& [state, first, length, checkpoint] = copy;
+    const bool fits = guarded(false, [&] {
+        return llama_state_seq_set_data_ext(context_.get(), state.bytes.get(), state.size, spare_, 0) > 0;
+    });
+    positions_.set(spare_, state.leaps);
+    const bool is_there =
+        fits && share(spare_, slot, first, length) && (checkpoint == nullptr || restore(slot, *checkpoint));
+    is_torn_ |= fits && !is_there;
+    is_torn_ |= !remove(spare_, 0);
+    return is_there && !is_torn_;
+}
+
+} // namespace llama_rt

@@ -1,0 +1,90 @@
+#include "llama/context/context_params.h"
+
+#include "llama/context/kv_types.h"
+#include "llama/model/file_error.h"
+#include "llama/model/model.h"
+
+#include <algorithm>
+#include <string>
+
+namespace llama_rt {
+
+using base::Code;
+
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+std::string gibibytes(uint64_t bytes) {
+    const auto tenths = static_cast<uint64_t>(static_cast<double>(bytes) / kGiB * 10 + 0.5);
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
+}
+
+/// Memory of the machine and of its GPUs together: what could hold a model at all.
+uint64_t memory_total() {
+    uint64_t total = 0;
+    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+        size_t device_free = 0;
+        size_t device_total = 0;
+        ggml_backend_dev_memory(ggml_backend_dev_get(i), &device_free, &device_total);
+        total += device_total;
+    }
+    return total;
+}
+
+uint64_t kv_bytes(const Model& model, const llama_context_params& params) {
+    return kv_token_bytes(model, {.k = params.type_k, .v = params.type_v}) * params.n_ctx;
+}
+
+llama_context_params to_params(const ContextOptions& options, KvTypes types, int32_t slots) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = static_cast<uint32_t>(options.cells);
+    params.n_batch = static_cast<uint32_t>(options.batch_tokens);
+    params.n_ubatch = static_cast<uint32_t>(options.batch_tokens);
+    params.n_seq_max = static_cast<uint32_t>(std::min(slots + 1, kSlotsMax));
+    // llama.cpp makes room for the logits of every sequence it can tell apart: outputs_max().
+    params.n_outputs_max = params.n_seq_max;
+    params.n_threads = options.threads;
+    params.n_threads_batch = options.threads_batch;
+    params.type_k = types.k;
+    params.type_v = types.v;
+    params.flash_attn_type = flash_attention_type(options.flash_attention);
+    // One pool of cells for all sequences: a long one may use what short ones leave, and prefixes can be shared.
+    params.kv_unified = true;
+    params.no_perf = true;
+    return params;
+}
+
+} // namespace
+
+llama_flash_attn_type flash_attention_type(const std::string& name) {
+    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    return name == "off" ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
+}
+
+base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
+                                                  int32_t slots) {
+    const base::Result<KvTypes> types =
+        kv_types(model, options.kv_type_k, options.kv_type_v, options.flash_attention);
+    if (!types) return std::unexpected(types.error());
+    return to_params(options, *types, slots);
+}
+
+bool fits_machine(const Model& model, const llama_context_params& params) {
+    return model.info().size_bytes + kv_bytes(model, params) <= memory_total();
+}
+
+base::Error context_out_of_memory(const Model& model, const llama_context_params& params) {
+    return {.code = Code::out_of_memory,
+            .message = "There is not enough memory for a context of " + std::to_string(params.n_ctx) +
+                       " tokens: the weights take " + gibibytes(model.info().size_bytes) + ", the KV cache " +
+                       gibibytes(kv_bytes(model, params)) + ", and this machine has " +
+                       gibibytes(memory_total()) + ". Ask for a shorter context or fewer parallel requests."};
+}
+
+base::Error context_failed(const Model& model, const std::string& reason) {
+    if (reason.find("GGML_ASSERT") != std::string::npos) return file_error(model.path(), reason);
+    return {.code = Code::engine_failed, .message = "The context could not be made: " + reason};
+}
+
+} // namespace llama_rt

@@ -1,0 +1,65 @@
+#include "llama/context/measure.h"
+
+#include "../src/llama-ext.h" // no public header has the breakdown; llama.cpp's common/fit takes it from here too
+#include "llama/backend/assertions.h"
+#include "llama/backend/backend.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace llama_rt {
+
+namespace {
+
+/// Memory of the machine where the device is the processor itself.
+std::string name_of(ggml_backend_dev_t device) {
+    const bool is_cpu = ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU;
+    return is_cpu ? std::string() : ggml_backend_dev_name(device);
+}
+
+/// Buffers that the processor can address lie in the machine's memory, whichever device they are for.
+std::string device_of(ggml_backend_buffer_type_t buffers) {
+    ggml_backend_dev_t device = ggml_backend_buft_get_device(buffers);
+    if (device == nullptr || ggml_backend_buft_is_host(buffers)) return "";
+    // Weights that are packed anew for the processor's own kernels are no host buffers, and lie there all the same.
+    return name_of(device);
+}
+
+MemoryUse& use_of(std::vector<MemoryUse>& uses, const std::string& device) {
+    const auto found = std::ranges::find(uses, device, &MemoryUse::device);
+    return found != uses.end() ? *found : uses.emplace_back(MemoryUse{.device = device});
+}
+
+} // namespace
+
+// common/fit has a function for this, which meanwhile sends the log of every thread through its own stack frame.
+base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
+                                             int32_t slots) {
+    ErrorLines errors;
+    const AssertionsThrow assertions_throw;
+    try {
+        const base::Result<llama_context_params> params = context_params(model, options, slots);
+        if (!params) return std::unexpected(params.error());
+        const llama_context_ptr context(llama_init_from_model(model.raw(), *params));
+        if (context == nullptr) return std::unexpected(context_failed(model, errors.text()));
+        std::vector<MemoryUse> uses;
+        for (const auto& [buffers, bytes] : llama_get_memory_breakdown(context.get())) {
+            MemoryUse& use = use_of(uses, device_of(buffers));
+            use.weights += bytes.model;
+            use.context += bytes.context;
+            use.compute += bytes.compute;
+        }
+        return uses;
+    } catch (const std::exception& error) {
+        return std::unexpected(context_failed(model, error.what()));
+    }
+}
+
+base::Result<void> measure_vision(const VisionOptions& options, std::vector<MemoryUse>& uses) {
+    const auto bytes_by_device = Vision::measure(options);
+    if (!bytes_by_device) return std::unexpected(bytes_by_device.error());
+    for (const auto& [device, bytes] : *bytes_by_device) use_of(uses, name_of(device)).weights += bytes;
+    return {};
+}
+
+} // namespace llama_rt

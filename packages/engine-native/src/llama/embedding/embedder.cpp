@@ -1,0 +1,222 @@
+#include "llama/embedding/embedder.h"
+
+#include "llama/backend/assertions.h"
+#include "llama/backend/backend.h"
+#include "llama/backend/computable.h"
+#include "llama/model/file_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// Declared in llama.cpp's src/llama-model.h, which drags in all the rest of it.
+const std::vector<std::pair<std::string, ggml_tensor*>>&
+llama_internal_get_tensor_map(const llama_model* model); // NOLINT
+
+namespace llama_rt {
+
+using base::Code;
+
+namespace {
+
+/// Texts of one batch. Of many short ones most of the attention's work is hiding them from each other.
+constexpr int32_t kBatchTexts = 16;
+
+/// Memory for the logits that llama.cpp computes along for every token of a causal model.
+constexpr int64_t kLogitBytesMax = int64_t{64} * 1024 * 1024;
+
+base::Error not_supported(const std::string& why) {
+    return {.code = Code::embeddings_not_supported,
+            .message = "This model gives no embeddings: " + why + " Choose an embedding model."};
+}
+
+/// What the layers that some files have after pooling make of a vector's width: llama.cpp computes them as they are, and
+/// would end the process where they do not fit together.
+bool has_sound_width(const Model& model) {
+    int64_t width = llama_model_n_embd(model.raw());
+    bool is_sound = true;
+    const auto& tensors = llama_internal_get_tensor_map(model.raw());
+    for (const std::string_view name : {"dense_2.weight", "dense_2.bias", "dense_3.weight"}) {
+        const auto found =
+            std::ranges::find(tensors, name, [](const auto& named) { return std::string_view(named.first); });
+        if (found == tensors.end()) continue;
+        const ggml_tensor& tensor = *found->second;
+        is_sound = is_sound && tensor.ne[0] == width;
+        if (name.ends_with(".weight")) width = tensor.ne[1];
+    }
+    return is_sound && width == model.info().embedding_size;
+}
+
+int32_t batch_tokens_of(const Model& model, const EmbedderOptions& options, bool takes_parts) {
+    if (!takes_parts) return options.length;
+    const int64_t words = std::max(model.info().vocabulary_size, 1);
+    const int64_t by_logits = kLogitBytesMax / (words * static_cast<int64_t>(sizeof(float)));
+    const int64_t tokens = std::min<int64_t>({by_logits, options.batch_tokens, options.length});
+    return static_cast<int32_t>(std::max<int64_t>(tokens, 1));
+}
+
+/// llama.cpp computes one recurrent text after the other whatever it is given, and would keep a state for each.
+int32_t batch_texts_of(const Model& model, int32_t batch_tokens) {
+    return model.info().is_recurrent ? 1 : std::min(kBatchTexts, batch_tokens);
+}
+
+llama_context_params to_params(const EmbedderOptions& options, int32_t batch_tokens, int32_t batch_texts) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = static_cast<uint32_t>(options.length);
+    params.n_batch = static_cast<uint32_t>(batch_tokens);
+    params.n_ubatch = static_cast<uint32_t>(batch_tokens);
+    params.n_seq_max = static_cast<uint32_t>(batch_texts);
+    params.n_threads = options.threads;
+    params.n_threads_batch = options.threads_batch;
+    params.flash_attn_type = flash_attention_type(options.flash_attention);
+    params.pooling_type = LLAMA_POOLING_TYPE_NONE;
+    params.embeddings = true;
+    params.kv_unified = true;
+    params.no_perf = true;
+    return params;
+}
+
+base::Error out_of_memory() {
+    return {.code = Code::out_of_memory,
+            .message =
+                "There is not enough memory for embeddings of texts of this length. Send shorter texts, or "
+                "load the model with a shorter context."};
+}
+
+Decoded meaning_of(int32_t code, bool is_aborted) {
+    if (code == 0) return Decoded::ok;
+    if (code == 2 || is_aborted) return Decoded::aborted;
+    return code == 1 || code == -2 ? Decoded::out_of_memory : Decoded::failed;
+}
+
+} // namespace
+
+base::Result<Pooling> Embedder::pooling_of(const Model& model) {
+    const ModelInfo& info = model.info();
+    const auto fail = [](const char* why) { return std::unexpected(not_supported(why)); };
+    if (!has_sound_width(model)) return fail("its file is not clear about how wide a vector is.");
+    switch (info.pooling) {
+        case Pooling::mean:
+        case Pooling::first:
+        case Pooling::last: return info.pooling;
+        case Pooling::rank: return fail("it is a reranker, which scores pairs of texts.");
+        case Pooling::unknown: return fail("its file names a pooling that is not known here.");
+        case Pooling::none: break;
+    }
+    // A model that was made to generate has vectors all the same, and every token has its part in them.
+    if (info.is_causal) return Pooling::mean;
+    return fail("it has a vector for each token, and its file does not say how they become one.");
+}
+
+base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const Model> model,
+                                                         const EmbedderOptions& options,
+                                                         ThreadpoolPtr threadpool,
+                                                         const std::atomic<bool>& is_aborted) {
+    const base::Result<Pooling> pooling = pooling_of(*model);
+    if (!pooling) return std::unexpected(pooling.error());
+    ErrorLines errors;
+    const AssertionsThrow assertions_throw;
+    try {
+        std::unique_ptr<Embedder> embedder(
+            new Embedder(model, options, *pooling, model->info().is_causal, threadpool, is_aborted));
+        // Some encoders are known as such by their architecture alone: they keep nothing between two batches.
+        if (embedder->takes_parts() && embedder->context_ != nullptr &&
+            llama_get_memory(embedder->context_.get()) == nullptr)
+            embedder.reset(new Embedder(model, options, *pooling, false, threadpool, is_aborted)); // NOLINT
+        if (embedder->context_ == nullptr) {
+            if (errors.text().find("alloc") != std::string::npos) return std::unexpected(out_of_memory());
+            return std::unexpected(context_failed(*model, errors.text()));
+        }
+        const auto outputs = static_cast<uint32_t>(embedder->batch_tokens_);
+        if (const auto reason = not_computable(embedder->context_.get(), outputs))
+            return std::unexpected(file_error(model->path(), *reason));
+        return embedder;
+    } catch (const std::bad_alloc&) {
+        return std::unexpected(out_of_memory());
+    } catch (const std::exception& error) {
+        return std::unexpected(context_failed(*model, error.what()));
+    }
+}
+
+Embedder::Embedder(std::shared_ptr<const Model> model, const EmbedderOptions& options, Pooling pooling,
+                   bool takes_parts, ThreadpoolPtr threadpool, const std::atomic<bool>& is_aborted)
+    : is_aborted_(is_aborted),
+      model_(std::move(model)),
+      pooling_(pooling),
+      takes_parts_(takes_parts),
+      length_max_(options.length),
+      batch_tokens_(batch_tokens_of(*model_, options, takes_parts)),
+      batch_texts_(batch_texts_of(*model_, batch_tokens_)),
+      threadpool_(std::move(threadpool)) {
+    context_.reset(llama_init_from_model(model_->raw(), to_params(options, batch_tokens_, batch_texts_)));
+    if (context_ == nullptr) return;
+    llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
+    llama_set_abort_callback(
+        context_.get(), [](void* data) { return static_cast<Embedder*>(data)->is_aborted_.load(); }, this);
+    batch_ = llama_batch_init(batch_tokens_, 0, 1);
+}
+
+Embedder::~Embedder() {
+    if (context_ != nullptr) llama_batch_free(batch_);
+}
+
+Decoded Embedder::compute(std::span<const TextPart> parts) {
+    thread_.check();
+    fill(parts);
+    try {
+        if (parts.front().first == 0) llama_memory_clear(llama_get_memory(context_.get()), false);
+        const Decoded decoded = meaning_of(llama_decode(context_.get(), batch_), is_aborted_.load());
+        if (!model_->workers().empty()) llama_synchronize(context_.get());
+        if (is_any_lost(model_->workers())) return Decoded::worker_lost;
+        if (decoded != Decoded::ok) return decoded;
+        return pool(parts) ? Decoded::ok : Decoded::failed;
+    } catch (const std::bad_alloc&) {
+        return Decoded::out_of_memory;
+    } catch (const std::exception&) {
+        return Decoded::failed;
+    }
+}
+
+void Embedder::fill(std::span<const TextPart> parts) {
+    INGLE_ASSERT(std::ssize(parts) <= batch_texts_);
+    batch_.n_tokens = 0;
+    for (size_t part = 0; part < parts.size(); ++part) {
+        const auto& [text, first, count, vector] = parts[part];
+        INGLE_ASSERT(first == 0 || (takes_parts() && parts.size() == 1));
+        for (int32_t at = first; at < first + count; ++at) {
+            const int32_t place = batch_.n_tokens++;
+            INGLE_ASSERT(place < batch_tokens_);
+            batch_.token[place] = text[static_cast<size_t>(at)];
+            batch_.pos[place] = at;
+            batch_.n_seq_id[place] = 1;
+            batch_.seq_id[place][0] = static_cast<llama_seq_id>(part);
+            batch_.logits[place] = 1;
+        }
+    }
+}
+
+/// Adds what each token of the batch has to say to the vector of its text. False where that is no number.
+bool Embedder::pool(std::span<const TextPart> parts) {
+    int32_t place = 0;
+    for (const auto& [text, first, count, vector] : parts) {
+        const auto length = static_cast<int32_t>(text.size());
+        for (int32_t at = first; at < first + count; ++at, ++place) {
+            const bool is_asked =
+                pooling_ == Pooling::mean || at == (pooling_ == Pooling::first ? 0 : length - 1);
+            if (!is_asked) continue;
+            const float* token = llama_get_embeddings_ith(context_.get(), place);
+            if (token == nullptr) return false;
+            const float weight = pooling_ == Pooling::mean ? 1.0F / static_cast<float>(length) : 1.0F;
+            for (size_t i = 0; i < vector.size(); ++i) vector[i] += weight * token[i];
+        }
+        const auto is_number = [](float value) { return std::isfinite(value); };
+        if (!std::ranges::all_of(vector, is_number)) return false;
+    }
+    return true;
+}
+
+} // namespace llama_rt

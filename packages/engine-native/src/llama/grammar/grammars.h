@@ -1,0 +1,51 @@
+// The grammars of one model: read once each, kept while they are used again and again. Used by worker threads, through
+// Model.
+#pragma once
+
+#include "base/result.h"
+#include "llama/grammar/gbnf.h"
+#include "llama/grammar/pieces.h"
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace llama_rt {
+
+class Grammars {
+public:
+    /// `make_pieces` is called once, when the first grammar is asked for.
+    Grammars(TokenFinder find_token, std::function<std::shared_ptr<const Pieces>()> make_pieces);
+
+    /// The grammar's rules, which have something to begin with. `invalid_argument` says what is wrong.
+    base::Result<std::shared_ptr<const Rules>> rules(std::string_view text);
+
+    std::shared_ptr<const Pieces> pieces();
+
+private:
+    struct Entry {
+        std::string text;
+        std::shared_ptr<const Rules> rules;
+    };
+
+    std::shared_ptr<const Rules> find(std::string_view text);
+    void keep(std::string_view text, const std::shared_ptr<const Rules>& rules);
+
+    // Constant after construction.
+    const TokenFinder find_token_;
+    const std::function<std::shared_ptr<const Pieces>()> make_pieces_;
+
+    // Has its own lock.
+    std::once_flag pieces_made_;
+    std::shared_ptr<const Pieces> pieces_;
+
+    // Guarded by mutex_. The last used first.
+    std::mutex mutex_;
+    std::list<Entry> entries_;
+    size_t bytes_ = 0;
+};
+
+} // namespace llama_rt

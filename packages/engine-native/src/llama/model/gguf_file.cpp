@@ -1,0 +1,77 @@
+#include "llama/model/gguf_file.h"
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace llama_rt {
+
+namespace {
+
+constexpr uint32_t kVersionMin = 2;
+constexpr uint32_t kVersionMax = 3;
+/// magic, version, number of tensors, number of metadata entries
+constexpr uint64_t kHeaderBytes = 24;
+/// The least that one tensor's or one entry's description takes; a count beyond size / this is a lie.
+constexpr uint64_t kEntryBytesMin = 12;
+
+template <class T>
+T read_number(const char* bytes) {
+    static_assert(std::endian::native == std::endian::little, "GGUF files here are little-endian");
+    T value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+base::Result<GgufFile> check_header(const std::string& path, const std::array<char, kHeaderBytes>& header,
+                                    uint64_t size) {
+    using base::Code;
+    if (std::memcmp(header.data(), "GGUF", 4) != 0) {
+        return base::fail(Code::model_invalid,
+                          path + " is not a GGUF file. Ingle loads models in the GGUF format.");
+    }
+    const auto version = read_number<uint32_t>(header.data() + 4);
+    if (version < kVersionMin || version > kVersionMax) {
+        return base::fail(Code::model_invalid, path + " is GGUF version " + std::to_string(version) +
+                                                   "; versions 2 and 3 (little-endian) are read.");
+    }
+    const auto tensors = read_number<uint64_t>(header.data() + 8);
+    const auto entries = read_number<uint64_t>(header.data() + 16);
+    const uint64_t count_max = size / kEntryBytesMin;
+    if (tensors > count_max || entries > count_max || tensors + entries > count_max) {
+        return base::fail(Code::model_invalid,
+                          path + " is damaged: its header names more entries than the file can hold.");
+    }
+    return GgufFile{.size_bytes = size};
+}
+
+} // namespace
+
+base::Result<GgufFile> look_at_gguf(const std::string& path) {
+    using base::Code;
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (error || !std::filesystem::exists(status)) {
+        return base::fail(Code::model_not_found, "There is no model file at " + path + ".");
+    }
+    if (!std::filesystem::is_regular_file(status)) {
+        return base::fail(Code::model_not_found, path + " is not a file. Name the .gguf file itself.");
+    }
+    const uint64_t size = std::filesystem::file_size(path, error);
+    std::ifstream file(path, std::ios::binary);
+    if (error || !file) {
+        return base::fail(Code::model_not_found,
+                          "The model file " + path + " cannot be opened: " + std::strerror(errno) + ".");
+    }
+    std::array<char, kHeaderBytes> header{};
+    file.read(header.data(), header.size());
+    if (file.gcount() < static_cast<std::streamsize>(header.size())) {
+        return base::fail(Code::model_invalid, path + " is too short to be a GGUF file. Fetch it again.");
+    }
+    return check_header(path, header, size);
+}
+
+} // namespace llama_rt

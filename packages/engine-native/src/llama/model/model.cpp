@@ -1,0 +1,365 @@
+#include "llama/model/model.h"
+
+#include "llama/backend/assertions.h"
+#include "llama/backend/backend.h"
+#include "llama/chat/template_allowance.h"
+#include "llama/model/file_error.h"
+#include "llama/model/gguf_file.h"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <exception>
+#include <utility>
+
+#include "chat.h"
+
+namespace llama_rt {
+
+using base::Code;
+using base::Token;
+
+namespace {
+
+/// Longest text that is tokenized; llama.cpp counts in int32. Longer is a mistake of the caller.
+constexpr size_t kTextBytesMax = 256 * 1024 * 1024;
+
+/// Longest chat template; the longest that is known has 17 kB.
+constexpr size_t kTemplateBytesMax = 64 * 1024;
+
+struct Progress {
+    const std::function<void(float)>& report;
+    const std::atomic<bool>& is_aborted;
+};
+
+/// What llama.cpp logged, without its function names and line ends: "…: error loading model: REASON".
+std::string reason_of(const std::string& lines) {
+    constexpr std::string_view kMark = "error loading model: ";
+    const size_t mark = lines.find(kMark);
+    std::string reason = mark == std::string::npos ? lines : lines.substr(mark + kMark.size());
+    reason = reason.substr(0, reason.find('\n'));
+    // Of a header that ends too early it says this alone.
+    if (reason.starts_with("llama_model_loader: failed to load model")) return "its header is not whole";
+    return reason.empty() ? "no reason was given" : reason;
+}
+
+/// Devices for layers, ended by a null: workers first, so that the output is computed here where there is a GPU. Empty without
+/// workers: llama.cpp finds this machine's own.
+std::vector<ggml_backend_dev_t> devices_of(const ModelOptions& options) {
+    std::vector<ggml_backend_dev_t> devices;
+    if (options.workers.empty()) return devices;
+    for (const auto& worker : options.workers)
+        devices.insert(devices.end(), worker->devices().begin(), worker->devices().end());
+    for (const auto type : {GGML_BACKEND_DEVICE_TYPE_GPU, GGML_BACKEND_DEVICE_TYPE_IGPU}) {
+        const size_t before = devices.size();
+        for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+            ggml_backend_dev_t device = ggml_backend_dev_get(i);
+            if (ggml_backend_dev_type(device) == type) devices.push_back(device);
+        }
+        if (devices.size() > before) break; // integrated ones only where there are no others
+    }
+    devices.push_back(nullptr);
+    return devices;
+}
+
+llama_model_params to_params(const ModelOptions& options, std::vector<ggml_backend_dev_t>& devices) {
+    llama_model_params params = llama_model_default_params();
+    if (!devices.empty()) params.devices = devices.data();
+    params.n_gpu_layers = options.gpu_layers;
+    if (options.mmap) params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MMAP_MLOCK : LLAMA_LOAD_MODE_MMAP;
+    else params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MLOCK : LLAMA_LOAD_MODE_NONE;
+    return params;
+}
+
+/// llama.cpp's "Q4_K - Medium", "IQ2_XXS - 2.0625 bpw" as everybody writes them: "Q4_K_M", "IQ2_XXS".
+std::string quantization_name(llama_ftype ftype) {
+    std::string name = llama_ftype_name(ftype);
+    if (name.starts_with("(guessed) ")) name = name.substr(10);
+    if (name == "all F32") return "F32";
+    if (name == "MXFP4 MoE") return "MXFP4_MOE";
+    if (name.starts_with("IQ3_S mix")) return "IQ3_M";
+    if (name == "Q2_K - Medium") return "Q2_K";
+    const std::string type = name.substr(0, name.find(' '));
+    if (name.ends_with("- Small")) return type + "_S";
+    if (name.ends_with("- Medium")) return type + "_M";
+    if (name.ends_with("- Large")) return type + "_L";
+    return name.starts_with("unknown") ? "unknown" : type;
+}
+
+std::string metadata(const llama_model* model, const char* key) {
+    std::array<char, 512> value{};
+    const int32_t length = llama_model_meta_val_str(model, key, value.data(), value.size());
+    return length < 0 ? std::string() : std::string(value.data());
+}
+
+/// Numbers that no computation survives. llama.cpp asserts some of them in the middle of one.
+bool has_sane_numbers(const llama_model* model) {
+    const std::string prefix = metadata(model, "general.architecture") + ".";
+    for (int32_t i = 0; i < llama_model_meta_count(model); ++i) {
+        std::array<char, 256> key{};
+        std::array<char, 32> text{};
+        llama_model_meta_key_by_index(model, i, key.data(), key.size());
+        llama_model_meta_val_str_by_index(model, i, text.data(), text.size());
+        const std::string_view name(key.data());
+        const std::string_view value(text.data());
+        if (!name.starts_with(prefix)) continue;
+        const bool is_finite = value != "nan" && value != "-nan" && value != "inf" && value != "-inf";
+        if (!is_finite || (name.ends_with("_epsilon") && value.starts_with("-"))) return false;
+    }
+    return true;
+}
+
+/// What llama.cpp reads, and nothing here can use.
+base::Result<void> check_raw(const llama_model* model, const std::string& path) {
+    if (!has_sane_numbers(model))
+        return std::unexpected(file_error(path, "a number in its header cannot be"));
+    if (llama_vocab_type(llama_model_get_vocab(model)) == LLAMA_VOCAB_TYPE_NONE) {
+        return base::fail(Code::model_unsupported,
+                          path + " has no tokenizer: its key tokenizer.ggml.model is \"" +
+                              metadata(model, "tokenizer.ggml.model") +
+                              "\". Choose a model whose file has one.");
+    }
+    return {};
+}
+
+/// YaRN and its kin scale keys beside turning them.
+bool has_plain_positions(const llama_model* model) {
+    const llama_rope_type type = llama_model_rope_type(model);
+    if (type != LLAMA_ROPE_TYPE_NORM && type != LLAMA_ROPE_TYPE_NEOX) return false;
+    const std::string scaling = metadata(model, "general.architecture") + ".rope.scaling.";
+    const std::string kind = metadata(model, (scaling + "type").c_str());
+    const bool is_scaled = !metadata(model, (scaling + "attn_factor").c_str()).empty();
+    return !is_scaled && (kind.empty() || kind == "none" || kind == "linear");
+}
+
+Pooling pooling_of(const llama_model* model) {
+    const std::string key = metadata(model, "general.architecture") + ".pooling_type";
+    const std::string number = metadata(model, key.c_str());
+    if (number.empty() || number == "0") return Pooling::none;
+    if (number == "1") return Pooling::mean;
+    if (number == "2") return Pooling::first;
+    if (number == "3") return Pooling::last;
+    return number == "4" ? Pooling::rank : Pooling::unknown;
+}
+
+bool is_causal(const llama_model* model) {
+    const std::string key = metadata(model, "general.architecture") + ".attention.causal";
+    return metadata(model, key.c_str()) != "false";
+}
+
+ModelInfo read_info(const llama_model* model) {
+    const llama_vocab* vocab = llama_model_get_vocab(model);
+    return {.architecture = metadata(model, "general.architecture"),
+            .name = metadata(model, "general.name"),
+            .quantization = quantization_name(llama_model_ftype(model)),
+            .context_length_train = llama_model_n_ctx_train(model),
+            .vocabulary_size = llama_vocab_n_tokens(vocab),
+            .embedding_size = llama_model_n_embd_out(model),
+            .layers = llama_model_n_layer(model),
+            .parameters = llama_model_n_params(model),
+            .size_bytes = llama_model_size(model),
+            .has_chat_template = llama_model_chat_template(model, nullptr) != nullptr,
+            .chat_template = {},
+            .reads_images = false,
+            .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
+            .is_causal = is_causal(model),
+            .has_encoder_half = llama_model_has_encoder(model),
+            .pooling = pooling_of(model),
+            .has_plain_positions = has_plain_positions(model),
+            .has_sliding_window = llama_model_n_swa(model) > 0,
+            .bos = llama_vocab_bos(vocab),
+            .eos = llama_vocab_eos(vocab),
+            .eot = llama_vocab_eot(vocab),
+            .infill_prefix = llama_vocab_fim_pre(vocab),
+            .infill_suffix = llama_vocab_fim_suf(vocab),
+            .infill_middle = llama_vocab_fim_mid(vocab),
+            .adds_bos = llama_vocab_get_add_bos(vocab)};
+}
+
+base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::string_view text,
+                                               bool add_special, bool parse_special) {
+    if (text.size() > kTextBytesMax)
+        return base::fail(Code::invalid_argument, "The text is too long to be tokenized.");
+    const auto length = static_cast<int32_t>(text.size());
+    // A token is seldom shorter than a byte; special tokens come on top.
+    std::vector<Token> tokens(text.size() / 2 + 16);
+    int32_t count = 0;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        count = llama_tokenize(vocab, text.data(), length, tokens.data(), static_cast<int32_t>(tokens.size()),
+                               add_special, parse_special);
+        if (count >= 0 || count == INT32_MIN) break;
+        tokens.resize(static_cast<size_t>(-count));
+    }
+    if (count < 0) return base::fail(Code::invalid_argument, "The text could not be tokenized.");
+    tokens.resize(static_cast<size_t>(count));
+    // A vocabulary without a token for what is unknown leaves a hole there.
+    const auto is_token = [size = llama_vocab_n_tokens(vocab)](Token token) {
+        return token >= 0 && token < size;
+    };
+    if (std::ranges::all_of(tokens, is_token)) return tokens;
+    return base::fail(
+        Code::invalid_argument,
+        "The text could not be tokenized: this model's vocabulary has no token for a part of it.");
+}
+
+} // namespace
+
+void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const {
+    common_chat_templates_free(templates);
+}
+
+Model::Model(llama_model_ptr model, const ModelOptions& options)
+    : workers_(options.workers),
+      model_(std::move(model)),
+      path_(options.path),
+      info_(read_info(model_.get())) {
+    for (Token token = 0; token < info_.vocabulary_size; ++token) {
+        if (is_end_of_generation(token)) end_tokens_.push_back(token);
+    }
+    grammars_ = std::make_unique<Grammars>([this](std::string_view text) { return token_of(text); },
+                                           [this] { return make_pieces(); });
+}
+
+Model::~Model() = default;
+
+base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& options,
+                                                       const std::function<void(float)>& progress,
+                                                       const std::atomic<bool>& is_aborted) {
+    ensure_backend();
+    const base::Result<GgufFile> file = look_at_gguf(options.path);
+    if (!file) return std::unexpected(file.error());
+
+    Progress state{.report = progress, .is_aborted = is_aborted};
+    std::vector<ggml_backend_dev_t> devices = devices_of(options);
+    llama_model_params params = to_params(options, devices);
+    params.progress_callback_user_data = &state;
+    params.progress_callback = [](float fraction, void* data) {
+        const auto* progress_state = static_cast<Progress*>(data);
+        progress_state->report(fraction);
+        return !progress_state->is_aborted.load();
+    };
+
+    ErrorLines errors;
+    const AssertionsThrow assertions_throw;
+    try {
+        llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
+        if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
+        // Of weights that were on their way to it nobody knows what has arrived.
+        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
+        if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
+        if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
+            return std::unexpected(checked.error());
+        std::shared_ptr<Model> model(new Model(std::move(raw), options));
+        if (base::Result<void> made = model->make_templates(is_aborted); !made)
+            return std::unexpected(made.error());
+        if (options.vision) {
+            auto vision = Vision::load(model->raw(), *options.vision, is_aborted);
+            if (!vision) return std::unexpected(vision.error());
+            model->vision_ = std::move(*vision);
+            model->info_.reads_images = true;
+        }
+        return model;
+    } catch (const std::exception& error) {
+        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
+        return std::unexpected(file_error(options.path, reason_of(error.what())));
+    }
+}
+
+base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& options) {
+    ensure_backend();
+    const base::Result<GgufFile> file = look_at_gguf(options.path);
+    if (!file) return std::unexpected(file.error());
+    std::vector<ggml_backend_dev_t> devices = devices_of(options);
+    llama_model_params params = to_params(options, devices);
+    params.no_alloc = true;
+    params.load_mode = LLAMA_LOAD_MODE_NONE;
+    ErrorLines errors;
+    const AssertionsThrow assertions_throw;
+    try {
+        llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
+        if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
+        if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
+            return std::unexpected(checked.error());
+        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
+        return std::shared_ptr<const Model>(new Model(std::move(raw), options));
+    } catch (const std::exception& error) {
+        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
+        return std::unexpected(file_error(options.path, reason_of(error.what())));
+    }
+}
+
+/// Reading a template writes it out a few times, to see what it can do.
+base::Result<void> Model::make_templates(const std::atomic<bool>& is_aborted) {
+    for (const char* name : {static_cast<const char*>(nullptr), "tool_use"}) {
+        const char* source = llama_model_chat_template(raw(), name);
+        if (source == nullptr || std::string_view(source).size() <= kTemplateBytesMax) continue;
+        return base::fail(Code::model_invalid, path_ + " has a chat template that is too long to be one.");
+    }
+    const jinja::work_limit limit(template_allowance({}, is_aborted));
+    try {
+        templates_.reset(common_chat_templates_init(raw(), "").release());
+        info_.chat_template = skills_of(*templates_);
+    } catch (const std::exception&) {
+        if (limit.ended() == nullptr) throw;
+    }
+    if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
+    if (limit.ended() == nullptr) return {};
+    return base::fail(Code::model_invalid,
+                      path_ + " has a chat template that cannot be read: " + limit.ended() + ".");
+}
+
+base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special,
+                                                 bool parse_special) const {
+    const AssertionsThrow assertions_throw;
+    try {
+        base::Result<std::vector<Token>> tokens = tokenize_with(vocab(), text, add_special, parse_special);
+        const bool is_begun = add_special && info_.adds_bos;
+        if (is_begun && tokens && tokens->size() > 1 && (*tokens)[0] == info_.bos &&
+            (*tokens)[1] == info_.bos)
+            tokens->erase(tokens->begin());
+        return tokens;
+    } catch (const std::exception& error) {
+        return base::fail(Code::invalid_argument,
+                          std::string("The text could not be tokenized: ") + error.what());
+    }
+}
+
+std::string Model::detokenize(const std::vector<Token>& tokens, bool remove_special,
+                              bool unparse_special) const {
+    std::string text(tokens.size() * 8 + 16, '\0');
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        const int32_t length =
+            llama_detokenize(vocab(), tokens.data(), static_cast<int32_t>(tokens.size()), text.data(),
+                             static_cast<int32_t>(text.size()), remove_special, unparse_special);
+        text.resize(static_cast<size_t>(length < 0 ? -length : length));
+        if (length >= 0) break;
+    }
+    return text;
+}
+
+Token Model::token_of(std::string_view text) const {
+    const base::Result<std::vector<Token>> tokens = tokenize(text, false, true);
+    return tokens && tokens->size() == 1 ? tokens->front() : -1;
+}
+
+std::shared_ptr<const Pieces> Model::make_pieces() const {
+    std::vector<std::string> texts(static_cast<size_t>(info_.vocabulary_size));
+    for (Token token = 0; token < info_.vocabulary_size; ++token)
+        append_piece(token, texts[static_cast<size_t>(token)]);
+    return std::make_shared<const Pieces>(texts, end_tokens_);
+}
+
+void Model::append_piece(Token token, std::string& bytes, bool writes_special) const {
+    std::array<char, 256> piece; // NOLINT: llama_token_to_piece fills it
+    const int32_t length = llama_token_to_piece(vocab(), token, piece.data(),
+                                                static_cast<int32_t>(piece.size()), 0, writes_special);
+    if (length >= 0) {
+        bytes.append(piece.data(), static_cast<size_t>(length));
+        return;
+    }
+    const size_t before = bytes.size();
+    bytes.resize(before + static_cast<size_t>(-length));
+    llama_token_to_piece(vocab(), token, bytes.data() + before, -length, 0, writes_special);
+}
+
+} // namespace llama_rt

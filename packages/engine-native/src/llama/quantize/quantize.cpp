@@ -1,0 +1,163 @@
+#include "llama/quantize/quantize.h"
+
+#include "imatrix-loader.h"
+#include "llama/backend/backend.h"
+#include "llama/model/file_error.h"
+#include "llama/model/gguf_file.h"
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "llama.h"
+
+namespace llama_rt {
+
+using base::Code;
+
+namespace {
+
+/// Rows of a tensor that are in memory at the same time; llama.cpp's own default, 8 GiB, is more than many machines have.
+constexpr size_t kBufferBytes = size_t{512} * 1024 * 1024;
+
+/// An importance matrix as llama.cpp takes it: for each matrix, how much each of its columns matters.
+using Importances = std::map<std::string, std::vector<float>>;
+
+struct Importance {
+    Importances matrices;
+    /// What the quantized file says of where they come from.
+    std::string source;
+    std::string dataset;
+    int32_t chunks = 0;
+};
+
+/// Means from sums and counts, matrix by matrix of a stack. A matrix that was never used gets the same weight everywhere.
+std::vector<float> means_of(const common_imatrix_entry& entry, bool is_legacy) {
+    std::vector<float> means = entry.sums;
+    const size_t columns = means.size() / entry.counts.size();
+    for (size_t i = 0; i < means.size(); ++i) {
+        const auto count = static_cast<float>(entry.counts[i / columns]);
+        if (count > 0) means[i] /= count;
+        else if (!is_legacy) means[i] = 1;
+    }
+    return means;
+}
+
+base::Result<Importance> read_importance(const std::string& path) {
+    Importance importance{.matrices = {}, .source = {}, .dataset = {}};
+    if (path.empty()) return importance;
+    common_imatrix file;
+    if (!common_imatrix_load(path, file) || file.entries.empty() || (!file.is_legacy && !file.has_metadata))
+        return base::fail(Code::invalid_argument, path + " is no importance matrix.");
+    for (const auto& [name, entry] : file.entries) {
+        if (entry.counts.empty() || entry.sums.size() % entry.counts.size() != 0)
+            return base::fail(Code::invalid_argument, path + " is damaged: its sums do not fit its counts.");
+        importance.matrices.emplace(name, means_of(entry, file.is_legacy));
+    }
+    importance.source = std::filesystem::path(path).filename().string();
+    if (!file.datasets.empty()) importance.dataset = file.datasets.front();
+    importance.chunks = file.chunk_count;
+    return importance;
+}
+
+llama_model_kv_override text_key(const char* key, const std::string& text) {
+    llama_model_kv_override entry{};
+    entry.tag = LLAMA_KV_OVERRIDE_TYPE_STR;
+    std::snprintf(entry.key, sizeof entry.key, "%s", key);
+    std::snprintf(entry.val_str, sizeof entry.val_str, "%s", text.c_str());
+    return entry;
+}
+
+llama_model_kv_override number_key(const char* key, int64_t number) {
+    llama_model_kv_override entry{};
+    entry.tag = LLAMA_KV_OVERRIDE_TYPE_INT;
+    std::snprintf(entry.key, sizeof entry.key, "%s", key);
+    entry.val_i64 = number;
+    return entry;
+}
+
+/// The keys that llama.cpp's own tool writes, closed by an empty one.
+std::vector<llama_model_kv_override> keys_of(const Importance& importance) {
+    std::vector<llama_model_kv_override> keys;
+    keys.push_back(text_key("quantize.imatrix.file", importance.source));
+    if (!importance.dataset.empty()) keys.push_back(text_key("quantize.imatrix.dataset", importance.dataset));
+    keys.push_back(number_key("quantize.imatrix.entries_count", std::ssize(importance.matrices)));
+    if (importance.chunks > 0) keys.push_back(number_key("quantize.imatrix.chunks_count", importance.chunks));
+    keys.emplace_back();
+    return keys;
+}
+
+/// "…: failed to quantize: REASON", which may stand behind other lines.
+base::Error quantize_error(const std::string& path, const std::string& lines) {
+    constexpr std::string_view kMark = "failed to quantize: ";
+    const size_t mark = lines.rfind(kMark);
+    std::string reason = mark == std::string::npos ? lines : lines.substr(mark + kMark.size());
+    reason = reason.substr(0, reason.find('\n'));
+    const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
+    if (says("imatrix") || says("importance matrix"))
+        return {.code = Code::invalid_argument, .message = "imatrix: " + reason + ".", .param = "imatrix"};
+    if (says("requantizing"))
+        return {.code = Code::invalid_argument, .message = path + " is quantized already: " + reason + "."};
+    if (says("iostream"))
+        return {.code = Code::engine_failed, .message = "The quantized file could not be written."};
+    return file_error(path, reason);
+}
+
+/// Runs llama.cpp's own quantization; `hear` gets its log.
+base::Result<void> run(const QuantizeOptions& options, bool is_plan,
+                       const std::function<void(const char*)>& hear) {
+    ensure_backend();
+    const base::Result<GgufFile> file = look_at_gguf(options.input);
+    if (!file) return std::unexpected(file.error());
+    const base::Result<Importance> importance = read_importance(options.imatrix);
+    if (!importance) return std::unexpected(importance.error());
+
+    llama_model_quantize_params params = llama_model_quantize_default_params();
+    params.ftype = static_cast<llama_ftype>(options.file_type);
+    params.nthread = options.threads;
+    params.allow_requantize = options.allow_requantize;
+    params.dry_run = is_plan;
+    params.max_buf_size = kBufferBytes;
+    std::vector<llama_model_imatrix_data> matrices;
+    std::vector<llama_model_kv_override> keys;
+    if (!importance->matrices.empty()) {
+        for (const auto& [name, values] : importance->matrices)
+            matrices.push_back({.name = name.c_str(), .data = values.data(), .size = values.size()});
+        matrices.push_back({.name = nullptr, .data = nullptr, .size = 0});
+        keys = keys_of(*importance);
+        params.imatrix = matrices.data();
+        params.kv_overrides = keys.data();
+    }
+    const ErrorLines errors;
+    const LogListener listener(hear);
+    if (llama_model_quantize(options.input.c_str(), options.output.c_str(), &params) == 0) return {};
+    return std::unexpected(quantize_error(options.input, errors.text()));
+}
+
+} // namespace
+
+base::Result<double> plan_quantization(const QuantizeOptions& options) {
+    double mebibytes = -1;
+    const base::Result<void> planned = run(options, true, [&](const char* text) {
+        const char* sum = std::strstr(text, "quant size");
+        if (sum != nullptr) std::sscanf(sum, "quant size = %lf", &mebibytes);
+    });
+    if (!planned) return std::unexpected(planned.error());
+    INGLE_ASSERT(mebibytes >= 0); // llama.cpp's words have changed
+    return mebibytes * 1024 * 1024;
+}
+
+base::Result<void> quantize(const QuantizeOptions& options,
+                            const std::function<void(const std::string& name)>& on_tensor) {
+    return run(options, false, [&](const char* text) {
+        // "[  12/ 146] blk.1.ffn_down.weight … - [ 2048, …"
+        int number = 0;
+        char name[GGML_MAX_NAME] = "";
+        if (std::sscanf(text, "[%d/%*d] %63s", &number, name) == 2) on_tensor(name);
+    });
+}
+
+} // namespace llama_rt

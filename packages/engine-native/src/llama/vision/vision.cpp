@@ -1,0 +1,321 @@
+#include "llama/vision/vision.h"
+
+#include "hash/hash.h"
+#include "llama/backend/assertions.h"
+#include "llama/backend/backend.h"
+#include "llama/backend/computable.h"
+#include "llama/model/gguf_file.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace llama_rt {
+
+using base::Code;
+using base::Token;
+
+namespace {
+
+/// Parts that are remembered by their pixels. One that is forgotten is computed anew when it comes again.
+constexpr size_t kIdsMax = 65'536;
+
+/// Tokens of images in prompts that are not answered yet, of all requests; beyond that none is taken in. Their scaled
+/// pixels take 2 to 40 kB a token.
+constexpr int64_t kPreparedMax = 32'768;
+
+bool has_gpu() {
+    return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) != nullptr ||
+           ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU) != nullptr;
+}
+
+/// The last thing that mtmd logged, without its function names and line ends.
+std::string reason_of(std::string lines) {
+    while (lines.ends_with('\n')) lines.pop_back();
+    const size_t hint = lines.find("\nhint");
+    if (hint != std::string::npos) lines.resize(hint);
+    if (const size_t line = lines.rfind('\n'); line != std::string::npos) lines.erase(0, line + 1);
+    for (const std::string_view mark : {"error: ", "': ", "clip_model_loader: "}) {
+        if (const size_t at = lines.rfind(mark); at != std::string::npos) lines.erase(0, at + mark.size());
+    }
+    return lines.empty() ? "no reason was given" : lines;
+}
+
+base::Error load_error(const std::string& path, const std::string& lines) {
+    const auto says = [&](std::string_view text) { return lines.find(text) != std::string::npos; };
+    if (says("mismatch between text model")) {
+        return {.code = Code::projector_mismatch,
+                .message = path +
+                           " is the projector of another model: what it makes of a picture has another size "
+                           "than what this model reads. Take the mmproj file that came with the model."};
+    }
+    if (says("unknown projector type") || says("unsupported")) {
+        return {.code = Code::model_unsupported,
+                .message = path + " cannot be used: " + reason_of(lines) + "."};
+    }
+    if (says("failed to allocate") || says("unable to allocate")) {
+        return {.code = Code::out_of_memory,
+                .message = "There is not enough memory for the projector " + path + "."};
+    }
+    return {.code = Code::model_invalid,
+            .message = path + " cannot be read as a projector: " + reason_of(lines) +
+                       ". The file may be cut short or damaged; fetch it again."};
+}
+
+base::Result<void> check_picture(const RgbImage& picture) {
+    const auto& [width, height, data] = picture;
+    const int64_t pixels = int64_t{width} * height;
+    if (width < 1 || height < 1 || width > Vision::kSideMax || height > Vision::kSideMax ||
+        pixels > Vision::kPixelsMax || static_cast<int64_t>(data.size()) != 3 * pixels) {
+        return base::fail(
+            Code::invalid_argument,
+            "A picture has 1 to 16,384 pixels a side, at most 67,108,864 of them, and three bytes for "
+            "each.");
+    }
+    return {};
+}
+
+/// A text cut at its markers: pieces of text, and between them one picture each.
+std::vector<std::string_view> split(std::string_view text, std::string_view marker) {
+    std::vector<std::string_view> pieces;
+    for (size_t at = text.find(marker); at != std::string_view::npos; at = text.find(marker)) {
+        pieces.push_back(text.substr(0, at));
+        text.remove_prefix(at + marker.size());
+    }
+    pieces.push_back(text);
+    return pieces;
+}
+
+/// What makes a part what it is, beside the picture: its place in it, its length, and where its tokens stand.
+std::string key_of(std::string_view picture, int32_t index, const mtmd_input_chunk* chunk) {
+    const mtmd_image_tokens* image = mtmd_input_chunk_get_tokens_image(chunk);
+    const size_t tokens = mtmd_input_chunk_get_n_tokens(chunk);
+    std::vector<uint32_t> shape{static_cast<uint32_t>(index), static_cast<uint32_t>(tokens)};
+    for (size_t i = 0; i < tokens; ++i) {
+        const auto [t, x, y, z] = mtmd_image_tokens_get_decoder_pos(image, 0, i);
+        shape.insert(shape.end(), {t, x, y, z});
+    }
+    return std::string(picture) + hash_sha256_hex(shape.data(), shape.size() * sizeof shape[0]);
+}
+
+} // namespace
+
+ImagePart::ImagePart(base::ImageId id, mtmd::input_chunk_ptr chunk, Count prepared)
+    : id_(id),
+      chunk_(std::move(chunk)),
+      tokens_(static_cast<int32_t>(mtmd_input_chunk_get_n_tokens(chunk_.get()))),
+      positions_(mtmd_input_chunk_get_n_pos(chunk_.get())),
+      prepared_(std::move(prepared)) {
+    prepared_->fetch_add(tokens_);
+}
+
+ImagePart::~ImagePart() {
+    prepared_->fetch_sub(tokens_);
+}
+
+Vision::Vision(const llama_vocab* vocab, int32_t embedding_size, bool is_on_cpu)
+    : vocab_(vocab), embedding_size_(embedding_size), is_on_cpu_(is_on_cpu) {}
+
+base::Result<std::shared_ptr<Vision>> Vision::load(const llama_model* model, const VisionOptions& options,
+                                                   const std::atomic<bool>& is_aborted) {
+    const base::Result<GgufFile> file = look_at_gguf(options.path);
+    if (!file) return std::unexpected(file.error());
+    const bool is_on_cpu = !options.uses_gpu || !has_gpu();
+    std::shared_ptr<Vision> vision(
+        new Vision(llama_model_get_vocab(model), llama_model_n_embd_inp(model), is_on_cpu));
+    mtmd_context_params params = vision->params_for(options);
+    params.progress_callback_user_data = const_cast<std::atomic<bool>*>(&is_aborted); // it is only read
+    params.progress_callback = [](float, void* data) {
+        return !static_cast<const std::atomic<bool>*>(data)->load();
+    };
+    ErrorLines errors;
+    const AssertionsThrow assertions_throw;
+    vision->context_.reset(mtmd_init_from_file(options.path.c_str(), model, params));
+    if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
+    if (vision->context_ == nullptr) return std::unexpected(load_error(options.path, errors.text()));
+    if (!mtmd_support_vision(vision->context_.get())) {
+        return base::fail(Code::model_unsupported,
+                          options.path + " is a projector, but none for pictures. Leave it out.");
+    }
+    return vision;
+}
+
+mtmd_context_params Vision::params_for(const VisionOptions& options) {
+    mtmd_context_params params = mtmd_context_params_default();
+    params.use_gpu = options.uses_gpu;
+    params.print_timings = false;
+    params.n_threads = options.threads;
+    // It lays the computation out: what does not fit together in a damaged file is noticed now.
+    params.warmup = true;
+    if (options.tokens_min > 0) params.image_min_tokens = options.tokens_min;
+    if (options.tokens_max > 0) params.image_max_tokens = options.tokens_max;
+    params.cb_eval = on_node;
+    params.cb_eval_user_data = this;
+    return params;
+}
+
+base::Result<std::vector<std::pair<ggml_backend_dev_t, size_t>>>
+Vision::measure(const VisionOptions& options) {
+    ensure_backend();
+    const base::Result<GgufFile> file = look_at_gguf(options.path);
+    if (!file) return std::unexpected(file.error());
+    mtmd_context_params params = mtmd_context_params_default();
+    params.use_gpu = options.uses_gpu;
+    ErrorLines errors;
+    const AssertionsThrow assertions_throw;
+    const auto uses = mtmd_get_memory_usage(options.path.c_str(), params);
+    if (uses.empty()) return std::unexpected(load_error(options.path, errors.text()));
+    return std::vector<std::pair<ggml_backend_dev_t, size_t>>(uses.begin(), uses.end());
+}
+
+base::Result<Vision::Prompt> Vision::tokenize(std::string_view text, std::string_view marker,
+                                              std::span<const RgbImage> pictures) {
+    if (prepared_->load() >= kPreparedMax)
+        return base::fail(Code::overloaded, "Too many pictures are waiting. Try again in a moment.");
+    const AssertionsThrow assertions_throw;
+    try {
+        return tokenize_pieces(split(text, marker), pictures);
+    } catch (const std::bad_alloc&) {
+        return base::fail(Code::out_of_memory, "There is not enough memory for these pictures.");
+    } catch (const std::exception& error) {
+        return base::fail(Code::invalid_argument,
+                          std::string("A picture could not be read: ") + error.what() + ".");
+    }
+}
+
+base::Result<Vision::Prompt> Vision::tokenize_pieces(const std::vector<std::string_view>& pieces,
+                                                     std::span<const RgbImage> pictures) {
+    if (pieces.size() != pictures.size() + 1) {
+        return base::fail(
+            Code::template_failed,
+            "The model's chat template does not write out every picture of this conversation once.");
+    }
+    std::vector<mtmd_input_text> texts;
+    std::vector<mtmd::bitmap> bitmaps;
+    for (const std::string_view piece : pieces)
+        texts.push_back(
+            {.text = piece.data(), .text_len = piece.size(), .add_special = false, .parse_special = true});
+    for (const RgbImage& picture : pictures) {
+        if (base::Result<void> checked = check_picture(picture); !checked)
+            return std::unexpected(checked.error());
+        bitmaps.emplace_back(static_cast<uint32_t>(picture.width), static_cast<uint32_t>(picture.height),
+                             picture.data.data());
+        const std::string size = std::to_string(picture.width) + "x" + std::to_string(picture.height);
+        // The number tells a picture from an equal one beside it; collect() takes it off.
+        bitmaps.back().set_id((hash_sha256_hex(picture.data.data(), picture.data.size()) + size + "#" +
+                               std::to_string(bitmaps.size()))
+                                  .c_str());
+    }
+    std::vector<mtmd_input_part> parts;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+        if (!pieces[i].empty()) parts.push_back({.text = &texts[i], .bitmap = nullptr});
+        if (i < bitmaps.size()) parts.push_back({.text = nullptr, .bitmap = bitmaps[i].ptr.get()});
+    }
+    std::vector<const mtmd_input_part*> pointers;
+    for (const mtmd_input_part& part : parts) pointers.push_back(&part);
+    ErrorLines errors;
+    const mtmd::input_chunks chunks(mtmd_input_chunks_init());
+    if (mtmd_tokenize_from_parts(context_.get(), chunks.ptr.get(), pointers.data(), pointers.size(), true) !=
+        0)
+        return base::fail(Code::invalid_argument,
+                          "A picture could not be read: " + reason_of(errors.text()) + ".");
+    return collect(chunks.ptr.get());
+}
+
+base::Result<Vision::Prompt> Vision::collect(const mtmd_input_chunks* chunks) {
+    Prompt prompt;
+    std::string_view picture;
+    int32_t index = 0;
+    for (size_t i = 0; i < mtmd_input_chunks_size(chunks); ++i) {
+        const mtmd_input_chunk* chunk = mtmd_input_chunks_get(chunks, i);
+        size_t count = mtmd_input_chunk_get_n_tokens(chunk);
+        if (mtmd_input_chunk_get_type(chunk) == MTMD_INPUT_CHUNK_TYPE_TEXT) {
+            const llama_token* tokens = mtmd_input_chunk_get_tokens_text(chunk, &count);
+            prompt.tokens.insert(prompt.tokens.end(), tokens, tokens + count);
+            continue;
+        }
+        const std::string_view id = mtmd_input_chunk_get_id(chunk);
+        index = id == picture ? index + 1 : 0;
+        picture = id;
+        const base::Result<base::ImageId> known = id_of(key_of(id.substr(0, id.find('#')), index, chunk));
+        if (!known) return std::unexpected(known.error());
+        prompt.tokens.push_back(base::image_token(*known, true));
+        prompt.tokens.insert(prompt.tokens.end(), count - 1, base::image_token(*known, false));
+        const auto is_same = [&](const auto& part) { return part->id() == *known; };
+        if (std::ranges::any_of(prompt.images, is_same)) continue;
+        prompt.images.push_back(std::make_shared<const ImagePart>(
+            *known, mtmd::input_chunk_ptr(mtmd_input_chunk_copy(chunk)), prepared_));
+    }
+    const Token bos = llama_vocab_bos(vocab_);
+    const bool is_begun_twice = llama_vocab_get_add_bos(vocab_) && prompt.tokens.size() > 1 &&
+                                prompt.tokens[0] == bos && prompt.tokens[1] == bos;
+    if (is_begun_twice) prompt.tokens.erase(prompt.tokens.begin());
+    return prompt;
+}
+
+base::Result<base::ImageId> Vision::id_of(const std::string& key) {
+    std::lock_guard lock(ids_mutex_);
+    if (const auto found = ids_.find(key); found != ids_.end()) {
+        seen_.splice(seen_.begin(), seen_, found->second);
+        return found->second->second;
+    }
+    if (ids_given_ == base::kImageIdMax) {
+        return base::fail(
+            Code::engine_failed,
+            "This model has seen a billion pictures, and cannot tell more of them apart. Load it anew.");
+    }
+    if (seen_.size() == kIdsMax) {
+        ids_.erase(seen_.back().first);
+        seen_.pop_back();
+    }
+    seen_.emplace_front(key, ++ids_given_);
+    ids_.emplace(seen_.front().first, seen_.begin());
+    return ids_given_;
+}
+
+/// ggml asks before a node whether it is of interest, and tells when it is computed: the large ones are where an encoding on the
+/// processor can be held up or ended. While it asks, no thread computes.
+bool Vision::on_node(ggml_tensor* node, bool is_asked, void* data) {
+    auto* vision = static_cast<Vision*>(data);
+    if (is_asked) {
+        vision->check_node(*node);
+        return vision->is_on_cpu_ && (node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_FLASH_ATTN_EXT);
+    }
+    if (!vision->is_ended_ && vision->goes_on_ != nullptr) vision->is_ended_ = !(*vision->goes_on_)();
+    return !vision->is_ended_;
+}
+
+/// Throws what mtmd turns into a code.
+void Vision::check_node(const ggml_tensor& node) {
+    assertions_throw_.reset();
+    if (!is_on_host(node)) return;
+    if (const auto reason = not_computable(node))
+        throw std::runtime_error(*reason + ": the projector's file is damaged");
+}
+
+base::Result<std::vector<float>> Vision::encode(const ImagePart& part, const std::function<bool()>& goes_on) {
+    std::lock_guard lock(encode_mutex_);
+    ErrorLines errors;
+    goes_on_ = &goes_on;
+    is_ended_ = false;
+    assertions_throw_.emplace();
+    const int32_t code = mtmd_encode_chunk(context_.get(), part.chunk()); // catches what is thrown in it
+    assertions_throw_.reset();
+    goes_on_ = nullptr;
+    if (is_ended_) return base::fail(Code::aborted, "The picture is not needed any more.");
+    if (code != 0)
+        return base::fail(Code::engine_failed,
+                          "The picture could not be encoded: " + reason_of(errors.text()) + ".");
+    const float* numbers = mtmd_get_output_embd(context_.get());
+    const auto size = static_cast<size_t>(part.tokens()) * static_cast<size_t>(embedding_size_);
+    try {
+        return std::vector(numbers, numbers + size);
+    } catch (const std::bad_alloc&) {
+        return base::fail(Code::out_of_memory, "There is not enough memory to encode the picture.");
+    }
+}
+
+} // namespace llama_rt
