@@ -1,6 +1,7 @@
 // Settings with which a model fits into memory, found before it is loaded: llama.cpp lays it out without taking memory.
 // Used by those who load models that somebody else has chosen, above all the server.
 import path from "node:path";
+import prettyBytes from "pretty-bytes";
 import {
   checkContextLength,
   contextLengthDefault,
@@ -253,6 +254,5 @@ function shorterThan(contextLength: number): number[] {
 
 /** "4.7 GiB", "308 MiB". */
 function inWords(bytes: number): string {
-  const gibibytes = bytes / 1024 ** 3;
-  return gibibytes >= 1 ? `${gibibytes.toFixed(1)} GiB` : `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+  return prettyBytes(bytes, { binary: true });
 }

@@ -1,4 +1,5 @@
 // Chooses one of a repository's models: the named one, else Q4_K_M, else the best that fits into memory.
+import prettyBytes from "pretty-bytes";
 import { EngineError } from "../errors.ts";
 import type { FileGroup, ListedFile } from "./gguf-files.ts";
 import { quantizationDefault } from "./quantization.ts";
@@ -82,13 +83,9 @@ function nothing(repo: string): EngineError {
 function tooLarge(repo: string, smallest: FileGroup<ListedFile>, memoryBytes: number): EngineError {
   const name = smallest.quantization ?? smallest.stem;
   const message =
-    `The smallest model of ${repo}, ${name}, has ${gigabytes(smallest.sizeBytes)}, and this machine has ` +
-    `${gigabytes(memoryBytes)} of memory. Choose a smaller model, or name its quantization (${repo}:${name}) to try anyway.`;
+    `The smallest model of ${repo}, ${name}, has ${prettyBytes(smallest.sizeBytes, { binary: true })}, and this machine has ` +
+    `${prettyBytes(memoryBytes, { binary: true })} of memory. Choose a smaller model, or name its quantization (${repo}:${name}) to try anyway.`;
   return new EngineError("out_of_memory", message, {
     details: { repo, sizeBytes: smallest.sizeBytes, memoryBytes },
   });
-}
-
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`;
 }

@@ -112,7 +112,7 @@ describe("the chosen model", () => {
     expect(() => chosen(undefined, 1)).toThrow(
       expect.objectContaining({
         code: "out_of_memory",
-        message: expect.stringMatching(/Q2_K, has 1\.0 GB.* 1\.0 GB/),
+        message: expect.stringMatching(/Q2_K, has 954 MiB.* 954 MiB/),
       }),
     );
   });

@@ -27,7 +27,7 @@ describe("ingle doctor", () => {
     expect(value(out(), "node")).toBe(process.version);
     expect(value(out(), "llama.cpp")).toBe("v0.5.0 (de3ff815)");
     expect(value(out(), "GPU backend")).toBe("none (built for the CPU only)");
-    expect(value(out(), "device")).toBe("CPU (CPU, cpu): A processor, 2.0 GiB, 1.0 GiB free");
+    expect(value(out(), "device")).toBe("CPU (CPU, cpu): A processor, 2 GiB, 1 GiB free");
     expect(value(out(), "CPU code")).toBe("for the processor it was built on");
     expect(value(out(), "CPU features")).toBe("AVX2 FMA");
     expect(value(out(), "KV cache types")).toBe("f16 q8_0");

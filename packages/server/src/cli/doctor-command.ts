@@ -5,8 +5,7 @@ import path from "node:path";
 import type { BuildInfo, DeviceInfo } from "@ingle/engine";
 import { exitCodes } from "./errors.ts";
 import type { CommandContext, Engine } from "./context.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatColumns } from "./text.ts";
+import { formatBytes, formatColumns } from "./text.ts";
 import { ingleVersion } from "../version.ts";
 
 type Row = readonly [name: string, value: string];

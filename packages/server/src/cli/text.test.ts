@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { curlLine, formatColumns, formatDuration, shellWord } from "./text.ts";
+import { curlLine, formatBytes, formatColumns, formatDuration, shellWord } from "./text.ts";
 
 /** What sh makes of a line when curl only prints its arguments, one a line, NUL in between. */
 function argumentsOfCurl(line: string): string[] {
@@ -10,6 +10,17 @@ function argumentsOfCurl(line: string): string[] {
   });
   return output.split("\0").slice(0, -1);
 }
+
+describe("formatBytes", () => {
+  it.each([
+    [0, "0 B"],
+    [1023, "1023 B"],
+    [1024, "1 KiB"],
+    [322_591_712, "308 MiB"],
+    [1.5 * 1024 ** 3, "1.5 GiB"],
+    [5000 * 1024 ** 4, "4.88 PiB"],
+  ])("writes %i as %s", (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+});
 
 describe("formatDuration", () => {
   it.each([

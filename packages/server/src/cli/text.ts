@@ -1,4 +1,10 @@
-// Formats what the command line prints: times, columns, tables, shell words.
+// Formats what the command line prints: sizes, times, columns, tables, shell words.
+import prettyBytes from "pretty-bytes";
+
+/** "308 MiB", "1.5 GiB". */
+export function formatBytes(bytes: number): string {
+  return prettyBytes(bytes, { binary: true });
+}
 
 /** "0.4 s", "12 s", "3 min 5 s". */
 export function formatDuration(ms: number): string {

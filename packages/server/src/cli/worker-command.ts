@@ -3,12 +3,11 @@ import { text } from "node:stream/consumers";
 import type { WorkerEvent } from "@ingle/engine";
 import { workerPortDefault } from "@ingle/engine/worker-address";
 import { networkAddresses } from "../address.ts";
-import { formatBytes } from "../format-bytes.ts";
 import { resolveSettings } from "../settings/resolve.ts";
 import type { ValuesOf } from "../settings/setting.ts";
 import { CliError, exitCodes } from "./errors.ts";
 import type { CommandContext, Engine } from "./context.ts";
-import { formatColumns } from "./text.ts";
+import { formatBytes, formatColumns } from "./text.ts";
 import { workerSettings, type WorkerFlags } from "./worker-settings.ts";
 
 const mebibyte = 1024 ** 2;

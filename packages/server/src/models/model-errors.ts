@@ -1,4 +1,5 @@
 // Why a model cannot be had, as wire errors. Used by this folder; routes/health.ts asks how long a load still takes.
+import prettyBytes from "pretty-bytes";
 import { EngineError, totalOf, type MemoryBytes } from "@ingle/engine";
 import { WireError } from "../wire-error.ts";
 import type { LoadSettings } from "./slot/load-settings.ts";
@@ -64,16 +65,12 @@ export function noMemory(byMemory: MemoryBytes, { budget, loadedMax }: MemoryLim
   const memory =
     budget === undefined
       ? ""
-      : ` of the ${inMiB(budget.totalBytes ?? totalOf(budget.byMemory))} for all models`;
+      : ` of the ${prettyBytes(budget.totalBytes ?? totalOf(budget.byMemory), { binary: true })} for all models`;
   const most = loadedMax === undefined ? "" : `, and at most ${loadedMax} may be loaded`;
   return new WireError(
     "out_of_memory",
-    `it needs ${inMiB(totalOf(byMemory))}${memory}${most}, and pinned models do not make room; unload one of them.`,
+    `it needs ${prettyBytes(totalOf(byMemory), { binary: true })}${memory}${most}, and pinned models do not make room; unload one of them.`,
   );
-}
-
-function inMiB(bytes: number): string {
-  return `${Math.ceil(bytes / 1024 ** 2)} MiB`;
 }
 
 export function shuttingDown(): WireError {

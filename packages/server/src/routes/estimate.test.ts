@@ -27,7 +27,7 @@ it("tells what a model would take and that there is room, and loads nothing", as
   expect(await server.estimate({})).toEqual({
     model: "a",
     fits: "yes",
-    reason: "It needs 30 bytes. Models may take 100 bytes more.",
+    reason: "It needs 30 B. Models may take 100 B more.",
     memory_bytes: 30,
     available_bytes: 100,
     context_length: 2048,
@@ -51,7 +51,7 @@ it("has no bound where nothing is accounted", async () => {
   const server = await house([tellable("a", 30)], { budget: undefined });
   expect(await server.estimate({})).toMatchObject({
     fits: "yes",
-    reason: "It needs 30 bytes.",
+    reason: "It needs 30 B.",
     available_bytes: null,
   });
 });
@@ -61,7 +61,7 @@ it("is tight where others are freed for it, and names them", async () => {
   await server.registry.load("b");
   expect(await server.estimate({})).toMatchObject({
     fits: "tight",
-    reason: "It needs 60 bytes. Other models are freed for it: b.",
+    reason: "It needs 60 B. Other models are freed for it: b.",
     available_bytes: 30,
   });
   expect(server.registry.slots.map(({ state }) => state.kind)).toEqual(["available", "loaded"]);
@@ -86,7 +86,7 @@ it("is tight where there is room for less than usual", async () => {
   const server = await house([tellable("a", 90, { isReduced: true, contextLength: 1024 })]);
   expect(await server.estimate({})).toMatchObject({
     fits: "tight",
-    reason: "Memory is short: there is room for a context of 1,024 tokens, with 90 bytes in all.",
+    reason: "Memory is short: there is room for a context of 1,024 tokens, with 90 B in all.",
     context_length: 1024,
   });
 });

@@ -1,18 +1,9 @@
 // Formats sizes, times and counts. Pure. `locale` is a BCP 47 tag.
-
-const byteUnits = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
+import prettyBytes from "pretty-bytes";
 
 /** 322,591,712 becomes "308 MiB": three digits, in the units of the server's own messages. */
 export function formatBytes(bytes: number, locale: string): string {
-  let value = bytes;
-  let unit = 0;
-  // 1023.5 would be rounded to 1024 of the smaller unit.
-  while (value >= 1023.5 && unit < byteUnits.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  const digits = unit === 0 || value >= 99.95 ? 0 : 1;
-  return `${decimals(value, digits, locale)} ${byteUnits[unit] ?? ""}`;
+  return prettyBytes(bytes, { binary: true, locale });
 }
 
 /** "12.3 MiB/s". */

@@ -6,7 +6,7 @@ import type { GenerationFlags } from "./generation-flags.ts";
 import { samplingOf, settingsOf } from "./generation-settings.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";
-import { formatBytes } from "../../format-bytes.ts";
+import { formatBytes } from "../text.ts";
 
 /** More text than any model's context takes: a limit for a whole disk that is piped in by mistake. */
 const promptBytesMax = 16 * 1024 * 1024;

@@ -1,11 +1,10 @@
 // `ingle pull MODEL` downloads a model; `ingle import PATH` adds model files of the user's own.
 import type { InstalledModel, LocatedModel } from "@ingle/engine";
-import { formatBytes } from "../../format-bytes.ts";
 import type { CommandContext } from "../context.ts";
 import { exitCodes, usageError } from "../errors.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { conversionText, fetchWithBars, PhaseBars } from "../model/fetch-model.ts";
-import { formatColumns } from "../text.ts";
+import { formatBytes, formatColumns } from "../text.ts";
 import type { ImportFlags, PullFlags } from "./library-flags.ts";
 
 /** Prints what the model is on stderr, and its path on stdout. Returns the exit code. Throws the engine's errors. */

@@ -1,10 +1,9 @@
 // `ingle alias`, `ingle remove` and `ingle prune`: names and files of the models on this machine.
 import type { Removal } from "@ingle/engine";
-import { formatBytes } from "../../format-bytes.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError, exitCodes, usageError } from "../errors.ts";
 import { loadedModels } from "../remote/running-servers.ts";
-import { shellWord } from "../text.ts";
+import { formatBytes, shellWord } from "../text.ts";
 import type { AliasFlags, PruneFlags } from "./library-flags.ts";
 
 /** `alias NAME MODEL` adds the name, `alias --remove NAME` removes it. Returns the exit code. Throws CliError and the engine's errors. */

@@ -1,10 +1,9 @@
 // `ingle list`: the models on this machine. `ingle search WORDS`: repositories on the hub; `ingle search org/repo`: the models of one.
 import type { InstalledModel, OfferedRepository } from "@ingle/engine";
-import { formatBytes } from "../../format-bytes.ts";
 import type { CommandContext } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { loadedModels } from "../remote/running-servers.ts";
-import { formatTable } from "../text.ts";
+import { formatBytes, formatTable } from "../text.ts";
 import type { ListFlags, SearchFlags } from "./library-flags.ts";
 
 const places: Record<InstalledModel["place"], string> = {

@@ -18,8 +18,8 @@ it("has a line for each pair of formats with its error, and one for dropped tens
     bytes: 2 ** 24 + 4096,
   });
   expect(text.split("\n")).toEqual([
-    "  affine 8-bit, groups of 64 → Q8_0  57 tensors, 16.0 MiB, error 0.24 of the source's step (root mean square), at most 0.0012",
-    "  BF16 → F32                         1 tensor, 1.0 KiB, exact",
+    "  affine 8-bit, groups of 64 → Q8_0  57 tensors, 16 MiB, error 0.24 of the source's step (root mean square), at most 0.0012",
+    "  BF16 → F32                         1 tensor, 1 KiB, exact",
     "  2 tensors that the text model does not use were dropped.",
     "",
   ]);

@@ -1,8 +1,7 @@
 // Downloads or converts a located model, with progress on stderr. Silent when the model is already on disk.
 import type { ConversionReport, ConversionStep, LibraryProgress, LocatedModel } from "@ingle/engine";
 import type { CommandContext } from "../context.ts";
-import { formatBytes } from "../../format-bytes.ts";
-import { formatColumns, formatDuration } from "../text.ts";
+import { formatBytes, formatColumns, formatDuration } from "../text.ts";
 import { startProgress, type Progress } from "../progress.ts";
 
 /** Returns the path of the file to load. Throws the engine's errors, or the signal's reason. */

@@ -36,7 +36,7 @@ describe("openModel", () => {
     expect(lines[0]).toMatch(/^TinyLlama .* is not downloaded yet; this is done once\.$/);
     expect(lines.slice(1, 5)).toEqual([
       expect.stringMatching(/^Downloading .* …$/),
-      expect.stringMatching(/^Downloading .*: 50% \(512 KiB of 1\.0 MiB\)$/),
+      expect.stringMatching(/^Downloading .*: 50% \(512 KiB of 1 MiB\)$/),
       expect.stringMatching(/^Unpacking .* …$/),
       "Saved /models/starter.gguf after 4.0 s.",
     ]);

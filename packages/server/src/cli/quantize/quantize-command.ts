@@ -5,8 +5,7 @@ import { exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { fetchWithBars } from "../model/fetch-model.ts";
 import { chooseModel } from "../model/choose-model.ts";
-import { formatBytes } from "../../format-bytes.ts";
-import { formatColumns, formatDuration, shellWord } from "../text.ts";
+import { formatBytes, formatColumns, formatDuration, shellWord } from "../text.ts";
 import { startProgress } from "../progress.ts";
 import type { QuantizeFlags } from "./quantize-flags.ts";
 

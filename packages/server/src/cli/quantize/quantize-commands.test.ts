@@ -40,7 +40,7 @@ describe("ingle quantize", () => {
     expect(out()).toBe(`${path.join(folder, "my-Q4_K_M.gguf")}\n`);
     expect(err()).toContain("Quantizing my-f16 …\n");
     expect(err()).toMatch(/quantization +Q4_K_M, 4\.83 bits per weight\n/);
-    expect(err()).toMatch(/size +1\.0 KiB, from 4\.0 KiB\n/);
+    expect(err()).toMatch(/size +1 KiB, from 4 KiB\n/);
     expect(err()).toMatch(/model +my-Q4_K_M\n/);
     expect(err()).toContain("\n  ingle serve --model my-Q4_K_M\n");
     const list = world({});

@@ -31,9 +31,9 @@ describe("ingle ps, load and unload", () => {
     await using server = await house(models);
     expect((await server.ingle(["ps"])).out()).toBe("No model is in memory.\n");
     const loaded = await server.ingle(["load", "a"]);
-    expect([loaded.exit, loaded.out()]).toEqual([0, "a is loaded, 3.0 MiB.\n"]);
+    expect([loaded.exit, loaded.out()]).toEqual([0, "a is loaded, 3 MiB.\n"]);
     expect((await server.ingle(["ps"])).out()).toMatch(
-      /^MODEL +STATUS +MEMORY +REQUESTS +CONTEXT +PER 1,000 TOKENS\na +loaded +3\.0 MiB +0 running, 0 waiting +2048 +1000 KiB\n\n3\.0 MiB for models\.\n$/,
+      /^MODEL +STATUS +MEMORY +REQUESTS +CONTEXT +PER 1,000 TOKENS\na +loaded +3 MiB +0 running, 0 waiting +2048 +1000 KiB\n\n3 MiB for models\.\n$/,
     );
     expect((await server.ingle(["ps", "--all"])).out()).toMatch(/^b +available/m);
     const unloaded = await server.ingle(["unload", "a"]);

@@ -12,8 +12,7 @@ import { drain } from "../shutdown.ts";
 import { installedModels } from "./installed-models.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { knownModel, modelBudget } from "../model/open-model.ts";
-import { formatBytes } from "../../format-bytes.ts";
-import { curlLine, formatColumns } from "../text.ts";
+import { curlLine, formatBytes, formatColumns } from "../text.ts";
 import { announceServer } from "../remote/running-servers.ts";
 
 /** Returns the exit code. Throws ConfigError, CliError and what loading or listening throws. */

@@ -1,7 +1,7 @@
 // What loading a model would take and whether there is room, in words for people. Used by routes/control.ts.
+import prettyBytes from "pretty-bytes";
 import { totalOf, type MemoryForecast } from "@ingle/engine";
 import type { MemoryEstimate } from "@ingle/protocol";
-import { formatBytes } from "../../format-bytes.ts";
 import { WireError } from "../../wire-error.ts";
 import { settingsOver, type LoadSettings } from "../slot/load-settings.ts";
 import type { ModelSlot } from "../slot/model-slot.ts";
@@ -98,7 +98,7 @@ function verdictOf(
   const { footprint, isReduced, refusal, contextLength } = forecast;
   if (refusal !== undefined) return { fits: "no", reason: refusal.message };
   const plan = planEviction(footprint.byMemory, others.map(toResident), limits);
-  const needed = formatBytes(totalOf(footprint.byMemory));
+  const needed = prettyBytes(totalOf(footprint.byMemory), { binary: true });
   if (plan.kind === "never") {
     const pinned = others.filter(({ isPinned }) => isPinned).map(({ id }) => id);
     return {
@@ -117,6 +117,6 @@ function verdictOf(
   }
   if (isReduced) return { fits: "tight", reason: shorter };
   const available = availableBytes(others, limits);
-  const room = available === null ? "" : ` Models may take ${formatBytes(available)} more.`;
+  const room = available === null ? "" : ` Models may take ${prettyBytes(available, { binary: true })} more.`;
   return { fits: "yes", reason: shorter + room };
 }
