@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dataEvent, eventStream, keepAliveComment } from "./event-stream.ts";
 
-const toErrorEvent = (error: unknown): string => dataEvent(JSON.stringify({ error: String(error) }));
+const toErrorEvents = (error: unknown): string => dataEvent(JSON.stringify({ error: String(error) }));
 
 async function collect(events: AsyncIterable<string>): Promise<string[]> {
   const seen: string[] = [];
@@ -17,7 +17,7 @@ describe("eventStream", () => {
       yield "a";
       yield "b";
     };
-    expect(await collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvent }))).toEqual(["a", "b"]);
+    expect(await collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvents }))).toEqual(["a", "b"]);
   });
 
   it("sends a comment while the source is silent", async () => {
@@ -25,7 +25,7 @@ describe("eventStream", () => {
       await pause(50);
       yield "a";
     };
-    const seen = await collect(eventStream(source(), { keepAliveMs: 10, toErrorEvent }));
+    const seen = await collect(eventStream(source(), { keepAliveMs: 10, toErrorEvents }));
     expect(seen.at(-1)).toBe("a");
     expect(seen.length).toBeGreaterThan(1);
     expect(new Set(seen.slice(0, -1))).toEqual(new Set([keepAliveComment]));
@@ -37,7 +37,7 @@ describe("eventStream", () => {
     const source = async function* (): AsyncGenerator<string> {
       throw gone;
     };
-    await expect(collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvent }))).rejects.toBe(gone);
+    await expect(collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvents }))).rejects.toBe(gone);
   });
 
   it("makes a later error the last event", async () => {
@@ -45,7 +45,7 @@ describe("eventStream", () => {
       yield "a";
       throw new Error("late");
     };
-    expect(await collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvent }))).toEqual([
+    expect(await collect(eventStream(source(), { keepAliveMs: 1000, toErrorEvents }))).toEqual([
       "a",
       'data: {"error":"Error: late"}\n\n',
     ]);
@@ -62,7 +62,7 @@ describe("eventStream", () => {
         closed += 1;
       }
     };
-    for await (const event of eventStream(source(), { keepAliveMs: 5, toErrorEvent })) {
+    for await (const event of eventStream(source(), { keepAliveMs: 5, toErrorEvents })) {
       if (event === keepAliveComment) break;
     }
     await expect.poll(() => closed).toBe(1);

@@ -1,13 +1,15 @@
-// Server-sent events as text, and what holds for every stream of them: a comment while it is silent, and an error
-// event instead of a cut once something was sent. Used by send-events.ts and by the streams of each
-// protocol.
+// Server-sent events: their text form, and how a stream of them is sent. While a stream is silent, comments keep it open; an
+// error after the first event becomes the last event.
+import { Readable } from "node:stream";
+import type { ErrorBody } from "@ingle/protocol";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Ends a stream that is whole. */
+/** Ends a stream that is complete. */
 export const doneEvent = "data: [DONE]\n\n";
 /** A line that clients skip; it keeps proxies from closing a silent stream. */
 export const keepAliveComment = ":\n\n";
 
-/** JSON never holds a line break, so one line is always enough. */
+/** JSON has no line breaks, so one line is always enough. */
 export function dataEvent(json: string): string {
   return `data: ${json}\n\n`;
 }
@@ -17,22 +19,46 @@ export function namedEvent(name: string, json: string): string {
   return `event: ${name}\n${dataEvent(json)}`;
 }
 
-/** Writes events of objects that begin alike: what all of them have is made into text once. Takes the rest as JSON. */
+/** Writes events of objects that share their first fields, which are made into text once. Takes the other fields as a JSON object. */
 export function eventsWithHead(head: object): (rest: string) => string {
   const open = `data: ${JSON.stringify(head).slice(0, -1)},`;
   return (rest) => `${open}${rest.slice(1)}\n\n`;
 }
 
-export interface EventStreamOptions {
-  /** Longest silence before a comment is sent. */
+export interface SendOptions {
+  /** Longest silence before a comment is sent, in milliseconds. */
   keepAliveMs: number;
-  /** The event that tells a client of an error, whole. */
-  toErrorEvent: (error: unknown) => string;
+  /** The events that end a stream after an error. Default: one event with the error's body. */
+  toErrorEvents?: ((error: ErrorBody) => string) | undefined;
+}
+
+/** Sends a stream. An error before the first event is an HTTP error; a later one ends the stream. */
+export function sendEvents(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  events: AsyncIterable<string>,
+  { keepAliveMs, toErrorEvents = (body) => dataEvent(JSON.stringify(body)) }: SendOptions,
+): FastifyReply {
+  const stream = eventStream(events, {
+    keepAliveMs,
+    toErrorEvents: (error) => toErrorEvents(request.failWith(error)),
+  });
+  return reply
+    .header("content-type", "text/event-stream")
+    .header("cache-control", "no-cache")
+    .header("x-accel-buffering", "no") // nginx would hold the tokens back
+    .send(Readable.from(stream));
+}
+
+export interface EventStreamOptions {
+  /** Longest silence before a comment is sent, in milliseconds. */
+  keepAliveMs: number;
+  toErrorEvents: (error: unknown) => string;
 }
 
 /**
- * Passes events on. An error before anything was sent is thrown, so that it can be an HTTP error; a later one becomes
- * the last event, and nothing follows it: what was cut short never looks whole.
+ * Passes events on. Throws an error that comes before the first event, so that it can be an HTTP error. A later one becomes
+ * the last event: a stream that was cut short never looks complete.
  */
 export async function* eventStream(
   events: AsyncIterable<string>,
@@ -46,7 +72,7 @@ export async function* eventStream(
     }
   } catch (error) {
     if (!isStarted) throw error;
-    yield options.toErrorEvent(error);
+    yield options.toErrorEvents(error);
   }
 }
 
@@ -68,7 +94,7 @@ async function* withKeepAlive(
       next = iterator.next();
     }
   } finally {
-    void closeQuietly(iterator); // a pending next() may take long to settle, and the reply has ended
+    void closeQuietly(iterator); // not awaited: a pending next() may take long to settle, and the stream has ended
   }
 }
 
@@ -88,6 +114,6 @@ async function closeQuietly(iterator: AsyncIterator<string>): Promise<void> {
   try {
     await iterator.return?.();
   } catch {
-    // Nobody reads the stream any more: its error has gone to the reply or to nobody.
+    // Nobody reads the stream any more.
   }
 }

@@ -1,4 +1,4 @@
-// One id and one log line for each request, at its end. Never a prompt, an image or a reply.
+// An id for each request, and one log line at its end: never a prompt, an image or a reply.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { wireErrors } from "@ingle/protocol";
@@ -8,15 +8,19 @@ import type { RequestOutcome } from "../http/request-outcome.ts";
 import { WireError } from "../wire-error.ts";
 
 declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Header that repeats the request's id for a protocol's clients, beside `x-request-id`. */
+    requestIdHeader?: string;
+  }
   interface FastifyRequest {
     readonly outcome: RequestOutcome;
   }
 }
 
-/** Ids that a client may choose: anything longer or stranger would be written into logs as it is. */
+/** Ids that a client may choose: they are written into logs as they are. */
 const acceptedId = /^[\w.:-]{1,128}$/;
 
-/** The client's own `x-request-id` when it is a sane one, else a new one. */
+/** The client's own `x-request-id` where it is valid, else a new id. */
 export function requestId(request: IncomingMessage): string {
   const given = request.headers["x-request-id"];
   return typeof given === "string" && acceptedId.test(given) ? given : randomUUID();
@@ -29,6 +33,8 @@ export const requestLog = fp(
     app.addHook("onRequest", async (request, reply) => {
       request.setDecorator<RequestOutcome>("outcome", { startedAt: performance.now() });
       reply.header("x-request-id", request.id);
+      const { requestIdHeader } = request.routeOptions.config;
+      if (requestIdHeader !== undefined) reply.header(requestIdHeader, request.id);
       request.atEnd(() => writeLine(request, reply));
     });
   },
@@ -48,14 +54,14 @@ function writeLine(request: FastifyRequest, reply: FastifyReply): void {
   request.log[levelOf(request)](line, "request");
 }
 
-/** A reply that was cut short has the status of the reason, which its client has not seen: 499 where the client left. */
+/** A response that was cut short has the status of the reason, which its client has not seen: 499 where the client left. */
 export function statusOf({ clientSignal }: FastifyRequest, reply: FastifyReply): number {
   const reason: unknown = clientSignal.reason;
   const isCut = clientSignal.aborted && !reply.raw.writableFinished;
   return isCut && reason instanceof WireError ? wireErrors[reason.code].status : reply.statusCode;
 }
 
-/** Probes come every few seconds and say nothing. */
+/** Probes come every few seconds and are not worth a line. */
 function levelOf(request: FastifyRequest): "debug" | "info" | "error" {
   if (request.outcome.error !== undefined) return "error";
   return request.routeOptions.config.right === "none" ? "debug" : "info";

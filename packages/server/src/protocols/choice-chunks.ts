@@ -1,34 +1,115 @@
-// Several streams as one, each piece with the number of the stream it is from. Used by the streams that have
-// several choices.
+// The stream of a response that has several choices, as chat completions and completions send it: the chunks of all choices, in
+// the order in which their tokens come, then the usage and `[DONE]`. How a chunk is written, each protocol says.
+import type { Generation, GenerationChunk, GenerationResult } from "@ingle/engine";
+import type { Timings, Usage } from "@ingle/protocol";
+import { doneEvent } from "../http/event-stream.ts";
+import { perSecond, toUsage } from "./usage.ts";
 
-export interface FromStream<T> {
+export interface StreamOptions {
+  /** Adds a last chunk that has the usage and no choices. */
+  includeUsage: boolean;
+  /** Adds the speed so far to every chunk that has text. */
+  timingsPerToken: boolean;
+  /** How many choices in a row share a prompt. Default: all. */
+  repliesPerPrompt?: number;
+  /** Monotonic clock, in milliseconds. */
+  now?: () => number;
+}
+
+export function toStreamOptions(body: {
+  stream_options?: { include_usage?: boolean | undefined } | undefined;
+  timings_per_token?: boolean | undefined;
+}): StreamOptions {
+  return {
+    includeUsage: body.stream_options?.include_usage ?? false,
+    timingsPerToken: body.timings_per_token ?? false,
+  };
+}
+
+/** Writes the chunks of one response as events. */
+export interface ChunkWriter {
+  /** What a choice begins with; undefined for nothing. */
+  opening: (index: number) => string | undefined | Promise<string | undefined>;
+  piece: (index: number, piece: GenerationChunk, timings: Speed | undefined) => string;
+  finish: (index: number, result: GenerationResult) => string;
+  usage: (usage: Usage) => string;
+}
+
+/**
+ * One choice for each generation. The first event comes with the first token: until then an error is an HTTP error.
+ * Throws what a generation throws.
+ */
+export async function* choiceChunks(
+  generations: readonly Generation[],
+  write: ChunkWriter,
+  { includeUsage, timingsPerToken, repliesPerPrompt, now = () => performance.now() }: StreamOptions,
+): AsyncGenerator<string, void, undefined> {
+  const choices = generations.map((generation) => ({
+    generation,
+    speed: timingsPerToken ? speedometer(now) : undefined,
+    isOpen: false,
+  }));
+  for await (const { index, value: piece } of mergeStreams(generations)) {
+    const choice = choices[index];
+    if (choice === undefined) continue;
+    if (!choice.isOpen) {
+      choice.isOpen = true;
+      const opening = await write.opening(index);
+      if (opening !== undefined) yield opening;
+    }
+    if (piece !== undefined) yield write.piece(index, piece, choice.speed?.(piece.tokens));
+    else yield write.finish(index, await choice.generation);
+  }
+  if (includeUsage) yield write.usage(toUsage(await Promise.all(generations), repliesPerPrompt));
+  yield doneEvent;
+}
+
+/** The timings that are known while a reply is generated; its last chunk has all of them. */
+export type Speed = Pick<Timings, "predicted_n" | "predicted_ms" | "predicted_per_second">;
+
+/** Counts tokens from the first piece on: the time before it, and that piece itself, belong to the prompt. */
+function speedometer(now: () => number): (tokens: number) => Speed {
+  let startedAt: number | undefined;
+  let first = 0;
+  let count = 0;
+  return (tokens) => {
+    if (startedAt === undefined) first = tokens;
+    startedAt ??= now();
+    count += tokens;
+    const elapsed = now() - startedAt;
+    const perTime = perSecond(count - first, elapsed);
+    return { predicted_n: count, predicted_ms: elapsed, predicted_per_second: perTime };
+  };
+}
+
+interface StreamItem<T> {
   index: number;
-  /** Undefined once, when this stream has ended. */
+  /** Undefined once: the stream has ended. */
   value: T | undefined;
 }
 
-/** In the order of arrival. The first error ends all; so does leaving. */
+/** Several streams as one, in the order of arrival. The first error ends all of them; so does breaking out of the loop. */
 export async function* mergeStreams<T>(
   streams: readonly AsyncIterable<T>[],
-): AsyncGenerator<FromStream<T>, void, undefined> {
+): AsyncGenerator<StreamItem<T>, void, undefined> {
   const iterators = streams.map((stream) => stream[Symbol.asyncIterator]());
-  const pending = new Map(iterators.map((iterator, index) => [index, asked(iterator, index)]));
+  const pending = new Map(iterators.map((iterator, index) => [index, requested(iterator, index)]));
   try {
     while (pending.size > 0) {
       const { index, result } = await Promise.race(pending.values());
       const iterator = iterators[index];
       if (result.done === true || iterator === undefined) pending.delete(index);
-      else pending.set(index, asked(iterator, index));
+      else pending.set(index, requested(iterator, index));
       yield { index, value: result.done === true ? undefined : result.value };
     }
   } finally {
-    // What others still have to say interests nobody; their errors neither.
+    // Nobody reads the other streams any more, or their errors.
     for (const index of pending.keys()) void iterators[index]?.return?.().catch(() => {});
   }
 }
 
-/** The next piece, asked for before anybody waits for it: an error is kept until somebody does. */
-function asked<T>(
+/** Requests the next item before anybody waits for it: an error is kept until somebody does. */
+function requested<T>(
   iterator: AsyncIterator<T>,
   index: number,
 ): Promise<{ index: number; result: IteratorResult<T> }> {

@@ -1,13 +1,14 @@
-// What a message says, before its images are read: a text, or texts and images in their order. Made by the mappers of each
-// protocol; images/read-images.ts makes the engine's messages of it.
+// The content of messages before their images are read: a text, or text and image parts in their order. Protocols convert their
+// messages to these; images/read-images.ts then reads the images.
 import type { GenerationRequest, Message } from "@ingle/engine";
 
-/** An image as a request names it. */
+/** An image by its URL. */
 export interface UnreadImage {
   type: "image";
   url: string;
-  /** The request's part that is the image, and the field in it that holds the URL. */
+  /** Path of the image's part in the request. */
   place: string;
+  /** Path of the field that holds the URL. */
   param: string;
 }
 
@@ -15,12 +16,12 @@ export type UnreadPart = { type: "text"; text: string } | UnreadImage;
 export type UnreadContent = string | UnreadPart[];
 export type UnreadMessage = Omit<Message, "content"> & { content: UnreadContent };
 
-/** A request for a chat whose images have not been read yet. */
+/** A chat request whose images are still to be read. */
 export type UnreadRequest = Omit<Extract<GenerationRequest, { messages: unknown }>, "messages"> & {
   messages: UnreadMessage[];
 };
 
-/** A message's content; without an image in it, its parts are one text. */
+/** Content of a message. Without an image in it, its parts become one text. */
 export function toContent<Part>(
   content: string | readonly Part[],
   param: string,
@@ -31,26 +32,26 @@ export function toContent<Part>(
   return parts.some(({ type }) => type === "image") ? parts : joinTexts(parts.flatMap(textOf));
 }
 
-/** The content of a message that can have no image. */
+/** Content of a message that cannot have images. */
 export function textOfParts(content: string | readonly { text: string }[]): string {
   return typeof content === "string" ? content : joinTexts(content.map(({ text }) => text));
 }
 
-/** One after the other. Texts stay one text, with a line break between them where both say something. */
+/** One content after the other. Two texts become one, with a line break between them unless one is empty. */
 export function joinContents(one: UnreadContent, other: UnreadContent): UnreadContent {
   if (typeof one === "string" && typeof other === "string")
     return joinTexts([one, other].filter((text) => text !== ""));
   return [...partsOf(one), ...partsOf(other)];
 }
 
-/** Parts are separate paragraphs to their sender: a line break keeps their words apart. */
+/** A line break keeps the words of two parts apart. */
 export function joinTexts(texts: readonly string[]): string {
   return texts.join("\n");
 }
 
-function partsOf(said: UnreadContent): UnreadPart[] {
-  if (typeof said !== "string") return said;
-  return said === "" ? [] : [{ type: "text", text: said }];
+function partsOf(content: UnreadContent): UnreadPart[] {
+  if (typeof content !== "string") return content;
+  return content === "" ? [] : [{ type: "text", text: content }];
 }
 
 function textOf(part: UnreadPart): string[] {

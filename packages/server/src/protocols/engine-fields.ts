@@ -1,13 +1,13 @@
-// Sampling fields in the engine's names: the only place where wire names (`repeat_penalty`, `max_tokens`, …) and a
-// variant's defaults meet the engine's. Used by the mappers of each protocol.
+// Fields that several protocols share, in the engine's names: sampling, thinking and the response format. The only place where
+// wire names (`repeat_penalty`, `max_tokens`, …) and a variant's defaults meet the engine's.
 import type { GenerationRequest } from "@ingle/engine";
-import type { SamplingRequest } from "@ingle/protocol";
+import type { ChatCompletionRequest, ReasoningEffort, SamplingRequest } from "@ingle/protocol";
 import { variants, type VariantName } from "../variants.ts";
 
 /** Fields that are absent stay absent: their defaults are the engine's. */
 export function toSampling(body: SamplingRequest, variant: VariantName) {
   return {
-    // Nothing but the likeliest token is left: the same as drawing without chance.
+    // Only the likeliest token is left: greedy sampling.
     temperature: body.top_p === 0 ? 0 : body.temperature,
     topK: body.top_k ?? variants[variant].topK,
     topP: body.top_p === 0 ? 1 : body.top_p,
@@ -23,23 +23,69 @@ export function toSampling(body: SamplingRequest, variant: VariantName) {
   } satisfies Partial<GenerationRequest>;
 }
 
-/** The empty text ends nothing. */
+/** An empty stop string stops nothing. */
 function toStops(stop: SamplingRequest["stop"]): string[] | undefined {
   const stops = typeof stop === "string" ? [stop] : stop;
   return stops?.filter((text) => text !== "");
 }
 
-/** Larger ones are made of those that the engine counts on from; which one is the same each time. */
+/** JSON may hold larger integers than the engine takes: they wrap around, always to the same seed. */
 function toSeed(seed: number | undefined): number | undefined {
   return seed === undefined || Number.isSafeInteger(seed) ? seed : seed % Number.MAX_SAFE_INTEGER;
 }
 
-/** On the wire, -1 is "no limit". */
+/** On the wire, -1 means no limit. */
 function toMaxTokens(limit: number | undefined): number | undefined {
   return limit === -1 ? undefined : limit;
 }
 
-/** The way back: what chat completions and completions call the engine's fields. */
+/** Chat templates know three efforts; the others mean the nearest. */
+const efforts = {
+  none: undefined,
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+} as const satisfies Record<ReasoningEffort, string | undefined>;
+
+type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
+
+/** The effort `none` disables thinking. `enable_thinking`, the name in most templates, wins where both are given. */
+export function toThinking(
+  effort: ReasoningEffort | undefined,
+  templateKwargs: NonNullable<ChatCompletionRequest["chat_template_kwargs"]> = {},
+): Pick<ChatRequest, "thinking" | "templateArguments"> {
+  const { enable_thinking: isEnabled, ...kwargs } = templateKwargs;
+  const named = effort === undefined ? undefined : efforts[effort];
+  return {
+    thinking:
+      typeof isEnabled === "boolean" ? isEnabled : effort === undefined ? undefined : effort !== "none",
+    templateArguments: named === undefined ? kwargs : { reasoning_effort: named, ...kwargs },
+  };
+}
+
+type FormatFields = Pick<ChatCompletionRequest, "grammar" | "json_schema" | "response_format">;
+
+/** A checked request has at most one schema, or a grammar; the empty grammar is none. */
+export function toResponseFormat({
+  grammar = "",
+  json_schema: ownSchema,
+  response_format: format,
+}: FormatFields): GenerationRequest["responseFormat"] {
+  if (grammar !== "") return { type: "grammar", grammar };
+  if (ownSchema !== undefined) return { type: "json_schema", schema: ownSchema };
+  if (format?.type === "json_object") {
+    const { schema = {} } = format;
+    return Object.keys(schema).length === 0 ? { type: "json" } : { type: "json_schema", schema };
+  }
+  if (format?.type !== "json_schema") return undefined;
+  const { schema, strict } = format.json_schema;
+  return { type: "json_schema", schema, strict };
+}
+
+/** The way back, for errors: what chat completions and completions call the engine's fields. */
 export const fieldNames = {
   "responseFormat.grammar": "grammar",
   responseFormat: "response_format",

@@ -1,9 +1,9 @@
-// What every form of an answer shares: its head, usage and timings in wire names. Used by the answers of each protocol.
-import type { GenerationResult, Model } from "@ingle/engine";
-import type { Timings, Usage } from "@ingle/protocol";
+// Fields that the responses of several protocols share, in wire names: the head, usage, timings and token log probabilities.
+import type { GenerationResult, Model, TokenLogprobs } from "@ingle/engine";
+import type { Timings, TokenLogprob, Usage } from "@ingle/protocol";
 
-/** The fields that stay the same in every chunk of an answer. */
-export interface ResponseFields {
+/** What a response begins with; in a stream, the same in every chunk. */
+export interface ResponseHead {
   id: string;
   /** Unix seconds. */
   created: number;
@@ -11,15 +11,15 @@ export interface ResponseFields {
   system_fingerprint: string;
 }
 
-/** Answers with the same fingerprint come from the same weights and arithmetic. */
+/** Responses with the same fingerprint come from the same weights and arithmetic. */
 export function fingerprintOf(model: Model): string {
   const { architecture, quantization, parameters } = model.info;
   return `ingle-${architecture}-${quantization.toLowerCase()}-${parameters}`;
 }
 
 /**
- * `repliesPerPrompt` results in a row have one prompt, and what the first of them found computed is what the request did
- * with it. Default: all have the same prompt.
+ * `repliesPerPrompt` results in a row share a prompt, which is counted once: its cached tokens are those of the first result.
+ * Default: all results share one prompt.
  */
 export function toUsage(results: readonly GenerationResult[], repliesPerPrompt = results.length): Usage {
   const firsts = firstOfEach(results, repliesPerPrompt);
@@ -37,8 +37,8 @@ export function toUsage(results: readonly GenerationResult[], repliesPerPrompt =
 }
 
 /**
- * `prompt_n` counts what was computed: prompt tokens without the cached ones. Of several replies or prompts, which are
- * computed side by side, the longest time counts. Without guesses there are no counts of them.
+ * `prompt_n` counts the prompt tokens that were computed, without the cached ones. Several generations run side by side: the
+ * longest time counts. Without drafts, their counts are absent.
  */
 export function toTimings(results: readonly GenerationResult[], repliesPerPrompt = results.length): Timings {
   const { prompt_tokens, completion_tokens, prompt_tokens_details } = toUsage(results, repliesPerPrompt);
@@ -79,3 +79,13 @@ function sumOf<T>(items: readonly T[], value: (item: T) => number): number {
 export function perSecond(count: number, milliseconds: number): number {
   return milliseconds > 0 ? (count / milliseconds) * 1000 : 0;
 }
+
+export function toTokenLogprobs(tokens: readonly TokenLogprobs[]): TokenLogprob[] {
+  return tokens.map(({ top, ...chosen }) => ({ ...toToken(chosen), top_logprobs: top.map(toToken) }));
+}
+
+function toToken({ bytes, logprob }: Omit<TokenLogprobs, "top">): Omit<TokenLogprob, "top_logprobs"> {
+  return { token: decoder.decode(bytes), logprob, bytes: [...bytes] };
+}
+
+const decoder = new TextDecoder();

@@ -12,7 +12,7 @@ import {
 } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import type { InferenceOptions } from "../protocols/generations.ts";
+import type { InferenceOptions } from "../protocols/inference.ts";
 import { settingsOf } from "../models/slot/load-settings.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
 import { MemoryEstimates } from "../models/eviction/memory-estimate.ts";

@@ -3,9 +3,8 @@ import type { EmbeddingResult } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { leaseModel, type InferenceOptions } from "../protocols/generations.ts";
-import { sendPieces } from "../http/json-pieces.ts";
-import { toAnswer, toInputs } from "../http/embeddings-json.ts";
+import { leaseModel, type InferenceOptions } from "../protocols/inference.ts";
+import { sendPieces, toEmbeddings } from "../http/json-pieces.ts";
 import type { Lease } from "../models/registry.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
 import type { EmbeddingNote } from "../http/request-outcome.ts";
@@ -30,11 +29,11 @@ export async function embeddingRoutes(
     const { model, encoding_format: format } = request.body;
     const lease = await leaseModel(request, options, { model });
     const result = await embed(request, lease, request.body);
-    return sendPieces(reply, toAnswer({ model: lease.id, result, format }));
+    return sendPieces(reply, toEmbeddings({ model: lease.id, result, format }));
   });
 }
 
-/** The engine's work, noted for the log line and the traces. */
+/** Computes the embeddings and notes them for the log line and the traces. */
 async function embed(
   { clientSignal: signal, outcome, tracked }: FastifyRequest,
   lease: Lease,
@@ -50,4 +49,8 @@ async function embed(
   } finally {
     note.endedAt = performance.now();
   }
+}
+
+function toInputs(input: EmbeddingsRequest["input"]): readonly (string | Int32Array)[] {
+  return typeof input === "string" || input instanceof Int32Array ? [input] : input;
 }

@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LiveEvent } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
-import { sendEvents } from "../http/send-events.ts";
-import { dataEvent } from "../http/event-stream.ts";
+import { dataEvent, sendEvents } from "../http/event-stream.ts";
 import type { ServerView } from "../control/server-view.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { LogRing } from "../live/log-ring.ts";

@@ -17,8 +17,7 @@ import {
 import type { LibraryProgress } from "@ingle/engine";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { sendEvents } from "../http/send-events.ts";
-import { dataEvent, doneEvent } from "../http/event-stream.ts";
+import { dataEvent, doneEvent, sendEvents } from "../http/event-stream.ts";
 import type { ModelLibrary, NamedModel } from "../models/library/model-library.ts";
 import { takesMemory } from "../models/slot/model-state.ts";
 import { toOfferedRepository, toRecommendedModel } from "../models/library/library-responses.ts";

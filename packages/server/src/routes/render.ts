@@ -1,22 +1,14 @@
 // POST /v1/chat/completions/render and /v1/completions/render: the tokens of the prompts that a completion would be computed
-// from. Routers that send a request to where its beginning is cached ask for them.
-import {
-  ChatCompletionRequest,
-  CompletionRequest,
-  promptsOf,
-  RenderedPrompt,
-  RenderedPrompts,
-} from "@ingle/protocol";
-import type { FastifyInstance } from "fastify";
-import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { responseFields, imageReading, leaseModel, type InferenceOptions } from "../protocols/generations.ts";
-import { fieldNames } from "../protocols/engine-fields.ts";
-import { sendPieces } from "../http/json-pieces.ts";
-import { leftOut, toGenerationRequest } from "../protocols/chat/request.ts";
-import { toCommon } from "../protocols/completions/request.ts";
-import { readImages } from "../images/read-images.ts";
+// from. Routers use them to send a request to where its prefix is cached.
+import { RenderedPrompt, RenderedPrompts } from "@ingle/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { sendPieces, toRenderedPrompt, toRenderedPrompts } from "../http/json-pieces.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
-import { toRenderedPrompt, toRenderedPrompts } from "../http/token-json.ts";
+import { chatCompletions } from "../protocols/chat/protocol.ts";
+import { completions } from "../protocols/completions/protocol.ts";
+import { checkedBody, readPrompts } from "../protocols/generation-route.ts";
+import { imageReading, leaseModel, responseHead, type InferenceOptions } from "../protocols/inference.ts";
+import type { GenerationBody, GenerationProtocol } from "../protocols/protocol.ts";
 
 const chatOperation: Operation = {
   summary: "The prompt's tokens of a chat completion",
@@ -33,36 +25,45 @@ const completionOperation: Operation = {
 };
 
 export async function renderRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
-  const typed = app.withTypeProvider<ZodTypeProvider>();
-  const chat = {
-    schema: { body: ChatCompletionRequest },
-    config: { right: "inference", fieldNames, operation: chatOperation },
-  } as const;
-  const completion = {
-    schema: { body: CompletionRequest },
-    config: { right: "inference", fieldNames, operation: completionOperation },
-  } as const;
+  app.post(
+    `${chatCompletions.path}/render`,
+    routeOf(chatCompletions, chatOperation),
+    async (request, reply) => {
+      const { head, tokens } = await render(chatCompletions, request, options);
+      const [only = new Int32Array()] = tokens;
+      return sendPieces(reply, toRenderedPrompt(head, only));
+    },
+  );
+  app.post(
+    `${completions.path}/render`,
+    routeOf(completions, completionOperation),
+    async (request, reply) => {
+      const { head, tokens } = await render(completions, request, options);
+      return sendPieces(reply, toRenderedPrompts(head, tokens));
+    },
+  );
+}
 
-  typed.post("/v1/chat/completions/render", chat, async (request, reply) => {
-    const { body, clientSignal: signal } = request;
-    request.ignore(leftOut(body));
-    const lease = await leaseModel(request, options, { model: body.model });
-    const asked = toGenerationRequest(body, options.variant);
-    const read = await readImages(asked, lease.model, imageReading(request, options));
-    const tokens = await lease.model.promptTokens(read, { signal });
-    const { id, model } = responseFields("chatcmpl", lease, options);
-    return sendPieces(reply, toRenderedPrompt({ request_id: id, model }, tokens));
-  });
+function routeOf<Body extends GenerationBody>(
+  { body, conventions }: GenerationProtocol<Body>,
+  operation: Operation,
+) {
+  return { schema: { body }, config: { right: "inference", operation, ...conventions } } as const;
+}
 
-  typed.post("/v1/completions/render", completion, async (request, reply) => {
-    const { body, clientSignal: signal } = request;
-    const lease = await leaseModel(request, options, { model: body.model });
-    const common = toCommon(body, options.variant);
-    const all: Int32Array[] = [];
-    // One after the other: each holds one thread of the pool that all requests share.
-    for (const prompt of promptsOf(body.prompt))
-      all.push(await lease.model.promptTokens({ ...common, prompt }, { signal }));
-    const { id, model } = responseFields("cmpl", lease, options);
-    return sendPieces(reply, toRenderedPrompts({ request_id: id, model }, all));
-  });
+/** The tokens of the request's prompts, one after the other: each holds a thread of the pool that all requests share. */
+async function render<Body extends GenerationBody>(
+  protocol: GenerationProtocol<Body>,
+  request: FastifyRequest,
+  options: InferenceOptions,
+): Promise<{ head: Omit<RenderedPrompt, "token_ids">; tokens: Int32Array[] }> {
+  const body = checkedBody(protocol, request);
+  const { prompts, ignored = [] } = protocol.toEngine(body, options.variant);
+  request.ignore(ignored);
+  const lease = await leaseModel(request, options, { model: body.model });
+  const { id, model } = responseHead(protocol.idPrefix, lease, options);
+  const tokens: Int32Array[] = [];
+  for (const prompt of await readPrompts(prompts, lease.model, imageReading(request, options)))
+    tokens.push(await lease.model.promptTokens(prompt, { signal: request.clientSignal }));
+  return { head: { request_id: id, model }, tokens };
 }

@@ -1,19 +1,18 @@
-// POST /v1/tokenize and /v1/detokenize: what a text or a conversation is to the model, and the text of tokens.
+// POST /v1/tokenize and /v1/detokenize: the tokens of a text or a conversation, and the text of tokens.
 import type { Model } from "@ingle/engine";
 import { Detokenization, DetokenizeRequest, Tokenization, TokenizeRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { imageReading, leaseModel, type InferenceOptions } from "../protocols/generations.ts";
+import { imageReading, leaseModel, type InferenceOptions } from "../protocols/inference.ts";
 import { fieldNames } from "../protocols/engine-fields.ts";
-import { sendPieces } from "../http/json-pieces.ts";
+import { sendPieces, toDetokenization, toTokenization } from "../http/json-pieces.ts";
 import { toConversation } from "../protocols/chat/request.ts";
 import type { ImageReading } from "../images/image-files.ts";
 import { readImages } from "../images/read-images.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
-import { toDetokenization, toTokenization } from "../http/token-json.ts";
 import { WireError } from "../wire-error.ts";
 
-/** Most tokens whose texts are told one by one: each is an object of its own, made while everybody else waits. */
+/** Most tokens that `with_pieces` takes: each becomes an object, which blocks the event loop. */
 const piecesMax = 65_536;
 
 const tokenizing: Operation = {
@@ -57,7 +56,7 @@ export async function tokenizeRoutes(app: FastifyInstance, options: InferenceOpt
   });
 }
 
-/** A conversation's tokens are those that a chat request would be computed from. */
+/** A conversation's tokens are those of a chat request's prompt. */
 async function tokensOf(model: Model, body: TokenizeRequest, reading: ImageReading): Promise<Int32Array> {
   const { messages } = body;
   if (messages !== undefined) {
@@ -72,7 +71,7 @@ async function tokensOf(model: Model, body: TokenizeRequest, reading: ImageReadi
 
 async function piecesOf(model: Model, tokens: Int32Array): Promise<Uint8Array[]> {
   if (tokens.length > piecesMax) {
-    const rule = `with_pieces is for at most ${piecesMax} tokens, and these are ${tokens.length}`;
+    const rule = `with_pieces takes at most ${piecesMax} tokens, and this text has ${tokens.length}`;
     throw new WireError("invalid_request", rule, { param: "with_pieces" });
   }
   return model.tokenizer.pieces(tokens);

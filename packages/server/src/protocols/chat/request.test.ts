@@ -1,11 +1,11 @@
 import { ChatCompletionRequest, type ChatCompletionBody } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import { toGenerationRequest } from "./request.ts";
+import { toChatRequest } from "./request.ts";
 
 const messages: ChatCompletionBody["messages"] = [{ role: "user", content: "Hi" }];
 
 function convert(body: Partial<ChatCompletionBody>, variant: "desktop" | "serverless" = "desktop") {
-  return toGenerationRequest(ChatCompletionRequest.parse({ model: "m", messages, ...body }), variant);
+  return toChatRequest(ChatCompletionRequest.parse({ model: "m", messages, ...body }), variant);
 }
 
 describe("sampling", () => {

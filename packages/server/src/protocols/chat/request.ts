@@ -1,16 +1,13 @@
-// A checked chat request in the engine's names. Used by routes/chat-completions.ts and, for the way back, by
-// plugins/errors.ts.
+// A checked chat request in the engine's names.
 import type { GenerationRequest } from "@ingle/engine";
 import type { ChatCompletionRequest } from "@ingle/protocol";
 import type { UnreadRequest } from "../content-parts.ts";
-import { toThinking } from "../thinking.ts";
-import { toResponseFormat } from "../to-response-format.ts";
-import { toSampling } from "../engine-fields.ts";
+import { toResponseFormat, toSampling, toThinking } from "../engine-fields.ts";
 import type { VariantName } from "../../variants.ts";
 import { toMessages } from "./messages.ts";
 
 /** Fields that are absent stay absent: their defaults are the engine's. */
-export function toGenerationRequest(body: ChatCompletionRequest, variant: VariantName): UnreadRequest {
+export function toChatRequest(body: ChatCompletionRequest, variant: VariantName): UnreadRequest {
   return {
     ...toConversation(body),
     ...toSampling(body, variant),
@@ -21,8 +18,8 @@ export function toGenerationRequest(body: ChatCompletionRequest, variant: Varian
   };
 }
 
-/** What the request asks for inside of its messages and the reply does not follow. */
-export function leftOut({ messages }: Pick<ChatCompletionRequest, "messages">): string[] {
+/** What the request sets inside of its messages and the response ignores. */
+export function ignoredParts({ messages }: Pick<ChatCompletionRequest, "messages">): string[] {
   const asksForDetail = messages.some(
     ({ content }) =>
       Array.isArray(content) &&
@@ -33,7 +30,7 @@ export function leftOut({ messages }: Pick<ChatCompletionRequest, "messages">): 
 
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
-/** The part of a chat request that its prompt is made of. */
+/** The fields that decide the prompt. */
 export type Conversation = Pick<
   ChatCompletionRequest,
   | "messages"
@@ -55,7 +52,7 @@ export function toConversation(body: Conversation) {
   } satisfies UnreadRequest;
 }
 
-/** The model is not told of tools that are not allowed. */
+/** The prompt holds only the tools that are allowed. */
 function toTools({
   tools: given,
   tool_choice: choice,

@@ -2,8 +2,8 @@ import { scriptedModel, type Script } from "@ingle/engine/testing";
 import { ChatCompletionChunk } from "@ingle/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StreamOptions } from "../stream-options.ts";
-import { toChunks } from "./to-chunks.ts";
+import type { StreamOptions } from "../choice-chunks.ts";
+import { toChunks } from "./response.ts";
 
 const head = { id: "chatcmpl-1", created: 7, model: "m", system_fingerprint: "f" };
 

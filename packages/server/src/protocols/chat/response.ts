@@ -1,11 +1,24 @@
-// The answer in one piece, when `stream` is not true. Used by routes/chat-completions.ts.
-import type { GenerationResult } from "@ingle/engine";
-import type { ChatCompletion } from "@ingle/protocol";
-import { toTimings, toUsage, type ResponseFields } from "../usage.ts";
-import { toLogprobs, toToolCall } from "./choices.ts";
+// The response to a chat request, whole or in chunks.
+import type {
+  Generation,
+  GenerationChunk,
+  GenerationResult,
+  TokenLogprobs,
+  ToolCall,
+  ToolCallDelta,
+} from "@ingle/engine";
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChoiceLogprobs,
+  ToolCall as WireToolCall,
+} from "@ingle/protocol";
+import { eventsWithHead } from "../../http/event-stream.ts";
+import { choiceChunks, type ChunkWriter, type StreamOptions } from "../choice-chunks.ts";
+import { toTimings, toTokenLogprobs, toUsage, type ResponseHead } from "../usage.ts";
 
 /** One choice for each result, in their order. */
-export function toCompletion(head: ResponseFields, results: readonly GenerationResult[]): ChatCompletion {
+export function toCompletion(head: ResponseHead, results: readonly GenerationResult[]): ChatCompletion {
   return {
     ...head,
     object: "chat.completion",
@@ -20,7 +33,7 @@ export function toCompletion(head: ResponseFields, results: readonly GenerationR
   };
 }
 
-/** A reply that is nothing but calls has no content, which is not the same as an empty one. */
+/** A reply that consists of calls has no content, which differs from empty content. */
 function toMessage({
   text,
   reasoning,
@@ -32,4 +45,75 @@ function toMessage({
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toToolCall) }),
   };
+}
+
+/** Throws what a generation throws. */
+export function toChunks(
+  head: ResponseHead,
+  generations: readonly Generation[],
+  options: StreamOptions,
+): AsyncGenerator<string, void, undefined> {
+  return choiceChunks(generations, chunkWriter(head), options);
+}
+
+type Choice = ChatCompletionChunk["choices"][number];
+
+/** Text chunks differ only in their text: the rest is written once, before the first token. */
+function chunkWriter(head: ResponseHead): ChunkWriter {
+  const write = eventsWithHead({
+    ...head,
+    object: "chat.completion.chunk",
+  } satisfies Partial<ChatCompletionChunk>);
+  const event = (rest: Partial<ChatCompletionChunk>): string => write(JSON.stringify(rest));
+  const choice = (index: number, delta: Choice["delta"], reason: Choice["finish_reason"] = null): Choice => ({
+    index,
+    delta,
+    finish_reason: reason,
+  });
+  const text = (index: number, content: string): string =>
+    write(
+      `{"choices":[{"index":${index},"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}]}`,
+    );
+  return {
+    opening: (index) => event({ choices: [choice(index, { role: "assistant", content: null })] }),
+    piece: (index, piece, timings) => {
+      const { logprobs } = piece;
+      const isPlain =
+        piece.reasoning === undefined && piece.toolCalls === undefined && logprobs === undefined;
+      if (isPlain && timings === undefined) return text(index, piece.text);
+      const withLogprobs = logprobs === undefined ? {} : { logprobs: toLogprobs(logprobs) };
+      return event({
+        choices: [{ ...choice(index, toDelta(piece)), ...withLogprobs }],
+        ...(timings === undefined ? {} : { timings }),
+      });
+    },
+    finish: (index, result) =>
+      event({ choices: [choice(index, {}, result.finishReason)], timings: toTimings([result]) }),
+    usage: (usage) => event({ choices: [], usage }),
+  };
+}
+
+function toDelta({ text, reasoning, toolCalls }: GenerationChunk): Choice["delta"] {
+  const isOther = reasoning !== undefined || toolCalls !== undefined;
+  return {
+    ...(text === "" && isOther ? {} : { content: text }),
+    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+    ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(toToolCallDelta) }),
+  };
+}
+
+type WireDelta = NonNullable<ChatCompletionChunk["choices"][number]["delta"]["tool_calls"]>[number];
+
+function toToolCall({ id, name, arguments: text }: ToolCall): WireToolCall {
+  return { id, type: "function", function: { name, arguments: text } };
+}
+
+/** The first part of a call names it; later ones add to its arguments. */
+function toToolCallDelta({ index, id, name, arguments: fragment }: ToolCallDelta): WireDelta {
+  if (id === undefined) return { index, function: { arguments: fragment } };
+  return { index, id, type: "function", function: { name, arguments: fragment } };
+}
+
+function toLogprobs(tokens: readonly TokenLogprobs[]): ChoiceLogprobs {
+  return { content: toTokenLogprobs(tokens), refusal: null };
 }

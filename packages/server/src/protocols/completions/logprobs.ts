@@ -1,15 +1,14 @@
-// Probabilities as text completions tell them: lists beside each other instead of a list of objects. Used by
-// to-completion.ts and to-chunks.ts.
+// Log probabilities as completions have them: parallel lists instead of a list of objects.
 import type { TokenLogprobs } from "@ingle/engine";
 import type { CompletionLogprobs } from "@ingle/protocol";
 
 type TokenBytes = Pick<TokenLogprobs, "bytes">;
 
-/** Writes those of one choice, piece after piece: each knows where the one before it ended. */
+/** Writes the log probabilities of one choice, piece by piece: text offsets continue from the piece before. */
 export function logprobsWriter(): (tokens: readonly TokenLogprobs[]) => CompletionLogprobs {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let offset = 0;
-  // A token that only goes on with a character begins where that character does.
+  // A token that continues a character begins where that character does.
   const offsetOf = ({ bytes }: TokenBytes): number => {
     const begin = offset;
     offset += Array.from(decoder.decode(bytes, { stream: true })).length;
@@ -23,17 +22,17 @@ export function logprobsWriter(): (tokens: readonly TokenLogprobs[]) => Completi
   });
 }
 
-/** The token that was drawn is told too where it is not among them. Of tokens with the same text the likelier counts. */
+/** Includes the sampled token. Of tokens with the same text, the likelier counts. */
 function likeliest(token: TokenLogprobs): Record<string, number> {
-  const told = new Map<string, number>();
+  const byText = new Map<string, number>();
   for (const one of [...token.top, token]) {
     const text = textOf(one);
-    if (!told.has(text)) told.set(text, one.logprob);
+    if (!byText.has(text)) byText.set(text, one.logprob);
   }
-  return Object.fromEntries(told);
+  return Object.fromEntries(byText);
 }
 
-/** A part of a character has no text, but must be told from other parts. */
+/** A token that is a part of a character has no text: its bytes tell it from other parts. */
 function textOf({ bytes }: TokenBytes): string {
   try {
     return strict.decode(bytes);

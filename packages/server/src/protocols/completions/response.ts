@@ -1,18 +1,25 @@
-// The answer in one piece, when `stream` is not true. Used by routes/completions.ts.
-import type { FinishReason, GenerationResult } from "@ingle/engine";
-import type { Completion, CompletionFinishReason } from "@ingle/protocol";
-import { toTimings, toUsage, type ResponseFields } from "../usage.ts";
+// The response to a completion request, whole or in chunks.
+import type { FinishReason, Generation, GenerationResult, TokenLogprobs } from "@ingle/engine";
+import type {
+  Completion,
+  CompletionChunk,
+  CompletionFinishReason,
+  CompletionLogprobs,
+} from "@ingle/protocol";
+import { eventsWithHead } from "../../http/event-stream.ts";
+import { choiceChunks, type ChunkWriter, type StreamOptions } from "../choice-chunks.ts";
+import { toTimings, toUsage, type ResponseHead } from "../usage.ts";
 import { logprobsWriter } from "./logprobs.ts";
 
 export interface CompletionOptions {
   repliesPerPrompt: number;
-  /** What the text of a choice begins with: its prompt, where that is to be echoed. */
+  /** What the text of a choice begins with: its prompt where `echo` is set, else nothing. */
   openingOf: (index: number) => Promise<string>;
 }
 
 /** One choice for each result, in their order. */
 export async function toCompletion(
-  head: ResponseFields,
+  head: ResponseHead,
   results: readonly GenerationResult[],
   { repliesPerPrompt, openingOf }: CompletionOptions,
 ): Promise<Completion> {
@@ -31,7 +38,49 @@ export async function toCompletion(
   };
 }
 
-/** Only conversations have tools to be called. */
-export function toFinishReason(reason: FinishReason): CompletionFinishReason {
+/** Completions have no tools to call. */
+function toFinishReason(reason: FinishReason): CompletionFinishReason {
   return reason === "length" ? "length" : "stop";
+}
+
+/** Throws what a generation throws. */
+export function toChunks(
+  head: ResponseHead,
+  generations: readonly Generation[],
+  options: CompletionOptions & StreamOptions,
+): AsyncGenerator<string, void, undefined> {
+  return choiceChunks(generations, chunkWriter(head, options), options);
+}
+
+/** Text chunks differ only in their text: the rest is written once, before the first token. */
+function chunkWriter(head: ResponseHead, { openingOf }: CompletionOptions): ChunkWriter {
+  const write = eventsWithHead({ ...head, object: "text_completion" } satisfies Partial<CompletionChunk>);
+  const event = (rest: Partial<CompletionChunk>): string => write(JSON.stringify(rest));
+  const text = (index: number, content: string): string =>
+    write(
+      `{"choices":[{"index":${index},"text":${JSON.stringify(content)},"logprobs":null,"finish_reason":null}]}`,
+    );
+  const logprobsWriters: ((tokens: readonly TokenLogprobs[]) => CompletionLogprobs)[] = [];
+  const toLogprobs = (index: number, tokens: readonly TokenLogprobs[]): CompletionLogprobs =>
+    (logprobsWriters[index] ??= logprobsWriter())(tokens);
+  return {
+    opening: async (index) => {
+      const opening = await openingOf(index);
+      return opening === "" ? undefined : text(index, opening);
+    },
+    piece: (index, { text: content, logprobs }, timings) => {
+      if (logprobs === undefined && timings === undefined) return text(index, content);
+      const own = logprobs === undefined ? null : toLogprobs(index, logprobs);
+      return event({
+        choices: [{ index, text: content, logprobs: own, finish_reason: null }],
+        ...(timings === undefined ? {} : { timings }),
+      });
+    },
+    finish: (index, result) =>
+      event({
+        choices: [{ index, text: "", logprobs: null, finish_reason: toFinishReason(result.finishReason) }],
+        timings: toTimings([result]),
+      }),
+    usage: (usage) => event({ choices: [], usage }),
+  };
 }

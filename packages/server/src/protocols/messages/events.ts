@@ -1,17 +1,17 @@
-// A running generation as the events of a streamed answer in Anthropic's shape. Used by routes/messages.ts.
+// The events of a streamed message: a state machine over the chunks of a generation.
 //
 //   before ──▶ between ──▶ thinking, text, tool_use ──▶ …        one block after the other, each opened and closed
 //                 │          │
 //                 └──────────┴──▶ over
 //
-// What has to be said on the way from one state to the next is said by one function, `move`.
+// One function, `move`, writes the events between one state and the next.
 import type { Generation, GenerationChunk, GenerationResult, ToolCallDelta } from "@ingle/engine";
 import type { ContentBlock, AnthropicMessage, ContentDelta, MessageStreamEvent } from "@ingle/protocol";
 import { namedEvent } from "../../http/event-stream.ts";
 import { begunMessage, toMessageUsage, toStop, type MessageHead } from "./response.ts";
 
 /**
- * The first event is not written before the first piece is there: until then an error is an HTTP error.
+ * The first event comes with the first token: until then an error is an HTTP error.
  * Throws what the generation throws.
  */
 export async function* toEvents(
@@ -28,18 +28,18 @@ function written(events: readonly MessageStreamEvent[]): string[] {
 }
 
 type State =
-  /** Nothing was sent. */
+  /** Nothing has been sent. */
   | { kind: "before" }
   /** No block is open. */
   | { kind: "between" }
-  /** A block of this kind is open; of a call, which one of the reply's. */
+  /** A block of this kind is open; `call` is the index of a call in the reply. */
   | { kind: "thinking" | "text" }
   | { kind: "tool_use"; call: number }
   | { kind: "over" };
 
 function messageWriter(begin: () => AnthropicMessage) {
   let state: State = { kind: "before" };
-  /** Of the block that is or was open last. */
+  /** Index of the last opened block. */
   let index = -1;
 
   const delta = (content: ContentDelta): MessageStreamEvent => ({
@@ -48,12 +48,12 @@ function messageWriter(begin: () => AnthropicMessage) {
     delta: content,
   });
 
-  /** Into a block's state with the block as it begins. */
+  /** Moves to the next state; `block` is the block to open there. */
   const move = (next: State, block?: ContentBlock): MessageStreamEvent[] => {
     const events: MessageStreamEvent[] = [];
-    if (state.kind === "over") throw new Error("A message that is over cannot go on.");
+    if (state.kind === "over") throw new Error("A message that is over cannot continue.");
     if (state.kind === "before") events.push({ type: "message_start", message: begin() });
-    // Clients keep thoughts to send them back only once they are signed, be it with nothing.
+    // Clients send thinking back only where it is signed, even with an empty signature.
     if (state.kind === "thinking") events.push(delta({ type: "signature_delta", signature: "" }));
     if (state.kind !== "before" && state.kind !== "between")
       events.push({ type: "content_block_stop", index });
@@ -84,14 +84,14 @@ function messageWriter(begin: () => AnthropicMessage) {
     ...(json === "" ? [] : [delta({ type: "input_json_delta", partial_json: json })]),
   ];
 
-  /** Once another block is open, only the `{}` of a call without arguments can still come, and says nothing new. */
+  /** Once another block is open, only the `{}` of a call without arguments can follow, and it adds nothing. */
   const moreOfCall = ({ index: call, arguments: json }: ToolCallDelta): MessageStreamEvent[] =>
     state.kind === "tool_use" && state.call === call
       ? [delta({ type: "input_json_delta", partial_json: json })]
       : [];
 
   return {
-    /** What belongs to the block that is open goes first. */
+    /** What continues the open block comes first. */
     piece: ({ text: content, reasoning, toolCalls = [] }: GenerationChunk): MessageStreamEvent[] => [
       ...(state.kind === "before" ? move({ kind: "between" }) : []),
       ...toolCalls.filter(({ id }) => id === undefined).flatMap(moreOfCall),

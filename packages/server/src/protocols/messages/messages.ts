@@ -1,4 +1,4 @@
-// The turns of a request in Anthropic's shape as the engine's messages. Used by to-generation.ts.
+// The messages of a checked messages request in the engine's names.
 import type { Message } from "@ingle/engine";
 import type { CountTokensRequest, MessageParam, ToolResultBlock } from "@ingle/protocol";
 import {
@@ -19,7 +19,7 @@ type DocumentBlock = Extract<UserBlock, { type: "document" }>;
 type Turn<Role extends MessageParam["role"]> = Extract<MessageParam, { role: Role }>;
 
 /**
- * The system prompt first, and never two messages of one role in a row: templates refuse them, and to their sender they are
+ * The system prompt first, and never two messages of one role in a row: chat templates refuse those, and to the client they are
  * one turn.
  */
 export function toMessages({
@@ -34,8 +34,8 @@ export function toMessages({
 }
 
 /**
- * What a client writes for another service's accounts stands before everything else and changes with each request: with it no
- * prompt would begin like the one before, and all of it would be computed again.
+ * Some clients begin the system prompt with a billing line that changes with each request. It would keep every prompt from
+ * being found in the prefix cache.
  */
 const billingLine = /^x-anthropic-billing-header:[^\n]*(?:\n|$)/;
 
@@ -58,24 +58,24 @@ function toTurn(turn: MessageParam, param: string): UnreadMessage[] {
   return [{ role: "system", content: textOfParts(turn.content) }];
 }
 
-/** What calls gave comes first: templates want it right behind the calls. */
+/** Results of calls come first: chat templates expect them right after the calls. */
 function fromUser({ content }: Turn<"user">, param: string): UnreadMessage[] {
   if (typeof content === "string") return [{ role: "user", content }];
   const results: UnreadMessage[] = [];
-  const said: UnreadPart[] = [];
+  const parts: UnreadPart[] = [];
   for (const [index, block] of content.entries()) {
     const place = `${param}[${index}]`;
     if (block.type === "tool_result") results.push(fromResult(block, `${place}.content`));
-    else said.push(...toParts(block, place));
+    else parts.push(...toParts(block, place));
   }
-  if (said.length === 0 && results.length > 0) return results;
-  return [...results, { role: "user", content: toContent(said, param, (part) => part) }];
+  if (parts.length === 0 && results.length > 0) return results;
+  return [...results, { role: "user", content: toContent(parts, param, (part) => part) }];
 }
 
-/** Templates have no other way to tell a failure. */
+/** Chat templates have no other way to mark a failure. */
 function fromResult(block: ToolResultBlock, param: string): UnreadMessage {
   const { content: given = "" } = block;
-  const said =
+  const result =
     typeof given === "string"
       ? given
       : toContent(
@@ -83,12 +83,12 @@ function fromResult(block: ToolResultBlock, param: string): UnreadMessage {
           param,
           (part) => part,
         );
-  const content = block.is_error === true ? afterError(said) : said;
+  const content = block.is_error === true ? afterError(result) : result;
   return { role: "tool", content, toolCallId: block.tool_use_id };
 }
 
-function afterError(said: UnreadContent): UnreadContent {
-  return typeof said === "string" ? `Error: ${said}` : [{ type: "text", text: "Error: " }, ...said];
+function afterError(content: UnreadContent): UnreadContent {
+  return typeof content === "string" ? `Error: ${content}` : [{ type: "text", text: "Error: " }, ...content];
 }
 
 function fromAssistant({ content }: Turn<"assistant">): UnreadMessage {
@@ -121,12 +121,12 @@ function assistantMessage(
 
 function toParts(block: UserBlock | ResultBlock, place: string): UnreadPart[] {
   if (block.type === "document") return fromDocument(block, place);
-  // The model is told of all tools from the start: naming one is enough.
+  // The prompt holds all tools from the start: the name is enough.
   if (block.type === "tool_reference") return [{ type: "text", text: block.tool_name }];
   return [toPart(block, place)];
 }
 
-/** Its title and what is said about it stand before its text. */
+/** Title and context come before the text. */
 function fromDocument({ title = "", context = "", source }: DocumentBlock, place: string): UnreadPart[] {
   const head = [title, context].filter((text) => text !== "");
   const parts = head.map((text): UnreadPart => ({ type: "text", text }));
@@ -136,7 +136,7 @@ function fromDocument({ title = "", context = "", source }: DocumentBlock, place
   return [...parts, ...content.map((block, index) => toPart(block, `${place}.source.content[${index}]`))];
 }
 
-/** What a block shows; the data that comes by itself is made the URL that it would have. */
+/** Inline image data becomes a data: URL. */
 function toPart(block: TextBlock | ImageBlock, place: string): UnreadPart {
   if (block.type === "text") return { type: "text", text: block.text };
   const { source } = block;
@@ -145,7 +145,7 @@ function toPart(block: TextBlock | ImageBlock, place: string): UnreadPart {
   return { type: "image", url, place, param: `${place}.source.data` };
 }
 
-/** The results of calls stay apart: each belongs to one call. */
+/** Results of calls stay separate: each belongs to one call. */
 function mergeTurns(messages: readonly UnreadMessage[]): UnreadMessage[] {
   const turns: UnreadMessage[] = [];
   for (const message of messages) {

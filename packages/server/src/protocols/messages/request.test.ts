@@ -1,13 +1,13 @@
 import { CountTokensRequest, MessagesRequest } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import { toGenerationRequest, toPromptRequest } from "./request.ts";
+import { toMessagesRequest, toPromptRequest } from "./request.ts";
 
 const hello = { role: "user", content: "Hi" };
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
 
 function convert(body: object, variant: "desktop" | "serverless" = "desktop") {
   const request = { model: "m", max_tokens: 9, messages: [hello], ...body };
-  return toGenerationRequest(MessagesRequest.parse(request), variant);
+  return toMessagesRequest(MessagesRequest.parse(request), variant);
 }
 
 /** The engine's messages of some turns. */

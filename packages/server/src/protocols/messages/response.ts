@@ -1,20 +1,15 @@
-// The answer in one piece, in Anthropic's shape, and the parts of it that its events share. Used by routes/messages.ts and
-// to-events.ts.
+// The response to a messages request in one piece, and the parts of it that its events share.
 import type { FinishReason, GenerationResult, ToolCall } from "@ingle/engine";
 import type { ContentBlock, AnthropicMessage, MessageUsage, StopReason } from "@ingle/protocol";
-import { readCallArguments } from "./call-arguments.ts";
+import type { ResponseHead } from "../usage.ts";
 
-/** What is known of an answer before it begins. */
-export interface MessageHead {
-  id: string;
-  model: string;
-}
+export type MessageHead = Pick<ResponseHead, "id" | "model">;
 
 export function toMessage(head: MessageHead, result: GenerationResult): AnthropicMessage {
   return { ...messageOf(head), content: toBlocks(result), ...toStop(result), usage: toMessageUsage(result) };
 }
 
-/** A message that has only begun. What the cache gave of the prompt is not known yet. */
+/** A message that has just begun. How much of the prompt was cached is not known yet. */
 export function begunMessage(head: MessageHead, promptTokens: number): AnthropicMessage {
   const usage = usageOf({ promptTokens, cachedTokens: 0, completionTokens: 0 });
   return { ...messageOf(head), content: [], stop_reason: null, stop_sequence: null, usage };
@@ -64,8 +59,22 @@ function toBlocks({ reasoning, text, toolCalls }: GenerationResult): ContentBloc
   ];
 }
 
-/** A call that a limit has cut has no input yet, and nobody should run it. */
+/** A call that a limit has cut has no complete input and is left out: nobody should run it. */
 function toToolUse({ id, name, arguments: text }: ToolCall): ContentBlock[] {
   const input = readCallArguments(text);
   return input === undefined ? [] : [{ type: "tool_use", id, name, input }];
+}
+
+/** The arguments of a call; undefined where they are no complete JSON object. */
+function readCallArguments(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OutputItems } from "./output-items.ts";
 import { toEvents, toText, wholeResponse, type ResponseStream } from "./events.ts";
-import { toHead } from "./response.ts";
+import { toResponseBase } from "./response.ts";
 
 const body = ResponsesRequest.parse({ model: "m", input: "Hi" });
-const head = toHead(body, { id: "resp_1", created_at: 7, model: "m" });
+const head = toResponseBase(body, { id: "resp_1", created_at: 7, model: "m" });
 
 /** Ids in order: 1, 2, … */
 function countingIds(): () => string {

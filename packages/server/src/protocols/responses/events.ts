@@ -1,15 +1,15 @@
-// A running generation as the events of a streamed reply of /v1/responses; the answer in one piece is what the last of
-// them holds. Used by routes/responses.ts.
+// The events of a streamed response. A response in one piece is the one that the last event holds.
 import type { Generation } from "@ingle/engine";
 import type { ErrorBody, ResponseObject, ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
 import { namedEvent } from "../../http/event-stream.ts";
+import { toUnixSeconds } from "../inference.ts";
 import { OutputItems, type UnnumberedEvent } from "./output-items.ts";
-import { toFinished, toResponseError, toUnfinished, type ResponseHead } from "./response.ts";
+import { toFinished, toResponseError, toUnfinished, type ResponseBase } from "./response.ts";
 
 export interface ResponseStream {
-  /** In order; returns the whole reply. Throws what the generation throws. */
+  /** In order; returns the whole response. Throws what the generation throws. */
   events: AsyncGenerator<ResponsesEvent, ResponseObject, undefined>;
-  /** The last events of a reply that was ended by an error. */
+  /** The last events of a response that an error has ended. */
   failure: (error: ErrorBody["error"]) => ResponsesEvent[];
 }
 
@@ -18,9 +18,9 @@ export interface ResponseStreamOptions {
   newId: () => string;
 }
 
-/** The first event comes with the first piece: until then an error is an HTTP error. */
+/** The first event comes with the first token: until then an error is an HTTP error. */
 export function toEvents(
-  head: ResponseHead,
+  base: ResponseBase,
   generation: Generation,
   { now, newId }: ResponseStreamOptions,
 ): ResponseStream {
@@ -30,7 +30,7 @@ export function toEvents(
 
   function* opening(): Generator<ResponsesEvent, void, undefined> {
     if (count > 0) return;
-    const response = toUnfinished(head, { status: "in_progress", output: [] });
+    const response = toUnfinished(base, { status: "in_progress", output: [] });
     yield numbered({ type: "response.created", response });
     yield numbered({ type: "response.in_progress", response });
   }
@@ -44,9 +44,9 @@ export function toEvents(
     yield* opening();
     for (const event of output.finish(result.finishReason === "length")) yield numbered(event);
     const completedAt = toUnixSeconds(now());
-    const response = toFinished(head, result, { output: [...output.items], completedAt });
-    const isWhole = response.status === "completed";
-    yield numbered({ type: isWhole ? "response.completed" : "response.incomplete", response });
+    const response = toFinished(base, result, { output: [...output.items], completedAt });
+    const isComplete = response.status === "completed";
+    yield numbered({ type: isComplete ? "response.completed" : "response.incomplete", response });
     return response;
   }
 
@@ -55,11 +55,11 @@ export function toEvents(
     failure: (error) => {
       const { code, message, param } = error;
       const last: UnnumberedEvent = { type: "error", code, message, param, error };
-      // Clients take events of a reply only after the one that tells of its creation.
+      // Clients ignore events that come before `response.created`.
       if (count === 0) return [numbered(last)];
-      const response = toUnfinished(head, {
+      const response = toUnfinished(base, {
         status: "failed",
-        output: output.items.map(asBroken),
+        output: output.items.map(asIncomplete),
         error: toResponseError(error),
       });
       return [numbered({ type: "response.failed", response }), numbered(last)];
@@ -67,15 +67,11 @@ export function toEvents(
   };
 }
 
-function asBroken(item: ResponsesOutputItem): ResponsesOutputItem {
+function asIncomplete(item: ResponsesOutputItem): ResponsesOutputItem {
   return item.status === "in_progress" ? { ...item, status: "incomplete" } : item;
 }
 
-export function toUnixSeconds(date: Date): number {
-  return Math.floor(date.getTime() / 1000);
-}
-
-/** The reply when all of it is there. Throws what the generation throws. */
+/** The response once it is complete. Throws what the generation throws. */
 export async function wholeResponse({ events }: ResponseStream): Promise<ResponseObject> {
   for (;;) {
     const step = await events.next();
@@ -83,12 +79,12 @@ export async function wholeResponse({ events }: ResponseStream): Promise<Respons
   }
 }
 
-/** The events as they are sent. */
+/** The events in their text form. */
 export async function* written({ events }: ResponseStream): AsyncGenerator<string, void, undefined> {
   for await (const event of events) yield toText(event);
 }
 
-/** The event as it is sent: its name stands before its data, too. */
+/** Its type is also the event's name. */
 export function toText(event: ResponsesEvent): string {
   return namedEvent(event.type, JSON.stringify(event));
 }

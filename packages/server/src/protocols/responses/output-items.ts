@@ -1,15 +1,14 @@
-// The items of a reply while it grows, and the events that tell of them: a state machine over the pieces of a
-// generation. Used by to-events.ts.
+// The output items of a response while it is generated, and their events: a state machine over the chunks of a generation.
 //
 //   nothing ──▶ reasoning ──▶ message ──▶ nothing      one text is open at a time; each move closes one and opens the next
-//                                  └────▶ call …       calls are open side by side until the reply ends: parts of an
+//                                  └────▶ call …       calls are open side by side until the response ends: parts of an
 //                                                      earlier one may come after a later one has begun
 import type { GenerationChunk, ToolCallDelta } from "@ingle/engine";
 import type { ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
-import { toTokenLogprobs } from "../token-logprobs.ts";
+import { toTokenLogprobs } from "../usage.ts";
 
 type Unnumbered<Event> = Event extends unknown ? Omit<Event, "sequence_number"> : never;
-/** An event without its place among the others. */
+/** An event without its sequence number. */
 export type UnnumberedEvent = Unnumbered<ResponsesEvent>;
 
 type Item<Type> = Extract<ResponsesOutputItem, { type: Type }>;
@@ -41,7 +40,7 @@ export class OutputItems {
     this.#newId = newId;
   }
 
-  /** As they are now; an item that is closed does not change any more. */
+  /** The items so far. A closed item does not change any more. */
   get items(): readonly ResponsesOutputItem[] {
     return this.#items;
   }
@@ -51,16 +50,16 @@ export class OutputItems {
       yield* this.#move("reasoning");
       yield* this.#write(reasoning, []);
     }
-    // Tokens without a text of their own belong to the text that they stand in.
-    const isToldOnly = reasoning === "" && toolCalls.length === 0 && logprobs.length > 0;
-    if (text !== "" || (isToldOnly && this.#open.kind === "message")) {
+    // Log probabilities of tokens without text belong to the open message.
+    const hasOnlyLogprobs = reasoning === "" && toolCalls.length === 0 && logprobs.length > 0;
+    if (text !== "" || (hasOnlyLogprobs && this.#open.kind === "message")) {
       yield* this.#move("message");
       yield* this.#write(text, logprobs);
     }
     for (const call of toolCalls) yield* this.#addCall(call);
   }
 
-  /** The reply is over. What was cut at a limit is its last item; a reply that said nothing is an empty message. */
+  /** Ends the response. `isCut`: a limit has cut its last item. A response without output is an empty message. */
   *finish(isCut: boolean): Events {
     if (this.#items.length === 0) yield* this.#move("message");
     const cutIndex = isCut ? this.#items.length - 1 : -1;

@@ -1,9 +1,9 @@
 import { ResponsesRequest, type ResponsesBody } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import { toGenerationRequest } from "./request.ts";
+import { toResponsesRequest } from "./request.ts";
 
 function convert(body: Partial<ResponsesBody>) {
-  return toGenerationRequest(ResponsesRequest.parse({ model: "m", input: "Hi", ...body }), "desktop");
+  return toResponsesRequest(ResponsesRequest.parse({ model: "m", input: "Hi", ...body }), "desktop");
 }
 
 function messagesOf(input: ResponsesBody["input"], instructions?: string) {

@@ -1,4 +1,4 @@
-// A checked request to /v1/responses in the engine's names. Used by routes/responses.ts.
+// A checked request to /v1/responses in the engine's names.
 import type { GenerationRequest } from "@ingle/engine";
 import {
   isFunctionTool,
@@ -7,19 +7,15 @@ import {
   type ResponsesTextFormat,
 } from "@ingle/protocol";
 import type { UnreadRequest } from "../content-parts.ts";
-import { toThinking } from "../thinking.ts";
-import { toSampling } from "../engine-fields.ts";
+import { toSampling, toThinking } from "../engine-fields.ts";
 import type { VariantName } from "../../variants.ts";
 import { toMessages } from "./messages.ts";
 
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
-/** The wire's names of fields that the engine may find wrong. */
-export const fieldNames = { responseFormat: "text.format", toolChoice: "tool_choice" };
-
 /** Fields that are absent stay absent: their defaults are the engine's. */
-export function toGenerationRequest(body: ResponsesRequest, variant: VariantName): UnreadRequest {
-  // The names that a chat has for this limit are unknown fields here, and were not checked.
+export function toResponsesRequest(body: ResponsesRequest, variant: VariantName): UnreadRequest {
+  // A chat's names for this limit are unknown fields here, and were not checked.
   const limits = { max_tokens: undefined, max_completion_tokens: body.max_output_tokens };
   return {
     messages: toMessages(body),
@@ -34,14 +30,14 @@ export function toGenerationRequest(body: ResponsesRequest, variant: VariantName
   };
 }
 
-/** What the request asks for inside of its fields and the reply does not follow. */
-export function leftOut({ tools = [], text }: ResponsesRequest): string[] {
+/** What the request sets inside of its fields and the response ignores. */
+export function ignoredParts({ tools = [], text }: ResponsesRequest): string[] {
   const types = new Set(tools.flatMap((tool) => (isFunctionTool(tool) ? [] : [tool.type])));
   const isVerbosityKept = (text?.verbosity ?? "medium") === "medium";
   return [...[...types].map((type) => `tools (${type})`), ...(isVerbosityKept ? [] : ["text.verbosity"])];
 }
 
-/** They are asked for by name, or by how many of them. */
+/** Requested by name in `include`, or by `top_logprobs`. */
 function toLogprobs({ include = [], top_logprobs: count = 0 }: ResponsesRequest): number | undefined {
   return count > 0 || include.includes(logprobsIncludable) ? count : undefined;
 }
@@ -52,7 +48,7 @@ function toResponseFormat(format: ResponsesTextFormat | undefined): GenerationRe
   return { type: "json_schema", schema: format.schema, strict: format.strict };
 }
 
-/** The model is not told of tools that are not allowed. */
+/** The prompt holds only the tools that are allowed. */
 function toTools({
   tools: given,
   tool_choice: choice,

@@ -1,5 +1,4 @@
-// The Response object of /v1/responses: what was asked for, given back, and what came of it. Used by to-events.ts and
-// routes/responses.ts.
+// The Response object of /v1/responses: the settings of the request, and what came of it.
 import type { GenerationResult } from "@ingle/engine";
 import {
   isFunctionTool,
@@ -14,14 +13,14 @@ import { toUsage } from "../usage.ts";
 
 type Outcome = "status" | "output" | "usage" | "error" | "incomplete_details" | "completed_at";
 
-/** What stays the same in every event of a reply. */
-export type ResponseHead = Omit<ResponseObject, Outcome>;
+/** What is the same in every event of a response. */
+export type ResponseBase = Omit<ResponseObject, Outcome>;
 
-/** Settings that were not given are those that the reply is made with. */
-export function toHead(
+/** Absent settings are the defaults that the response is generated with. */
+export function toResponseBase(
   body: ResponsesRequest,
   fields: Pick<ResponseObject, "id" | "created_at" | "model">,
-): ResponseHead {
+): ResponseBase {
   return {
     ...fields,
     object: "response",
@@ -58,12 +57,12 @@ function toFormat(format: ResponsesTextFormat | undefined): ResponseObject["text
   return { type, name, schema, strict };
 }
 
-/** A reply that is not over, or was ended by an error, which `rest` says then. */
+/** A response that is in progress, or that `rest` says has failed. */
 export function toUnfinished(
-  head: ResponseHead,
+  base: ResponseBase,
   rest: Pick<ResponseObject, "status" | "output"> & Partial<Pick<ResponseObject, "error">>,
 ): ResponseObject {
-  return { ...head, completed_at: null, error: null, incomplete_details: null, usage: null, ...rest };
+  return { ...base, completed_at: null, error: null, incomplete_details: null, usage: null, ...rest };
 }
 
 export interface Finish {
@@ -73,13 +72,13 @@ export interface Finish {
 }
 
 export function toFinished(
-  head: ResponseHead,
+  base: ResponseBase,
   result: GenerationResult,
   { output, completedAt }: Finish,
 ): ResponseObject {
   const isCut = result.finishReason === "length";
   return {
-    ...head,
+    ...base,
     status: isCut ? "incomplete" : "completed",
     completed_at: isCut ? null : completedAt,
     error: null,
@@ -101,7 +100,7 @@ function toResponsesUsage(result: GenerationResult): ResponsesUsage {
   };
 }
 
-/** The convention has few codes for a reply that failed; the last event of the stream has ours. */
+/** The protocol has few codes for a failed response; the stream's last event has ours. */
 export function toResponseError({ type, message }: ErrorBody["error"]): ResponseObject["error"] {
   return { code: codeOfType.get(type) ?? "server_error", message };
 }

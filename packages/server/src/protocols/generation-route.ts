@@ -1,0 +1,82 @@
+// The route of every protocol that generates text: it leases the model, reads images, starts the generations, and sends the
+// response whole or as a stream. A protocol says what is its own (protocol.ts).
+import type { Generation, GenerationRequest, Model } from "@ingle/engine";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { sendEvents } from "../http/event-stream.ts";
+import type { ImageReading } from "../images/image-files.ts";
+import { readImages } from "../images/read-images.ts";
+import { startGenerations } from "./generations.ts";
+import { imageReading, leaseModel, responseHead, type InferenceOptions } from "./inference.ts";
+import type { GenerationBody, GenerationProtocol, Prompt, RunningRequest } from "./protocol.ts";
+
+/** A fastify plugin that adds the protocol's route. */
+export function generationRoute<Body extends GenerationBody>(protocol: GenerationProtocol<Body>) {
+  const { path, body, operation, conventions } = protocol;
+  const route = {
+    schema: { body },
+    config: { right: "inference", isTracked: true, operation, ...conventions },
+  } as const;
+
+  return async (app: FastifyInstance, options: InferenceOptions): Promise<void> => {
+    app.post(path, route, async (request, reply) => {
+      const running = await run(protocol, request, options);
+      const { whole, events, errorEvents } = protocol.respond(running);
+      if (running.body.stream !== true) return whole();
+      return sendEvents(request, reply, events(), {
+        keepAliveMs: options.keepAliveMs,
+        toErrorEvents: errorEvents,
+      });
+    });
+  };
+}
+
+/** Starts the request's generations. Throws what keeps it from being started. */
+async function run<Body extends GenerationBody>(
+  protocol: GenerationProtocol<Body>,
+  request: FastifyRequest,
+  options: InferenceOptions,
+): Promise<RunningRequest<Body>> {
+  const body = checkedBody(protocol, request);
+  const { prompts, repliesPerPrompt = 1, user, ignored = [] } = protocol.toEngine(body, options.variant);
+  request.ignore(ignored);
+  const places = prompts.length * repliesPerPrompt;
+  const lease = await leaseModel(request, options, { model: body.model, places });
+  const { model } = lease;
+  const head = responseHead(protocol.idPrefix, lease, options);
+  const requests = await readPrompts(prompts, model, imageReading(request, options));
+  const generations = startGenerations(request, lease, requests, {
+    operation: protocol.tracedAs,
+    responseId: head.id,
+    repliesPerPrompt,
+    user,
+  });
+  const { now, newId } = options;
+  const { id: requestId } = request;
+  return { body, head, model, generations, generation: first(generations), requestId, now, newId };
+}
+
+/** The body of a request to a route that has `protocol.body` as its schema. */
+export function checkedBody<Body extends GenerationBody>(
+  _protocol: GenerationProtocol<Body>,
+  { body }: FastifyRequest,
+): Body {
+  return body as Body; // oxlint-disable-line typescript/no-unsafe-type-assertion -- plugins/json-body.ts has checked it
+}
+
+/** The prompts with the pixels of their images. Throws what `readImages` throws. */
+export async function readPrompts(
+  prompts: readonly Prompt[],
+  model: Model,
+  reading: ImageReading,
+): Promise<GenerationRequest[]> {
+  const read: GenerationRequest[] = [];
+  for (const prompt of prompts)
+    read.push(prompt.messages === undefined ? prompt : await readImages(prompt, model, reading));
+  return read;
+}
+
+function first(generations: readonly Generation[]): Generation {
+  const [generation] = generations;
+  if (generation === undefined) throw new Error("A protocol's request must have at least one prompt.");
+  return generation;
+}

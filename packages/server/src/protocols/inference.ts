@@ -1,0 +1,84 @@
+// What every route that uses a model needs: the lease of the model, how images are read, and the head of a response.
+import type { FastifyRequest } from "fastify";
+import type { ImageReading } from "../images/image-files.ts";
+import type { Lease, ModelRegistry } from "../models/registry.ts";
+import { variants, type VariantName } from "../variants.ts";
+import { WireError } from "../wire-error.ts";
+import { fingerprintOf, type ResponseHead } from "./usage.ts";
+
+export interface InferenceOptions {
+  registry: ModelRegistry;
+  variant: VariantName;
+  /** Longest silence of a stream before a comment is sent, in milliseconds. */
+  keepAliveMs: number;
+  now: () => Date;
+  /** Hosts that images are fetched from, in lower case. */
+  imageHosts: ReadonlySet<string>;
+  /** Letters and digits that nothing else is named. */
+  newId: () => string;
+}
+
+interface LeaseRequest {
+  /** Id or alias. */
+  model: string | undefined;
+  /** How many generations it will run. Default: 1. */
+  places?: number;
+  /** Without an id, any served model will do. Default: false, there must be only one. */
+  mayMeanAny?: boolean;
+}
+
+/**
+ * The model that a request names, or the one that is served where it may name none, held until the response is sent or the
+ * client has gone, with a place in the waiting queue for each generation. Throws what the registry refuses with, and the
+ * reason of the request's signal.
+ */
+export async function leaseModel(
+  request: FastifyRequest,
+  { registry, variant }: Pick<InferenceOptions, "registry" | "variant">,
+  { model, places = 1, mayMeanAny = false }: LeaseRequest,
+): Promise<Lease> {
+  const { clientSignal: signal } = request;
+  signal.throwIfAborted();
+  if (model === undefined && !mayMeanAny && !isModelObvious({ registry, variant })) throw modelMissing();
+  const lease = await registry.acquire(model, variant, { signal, places });
+  request.atEnd(() => lease[Symbol.dispose]());
+  request.outcome.model = lease.id;
+  request.tracked?.hasModel(lease.model);
+  return lease;
+}
+
+/** Whether a request without an id can mean one model only. */
+function isModelObvious({ registry, variant }: Pick<InferenceOptions, "registry" | "variant">): boolean {
+  const { isModelOptional, modelRule } = variants[variant];
+  return isModelOptional && (modelRule !== "known" || registry.slots.length === 1);
+}
+
+function modelMissing(): WireError {
+  const message = "model is missing: give one of the ids that GET /v1/models lists.";
+  return new WireError("invalid_request", message, { param: "model" });
+}
+
+/** How the images of this request are read. */
+export function imageReading(
+  { clientSignal: signal }: FastifyRequest,
+  { imageHosts }: Pick<InferenceOptions, "imageHosts">,
+): ImageReading {
+  return { allowedHosts: imageHosts, signal };
+}
+
+export function responseHead(
+  idPrefix: string,
+  lease: Lease,
+  { now, newId }: Pick<InferenceOptions, "now" | "newId">,
+): ResponseHead {
+  return {
+    id: `${idPrefix}${newId()}`,
+    created: toUnixSeconds(now()),
+    model: lease.id,
+    system_fingerprint: fingerprintOf(lease.model),
+  };
+}
+
+export function toUnixSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}

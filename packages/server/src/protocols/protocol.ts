@@ -1,0 +1,90 @@
+// The interface between a protocol of text generation and the server. Chat completions, completions, messages and responses each
+// implement it in a folder of their own; generation-route.ts does everything that they have in common:
+//
+//   body ──▶ toEngine ──▶ prompts ──▶ model, images, generations ──▶ respond ──▶ whole, or events
+//
+// Another protocol is another folder, and a line in app.ts.
+import type { Generation, GenerationRequest, Model } from "@ingle/engine";
+import type { ErrorBody } from "@ingle/protocol";
+import type { z } from "zod";
+import type { ErrorShape, FieldNames } from "../http/to-wire-error.ts";
+import type { Operation } from "../openapi/operation.ts";
+import type { VariantName } from "../variants.ts";
+import type { UnreadRequest } from "./content-parts.ts";
+import type { ResponseHead } from "./usage.ts";
+
+export interface GenerationProtocol<Body extends GenerationBody> {
+  /** Path of its POST route, such as `/v1/chat/completions`. */
+  readonly path: string;
+  /** Checks the body of a request. */
+  readonly body: z.ZodType<Body>;
+  /** Describes the route in the API's document. */
+  readonly operation: Operation;
+  readonly conventions?: WireConventions;
+  /** What the id of every response begins with, such as `chatcmpl-`. */
+  readonly idPrefix: string;
+  /** What traces call a generation, by the GenAI conventions of OpenTelemetry. */
+  readonly tracedAs: "chat" | "text_completion";
+  /** The request in the engine's names. Throws a `WireError` for what the schema cannot refuse. */
+  readonly toEngine: (body: Body, variant: VariantName) => EngineRequest;
+  /** The response to a request whose generations run. */
+  readonly respond: (running: RunningRequest<Body>) => ProtocolResponse;
+}
+
+/** What every protocol's body has. */
+export interface GenerationBody {
+  /** Absent: the model that is served. */
+  model?: string | undefined;
+  /** Default: false. */
+  stream?: boolean | undefined;
+}
+
+/** What all routes of one protocol have in common; they go into a route's `config`. */
+export interface WireConventions {
+  /** Default: the engine's names. */
+  readonly fieldNames?: FieldNames;
+  /** Default: `ErrorBody` as it is. */
+  readonly errorShape?: ErrorShape;
+  /** Header that repeats the request's id, beside `x-request-id`. */
+  readonly requestIdHeader?: string;
+}
+
+export interface EngineRequest {
+  /** At least one. Their images are still to be read, which needs the model. */
+  readonly prompts: readonly Prompt[];
+  /** Default: 1. */
+  readonly repliesPerPrompt?: number | undefined;
+  /** Whom the client names as its user, for fair shares. */
+  readonly user?: string | undefined;
+  /** Names of fields that are set and that the response will not follow. */
+  readonly ignored?: readonly string[];
+}
+
+export type Prompt = UnreadRequest | Extract<GenerationRequest, { prompt: unknown }>;
+
+export interface RunningRequest<Body> {
+  readonly body: Body;
+  readonly head: ResponseHead;
+  readonly model: Model;
+  /** `repliesPerPrompt` for each prompt, in the order of the prompts. */
+  readonly generations: readonly Generation[];
+  /** The first generation: the only one of a protocol that has one prompt and one reply. */
+  readonly generation: Generation;
+  /** Id of the HTTP request. */
+  readonly requestId: string;
+  readonly now: () => Date;
+  /** Letters and digits that nothing else is named. */
+  readonly newId: () => string;
+}
+
+export interface ProtocolResponse {
+  /** The response in one piece. Rejects with what the first failed generation rejects with. */
+  readonly whole: () => Promise<object>;
+  /**
+   * The response as server-sent events, in their text form. Until the first event, which comes with the first token, an error
+   * still has an HTTP status. Throws what a generation throws.
+   */
+  readonly events: () => AsyncIterable<string>;
+  /** The events that end a stream after an error. Default: one event with the error's body. */
+  readonly errorEvents?: (error: ErrorBody) => string;
+}
