@@ -25,12 +25,12 @@ describe("the variants", () => {
     expect(variants[variant].topK).toBe(topK);
   });
 
-  it("desktop is the one when nothing is said, and only it moves to another port", () => {
+  it("desktop is the default, and only it moves to another port", () => {
     expect(resolve().variant).toBe("desktop");
     expect(variantNames.filter((name) => variants[name].portFallback)).toEqual(["desktop"]);
   });
 
-  it("serverless has a model of its own until MODEL_NAME names another", () => {
+  it("serverless has its own default model until MODEL_NAME names another", () => {
     const flags = { variant: "serverless", noAuth: true };
     expect(resolve(flags).model).toBe("LiquidAI/LFM2-8B-A1B");
     expect(resolve(flags, { MODEL_NAME: "other/model" }).model).toBe("other/model");
@@ -48,7 +48,7 @@ describe("KV-cache events", () => {
     expect(resolve({ kvEvents }).kvEvents).toEqual({ publish });
   });
 
-  it("go by the address that a cluster gives, which publishes nothing by itself", () => {
+  it("use the address that a cluster sets, which alone publishes nothing", () => {
     const env = { POD_IP: "10.0.0.7" };
     expect(resolve({}, env).kvEvents).toBeUndefined();
     const flags = { kvEvents: "tcp://*:5557", kvEventsReplay: "tcp://*:5558" };
@@ -63,7 +63,7 @@ describe("precedence", () => {
     expect(resolve({ port: 0 }, { PORT: "4000" }).port).toBe(0);
   });
 
-  it("prefers INGLE_PORT to the platform's PORT, and takes empty variables as not set", () => {
+  it("prefers INGLE_PORT to the platform's PORT, and treats empty variables as not set", () => {
     expect(resolve({}, { PORT: "4000", INGLE_PORT: "4001" }).port).toBe(4001);
     expect(resolve({}, { PORT: "" }).port).toBe(1337);
   });
@@ -72,7 +72,7 @@ describe("precedence", () => {
     expect(resolve({}, { INGLE_VARIANT: "developer" }).port).toBe(1234);
   });
 
-  it("reads lists, numbers and truths", () => {
+  it("reads lists, numbers and toggles", () => {
     const config = resolve(
       {},
       {
@@ -102,18 +102,18 @@ describe("precedence", () => {
   });
 });
 
-describe("truths", () => {
-  it.each(["1", "true", "Yes", "ON"])("are said by %s, as the Hugging Face tools take it", (word) => {
+describe("toggles", () => {
+  it.each(["1", "true", "Yes", "ON"])("are set by %s, as in the Hugging Face tools", (word) => {
     expect(resolve({}, { HF_HUB_OFFLINE: word }).offline).toBe(true);
   });
 
-  it.each(["0", "false", "NO", "off"])("are denied by %s", (word) => {
+  it.each(["0", "false", "NO", "off"])("are unset by %s", (word) => {
     expect(resolve({}, { HF_HUB_OFFLINE: word }).offline).toBe(false);
   });
 });
 
 describe("errors", () => {
-  it("say of what is empty that it must not be", () => {
+  it("say that a value must not be empty", () => {
     for (const flags of [{ model: "" }, { mmproj: "" }, { draftModel: "" }, { cacheDir: "" }])
       expect(errorOf(() => resolve(flags)).message).toMatch(/^--[a-z-]+ must not be empty\.$/);
   });
@@ -183,7 +183,7 @@ describe("keys", () => {
     expect(error.message).not.toContain("fifteen-letters");
   });
 
-  it("of 16 characters are taken, and shorter ones when somebody says so", () => {
+  it("of 16 characters are accepted, and shorter ones with --insecure-short-key", () => {
     expect(resolve({ apiKey: ["sixteen--letters"] }).keyDigests).toHaveLength(1);
     expect(resolve({ adminKey: ["k"], insecureShortKey: true }).adminKeyDigests).toHaveLength(1);
     expect(() => resolve({ apiKey: [""], insecureShortKey: true })).toThrow(/must not be empty/);
@@ -200,7 +200,7 @@ describe("an address that others can reach", () => {
     expect(errorOf(() => resolve({ variant: "serverless" })).message).toContain("--no-auth");
   });
 
-  it("is taken with a key, or when --no-auth says so", () => {
+  it("is accepted with a key, or with --no-auth", () => {
     const config = resolve({ host: "0.0.0.0", apiKey: ["secret-of-16-characters"] });
     expect(config.keyDigests).toHaveLength(1);
     expect(JSON.stringify(config)).not.toContain("secret");

@@ -49,13 +49,13 @@ function withSubcommands(command: Command): Command[] {
 }
 
 it("docs/http-api.md and /openapi.json name every route, and no other one", async () => {
-  await using house = await scriptedApp();
-  const routes = routesOf(house.app.printRoutes());
+  await using server = await scriptedApp();
+  const routes = routesOf(server.app.printRoutes());
   expect(routes).toContain("GET /v1/models/{id}");
   const codes = codeOf(await page("http-api.md"));
   const written = [...codes].filter((code) => /^(GET|POST|DELETE) \//.test(code));
   expect(new Set(written)).toEqual(new Set(routes));
-  const { paths } = await documentOf(house.app);
+  const { paths } = await documentOf(server.app);
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -63,8 +63,8 @@ it("docs/http-api.md and /openapi.json name every route, and no other one", asyn
 });
 
 it("docs/http-api.md has a row or a sentence for every field of every request", async () => {
-  await using house = await scriptedApp();
-  const { paths, components } = await documentOf(house.app);
+  await using server = await scriptedApp();
+  const { paths, components } = await documentOf(server.app);
   const codes = codeOf(await page("http-api.md"));
   for (const [path, methods] of Object.entries(paths)) {
     for (const { requestBody } of Object.values(methods)) {
@@ -81,11 +81,11 @@ it("docs/http-api.md has a row or a sentence for every field of every request", 
 });
 
 it("docs/http-api.md and docs/errors.md name every field inside requests and answers", async () => {
-  await using house = await scriptedApp();
+  await using server = await scriptedApp();
   const text = (await page("http-api.md")) + (await page("errors.md"));
   const examples = [...text.matchAll(/```[^]*?```/g)].map(([block]) => block);
   const words = new Set([...codeOf(text), ...examples].flatMap((code) => code.match(/\w+/g) ?? []));
-  const { components } = await documentOf(house.app);
+  const { components } = await documentOf(server.app);
   for (const [name, schema] of Object.entries(components.schemas))
     expect(
       fieldsOf(schema).filter((field) => !words.has(field)),
@@ -110,8 +110,8 @@ it("docs/cli.md names every environment variable of the server's and the app's s
 });
 
 it("docs/http-api.md names every metric, and no other one", async () => {
-  await using house = await scriptedApp({ flags: { metricsCompat: "vllm" } });
-  const { body } = await house.app.inject({ url: "/metrics" });
+  await using server = await scriptedApp({ flags: { metricsCompat: "vllm" } });
+  const { body } = await server.app.inject({ url: "/metrics" });
   const metrics = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
   const codes = [...codeOf(await page("http-api.md"))];
   const written = codes.filter((code) => /^(ingle_|process_|nodejs_|vllm:)[a-z_]+$/.test(code));

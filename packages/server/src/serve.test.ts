@@ -32,7 +32,7 @@ function chat(url: string, body: object = {}): Promise<Response> {
 }
 
 describe("the port", () => {
-  it("is the next free one for desktop when its own is taken, and reported", async () => {
+  it("is the next free one for desktop when its own is in use, and reported", async () => {
     await using other = await occupy();
     await using running = await serve(testConfig({ port: other.port }), { logger: false });
     expect(running.port).toBeGreaterThan(other.port);
@@ -40,7 +40,7 @@ describe("the port", () => {
     expect((await fetch(`${running.url}/livez`)).status).toBe(200);
   });
 
-  it.each(["developer", "command-line"])("that is taken is an error for %s", async (variant) => {
+  it.each(["developer", "command-line"])("that is in use is an error for %s", async (variant) => {
     await using other = await occupy();
     const starting = serve(testConfig({ variant, port: other.port }), { logger: false });
     await expect(starting).rejects.toSatisfy(
@@ -53,7 +53,7 @@ describe("the port", () => {
     expect(running.port).toBeGreaterThan(0);
   });
 
-  it("of KV-cache events that is taken is an error, and the server does not listen", async () => {
+  it("of KV-cache events that is in use is an error, and the server does not listen", async () => {
     await using other = await occupy();
     const free = await occupy();
     const { port } = free;
@@ -74,7 +74,7 @@ describe("the port", () => {
 });
 
 describe("listening before the model is loaded", () => {
-  it("answers probes and refuses chats until it is", async () => {
+  it("responds to probes and refuses chats until then", async () => {
     await using running = await serve(testConfig(), { logger: false });
     expect((await fetch(`${running.url}/readyz`)).status).toBe(503);
     expect((await chat(running.url)).status).toBe(404);
@@ -83,7 +83,7 @@ describe("listening before the model is loaded", () => {
 });
 
 describe("what is not HTTP", () => {
-  it("is answered with an error body, and the connection ends", async () => {
+  it("gets an error body, and the connection ends", async () => {
     await using house = await scriptedServer();
     const socket = connect(house.server.port, "127.0.0.1");
     socket.end("this is no request\r\n\r\n");
@@ -96,7 +96,7 @@ describe("what is not HTTP", () => {
 });
 
 describe("closing", () => {
-  it("lets a running reply end, and takes nothing new", async () => {
+  it("lets a running reply finish, and accepts nothing new", async () => {
     await using house = await scriptedServer({ script: { pieces: ["a", "b", "c"], delayMs: 30 } });
     const reply = await chat(house.server.url, { stream: true });
     const closed = house.server.close({ deadlineMs: 5_000 });
@@ -106,7 +106,7 @@ describe("closing", () => {
     await expect(chat(house.server.url)).rejects.toThrow();
   });
 
-  it("cuts what runs on after the deadline, which then does not look whole", async () => {
+  it("cuts a reply at the deadline, visibly incomplete", async () => {
     await using house = await scriptedServer({ script: slow });
     const reply = await chat(house.server.url, { stream: true });
     const waiting = chat(house.server.url);
@@ -119,7 +119,7 @@ describe("closing", () => {
     expect(new Set(house.log.cancelled)).toEqual(new Set([1, 2]));
   });
 
-  it("does not wait for connections that are only kept", async () => {
+  it("does not wait for idle keep-alive connections", async () => {
     await using house = await scriptedServer();
     await (await chat(house.server.url)).text();
     const before = performance.now();
@@ -127,7 +127,7 @@ describe("closing", () => {
     expect(performance.now() - before).toBeLessThan(2_000);
   });
 
-  it("does not wait for connections that nobody has asked anything on", async () => {
+  it("does not wait for connections without a request", async () => {
     await using house = await scriptedServer();
     const { hostname, port } = new URL(house.server.url);
     const spare = connect(Number(port), hostname);
@@ -140,7 +140,7 @@ describe("closing", () => {
     expect(performance.now() - before).toBeLessThan(2_000);
   });
 
-  it("may be asked for twice", async () => {
+  it("is idempotent", async () => {
     await using house = await scriptedServer();
     await Promise.all([house.server.close(), house.server.close({ deadlineMs: 0 })]);
     await house.server[Symbol.asyncDispose]();

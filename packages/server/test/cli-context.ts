@@ -1,5 +1,4 @@
-// The world of a command in tests: streams that remember, a clock that stands, signals that are sent by hand and an
-// engine that says what a script tells it.
+// The context of a command in tests: recording streams, a stopped clock, signals sent by hand, and a scripted engine.
 import { EventEmitter } from "node:events";
 import path from "node:path";
 import { PassThrough } from "node:stream";
@@ -14,7 +13,7 @@ import { serve } from "../src/serve.ts";
 export interface TestWorld {
   context: CommandContext;
   stdin: PassThrough & { isTTY?: boolean };
-  /** Everything that was written so far. */
+  /** Everything written so far. */
   out(): string;
   err(): string;
   /** Resolves once stdout (or stderr) has `text`; the test's own time limit ends the wait. */
@@ -73,10 +72,10 @@ function remembering(isTTY: boolean) {
   return { stream, has, text: () => written };
 }
 
-/** A library that cannot be written: commands that are not about it leave nothing behind. */
+/** A library folder that cannot be written, so that tests of other commands leave nothing behind. */
 const noHome = path.join(fileURLToPath(import.meta.url), "ingle");
 
-/** The engine with nothing native in it: every load gives the scripted model, and the starter model is there. */
+/** The engine without native code: every load returns the scripted model, and the starter model is downloaded. */
 export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> = {}): Engine {
   return {
     ...realEngine,

@@ -1,4 +1,4 @@
-// `ingle` as people run it: a child process with the real addon and a tiny model.
+// `ingle` as a child process, with the real addon and a tiny model.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ const variantC = fileURLToPath(new URL("../bin/ingle-lm-server.js", import.meta.
 interface Running {
   child: ChildProcess;
   output: () => string;
-  /** Resolves with the match once the output has it. */
+  /** Resolves with the match once the output contains it. */
   says(pattern: RegExp): Promise<RegExpMatchArray>;
   ended(): Promise<{ code: number | null; signal: string | null }>;
 }
@@ -80,7 +80,7 @@ async function chat(url: string, body: object): Promise<Response> {
 }
 
 describe("the command line with a real model", () => {
-  it("serves, answers, and ends with 0 at the first Ctrl-C", async () => {
+  it("serves, and exits with 0 at the first Ctrl-C", async () => {
     const server = await startServer();
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
     expect((await chat(server.url, { max_tokens: 5 })).status).toBe(200);
@@ -88,7 +88,7 @@ describe("the command line with a real model", () => {
     expect(await server.ended()).toEqual({ code: 0, signal: null });
   });
 
-  it("lets a running stream end whole when it is told to stop, and refuses new requests meanwhile", async () => {
+  it("finishes a running stream after SIGTERM, and refuses new requests meanwhile", async () => {
     const server = await startServer();
     const response = await chat(server.url, { max_tokens: 1500, stream: true });
     const body = response.text();
@@ -128,7 +128,7 @@ describe("the command line with a real model", () => {
     expect(await body).not.toContain("[DONE]");
   });
 
-  it("goes on past the context's end with --context-overflow shift, and ends there without", async () => {
+  it("continues past the end of the context with --context-overflow shift, and stops there without", async () => {
     const ending = await startServer(program, {}, ["--ctx", "64"]);
     const body = { max_tokens: 150, temperature: 0 };
     const whole = (await (await chat(ending.url, body)).json()) as ChatCompletion;
@@ -142,7 +142,7 @@ describe("the command line with a real model", () => {
     expect(passed.timings.dropped_n).toBeGreaterThan(50);
   });
 
-  it("is variant C as ingle_lm.server: the id given to --model answers, any other is 404", async () => {
+  it("is the command-line variant as ingle_lm.server: it serves the id given to --model, any other is a 404", async () => {
     const server = await startServer(variantC);
     const id = await firstModelId(server.url);
     expect((await chat(server.url, { max_tokens: 2 })).status).toBe(200);
@@ -150,7 +150,7 @@ describe("the command line with a real model", () => {
     expect((await chat(server.url, { model: `${id}-not`, max_tokens: 2 })).status).toBe(404);
   });
 
-  it("runs a prompt and prints the answer alone on stdout", async () => {
+  it("runs a prompt and prints only the reply on stdout", async () => {
     const child = spawn(
       process.execPath,
       [
@@ -175,14 +175,14 @@ describe("the command line with a real model", () => {
     expect(stdout).not.toMatch(/loading/i);
   });
 
-  it("says what is wrong with a file and ends with 1", async () => {
+  it("says what is wrong with a file and exits with 1", async () => {
     const run = start(program, "run", "hello", "--model", program.replace("ingle.js", "nothing.gguf"));
     expect((await run.ended()).code).not.toBe(0);
     expect(run.output()).toMatch(/no model file|not found|There is no/i);
     expect(run.output()).not.toMatch(/\n\s+at /);
   });
 
-  it("tells with doctor what was built", async () => {
+  it("shows the build with doctor", async () => {
     const run = start(program, "doctor");
     expect((await run.ended()).code).toBe(0);
     expect(run.output()).toMatch(/llama\.cpp/);

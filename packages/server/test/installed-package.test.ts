@@ -1,4 +1,4 @@
-// What somebody has who installed the server's package and no checkout: the commands, and what they need beside them.
+// The server's package as installed, without a checkout: its commands and the files that they need.
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ async function linkAll(from: string, to: string): Promise<void> {
   }
 }
 
-/** Plays a `modal` program that writes down which script it is to deploy. */
+/** A fake `modal` program that records which script it is to deploy. */
 async function playModal(): Promise<string> {
   const bin = path.join(folder, "bin");
   await mkdir(bin, { recursive: true });
@@ -54,7 +54,7 @@ async function deploy(...flags: string[]): Promise<{ code: number; stderr: strin
 
 // The program is a script with a #! line, which Windows does not run.
 describe.runIf(process.platform !== "win32")("ingle deploy modal of an installed package", () => {
-  it("deploys with the script of the package, from an image or the sources that are named", async () => {
+  it("deploys the package's own script, with a named image or checkout", async () => {
     const script = path.join(installed, "modal", "deploy.py");
     expect(await deploy("--image", "registry.example/ingle:cuda")).toMatchObject({
       code: 1,
@@ -64,10 +64,12 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal of an installed
     expect(await readFile(script, "utf8")).toBe(await readFile(checkout, "utf8"));
   });
 
-  it("says that there is nothing to build the image of", async () => {
+  it("says that it has no sources to build an image from", async () => {
     const { code, stderr } = await deploy();
     expect(code).toBe(2);
-    expect(stderr).toContain("name a checkout with --source, or an image with Ingle in it with --image.");
+    expect(stderr).toContain(
+      "Use --source to name a checkout, or --image to name an image that contains Ingle.",
+    );
     expect(stderr).not.toContain("script:");
   });
 });

@@ -24,8 +24,8 @@ async function write(name: string, text: string, mode = 0o600): Promise<string> 
   return file;
 }
 
-/** A server that looks at its files all the time, and its log. */
-async function house(flags: ServerFlags) {
+/** A server that polls its files constantly, and its log. */
+async function serverWith(flags: ServerFlags) {
   const config = testConfig({ insecureShortKey: false, ...flags });
   const log: string[] = [];
   const { registry } = await scriptedRegistry({}, config);
@@ -40,7 +40,7 @@ async function house(flags: ServerFlags) {
 
 async function errorOf(flags: ServerFlags): Promise<ConfigError> {
   try {
-    await using _running = await house(flags);
+    await using _running = await serverWith(flags);
   } catch (error) {
     if (error instanceof ConfigError) return error;
   }
@@ -50,10 +50,10 @@ async function errorOf(flags: ServerFlags): Promise<ConfigError> {
 const [first, second, third] = ["first-key-16-letters", "second-key-16-letters", "third-key-16-letters"];
 
 describe("a key file", () => {
-  it("holds a key a line, for inference or management", async () => {
+  it("contains one key per line, for inference or management", async () => {
     const apiKeyFile = await write("keys", `# tenants\n\n${first}\r\n  ${second}  \n`);
     const adminKeyFile = await write("admin", third);
-    await using running = await house({ apiKeyFile, adminKeyFile });
+    await using running = await serverWith({ apiKeyFile, adminKeyFile });
     expect([await running.statusOf(first), await running.statusOf(second)]).toEqual([200, 200]);
     expect(await running.statusOf("# tenants")).toBe(401);
     const search = "/api/v1/models/search?q=x";
@@ -63,18 +63,18 @@ describe("a key file", () => {
     expect(running.log).toEqual([]);
   });
 
-  it("is read again when it changes: new keys count, and old ones do not", async () => {
+  it("is read again when it changes: new keys work, and old ones do not", async () => {
     const apiKeyFile = await write("keys", first);
-    await using running = await house({ apiKeyFile });
+    await using running = await serverWith({ apiKeyFile });
     expect([await running.statusOf(first), await running.statusOf(second)]).toEqual([200, 401]);
     await write("keys", second);
     await expect.poll(() => running.statusOf(second), wait).toBe(200);
     expect(await running.statusOf(first)).toBe(401);
   });
 
-  it("that changes into nothing usable leaves the keys from before, and the log says so", async () => {
+  it("that becomes unusable keeps the previous keys, and the log says so", async () => {
     const apiKeyFile = await write("keys", first);
-    await using running = await house({ apiKeyFile });
+    await using running = await serverWith({ apiKeyFile });
     for (const text of ["short", "", undefined]) {
       const told = running.log.length;
       if (text === undefined) await rm(apiKeyFile);
@@ -87,7 +87,7 @@ describe("a key file", () => {
     await expect.poll(() => running.statusOf(second), wait).toBe(200);
   });
 
-  it("that cannot be used is told before anything listens, without a part of a key", async () => {
+  it("that cannot be used fails before the server listens, without showing a key", async () => {
     const missing = await errorOf({ apiKeyFile: path.join(folder, "none") });
     expect([missing.setting, missing.message]).toEqual(["--api-key-file", expect.stringContaining("read")]);
     const empty = await errorOf({ adminKeyFile: await write("empty", "# nothing\n") });
@@ -100,15 +100,15 @@ describe("a key file", () => {
     expect(short.message).not.toContain("opensesame");
   });
 
-  it.runIf(process.platform !== "win32")("that others may read is used with a warning", async () => {
-    await using running = await house({ apiKeyFile: await write("keys", first, 0o644) });
+  it.runIf(process.platform !== "win32")("that others can read is used with a warning", async () => {
+    await using running = await serverWith({ apiKeyFile: await write("keys", first, 0o644) });
     expect(await running.statusOf(first)).toBe(200);
     expect(running.log.join()).toContain("chmod 600");
   });
 });
 
 describe("a certificate", () => {
-  /** What a new connection is shown. */
+  /** The certificate of a new connection. */
   async function shown(port: number): Promise<string> {
     const socket = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false });
     try {
@@ -123,8 +123,8 @@ describe("a certificate", () => {
     tlsKey: await write("key.pem", key),
   });
 
-  it("is read again when it changes, and the old one stays where the new one cannot be used", async () => {
-    await using running = await house(await put(selfSigned()));
+  it("is read again when it changes, and the old one stays if the new one cannot be used", async () => {
+    await using running = await serverWith(await put(selfSigned()));
     const { port } = running.server;
     const before = await shown(port);
     await write("cert.pem", "noise");

@@ -1,5 +1,5 @@
-// The `ingle` command as a process of its own, over a scripted model instead of the native engine: for tests that
-// send real signals. Uses the build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON, and SCRIPT_FILE
+// The `ingle` command as a process, with a scripted model instead of the native engine, for tests that send real signals. Uses the
+// build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON, and SCRIPT_FILE
 // a file with a longer one than a variable can hold. What stands before its `thoughtsEnd` in a reply are thoughts.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
-// A fresh certificate for localhost, signed by its own key: written in DER here, because Node can read certificates but
-// not make them, and a key in the repository would be one too many.
+// A fresh self-signed certificate for localhost, written in DER here: Node can read certificates but not make them, and the repository
+// should not contain a private key.
 import { generateKeyPairSync, sign } from "node:crypto";
 
 const tags = {

@@ -50,7 +50,7 @@ describe("with --tls-cert and --tls-key", () => {
     expect([status, JSON.parse(body)]).toMatchObject([200, { object: "list" }]);
   });
 
-  it("plain HTTP at its port is ended, and the server goes on", async () => {
+  it("plain HTTP to its port is closed, and the server continues", async () => {
     await using house = await scriptedServer({ flags: files });
     expect((await exchange(house.server.port, requestText("GET /v1/models"))).body).toBe("");
     expect((await readText(`${house.server.url}/livez`)).status).toBe(200);
@@ -72,7 +72,7 @@ describe("with --tls-cert and --tls-key", () => {
 });
 
 describe("TLS files that cannot be used", () => {
-  it("are named before anything listens", async () => {
+  it("are named before the server listens", async () => {
     const missing = path.join(folder, "no-such.pem");
     const noise = await write("noise.pem", "noise");
     const foreign = await write("foreign.pem", selfSigned().key);
@@ -82,7 +82,7 @@ describe("TLS files that cannot be used", () => {
     expect(await settingOf({ ...files, tlsKey: foreign })).toBe("--tls-cert");
   });
 
-  it("are missed when only one of them is given", () => {
+  it("are required together", () => {
     expect(() => testConfig({ tlsCert: files.tlsCert })).toThrow(/--tls-key/);
     expect(() => testConfig({ tlsKey: files.tlsKey })).toThrow(/--tls-cert/);
   });

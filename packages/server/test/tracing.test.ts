@@ -47,7 +47,7 @@ async function collector(status = 200): Promise<Collector> {
   };
 }
 
-/** Serves until all bodies are answered, then closes, which sends what is left. */
+/** Serves all bodies, then closes, which sends the rest of the spans. */
 async function traced(
   env: Record<string, string>,
   bodies: readonly object[],
@@ -142,7 +142,7 @@ describe("a trace", () => {
     expect(attribute(place.spans()[0], "error.type")).toEqual({ stringValue: "model_not_found" });
   });
 
-  it("is not kept when the caller or the sampler says so", async () => {
+  it("is dropped if the caller or the sampler decides so", async () => {
     await using place = await collector();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: place.url };
     const headers = { traceparent: `00-${parent.traceId}-${parent.spanId}-00` };
@@ -157,7 +157,7 @@ describe("a trace", () => {
     "nonsense",
     `00-${"0".repeat(32)}-${parent.spanId}-01`,
     `00-${parent.traceId}-${"0".repeat(16)}-01`,
-  ])("begins anew when the caller's header is %s", async (traceparent) => {
+  ])("starts anew when the caller's header is %s", async (traceparent) => {
     await using place = await collector();
     await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [{ model: scriptedId }], { traceparent });
     expect(place.spans()[0]?.traceId).toMatch(/^(?!0{32}|0af76519)[0-9a-f]{32}$/);
@@ -166,7 +166,7 @@ describe("a trace", () => {
 });
 
 describe("without a collector", () => {
-  it("nothing traces", async () => {
+  it("nothing is traced", async () => {
     await using house = await scriptedApp();
     await house.app.ready();
     expect([house.app.hasPlugin("metrics"), house.app.hasPlugin("tracing")]).toEqual([true, false]);
@@ -174,14 +174,14 @@ describe("without a collector", () => {
 });
 
 describe("a collector", () => {
-  it("that fails changes no answer", async () => {
+  it("that fails changes no response", async () => {
     await using place = await collector(500);
     const [answer] = await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [{ model: scriptedId }]);
     expect(answer?.status).toBe(200);
     expect(place.requests).toHaveLength(1);
   });
 
-  it("that is not there changes no answer and does not hold the end up", async () => {
+  it("that is unreachable changes no response and does not delay the end", async () => {
     const gone = await collector();
     await gone[Symbol.asyncDispose]();
     const [answer] = await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: gone.url }, [{ model: scriptedId }]);

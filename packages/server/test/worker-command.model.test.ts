@@ -11,7 +11,7 @@ let home = "";
 beforeAll(async () => (home = await mkdtemp(path.join(tmpdir(), "ingle-worker-"))));
 afterAll(async () => rm(home, { recursive: true, force: true }));
 
-/** The world of a machine of this name. */
+/** The context of a machine of this name. */
 const machine = (name: string): TestWorld => testWorld({ env: { INGLE_HOME: path.join(home, name) } });
 const keyFileOf = (name: string): string => path.join(home, name, "config", "worker.key");
 
@@ -42,7 +42,7 @@ describe("ingle worker --pair", () => {
 
       const server = machine("server");
       expect(await main("ingle", line.split(" "), server.context)).toBe(0);
-      expect(server.out()).toContain(`The key is in ${keyFileOf("server")}.`);
+      expect(server.out()).toContain(`The key is saved in ${keyFileOf("server")}.`);
       const devices = await workerDevices({ workers: [address], keyFile: keyFileOf("server") });
       expect(devices).toMatchObject([{ memoryTotal: 100 * 1024 ** 2 }]);
       await lender.outHas("computes for ");
@@ -53,17 +53,17 @@ describe("ingle worker --pair", () => {
     },
   );
 
-  it("keeps a key that is there: its own when it pairs again, and another one's against a slip", async () => {
+  it("keeps an existing key when it pairs again, and refuses to overwrite it with a different one", async () => {
     const key = makeWorkerKey();
     expect(await main("ingle", ["worker", "--pair", key], machine("kept").context)).toBe(0);
     expect(await main("ingle", ["worker", "--pair", key], machine("kept").context)).toBe(0);
     const other = machine("kept");
     expect(await main("ingle", ["worker", "--pair", makeWorkerKey()], other.context)).toBe(1);
-    expect(other.err()).toContain("holds another key");
+    expect(other.err()).toContain("already holds a different key");
     expect(await readFile(keyFileOf("kept"), "utf8")).toBe(`${key}\n`);
   });
 
-  it("reads the key from stdin, where no history of a shell keeps it", async () => {
+  it("reads the key from stdin, which keeps it out of the shell's history", async () => {
     const key = makeWorkerKey();
     const world = machine("quiet");
     world.stdin.end(`${key}\n`);
@@ -71,7 +71,7 @@ describe("ingle worker --pair", () => {
     expect(await readFile(keyFileOf("quiet"), "utf8")).toBe(`${key}\n`);
   });
 
-  it("repeats nothing of what is no key", async () => {
+  it("does not repeat an invalid key", async () => {
     const world = machine("slip");
     expect(await main("ingle", ["worker", "--pair", "ingle-worker-secret"], world.context)).toBe(1);
     expect(world.err()).toContain("not a worker key");
@@ -80,19 +80,23 @@ describe("ingle worker --pair", () => {
 });
 
 describe("ingle worker", () => {
-  it("says what to do without a key, and that a key is open to others", { timeout: 60_000 }, async () => {
-    const none = machine("none");
-    expect(await main("ingle", ["worker"], none.context)).toBe(1);
-    expect(none.err()).toContain("ingle worker --pair");
-    const file = path.join(home, "open.key");
-    await writeFile(file, `${makeWorkerKey()}\n`);
-    await chmod(file, 0o644);
-    const open = machine("open");
-    const unknown = ["worker", "--key-file", file, "--port", "0", "--device", "CUDA9"];
-    expect(await main("ingle", unknown, open.context)).toBe(2);
-    expect(open.err()).toContain("chmod 600");
-    expect(open.err()).toMatch(/--device: this machine has no CUDA9\. It has: .*CPU/);
-  });
+  it(
+    "says what to do without a key, and warns of a key file that others can read",
+    { timeout: 60_000 },
+    async () => {
+      const none = machine("none");
+      expect(await main("ingle", ["worker"], none.context)).toBe(1);
+      expect(none.err()).toContain("ingle worker --pair");
+      const file = path.join(home, "open.key");
+      await writeFile(file, `${makeWorkerKey()}\n`);
+      await chmod(file, 0o644);
+      const open = machine("open");
+      const unknown = ["worker", "--key-file", file, "--port", "0", "--device", "CUDA9"];
+      expect(await main("ingle", unknown, open.context)).toBe(2);
+      expect(open.err()).toContain("chmod 600");
+      expect(open.err()).toMatch(/--device: this machine has no CUDA9\. It has: .*CPU/);
+    },
+  );
 
   it.each([
     ["--port", "65536"],

@@ -1,4 +1,4 @@
-// The programs as processes: they run the build in dist/, as a user does.
+// The programs as processes, from the build in dist/.
 import { spawn } from "node:child_process";
 import { cp, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ describe("the programs", () => {
     expect(await run(["--version"], lmServer)).toEqual({ code: 0, out: `${ingleVersion()}\n`, err: "" });
   });
 
-  it("print their help on stdout, with every command that is there and none that is not", async () => {
+  it("print their help on stdout, with exactly the commands that exist", async () => {
     const { code, out, err } = await run(["--help"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
@@ -81,7 +81,7 @@ describe("the programs", () => {
     [["serve", "--variant", "cloud"], "'cloud' is invalid", "desktop, developer, command-line, serverless"],
     [["serve", "--model"], "argument missing", "--help"],
     [[], "Usage: ingle", "serve"],
-  ])("end with 2 and a sentence when they are called as %j", async (args, sentence, hint) => {
+  ])("exit with 2 and a message when called as %j", async (args, sentence, hint) => {
     const { code, out, err } = await run(args);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(sentence);
@@ -106,7 +106,7 @@ describe("the programs", () => {
     ["20.16.0", 1],
     ["20.17.0", 0],
     ["24.0.0", 0],
-  ])("want Node 20.17 or newer: %s", async (nodeVersion, code) => {
+  ])("require Node 20.17 or newer: %s", async (nodeVersion, code) => {
     const starter = JSON.stringify(new URL("../../bin/start.js", import.meta.url).href);
     const script = `process.argv.push("ingle", "--version"); const { start } = await import(${starter}); start("ingle", "${nodeVersion}")`;
     const result = await run(["-e", script], "--input-type=module");
@@ -129,7 +129,7 @@ describe("the programs", () => {
 });
 
 describe.skipIf(process.platform === "win32")("ingle run as a process", () => {
-  it("ends quietly when nobody reads its answer any more", async () => {
+  it("exits quietly when its output is closed", async () => {
     const { child, exit, outHas } = start(scripted, ["run", "hi"], {
       SCRIPT: JSON.stringify({ pieces: ["a", "b", "c"], delayMs: 100 }),
     });
@@ -163,7 +163,7 @@ describe.skipIf(process.platform === "win32")("ingle run as a process", () => {
 });
 
 describe.skipIf(process.platform === "win32")("ingle app as a process", () => {
-  it.each(["SIGINT", "SIGTERM"] as const)("has its page until %s, and ends with 0", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("serves its page until %s, and exits with 0", async (signal) => {
     const { child, exit, outHas } = start(scripted, ["app", "--port", "0", "--no-open"]);
     const address = /http:\S+/.exec(await outHas("token="))?.[0] ?? "";
     const page = await fetch(address, { redirect: "manual" });
@@ -177,7 +177,7 @@ describe.skipIf(process.platform === "win32")("ingle app as a process", () => {
 describe.skipIf(process.platform === "win32")("ingle serve as a process", () => {
   const env = { SCRIPT: JSON.stringify({ pieces: ["a", "b", "c", "d"], delayMs: 150 }) };
 
-  /** A server with one streamed request under way. */
+  /** A server with one streaming request. */
   async function streaming() {
     const { child, exit, outHas } = start(scripted, ["serve", "--port", "0"], env);
     const url = /http:\/\/\S+:\d+/.exec(await outHas("Ctrl-C"))?.[0] ?? "";
@@ -211,13 +211,13 @@ describe.skipIf(process.platform === "win32")("ingle serve as a process", () => 
   ] as const)("stops at once at a second %s, with %i", async (signal, code) => {
     const { child, exit, reply } = await streaming();
     child.kill(signal);
-    await new Promise((resolve) => setTimeout(resolve, 200)); // two presses of a person, not one key's copies
+    await new Promise((resolve) => setTimeout(resolve, 200)); // two key presses, not copies of one
     child.kill(signal);
     await expect(reply.text()).rejects.toThrow();
     expect((await exit).code).toBe(code);
   });
 
-  it("goes on when nobody reads its log any more", async () => {
+  it("continues when its log is closed", async () => {
     const { child, exit, reply } = await streaming();
     child.stderr.destroy();
     child.kill("SIGTERM");

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-/** The value behind a name in the doctor's table. */
+/** The value of a name in the doctor's table. */
 const value = (table: string, name: string): string | undefined =>
   table
     .split("\n")
@@ -34,7 +34,7 @@ describe("ingle doctor", () => {
     expect(value(out(), "models folder")).toBe(path.join(home, "models"));
   });
 
-  it("tells a starter model that is there from one that is not, or not whole", async () => {
+  it("distinguishes a downloaded starter model from a missing or incomplete one", async () => {
     const { context, out } = testWorld({ engine: scriptedEngine(), env: { INGLE_HOME: home } });
     const file = path.join(home, "models", starterModel.fileName);
     await mkdir(path.dirname(file));

@@ -62,7 +62,7 @@ export function helpOf({ help, choices, variables = [], ...flag }: Flag): string
   return notes.length === 0 ? help : `${help} (${notes.join("; ")})`;
 }
 
-/** In Markdown; undefined where it goes without saying: off, or none. */
+/** In Markdown; undefined for the obvious one: off, or none. */
 export function defaultOf(
   flag: Pick<Flag, "default" | "defaultText"> & Pick<Setting, "isPerVariant">,
 ): string | undefined {

@@ -35,7 +35,7 @@ export async function runFromShell(
 ): Promise<void> {
   const { stdout, stderr } = process;
   stdout.on("error", (error) => endOnWriteError(error, name));
-  stderr.on("error", () => {}); // nobody reads notes and logs any more: the work goes on
+  stderr.on("error", () => {}); // the reader of notes and logs is gone: the work continues
   const now = (): number => performance.now();
   using shutdown = new Shutdown({ source: process, exit: (code) => process.exit(code), now });
   process.exitCode = await main(name, process.argv.slice(2), { ...processContext(shutdown), engine });

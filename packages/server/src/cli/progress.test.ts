@@ -3,7 +3,7 @@ import { testWorld } from "../../test/cli-context.ts";
 import { startProgress } from "./progress.ts";
 
 describe("progress in a file or a log", () => {
-  it("says the start and then a line for every five percent, at most one a second", () => {
+  it("prints the start and then a line for every five percent, at most one per second", () => {
     const { context, err, clock } = testWorld();
     using progress = startProgress("Loading tiny", context);
     for (let percent = 0; percent <= 20; percent += 1) {
@@ -29,7 +29,7 @@ describe("progress in a file or a log", () => {
     expect(err()).toBe("Loading tiny …\n");
   });
 
-  it("gives a sign of life every five seconds however slow it goes", () => {
+  it("prints a line at least every five seconds while there is progress", () => {
     const { context, err, clock } = testWorld();
     using progress = startProgress("Loading tiny", context);
     for (let step = 1; step <= 12; step += 1) {
@@ -41,7 +41,7 @@ describe("progress in a file or a log", () => {
 });
 
 describe("progress on a terminal", () => {
-  it("draws a bar and takes it away at the end", () => {
+  it("draws a bar and removes it at the end", () => {
     const { context, err } = testWorld({ isTTY: true });
     const progress = startProgress("Loading tiny", context);
     progress.update(0.5, "half");

@@ -26,7 +26,7 @@ describe("Shutdown", () => {
     expect(exits).toEqual([]);
   });
 
-  it("leaves at once at a second signal, with that signal's code", () => {
+  it("exits at once at a second signal, with that signal's code", () => {
     const { source, exits, clock, shutdown } = setUp();
     source.emit("SIGINT");
     clock.ms = 1000;
@@ -35,7 +35,7 @@ describe("Shutdown", () => {
     expect(shutdown.state).toBe("ended");
   });
 
-  it("takes copies of one key press for one signal", () => {
+  it("treats copies of one key press as one signal", () => {
     const { source, exits, clock, shutdown } = setUp();
     source.emit("SIGINT");
     clock.ms = 5;
@@ -72,7 +72,7 @@ describe("Shutdown", () => {
     expect(shutdown.signal.aborted).toBe(true);
   });
 
-  it("listens no more once it is disposed", () => {
+  it("stops listening once it is disposed", () => {
     const { source, shutdown } = setUp();
     shutdown[Symbol.dispose]();
     source.emit("SIGINT");

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { curlLine, formatBytes, formatColumns, formatDuration, shellWord } from "./text.ts";
 
-/** What sh makes of a line when curl only prints its arguments, one a line, NUL in between. */
+/** The arguments that sh passes to curl. */
 function argumentsOfCurl(line: string): string[] {
   const output = execFileSync("/bin/sh", ["-c", `curl() { printf '%s\\0' "$@"; }\n${line}`], {
     encoding: "utf8",
@@ -33,7 +33,7 @@ describe("formatDuration", () => {
 });
 
 describe("formatColumns", () => {
-  it("puts the values below each other", () => {
+  it("aligns the values", () => {
     expect(
       formatColumns([
         ["a", "1"],
@@ -44,7 +44,7 @@ describe("formatColumns", () => {
 });
 
 describe.skipIf(process.platform === "win32")("for sh", () => {
-  it("quotes any text so that sh gives it back unchanged", () => {
+  it("quotes any text so that sh returns it unchanged", () => {
     const text = fc.string({ unit: "grapheme" }).filter((value) => !value.includes("\0"));
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (words) => {
@@ -67,7 +67,7 @@ describe.skipIf(process.platform === "win32")("for sh", () => {
     expect(args).toHaveLength(5);
   });
 
-  it("asks for a key in the curl line of a server that wants one", () => {
+  it("adds a key to the curl line of a server that requires one", () => {
     const args = argumentsOfCurl(curlLine("http://127.0.0.1:1337", "tiny", { keyed: true }));
     expect(args).toContain("Authorization: Bearer YOUR_KEY");
   });

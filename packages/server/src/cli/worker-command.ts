@@ -126,7 +126,7 @@ function eventText(event: WorkerEvent): string {
     case "refused":
       return `refused ${event.peer}: ${event.reason}`;
     case "connected":
-      return `serving ${event.host} (${event.peer})`;
+      return `computes for ${event.host} (${event.peer})`;
     case "disconnected":
       return `disconnected ${event.peer}: ${event.reason}`;
     case "restarting":

@@ -26,7 +26,7 @@ describe("tracing", () => {
     });
   });
 
-  it("reads what belongs to traces before what belongs to all signals", () => {
+  it("prefers variables for traces to those for all signals", () => {
     const settings = read({
       ...endpoint,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://traces.example/in",

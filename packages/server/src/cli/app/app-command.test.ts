@@ -34,7 +34,7 @@ function world(options: Parameters<typeof testWorld>[0] & { models?: (typeof tin
   return testWorld({ engine, env: { INGLE_HOME: home, ...env }, ...others });
 }
 
-/** Starts `ingle app` and waits for its address; `port` 0 unless the arguments say otherwise. */
+/** Starts `ingle app` and waits for its address; port 0 unless the arguments set another one. */
 async function started(one: TestWorld, ...args: string[]) {
   const exit = main("ingle", ["app", "--port", "0", ...args], one.context);
   await Promise.race([one.outHas("address"), exit]);
@@ -81,7 +81,7 @@ describe("ingle app", () => {
     expect(await readdir(path.join(home, "run"))).toEqual([]);
   });
 
-  it("that runs already is found by a second one, which opens its page", async () => {
+  it("that is already running is found by a second one, which opens its page", async () => {
     const first = world();
     const { exit, address, origin } = await started(first);
     const second = world();
@@ -115,7 +115,7 @@ describe("ingle app", () => {
     expect(one.opened).toHaveLength(count);
   });
 
-  it("says so where no browser can be opened, and goes on", async () => {
+  it("says so if no browser can be opened, and continues", async () => {
     const one = world({ hasBrowser: false });
     const { exit, ask } = await started(one);
     await one.errHas("Could not open a browser. Open the address yourself.");
@@ -124,7 +124,7 @@ describe("ingle app", () => {
     expect(await exit).toBe(0);
   });
 
-  it("takes the next port that no server is expected at, and says so", async () => {
+  it("uses the next port that is not a default of a server, and says so", async () => {
     await using taken = await occupy();
     const one = world();
     const exit = main("ingle", ["app"], {
@@ -148,7 +148,7 @@ describe("ingle app", () => {
     expect(one.err()).toBe(`ingle: ${sentence}\n`);
   });
 
-  it("minds no variable that is about the address or keys of ingle serve", async () => {
+  it("ignores variables for the address or keys of ingle serve", async () => {
     const env = {
       PORT: "1",
       INGLE_HOST: "0.0.0.0",
@@ -188,7 +188,7 @@ describe("the server of the app", () => {
     expect(await exit).toBe(0);
   });
 
-  it("asks for a key from the first one on, at once, and refuses a revoked one at once", async () => {
+  it("requires a key as soon as one exists, and refuses a revoked one at once", async () => {
     const one = world();
     const { exit, ask, control } = await started(one);
     await control("/settings", { port: await freePort() });
@@ -211,7 +211,7 @@ describe("the server of the app", () => {
     expect(await exit).toBe(0);
   });
 
-  it("starts with the app where that was ticked, with its models, and the terminal says so", async () => {
+  it("starts with the app if so configured, with its models, and the terminal says so", async () => {
     const port = await freePort();
     const first = world({ models: [tiny] });
     const { exit, control } = await started(first);
@@ -231,7 +231,7 @@ describe("the server of the app", () => {
     expect(await last.exit).toBe(0);
   });
 
-  it("lets its requests end when the app stops", async () => {
+  it("lets its requests finish when the app stops", async () => {
     const engine = scriptedEngine(
       { pieces: ["a", "b", "c"], delayMs: 40 },
       { listModels: async () => [tiny] },
@@ -275,7 +275,7 @@ describe("the server of the app", () => {
     expect(await exit).toBe(0);
   });
 
-  it("has models loaded again that compute another number of requests at once", async () => {
+  it("reloads models when the number of parallel requests changes", async () => {
     const loads: unknown[] = [];
     const scripted = scriptedEngine({}, { listModels: async () => [tiny] });
     const load: Engine["load"] = async (file, options) => {

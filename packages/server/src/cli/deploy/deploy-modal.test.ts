@@ -1,4 +1,4 @@
-// `ingle deploy modal` over a program called `modal` that a script plays, and a deployment on a port of this machine.
+// `ingle deploy modal` with a fake `modal` program, and a deployment on a port of this machine.
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(bin, { recursive: true });
 });
 
-/** What `modal deploy` prints of each form; its status rows stand in a tree. */
+/** What `modal deploy` prints for each form: a tree of status rows. */
 const created = {
   server: (address: string) => `├── 🔨 Created flash service endpoint for Server => ${address}`,
   web_server: (address: string) => `└── 🔨 Created web function serve => ${address} 🔑`,
@@ -71,8 +71,8 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
   it.each(["server", "web_server"] as const)(
     "deploys the form %s, has it reply once, and prints its address, its model and the cold start",
     async (form) => {
-      await using house = await scriptedServer();
-      const { url } = house.server;
+      await using running = await scriptedServer();
+      const { url } = running.server;
       await playModal(prints("✓ Created objects.", created[form](`${url}/`), "✓ App deployed in 9.1s! 🎉"));
       const { code, out, err } = await run(["--form", form]);
       expect(err).toContain("App deployed in 9.1s!");
@@ -81,11 +81,11 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
         new RegExp(`address +${url}\n +model +${scriptedId}\n +cold start +\\d.* until it was ready\n`),
       );
       expect(out).toContain(`-H 'Modal-Key: YOUR_MODAL_KEY'`);
-      expect(house.log.requests).toHaveLength(1);
+      expect(running.log.requests).toHaveLength(1);
     },
   );
 
-  it("tells deploy.py everything that the flags say, and what stands behind --", async () => {
+  it("passes all flags to deploy.py, and what follows --", async () => {
     await playModal(`${recordsCall} process.exit(3);`);
     const flags = {
       MODEL_NAME: ["--model", "LiquidAI/LFM2-1.2B"],
@@ -127,10 +127,10 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
 
   it("sends the proxy's token and the key with each request, and shows neither", async () => {
     const asked: IncomingMessage["headers"][] = [];
-    await using house = await scriptedServer({ flags: { apiKey: ["a-key-of-enough-characters"] } });
+    await using running = await scriptedServer({ flags: { apiKey: ["a-key-of-enough-characters"] } });
     const url = await deployment((request, response) => {
       asked.push(request.headers);
-      void passOn(house.server.url, request, response);
+      void passOn(running.server.url, request, response);
     });
     await playModal(prints(created.server(url)));
     const { code, out, err } = await run(["--api-key", "a-key-of-enough-characters"]);
@@ -146,14 +146,14 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     expect(out).toContain("-H 'Authorization: Bearer YOUR_KEY'");
   });
 
-  it("waits while the platform refuses requests, and tells how the last answer was when it gives up", async () => {
-    await using house = await scriptedServer();
+  it("waits while the platform refuses requests, and reports the last response on a time-out", async () => {
+    await using running = await scriptedServer();
     let refusals = 2;
     const url = await deployment((request, response) => {
       if (refusals > 0) {
         refusals -= 1;
         response.writeHead(503).end("no container");
-      } else void passOn(house.server.url, request, response);
+      } else void passOn(running.server.url, request, response);
     });
     await playModal(prints(created.server(url)));
     expect((await run([])).code).toBe(0);
@@ -165,7 +165,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     );
   });
 
-  it("takes a page that is no server of Ingle's for no answer", async () => {
+  it("does not mistake another web page for an Ingle server", async () => {
     const url = await deployment((_request, response) => response.end("<html>"));
     await playModal(prints(created.server(url)));
     const { code, err } = await run(["--timeout", "1s"]);
@@ -173,7 +173,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     expect(err).toContain("Last response: status 200.");
   });
 
-  it("says at once when the platform refuses the token", async () => {
+  it("fails at once when the platform refuses the token", async () => {
     const url = await deployment((_request, response) => response.writeHead(401).end());
     await playModal(prints(created.server(url)));
     const { code, err } = await run([]);
@@ -181,17 +181,17 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     expect(err).toContain("refused the credentials (401). Check MODAL_KEY and MODAL_SECRET.");
   });
 
-  it("fails with the server's own sentence when the model does not reply", async () => {
-    await using house = await scriptedServer({
+  it("fails with the server's message when the model does not reply", async () => {
+    await using running = await scriptedServer({
       script: { failure: { code: "engine_failed", message: "It broke." } },
     });
-    await playModal(prints(created.server(house.server.url)));
+    await playModal(prints(created.server(running.server.url)));
     const { code, err } = await run([]);
     expect(code).toBe(1);
     expect(err).toMatch(/\/v1\/chat\/completions returned 500\. \w/);
   });
 
-  it("ends with what to do when there is no modal program, and deploys nothing without a token", async () => {
+  it("says what to do without the modal program, and deploys nothing without a token", async () => {
     expect(await run([])).toMatchObject({ code: 1, err: expect.stringContaining("pip install modal") });
     await playModal(recordsCall);
     const { code, err } = await run([], {});
@@ -200,16 +200,16 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
     await expect(recorded()).rejects.toThrow("ENOENT");
   });
 
-  it("warns of a deployment that asks nothing of anybody", async () => {
-    await using house = await scriptedServer();
-    await playModal(prints(created.server(house.server.url)));
+  it("warns of a deployment that needs neither token nor key", async () => {
+    await using running = await scriptedServer();
+    await playModal(prints(created.server(running.server.url)));
     const { code, out, err } = await run(["--public"], {});
     expect(code).toBe(0);
     expect(err).toContain("Anyone who knows the address can use this deployment");
     expect(out).not.toContain("Modal-Key");
   });
 
-  it("passes the program's exit code on, and says when it printed no address", async () => {
+  it("reports the program's exit code, and a missing address", async () => {
     await playModal(`console.error("Token missing."); process.exit(3);`);
     const failed = await run([]);
     expect(failed.code).toBe(1);
@@ -259,7 +259,7 @@ describe.runIf(process.platform !== "win32")("ingle deploy modal", () => {
   });
 });
 
-/** Passes a request on to the server behind the proxy. */
+/** Forwards a request to the server behind the proxy. */
 async function passOn(
   url: string,
   request: IncomingMessage,

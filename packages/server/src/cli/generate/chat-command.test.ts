@@ -6,7 +6,7 @@ import { main } from "../main.ts";
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 
-/** The scripted engine, and the conversations that its model was asked to continue. */
+/** The scripted engine, and the conversations that its model received. */
 function listeningEngine(script: Parameters<typeof scriptedEngine>[0] = {}): {
   engine: Engine;
   asked: string[];
@@ -30,7 +30,7 @@ function listeningEngine(script: Parameters<typeof scriptedEngine>[0] = {}): {
 }
 
 describe("ingle chat with piped input", () => {
-  it("answers line after line with all that was said before, and ends with the input", async () => {
+  it("replies to each line with the conversation so far, and ends with the input", async () => {
     const { engine, asked } = listeningEngine({ pieces: ["Yes", "."] });
     const { context, stdin, out } = testWorld({ engine });
     stdin.end("One?\n\nTwo?\n");
@@ -51,7 +51,7 @@ describe("ingle chat with piped input", () => {
     expect(err()).toContain("The conversation is forgotten.");
   });
 
-  it("explains its commands with /help, and when it does not know one", async () => {
+  it("lists its commands with /help, and for an unknown one", async () => {
     const { engine, asked } = listeningEngine();
     const { context, stdin, err } = testWorld({ engine });
     stdin.end("/help\n/frobnicate\n");
@@ -61,7 +61,7 @@ describe("ingle chat with piped input", () => {
     expect(asked).toEqual([]);
   });
 
-  it("goes on after a question that is too long, and says how", async () => {
+  it("continues after a message that is too long, and says how", async () => {
     const refusal = {
       code: "context_length_exceeded",
       message: "The prompt has 9 tokens, the context 8.",
@@ -86,7 +86,7 @@ describe("ingle chat with piped input", () => {
     expect(err()).toContain("has no chat template");
   });
 
-  it("ends with 143 at SIGTERM, also in the middle of an answer", async () => {
+  it("exits with 143 at SIGTERM, even in the middle of a reply", async () => {
     const { context, stdin, signals, outHas } = testWorld({
       engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 60 }),
     });
@@ -99,7 +99,7 @@ describe("ingle chat with piped input", () => {
 });
 
 describe("ingle chat on a terminal", () => {
-  it("stops an answer at Ctrl-C, forgets that question and goes on; Ctrl-C at the prompt ends it", async () => {
+  it("stops a reply at Ctrl-C, forgets its message and continues; Ctrl-C at the prompt ends the chat", async () => {
     const { engine, asked } = listeningEngine({ pieces: ["a", "b", "c"], delayMs: 40 });
     const { context, stdin, outHas, errHas, exits } = testWorld({ engine, isTTY: true });
     const running = main("ingle", ["chat"], context);
@@ -117,7 +117,7 @@ describe("ingle chat on a terminal", () => {
     expect(exits).toEqual([]);
   });
 
-  it("ends at Ctrl-D, also when it was pressed while an answer came", async () => {
+  it("ends at Ctrl-D, even if it was pressed during a reply", async () => {
     const { context, stdin, outHas, out } = testWorld({
       engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 40 }),
       isTTY: true,

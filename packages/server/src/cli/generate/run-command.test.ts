@@ -3,13 +3,13 @@ import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
 import { main } from "../main.ts";
 
 describe("ingle run", () => {
-  it("writes the answer to stdout and nothing else, with a line break at the end", async () => {
+  it("writes only the reply to stdout, with a line break at the end", async () => {
     const { context, out } = testWorld({ engine: scriptedEngine({ pieces: ["Paris", " it", " is."] }) });
     expect(await main("ingle", ["run", "What", "is it?"], context)).toBe(0);
     expect(out()).toBe("Paris it is.\n");
   });
 
-  it("asks nothing of the keys that a server would take from the environment", async () => {
+  it("ignores keys that the environment sets for a server", async () => {
     const env = { INGLE_API_KEYS: "short", INGLE_ADMIN_KEY_FILE: "/no/such/file" };
     const { context } = testWorld({ engine: scriptedEngine({ pieces: ["Hi"] }), env });
     expect(await main("ingle", ["run", "hi"], context)).toBe(0);
@@ -26,7 +26,7 @@ describe("ingle run", () => {
     expect(out()).toBe("first second\n");
   });
 
-  it("says the system message and the prompt to the model", async () => {
+  it("sends the system message and the prompt to the model", async () => {
     const prompts: string[] = [];
     const engine = scriptedEngine();
     const { context } = testWorld({
@@ -59,7 +59,7 @@ describe("ingle run", () => {
     expect(out()).toBe("ok\n");
   });
 
-  it("is a wrong usage without any prompt, and loads nothing for it", async () => {
+  it("is wrong usage without a prompt, and loads nothing", async () => {
     const load = () => Promise.reject(new Error("was loaded"));
     const { context, err, stdin } = testWorld({ engine: scriptedEngine({}, { load }) });
     stdin.end("  \n");
@@ -67,7 +67,7 @@ describe("ingle run", () => {
     expect(err()).toContain("No prompt given.");
   });
 
-  it("does not wait for a prompt that nobody would know to type", async () => {
+  it("does not wait for a prompt on a terminal", async () => {
     const { context, err } = testWorld({ engine: scriptedEngine(), isTTY: true });
     expect(await main("ingle", ["run"], context)).toBe(2);
     expect(err()).toContain("No prompt given.");
@@ -83,7 +83,7 @@ describe("ingle run", () => {
     [["--threads", "0"], "--threads"],
     [["--seed", "1.5"], "--seed"],
     [["--temperature", "warm"], "--temperature"],
-  ])("names the flag that is out of its rule: %s", async (flags, name) => {
+  ])("names the invalid flag: %s", async (flags, name) => {
     const { context, err } = testWorld({ engine: scriptedEngine() });
     expect(await main("ingle", ["run", ...flags, "hi"], context)).toBe(2);
     expect(err()).toContain(name);
@@ -104,7 +104,7 @@ describe("ingle run", () => {
     expect(err()).toContain("no chat template");
   });
 
-  it("ends with 130 when it is interrupted, and says the failure of the engine otherwise", async () => {
+  it("exits with 130 when interrupted, and reports a failure of the engine", async () => {
     const endless = testWorld({ engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 60 }) });
     const running = main("ingle", ["run", "hi"], endless.context);
     await endless.outHas("a");
@@ -121,7 +121,7 @@ describe("ingle run", () => {
     expect(broken.err()).toContain("ingle: The decode failed.\n");
   });
 
-  it("ends with 130 while it waits for its prompt", async () => {
+  it("exits with 130 when interrupted while it waits for its prompt", async () => {
     const { context, signals } = testWorld({ engine: scriptedEngine() });
     const running = main("ingle", ["run"], context);
     setTimeout(() => signals.emit("SIGINT"), 20);

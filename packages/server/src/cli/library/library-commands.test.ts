@@ -46,7 +46,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
 const modelPath = (): string => path.join(user, "ingle/models/acme/tiny-GGUF/tiny-Q4_K_M.gguf");
 
 describe("ingle pull", () => {
-  it("says what the model is and needs, fetches it, and prints its path alone on stdout", async () => {
+  it("prints what the model is and needs, downloads it, and prints only its path on stdout", async () => {
     const { code, out, err } = await run("pull", "acme/tiny-GGUF");
     expect({ code, out }).toEqual({ code: 0, out: `${modelPath()}\n` });
     expect(err).toMatch(/model +acme\/tiny-GGUF:Q4_K_M\n/);
@@ -71,7 +71,7 @@ describe("ingle pull", () => {
     expect(err()).toContain("Downloading acme/tiny-GGUF:Q4_K_M [");
   });
 
-  it("keeps what it has at Ctrl-C, says so, and goes on with it", async () => {
+  it("keeps a partial download at Ctrl-C, says so, and resumes it", async () => {
     hub.slowly = { bytes: 8192, delayMs: 5 };
     const stopped = world();
     const exit = main("ingle", ["pull", "acme/tiny-GGUF"], stopped.context);
@@ -89,7 +89,7 @@ describe("ingle pull", () => {
     expect(await readFile(modelPath())).toEqual(gguf);
   });
 
-  it("gives the model a name of one's own", async () => {
+  it("gives the model an alias", async () => {
     expect((await run("pull", "acme/tiny-GGUF", "--alias", "daily")).code).toBe(0);
     expect((await run("list")).out).toContain("acme/tiny-GGUF:Q4_K_M, daily");
     expect((await run("pull", "acme/tiny-GGUF", "--alias", "a/b")).code).toBe(2);
@@ -107,7 +107,7 @@ describe("ingle pull", () => {
 });
 
 describe("ingle search", () => {
-  it("lists repositories, and says how to go on", async () => {
+  it("lists repositories, and how to list the models of one", async () => {
     const { code, out, err } = await run("search", "acme");
     expect(code).toBe(0);
     expect(out.split("\n")).toEqual([
@@ -130,7 +130,7 @@ describe("ingle search", () => {
 });
 
 describe("ingle list", () => {
-  it("says what to do when nothing is there", async () => {
+  it("says what to do without models", async () => {
     expect(await run("list")).toMatchObject({ code: 0, out: "", err: expect.stringContaining("ingle pull") });
     expect((await run("list", "--json")).out).toBe("[]\n");
   });
@@ -151,7 +151,7 @@ describe("ingle list", () => {
     ]);
   });
 
-  it("shows other programs' models beside ours", async () => {
+  it("also lists other programs' models", async () => {
     const folder = path.join(user, ".lmstudio/models/acme/other-GGUF");
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, "other-Q8_0.gguf"), gguf);
@@ -160,7 +160,7 @@ describe("ingle list", () => {
 });
 
 describe("ingle alias", () => {
-  it("gives a model a name, moves it to another one, and takes it away", async () => {
+  it("gives a model a name, moves it to another one, and removes it", async () => {
     await run("pull", "acme/tiny-GGUF:Q4_K_M");
     await run("pull", "acme/tiny-GGUF:Q8_0");
     const named = await run("alias", "daily", "acme/tiny-GGUF:Q4_K_M");
@@ -173,7 +173,7 @@ describe("ingle alias", () => {
     expect((await run("list")).out).not.toContain("daily");
   });
 
-  it("says what is missing, and what there is not", async () => {
+  it("reports a missing argument, and an unknown model or name", async () => {
     expect((await run("alias", "daily")).err).toContain("ingle alias daily MODEL");
     expect((await run("alias", "--remove", "daily", "x")).err).toContain("ingle alias --remove NAME");
     expect(await run("alias", "--remove", "daily")).toMatchObject({
@@ -185,7 +185,7 @@ describe("ingle alias", () => {
 });
 
 describe("ingle import and remove", () => {
-  it("make a file known and forget it, without touching it", async () => {
+  it("add a file to the library and remove it, without touching it", async () => {
     const file = path.join(user, "mine-Q4_K_M.gguf");
     await writeFile(file, gguf);
     expect(await run("import", file, "--alias", "mine")).toMatchObject({
@@ -201,7 +201,7 @@ describe("ingle import and remove", () => {
     expect((await run("remove", "mine")).code).toBe(1);
   });
 
-  it("free the disk of a model that was pulled", async () => {
+  it("delete the files of a pulled model", async () => {
     await run("pull", "acme/tiny-GGUF");
     expect((await run("remove", "acme/tiny-GGUF:Q4_K_M")).out).toBe(
       "Removed acme/tiny-GGUF:Q4_K_M (293 KiB).\n",
@@ -209,7 +209,7 @@ describe("ingle import and remove", () => {
     await expect(readFile(modelPath())).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("refuse a damaged file, with a sentence", async () => {
+  it("refuse a damaged file", async () => {
     const file = path.join(user, "cut.gguf");
     await writeFile(file, gguf.subarray(0, -1));
     const { code, err } = await run("import", file);
@@ -219,7 +219,7 @@ describe("ingle import and remove", () => {
 });
 
 describe("ingle import of a model that is converted", () => {
-  it("shows how far it is, and then what was stored how", async () => {
+  it("shows progress, and then how the tensors were stored", async () => {
     const { scriptedEngine } = await import("../../../test/cli-context.ts");
     const steps = [
       { from: "BF16", to: "BF16" as const, tensors: 2, bytes: 8, error: { inSteps: 0, largest: 0 } },
@@ -236,7 +236,7 @@ describe("ingle import of a model that is converted", () => {
 });
 
 describe("ingle prune", () => {
-  it("says what would go, and then removes it", async () => {
+  it("prints what would be removed, and then removes it", async () => {
     const part = path.join(user, "ingle/downloads/abc.part");
     await mkdir(path.dirname(part), { recursive: true });
     await writeFile(part, "x");
@@ -249,7 +249,7 @@ describe("ingle prune", () => {
 });
 
 describe("ingle serve and run", () => {
-  it("fetch a model of the hub that is not there, and list it as loaded while it is served", async () => {
+  it("download a missing model from the hub, and list it as loaded while it is served", async () => {
     const { scriptedEngine } = await import("../../../test/cli-context.ts");
     const env = { HOME: user, INGLE_HOME: path.join(user, "ingle"), HF_ENDPOINT: hub.url };
     const { locateModel, fetchModel, noteUse } = await import("@ingle/engine");

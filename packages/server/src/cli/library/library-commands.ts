@@ -69,7 +69,7 @@ export function addLibraryCommands(program: Command, context: CommandContext, on
   });
   const prune = program
     .command("prune")
-    .description("Remove unfinished downloads and entries whose files are gone");
+    .description("Remove unfinished downloads and entries whose files are missing");
   addFlags(prune, pruneFlags).action(async (flags: PruneFlags) => {
     const { pruneCommand } = await import("./change-library.ts");
     onExit(await pruneCommand(flags, context));

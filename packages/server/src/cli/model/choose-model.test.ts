@@ -1,4 +1,4 @@
-// What --model means, and what a person is told without it.
+// What --model means, and what is printed without it.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";

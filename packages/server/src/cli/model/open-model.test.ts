@@ -7,14 +7,14 @@ import { knownModel, openModel } from "./open-model.ts";
 const starter = { kind: "npm", id: "tiny", model: starterModel } as const;
 
 describe("openModel", () => {
-  it("says nothing of a starter model that is there", async () => {
+  it("prints nothing for a downloaded starter model", async () => {
     const { context, err } = testWorld({ engine: scriptedEngine() });
     await using loaded = await openModel(starter, context, { engine: {} });
     expect(loaded.model.info.architecture).toBe("scripted");
     expect(err()).toBe("Loading tiny …\n");
   });
 
-  it("shows each phase of a download and where the time went", async () => {
+  it("shows each phase of a download and its duration", async () => {
     const world = testWorld({
       engine: scriptedEngine(
         {},
@@ -42,7 +42,7 @@ describe("openModel", () => {
     ]);
   });
 
-  it("ends a download at a signal and says that its bytes are kept", async () => {
+  it("ends a download at a signal and says that the partial download is kept", async () => {
     const fetchModel: Engine["fetchModel"] = async (_located, options) => {
       options?.onProgress?.({ phase: "download", bytes: 1, totalBytes: 2 });
       return new Promise((_resolve, reject) => {
@@ -74,7 +74,7 @@ describe("openModel", () => {
     expect(downloads).toBe(0);
   });
 
-  it("hands the settings, the progress and the caller's signal to the engine", async () => {
+  it("passes settings, progress and the caller's signal to the engine", async () => {
     const controller = new AbortController();
     const seen: unknown[] = [];
     const engine = scriptedEngine();
@@ -102,7 +102,7 @@ describe("a model for the registry", () => {
   const located = { kind: "file", id: "acme/tiny-VL-GGUF", path: installed.path, isListed: false } as const;
   const { signal } = new AbortController();
 
-  it("reads no images where the projector beside it is another model's", async () => {
+  it("reads no images if the projector beside it belongs to another model", async () => {
     const engine = scriptedEngine({}, { projectorInstalledWith: async () => "/models/mmproj-other.gguf" });
     const load: Engine["load"] = (file, options) =>
       options?.mmproj === undefined
@@ -135,7 +135,7 @@ describe("a model for the registry", () => {
     return projector;
   }
 
-  it("reads images with the projector that is named, else with the one that was installed with it", async () => {
+  it("reads images with the given projector, else with the one installed with it", async () => {
     expect(await projectorOf(installed.path, undefined)).toBe(installed.projector);
     expect(await projectorOf(installed.path, "/other.gguf")).toBe("/other.gguf");
     expect(await projectorOf("/models/another.gguf", undefined)).toBeUndefined();

@@ -1,4 +1,4 @@
-// quantize and imatrix as commands: what reaches the engine, what a person reads. The work itself is the engine's.
+// quantize and imatrix as commands: what they pass to the engine and what they print.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -24,7 +24,7 @@ function world(overrides: Partial<Engine>, options: { isTTY?: boolean } = {}): T
   return testWorld({ ...options, env, engine: scriptedEngine({}, overrides) });
 }
 
-/** Writes nothing of use, and tells how far it is. */
+/** Writes a small file, and reports progress. */
 const quantizeModel: Engine["quantizeModel"] = async (_model, options) => {
   const { to = "Q4_K_M", onProgress } = options ?? {};
   const made = path.join(folder, `my-${to}.gguf`);
@@ -54,7 +54,7 @@ describe("ingle quantize", () => {
     expect(err()).toContain("Quantizing my-f16 [");
   });
 
-  it("hands its flags to the engine", async () => {
+  it("passes its flags to the engine", async () => {
     const asked: QuantizeOptions[] = [];
     const { context } = world({
       quantizeModel: async (file, options = {}) => {
@@ -77,7 +77,7 @@ describe("ingle quantize", () => {
     ]);
   });
 
-  it("says so when the list cannot have the model, and names its path instead", async () => {
+  it("says so if the list has another model of this name, and prints the path instead", async () => {
     const registerModel = async () => {
       throw new EngineError("invalid_request", "There is a model called my-Q4_K_M already.");
     };
@@ -87,7 +87,7 @@ describe("ingle quantize", () => {
     expect(err()).toContain(`ingle serve --model ${path.join(folder, "my-Q4_K_M.gguf")}\n`);
   });
 
-  it("lists the levels after a wrong one, as a mistake of the command line", async () => {
+  it("lists the quantizations after an unknown one, as wrong usage", async () => {
     const { context, err } = testWorld({ env: { HOME: folder, INGLE_HOME: folder } });
     expect(await main("ingle", ["quantize", model, "--to", "Q4"], context)).toBe(2);
     expect(err()).toMatch(/--to: unknown quantization "Q4"\. Use one of .*Q4_K_M.*IQ2_XXS/);
@@ -107,7 +107,7 @@ describe("ingle quantize", () => {
 });
 
 describe("ingle imatrix", () => {
-  it("reads the text, and says what to do with the file", async () => {
+  it("reads the text, and prints how to use the file", async () => {
     const text = path.join(folder, "text.txt");
     await writeFile(text, "some words");
     const asked: unknown[] = [];
@@ -134,7 +134,7 @@ describe("ingle imatrix", () => {
     expect(err()).toContain(`ingle quantize ${model} --to IQ2_XXS --imatrix`);
   });
 
-  it("wants a text that is there", async () => {
+  it("requires a text that exists", async () => {
     const { context, err } = world({});
     expect(await main("ingle", ["imatrix", model, "--text", path.join(folder, "none.txt")], context)).toBe(2);
     expect(err()).toContain("none.txt does not exist");

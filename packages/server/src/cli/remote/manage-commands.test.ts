@@ -7,8 +7,8 @@ import { scriptedKnown, type ScriptedKnown } from "../../testing/scripted-models
 import { testConfig } from "../../testing/scripted-server.ts";
 import { main } from "../main.ts";
 
-/** A running server that knows these models, and a command line beside it. */
-async function house(models: readonly ScriptedKnown[], flags: { apiKey?: string[] } = {}) {
+/** A running server with these models, and a command line for it. */
+async function serverWith(models: readonly ScriptedKnown[], flags: { apiKey?: string[] } = {}) {
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait" });
   for (const model of models) registry.add(model);
   const server = await serve(testConfig(flags), { logger: false, registry });
@@ -28,7 +28,7 @@ async function run(
 describe("ingle ps, load and unload", () => {
   it("show what is in memory, and change it", async () => {
     const models = [scriptedKnown("a", { hostBytes: 3 * 1024 ** 2 }), scriptedKnown("b")];
-    await using server = await house(models);
+    await using server = await serverWith(models);
     expect((await server.ingle(["ps"])).out()).toBe("No model is in memory.\n");
     const loaded = await server.ingle(["load", "a"]);
     expect([loaded.exit, loaded.out()]).toEqual([0, "a is loaded, 3 MiB.\n"]);
@@ -43,7 +43,7 @@ describe("ingle ps, load and unload", () => {
 
   it("load a model with settings of its own", async () => {
     const a = scriptedKnown("a");
-    await using server = await house([a]);
+    await using server = await serverWith([a]);
     const flags = ["--kv-bits", "8", "--kv-bits-v", "4", "--ctx", "512"];
     expect((await server.ingle(["load", "a", ...flags])).exit).toBe(0);
     expect(a.asked).toEqual([{ contextLength: 512, kvBitsK: 8, kvBitsV: 4 }]);
@@ -52,13 +52,13 @@ describe("ingle ps, load and unload", () => {
   });
 
   it("print JSON for programs", async () => {
-    await using server = await house([scriptedKnown("a")]);
+    await using server = await serverWith([scriptedKnown("a")]);
     await server.registry.load("a");
     expect(JSON.parse((await server.ingle(["ps", "--json"])).out())).toMatchObject([{ id: "a" }]);
   });
 
   it("wait for the requests that use the model", async () => {
-    await using server = await house([scriptedKnown("a")]);
+    await using server = await serverWith([scriptedKnown("a")]);
     await server.registry.load("a");
     const lease = await server.registry.acquire("a", "desktop");
     const unloading = server.ingle(["unload", "a"]);
@@ -68,13 +68,13 @@ describe("ingle ps, load and unload", () => {
   });
 
   it("are done once the model was unloaded, even if a new request loads it again at once", async () => {
-    await using server = await house([scriptedKnown("a")]);
+    await using server = await serverWith([scriptedKnown("a")]);
     await server.registry.load("a");
     const lease = await server.registry.acquire("a", "desktop");
     const unloading = server.ingle(["unload", "a"]);
     await expect.poll(() => server.registry.slots[0]?.state.kind).toBe("draining");
     const waiting = server.registry.acquire("a", "desktop");
-    await new Promise((resolve) => setTimeout(resolve, 300)); // until the command has seen that it waits
+    await new Promise((resolve) => setTimeout(resolve, 300)); // until the command has seen the wait
     lease[Symbol.dispose]();
     using _again = await waiting;
     const { exit, out, err } = await unloading;
@@ -82,18 +82,18 @@ describe("ingle ps, load and unload", () => {
     expect(err()).toBe("Waiting for the requests that use a …\n");
   });
 
-  it("end with the server's sentence when it refuses", async () => {
+  it("fail with the server's message when it refuses", async () => {
     const broken = scriptedKnown("broken");
     broken.refusal = new EngineError("model_invalid", "broken.gguf is cut short.");
-    await using server = await house([broken]);
+    await using server = await serverWith([broken]);
     const failed = await server.ingle(["load", "broken"]);
     expect([failed.exit, failed.err()]).toEqual([1, expect.stringContaining("broken.gguf is cut short.")]);
     const unknown = await server.ingle(["load", "nothing"]);
     expect([unknown.exit, unknown.err()]).toEqual([1, expect.stringContaining("nothing")]);
   });
 
-  it("send a key where the server asks for one", async () => {
-    await using server = await house([], { apiKey: ["secret"] });
+  it("send a key if the server requires one", async () => {
+    await using server = await serverWith([], { apiKey: ["secret"] });
     expect((await server.ingle(["ps"])).exit).toBe(1);
     expect((await server.ingle(["ps", "--api-key", "secret"])).exit).toBe(0);
     expect((await server.ingle(["ps"], { INGLE_API_KEYS: "secret,other" })).exit).toBe(0);

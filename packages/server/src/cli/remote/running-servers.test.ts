@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-/** Writes a record as a server does, with what is changed of it. */
+/** Writes a record as a server does, with changes. */
 async function record(name: string, change: object = {}, mode = 0o600): Promise<string> {
   const file = path.join(folder(), name);
   await writeFile(file, JSON.stringify({ pid: process.pid, ...own, ...change }), { mode });
@@ -35,7 +35,7 @@ async function urls(): Promise<string[]> {
 }
 
 describe("a record", () => {
-  it("is for its user's eyes alone, and gone when the server ends", async () => {
+  it("is readable by its user only, and removed when the server ends", async () => {
     const left = await record(`${process.pid}.json`, {}, 0o644);
     {
       await using _announced = await announceServer(paths(), { ...own, id: "new" });
@@ -46,30 +46,30 @@ describe("a record", () => {
     expect(await readdir(folder())).toEqual([]);
   });
 
-  it("of this user's living process is believed", async () => {
+  it("of a running process of this user is trusted", async () => {
     await record("1.json");
     expect(await urls()).toEqual([own.url]);
   });
 
-  it.each([0o644, 0o640, 0o606, 0o622])("with the rights %o is not", async (mode) => {
+  it.each([0o644, 0o640, 0o606, 0o622])("with permissions %o is not", async (mode) => {
     await record("1.json", {}, mode);
     expect(await urls()).toEqual([]);
   });
 
-  it("that a link leads to is not", async () => {
+  it("behind a link is not", async () => {
     const file = await record("elsewhere");
     await symlink(file, path.join(folder(), "1.json"));
     expect(await urls()).toEqual([]);
   });
 
-  it("that is not whole or too long is not", async () => {
+  it("that is incomplete or too long is not", async () => {
     await record("1.json", { token: undefined });
     await record("2.json", { url: "nowhere" });
     await record("3.json", { id: "x".repeat(20_000) });
     expect(await urls()).toEqual([]);
   });
 
-  it("of a process that has ended is taken away", async () => {
+  it("of a process that has ended is removed", async () => {
     const child = spawn(process.execPath, ["--version"]);
     await once(child, "close");
     await record("1.json", { pid: child.pid });
@@ -78,7 +78,7 @@ describe("a record", () => {
   });
 
   // As root, another user's process is started; otherwise the first process is one.
-  it.runIf(user !== undefined)("of another user's process is not believed", async () => {
+  it.runIf(user !== undefined)("of another user's process is not trusted", async () => {
     const nobody = 65_534;
     const child = user === 0 ? spawn("sleep", ["30"], { uid: nobody }) : undefined;
     try {
@@ -94,7 +94,7 @@ describe("a record", () => {
 describe("the app", () => {
   const session = { right: "management", is_app: true };
 
-  it("is known by its record and its answer, to its own token", async () => {
+  it("is recognized by its record and by its response to its own token", async () => {
     await using app = await listener(session);
     await record("1.json", { url: app.url });
     expect(await runningApp(paths())).toBeUndefined();
@@ -113,7 +113,7 @@ describe("the app", () => {
     },
   );
 
-  it("that does not answer is none", async () => {
+  it("that does not respond is not running", async () => {
     await record("1.json", { isApp: true });
     expect(await runningApp(paths())).toBeUndefined();
   });
@@ -129,7 +129,7 @@ it.each([
   expect(tokenFor({ pid: 1, ...own, url })).toBe(isGiven ? own.token : undefined);
 });
 
-/** Something that listens, and what it was sent. */
+/** A listening socket, and what it received. */
 async function listener(answer: object = {}) {
   const asked: (string | undefined)[] = [];
   const server: Server = createServer((request, response) => {
@@ -162,7 +162,7 @@ describe("ingle ps", () => {
     expect(honest.asked).toEqual([`Bearer ${own.token}`]);
   });
 
-  it("asks nobody whose record others could have written", async () => {
+  it("contacts no server whose record another user could have written", async () => {
     await using evil = await listener();
     await using honest = await listener();
     await record("1.json", { url: evil.url }, 0o666);
@@ -171,7 +171,7 @@ describe("ingle ps", () => {
     expect([evil.asked, honest.asked]).toEqual([[], [`Bearer ${own.token}`]]);
   });
 
-  it("sends a key where --url or INGLE_URL says, one that manages first", async () => {
+  it("sends a key to the server of --url or INGLE_URL, an admin key first", async () => {
     await using named = await listener();
     await ingle({ ...keys, INGLE_URL: named.url }, "ps");
     await ingle({ ...keys, INGLE_ADMIN_KEYS: "manages" }, "ps", "--url", `${named.url}/`);
@@ -179,12 +179,12 @@ describe("ingle ps", () => {
     expect(named.asked).toEqual(["Bearer a-key-of-this-user", "Bearer manages", "Bearer said"]);
   });
 
-  it("asks where a key is to be sent, when this user runs no server", async () => {
+  it("requires --url for a key if this user runs no server", async () => {
     const { exit, err } = await ingle({}, "ps", "--api-key", "said");
     expect([exit, err]).toEqual([2, expect.stringContaining("--url")]);
   });
 
-  it("follows no server to another place", async () => {
+  it("follows no redirects", async () => {
     await using other = await listener();
     const redirecting = createServer((_request, response) => {
       response.writeHead(307, { location: other.url }).end();

@@ -5,7 +5,7 @@ import { FileTraits } from "./file-traits.ts";
 
 const traits: ModelTraits = { architecture: "a", knowsTools: true, knowsThinking: false, isEmbedder: false };
 
-it("tells of those files that could be read, and forgets those that nobody asks for", async () => {
+it("returns the files that could be read, and forgets those no longer requested", async () => {
   const files = new FileTraits(async (path) => (path === "/gone" ? undefined : traits));
   expect([...(await files.of(["/a", "/gone", "/b"])).keys()]).toEqual(["/a", "/b"]);
   expect([...(await files.of(["/b"])).keys()]).toEqual(["/b"]);
@@ -27,7 +27,7 @@ it("does not wait for a slow disk, and reads it once", async () => {
   expect((await files.of(paths)).size).toBe(2);
 });
 
-it("throws what nobody has foreseen to those who wait", async () => {
+it("throws unexpected errors to the caller", async () => {
   const files = new FileTraits(async () => {
     throw new Error("a mistake");
   });

@@ -21,7 +21,7 @@ const tiny: InstalledModel = {
 const budget = { byMemory: { host: 1000 } };
 const { signal } = new AbortController();
 
-/** The one installed model, served with these flags, and the contexts that it was tried with. */
+/** One installed model, served with these flags, and the contexts that were tried for it. */
 async function installed(ctx: number, fits: (contextLength: number | undefined) => void) {
   const tried: (number | undefined)[] = [];
   const fitModel: Engine["fitModel"] = async (file, options, rest) => {
@@ -46,7 +46,7 @@ describe("installed models", () => {
     });
   });
 
-  it("are known with where they come from and what their files say", async () => {
+  it("are known with their origin and the traits of their files", async () => {
     const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: false, isEmbedder: false };
     const lastUsedAt = new Date(7_000);
     const models = [
@@ -65,14 +65,14 @@ describe("installed models", () => {
     ]);
   });
 
-  it("are known to read images by the projector that lies beside them", async () => {
+  it("are known to read images if a projector lies beside them", async () => {
     const seeing = { ...tiny, mmproj: "/models/mmproj-tiny.gguf" };
     const { context } = testWorld({ engine: scriptedEngine({}, { listModels: async () => [tiny, seeing] }) });
     const known = await installedModels(context, () => resolveConfig({ flags: {}, env: {} }).engine).known();
     expect(known.map(({ about }) => about?.readsImages)).toEqual([false, true]);
   });
 
-  it("take the context they were trained for where --ctx asks for more", async () => {
+  it("use the context they were trained for if --ctx exceeds it", async () => {
     const { known, tried } = await installed(8192, (contextLength) => {
       if (contextLength === 512) return;
       const details = { param: "contextLength", contextLengthTrain: 512 };
@@ -82,7 +82,7 @@ describe("installed models", () => {
     expect(tried).toEqual([8192, 512]);
   });
 
-  it("never take less than an order asks for", async () => {
+  it("never use less than a request asks for", async () => {
     const { known, tried } = await installed(8192, (contextLength) => {
       const details = { param: "contextLength", contextLengthTrain: 512 };
       throw new EngineError("invalid_request", `contextLength: ${contextLength} is too long.`, { details });
@@ -92,7 +92,7 @@ describe("installed models", () => {
     expect(tried).toEqual([4096]);
   });
 
-  it("fail as they do for any other reason", async () => {
+  it("fail for any other reason", async () => {
     const { known } = await installed(8192, () => {
       throw new EngineError("model_invalid", "tiny.gguf is cut short.");
     });

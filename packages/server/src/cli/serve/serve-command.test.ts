@@ -8,7 +8,7 @@ import { variants } from "../../variants.ts";
 import type { Engine } from "../context.ts";
 import { main } from "../main.ts";
 
-/** Starts `ingle serve` and waits for its block; `port` 0 unless the arguments say otherwise. */
+/** Starts `ingle serve` and waits until it is ready; port 0 unless the arguments set another one. */
 async function served(world: TestWorld, ...args: string[]) {
   const exit = main("ingle", ["serve", "--port", "0", ...args], world.context);
   await Promise.race([world.outHas("Ctrl-C"), exit]);
@@ -38,7 +38,7 @@ describe("ingle serve", () => {
     expect(await exit).toBe(0);
   });
 
-  it("lets running requests end at the first signal, says so, and ends with 0", async () => {
+  it("lets running requests finish at the first signal, says so, and exits with 0", async () => {
     const world = testWorld({ engine: scriptedEngine({ pieces: ["a", "b", "c"], delayMs: 40 }) });
     const { exit, url } = await served(world);
     const reply = await chat(url, { model: "tinyllama-1.1b-chat", stream: true });
@@ -53,7 +53,7 @@ describe("ingle serve", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it("cuts what runs on after --drain-timeout, and ends with 0 all the same", async () => {
+  it("cuts running requests after --drain-timeout, and still exits with 0", async () => {
     const pieces = Array.from({ length: 1_000 }, () => "x");
     const world = testWorld({ engine: scriptedEngine({ pieces, delayMs: 20 }) });
     const { exit, url } = await served(world, "--drain-timeout", "50ms");
@@ -63,7 +63,7 @@ describe("ingle serve", () => {
     expect(await exit).toBe(0);
   });
 
-  it("frees the model after --idle-unload, and loads it again for the next request", async () => {
+  it("unloads the model after --idle-unload, and loads it again for the next request", async () => {
     const world = testWorld({ engine: scriptedEngine({ pieces: ["again"] }) });
     const { exit, url } = await served(world, "--idle-unload", "1s");
     const readiness = async (): Promise<unknown> => (await fetch(`${url}/readyz`)).json();
@@ -74,7 +74,7 @@ describe("ingle serve", () => {
     expect(await exit).toBe(0);
   });
 
-  it("leaves at once at a second signal", async () => {
+  it("exits at once at a second signal", async () => {
     const world = testWorld({ engine: scriptedEngine({ pieces: ["a", "b"], delayMs: 100 }) });
     const { exit, url } = await served(world);
     const reply = await chat(url, { model: "tinyllama-1.1b-chat", stream: true });
@@ -86,7 +86,7 @@ describe("ingle serve", () => {
     await exit;
   });
 
-  it("answers that the model is loading while it loads, and ends with 130 when that is interrupted", async () => {
+  it("responds that the model is loading, and exits with 130 when interrupted meanwhile", async () => {
     const engine = scriptedEngine();
     const world = testWorld({
       engine: {
@@ -118,7 +118,7 @@ describe("ingle serve", () => {
     expect(world.out()).toBe("");
   });
 
-  it("takes the next free port on a desk and says so, and fails elsewhere", async () => {
+  it("takes the next free port in the desktop variant and says so, and fails in others", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const port = String((taken.address() as AddressInfo).port);
@@ -139,7 +139,7 @@ describe("ingle serve", () => {
     }
   });
 
-  it("says that its port is taken without waiting for the model", async () => {
+  it("reports that its port is in use without waiting for the model", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const port = String((taken.address() as AddressInfo).port);
@@ -173,7 +173,7 @@ describe("ingle serve", () => {
     expect(err()).toContain("There is no file");
   });
 
-  it("ends with the engine's sentence when the model cannot be loaded", async () => {
+  it("exits with the engine's message when the model cannot be loaded", async () => {
     const load = () => Promise.reject(new EngineError("model_invalid", "starter.gguf is cut short."));
     const world = testWorld({ engine: scriptedEngine({}, { load }) });
     const { exit } = await served(world);
@@ -181,7 +181,7 @@ describe("ingle serve", () => {
     expect(world.err()).toContain("ingle: starter.gguf is cut short.");
   });
 
-  it("refuses to serve other machines without a key, unless that is said in words", async () => {
+  it("refuses to serve other machines without a key, except with --no-auth", async () => {
     const refused = testWorld({ engine: scriptedEngine() });
     expect(await main("ingle", ["serve", "--port", "0", "--host", "0.0.0.0"], refused.context)).toBe(2);
     expect(refused.err()).toContain("--no-auth");
