@@ -49,7 +49,6 @@ const notYet: readonly string[] = [
   "packages/engine/src/tool-syntax.ts",
   "packages/engine/src/tools.ts",
   "packages/engine/test/damage.ts",
-  "packages/protocol/",
   "packages/server/src/access/",
   "packages/server/src/app.ts",
   "packages/server/src/bodies/",

@@ -2,11 +2,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { CompletionRequest, completionLogprobsMax } from "./completions.ts";
-import { textLengthMax } from "./messages.ts";
-import { firstIssue } from "./problem.ts";
-import { CompletionPrompt, completionsMax, promptsOf, tokensMax } from "./prompts.ts";
-import { choicesMax } from "./request-fields.ts";
+import {
+  completionLogprobsMax,
+  CompletionPrompt,
+  CompletionRequest,
+  completionsMax,
+  promptsOf,
+} from "./completions.ts";
+import { textLengthMax } from "./fields/content.ts";
+import { firstIssue } from "./request-issue.ts";
+import { tokensMax } from "./fields/token-ids.ts";
+import { choicesMax } from "./fields/request-fields.ts";
 
 const minimal = { model: "tiny", prompt: "Once" };
 

@@ -1,59 +1,94 @@
-// The text completion request, the convention's older one, checked once where it comes in, and the two forms of its
-// answer. Used by the server's /v1/completions route; the client takes its types from here.
+// POST /v1/completions: the request, and the response as a whole or in chunks.
 import { z } from "zod";
 
-import { optionalField } from "./absent.ts";
-import { ignoredSampling, ignoredService } from "./ignored.ts";
-import { textLengthMax } from "./messages.ts";
-import { completionsMax, CompletionPrompt, promptsOf } from "./prompts.ts";
+import { integerField, stringField } from "./fields/bounded-field.ts";
+import { textLengthMax } from "./fields/content.ts";
+import { ignoredSampling, ignoredService } from "./fields/ignored-fields.ts";
+import { flag, optionalField } from "./fields/optional-field.ts";
 import {
+  bodyRule,
   choicesField,
   engineFields,
-  flag,
   servedModelField,
   streamFields,
+  tokenLimit,
   userField,
-} from "./request-fields.ts";
-import { formatFields, refineFormat } from "./response-format.ts";
-import { refinePenalties, samplingFields, tokenLimit } from "./sampling.ts";
-import { Timings, Usage } from "./usage.ts";
+} from "./fields/request-fields.ts";
+import { formatFields, refineFormat } from "./fields/response-format.ts";
+import { refinePenalties, samplingFields } from "./fields/sampling.ts";
+import { hasItemsAtMost, sizePrecheck } from "./fields/size-precheck.ts";
+import { areTokenIds, tokenIds, tokensMax } from "./fields/token-ids.ts";
+import { ChunkTimings, Timings, Usage } from "./usage.ts";
 
-/** Tokens of a reply whose request does not say: the convention's default, unlike a chat's. */
+/** The most tokens of a reply if the request gives no limit: the API's default, unlike a chat's. */
 export const completionTokensDefault = 16;
 
-/** Most of the likeliest tokens told beside each token, as the convention has it. */
+/** The most alternatives listed for each token, as in the original API. */
 export const completionLogprobsMax = 5;
 
-const logprobsRule = `logprobs must be an integer from 0 to ${completionLogprobsMax}`;
-const bestOfRule = "best_of must be an integer of at least 1";
-const suffixRule = `suffix must be a string of at most ${textLengthMax} characters`;
+/** The most prompts of one request, and the most replies to all of them together: each reply is queued separately. */
+export const completionsMax = 128;
+
+const promptRule =
+  `prompt must be a text of at most ${textLengthMax} characters, 1 to ${tokensMax} token ids, ` +
+  `or an array of 1 to ${completionsMax} of either`;
+
+const promptText = z.string(promptRule).max(textLengthMax, promptRule);
+
+/** An array that is longer than a list of prompts may only be the token ids of one. */
+function isPromptSmallEnough(value: unknown): boolean {
+  return hasItemsAtMost(completionsMax)(value) || areTokenIds(value);
+}
+
+export const CompletionPrompt = sizePrecheck(
+  z.union(
+    [
+      promptText,
+      tokenIds(promptRule),
+      z.array(promptText, promptRule).min(1, promptRule).max(completionsMax, promptRule),
+      z.array(tokenIds(promptRule), promptRule).min(1, promptRule).max(completionsMax, promptRule),
+    ],
+    promptRule,
+  ),
+  isPromptSmallEnough,
+  promptRule,
+).meta({
+  id: "CompletionPrompt",
+  description: "A text, its token ids, or several of either; each prompt gets replies of its own.",
+});
+export type CompletionPrompt = z.infer<typeof CompletionPrompt>;
+
+/** The prompts one by one. */
+export function promptsOf(prompt: CompletionPrompt): readonly (string | Int32Array)[] {
+  return typeof prompt === "string" || prompt instanceof Int32Array ? [prompt] : prompt;
+}
 
 /**
- * The body of `POST /v1/completions`. `null` means absent and unknown fields are ignored. One parse finds every wrong
- * field and every contradiction; each issue's path is the field.
+ * The body of `POST /v1/completions`. `null` means absent, and unknown fields are ignored. One parse finds every wrong field
+ * and every contradiction; the path of each issue is the field.
  */
 export const CompletionRequest = z
   .looseObject(
     {
       model: servedModelField,
       prompt: CompletionPrompt,
-      suffix: optionalField(z.string(suffixRule).max(textLengthMax, suffixRule), {
-        description: "What comes after the reply, which fills the gap. The empty text is none.",
+      suffix: optionalField(stringField("suffix", { max: textLengthMax }), {
+        description: "The text after the reply, which then fills the gap. The empty string means none.",
       }),
-      echo: flag("echo", { description: "Begins the text of every choice with its prompt.", default: false }),
+      echo: flag("echo", { description: "Starts the text of every choice with its prompt.", default: false }),
       ...samplingFields,
       max_tokens: tokenLimit(
         "max_tokens",
-        `Most tokens of a reply, at least 1; -1 is no limit, and ${completionTokensDefault} the default.`,
+        `The most tokens of a reply, at least 1; -1 means no limit. Default ${completionTokensDefault}.`,
       ),
       n: choicesField,
-      best_of: optionalField(z.int(bestOfRule).min(1, bestOfRule), {
-        description: "The same as n: every reply that is made is given.",
+      best_of: optionalField(integerField("best_of", { min: 1 }), {
+        description: "Must equal n: every reply is returned.",
       }),
-      logprobs: optionalField(
-        z.int(logprobsRule).min(0, logprobsRule).max(completionLogprobsMax, logprobsRule),
-        { description: "Tells how likely each token was, and so many of the likeliest. Not with echo." },
-      ),
+      logprobs: optionalField(integerField("logprobs", { min: 0, max: completionLogprobsMax }), {
+        description:
+          "Returns the log probability of each token and of this many alternatives. Cannot be combined with echo.",
+      }),
       ...formatFields,
       ...streamFields,
       ...engineFields,
@@ -61,7 +96,7 @@ export const CompletionRequest = z
       ...ignoredSampling,
       ...ignoredService,
     },
-    "the body must be a JSON object",
+    bodyRule,
   )
   .superRefine(refinePenalties)
   .superRefine(refineFormat)
@@ -70,64 +105,63 @@ export const CompletionRequest = z
       context.addIssue({ code: "custom", path: [field], message });
     const { n = 1, best_of: bestOf = n, suffix = "" } = request;
     const prompts = promptsOf(request.prompt);
-    if (bestOf !== n) refuse("best_of", "best_of must be n: every reply that is made is given");
+    if (bestOf !== n) refuse("best_of", "best_of must equal n: every reply is returned");
     if (prompts.length * n > completionsMax)
       refuse("n", `n times the number of prompts must be at most ${completionsMax}`);
     if (request.echo === true && request.logprobs !== undefined)
-      refuse("logprobs", "logprobs and echo exclude each other: how likely a prompt is is not computed");
+      refuse("logprobs", "logprobs and echo exclude each other: prompt log probabilities are not supported");
     if (suffix !== "" && prompts.some((prompt) => typeof prompt !== "string"))
       refuse("suffix", "suffix needs prompts that are texts, not token ids");
   })
   .meta({ id: "CompletionRequest" });
 /** A checked request. */
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
-/** A request as a client may write it: with `null` for absent. */
+/** A request as clients write it: `null` means absent. */
 export type CompletionBody = z.input<typeof CompletionRequest>;
 
-/** Why a completion ended: by itself or at a stop string; at a token limit. */
 export const CompletionFinishReason = z.enum(["stop", "length"]).meta({
   id: "CompletionFinishReason",
-  description: "stop: by itself or at a stop string; length: at a limit of tokens.",
+  description: "Why the reply ended. stop: on its own or at a stop string; length: at a token limit.",
 });
 export type CompletionFinishReason = z.infer<typeof CompletionFinishReason>;
 
-/** Of every token of a choice, or of a chunk of it: lists of one length. */
+/** Of every token of a choice, or of a chunk of it: lists of equal length. */
 export const CompletionLogprobs = z
   .object({
     tokens: z
       .array(z.string())
-      .meta({ description: "The tokens' texts; a part of a character is written bytes:\\x…" }),
+      .meta({ description: "The tokens' texts; a partial character is written bytes:\\x…" }),
     token_logprobs: z
       .array(z.number())
-      .meta({ description: "Natural logarithms of their probabilities; -9999 where one is 0." }),
+      .meta({ description: "Natural logarithms of their probabilities; -9999 if one is 0." }),
     top_logprobs: z
       .array(z.record(z.string(), z.number()))
-      .meta({ description: "The likeliest tokens in the place of each, and the token itself." }),
+      .meta({ description: "The likeliest tokens at each position, and the token itself." }),
     text_offset: z
       .array(z.int())
-      .meta({ description: "Where each begins in the choice's text, in Unicode characters." }),
+      .meta({ description: "Where each starts in the choice's text, in Unicode characters." }),
   })
   .meta({ id: "CompletionLogprobs" });
 export type CompletionLogprobs = z.infer<typeof CompletionLogprobs>;
 
-const answerFields = {
-  id: z.string().meta({ description: "cmpl-…, the same in every chunk of a reply." }),
+const completionFields = {
+  id: z.string().meta({ description: "cmpl-…, the same in every chunk." }),
   object: z.literal("text_completion"),
   created: z.int().meta({ description: "Unix seconds." }),
   model: z.string(),
-  system_fingerprint: z.string().meta({ description: "The same from the same weights and arithmetic." }),
+  system_fingerprint: z.string().meta({ description: "Identifies the weights and the arithmetic." }),
 };
 
 const choiceFields = {
-  index: z.int().meta({ description: "Counts all replies to the first prompt, then those to the next one." }),
+  index: z.int().meta({ description: "Numbers the replies to the first prompt, then those to the next." }),
   text: z.string(),
   logprobs: CompletionLogprobs.nullable(),
 };
 
-/** The whole reply, when `stream` is not true. */
+/** The response if `stream` is not true. */
 export const Completion = z
   .object({
-    ...answerFields,
+    ...completionFields,
     choices: z.array(z.object({ ...choiceFields, finish_reason: CompletionFinishReason })),
     usage: Usage,
     timings: Timings,
@@ -135,16 +169,13 @@ export const Completion = z
   .meta({ id: "Completion" });
 export type Completion = z.infer<typeof Completion>;
 
-/** One event of a streamed reply. Only the last one, sent on `include_usage`, has no choices. */
+/** One event of a streamed response. Only the last one, sent for `include_usage`, has no choices. */
 export const CompletionChunk = z
   .object({
-    ...answerFields,
+    ...completionFields,
     choices: z.array(z.object({ ...choiceFields, finish_reason: CompletionFinishReason.nullable() })),
     usage: Usage.nullable().optional(),
-    timings: Timings.partial().optional().meta({
-      description:
-        "Whole in the chunk with the finish reason; before it, on timings_per_token, what is known so far.",
-    }),
+    timings: ChunkTimings,
   })
   .meta({ id: "CompletionChunk" });
 export type CompletionChunk = z.infer<typeof CompletionChunk>;

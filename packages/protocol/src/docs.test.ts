@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 
 import { expect, test } from "vitest";
 
-import { MessageStreamEvent } from "./anthropic/answer.ts";
-import { anthropicErrorTypes } from "./anthropic-errors.ts";
+import { MessageStreamEvent } from "./anthropic/message.ts";
+import { anthropicErrorTypes } from "./anthropic/errors.ts";
 import { isWireErrorCode, wireErrors } from "./errors.ts";
 import { ResponsesEvent } from "./responses/events.ts";
 

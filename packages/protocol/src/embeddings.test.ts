@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { embeddingInputsMax, EmbeddingsRequest, embeddingTokensMax } from "./embeddings.ts";
-import { firstIssue } from "./problem.ts";
+import { firstIssue } from "./request-issue.ts";
 
 function problemOf(body: object): { message: string; param: string | null } | undefined {
   const { success, error } = EmbeddingsRequest.safeParse({ model: "m", input: "a text", ...body });

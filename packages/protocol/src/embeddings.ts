@@ -1,98 +1,85 @@
-// The embeddings request, checked once where it comes in, and its answer. Used by the server's /v1/embeddings route; the
-// client takes its types from here.
+// POST /v1/embeddings: the request and the response.
 import { z } from "zod";
 
-import { optionalField } from "./absent.ts";
-import { inBounds } from "./in-bounds.ts";
-import { textLengthMax } from "./messages.ts";
-import { servedModelField, userField } from "./request-fields.ts";
+import { integerField } from "./fields/bounded-field.ts";
+import { textLengthMax } from "./fields/content.ts";
+import { optionalField } from "./fields/optional-field.ts";
+import { bodyRule, servedModelField, userField } from "./fields/request-fields.ts";
+import { sizePrecheck } from "./fields/size-precheck.ts";
+import { areTokenIds, isTokenId, tokenIds } from "./fields/token-ids.ts";
 
-/** Most texts of one request, as clients of the convention expect it. */
+/** The most texts of one request, as clients of this API expect. */
 export const embeddingInputsMax = 2_048;
 
-/** Most token ids of all texts of a request: each is looked at one by one, and one body has room for millions. */
+/** The most token ids of all texts together: each is checked, and one body may hold millions. */
 export const embeddingTokensMax = 1_048_576;
 
-/** The largest token id that there can be. */
-const tokenIdMax = 0x7fff_ffff;
-
-/** Most numbers of a vector that may be asked for; the model's own size is the real bound. */
+/** The most numbers of a vector that a request may ask for; the model's own size is the real limit. */
 const dimensionsMax = 1_048_576;
 
-const rules = {
-  input:
-    `input must be a text, token ids, or an array of 1 to ${embeddingInputsMax} of one kind of them; none is empty, a ` +
-    `text has at most ${textLengthMax} characters, and there are at most ${embeddingTokensMax} token ids in all`,
-  format: 'encoding_format must be "float" or "base64"',
-  dimensions: "dimensions must be an integer of at least 1",
-};
+const inputRule =
+  `input must be a text, token ids, or an array of 1 to ${embeddingInputsMax} of one kind of them; none is empty, a ` +
+  `text has at most ${textLengthMax} characters, and there are at most ${embeddingTokensMax} token ids in all`;
+const formatRule = 'encoding_format must be "float" or "base64"';
 
-const text = z.string(rules.input).min(1, rules.input).max(textLengthMax, rules.input);
-const tokens = z
-  .array(z.int(rules.input).min(0, rules.input).max(tokenIdMax, rules.input))
-  .min(1, rules.input)
-  .transform((ids) => Int32Array.from(ids));
+const text = z.string(inputRule).min(1, inputRule).max(textLengthMax, inputRule);
+const tokens = tokenIds(inputRule);
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
-  return z.array(schema, rules.input).min(1, rules.input).max(embeddingInputsMax, rules.input);
+  return z.array(schema, inputRule).min(1, inputRule).max(embeddingInputsMax, inputRule);
 }
 
-/** What the schema below takes, but the first mistake is the last that is looked for. */
+/** The same rules as the schema below, but it stops at the first mistake. */
 function isInput(value: unknown): boolean {
   if (!Array.isArray(value)) return isText(value);
   const list: readonly unknown[] = value;
   if (list.length === 0 || list.length > embeddingTokensMax) return false;
-  if (list.every(isToken)) return true;
+  if (list.every(isTokenId)) return true;
   if (list.length > embeddingInputsMax) return false;
-  return list.every(isText) || (tokensOf(list) <= embeddingTokensMax && list.every(areTokens));
+  return list.every(isText) || (countTokens(list) <= embeddingTokensMax && list.every(isTokenList));
 }
 
 function isText(value: unknown): boolean {
   return typeof value === "string" && value !== "" && value.length <= textLengthMax;
 }
 
-function isToken(value: unknown): boolean {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= tokenIdMax;
+function isTokenList(value: unknown): boolean {
+  return areTokenIds(value) && Array.isArray(value) && value.length > 0;
 }
 
-function areTokens(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every(isToken);
-}
-
-function tokensOf(texts: readonly unknown[]): number {
+function countTokens(texts: readonly unknown[]): number {
   return texts.reduce<number>((sum, each) => sum + (Array.isArray(each) ? each.length : 0), 0);
 }
 
-const input = inBounds(
-  z.union([text, tokens, listOf(text), listOf(tokens)], rules.input).meta({
+const input = sizePrecheck(
+  z.union([text, tokens, listOf(text), listOf(tokens)], inputRule).meta({
     description: "One text or several, as texts or as token ids.",
   }),
   isInput,
-  rules.input,
+  inputRule,
 );
 
-/** The body of `POST /v1/embeddings`. `null` means absent and unknown fields are ignored. */
+/** The body of `POST /v1/embeddings`. `null` means absent, and unknown fields are ignored. */
 export const EmbeddingsRequest = z
   .looseObject(
     {
       model: servedModelField,
       input,
-      encoding_format: optionalField(z.enum(["float", "base64"], rules.format), {
+      encoding_format: optionalField(z.enum(["float", "base64"], formatRule), {
         description: "Vectors as numbers, or as the base64 of 32-bit floats, little-endian.",
         default: "float",
       }),
-      dimensions: optionalField(
-        z.int(rules.dimensions).min(1, rules.dimensions).max(dimensionsMax, rules.dimensions),
-        { description: "Keeps so many numbers of each vector, and makes it of length 1 again." },
-      ),
+      dimensions: optionalField(integerField("dimensions", { min: 1, max: dimensionsMax }), {
+        description: "Keeps this many numbers of each vector, and normalizes it again.",
+      }),
       user: userField,
     },
-    "the body must be a JSON object",
+    bodyRule,
   )
   .meta({ id: "EmbeddingsRequest" });
 /** A checked request. */
 export type EmbeddingsRequest = z.infer<typeof EmbeddingsRequest>;
-/** A request as a client may write it: with `null` for absent. */
+/** A request as clients write it: `null` means absent. */
 export type EmbeddingsBody = z.input<typeof EmbeddingsRequest>;
 
 /** Tokens of all texts together. */
@@ -105,10 +92,10 @@ export type EmbeddingsUsage = z.infer<typeof EmbeddingsUsage>;
 export const Embedding = z
   .object({
     object: z.literal("embedding"),
-    index: z.int().meta({ description: "Place of the text in `input`." }),
+    index: z.int().meta({ description: "Index of the text in `input`." }),
     embedding: z
       .union([z.array(z.number()), z.string()])
-      .meta({ description: "Numbers, or with base64 the same as 32-bit floats, little-endian." }),
+      .meta({ description: "Numbers; with base64, 32-bit floats, little-endian." }),
   })
   .meta({ id: "Embedding" });
 export type Embedding = z.infer<typeof Embedding>;

@@ -126,8 +126,4 @@ export const errorHelp = {
       "which.",
     advice: "Pair the machines again with `ingle worker --pair`, or install the same version on both.",
   },
-  timeout: {
-    means: "The work took longer than the server allows.",
-    advice: "Ask for less, or stream the reply.",
-  },
 } as const satisfies Record<WireErrorCode, { means: string; advice: string }>;

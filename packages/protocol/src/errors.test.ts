@@ -23,7 +23,6 @@ test("no code has a status that existing clients would retry without hope", () =
     "overloaded",
     "rate_limited",
     "shutting_down",
-    "timeout",
     "worker_lost",
     "worker_refused",
     "worker_unreachable",

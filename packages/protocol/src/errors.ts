@@ -1,11 +1,7 @@
-// The one table of wire errors: which code has which HTTP status and which type, and the body every error has.
-// The server's error plugin answers by it; the client takes its types from it.
+// The only table of error codes, with their HTTP statuses and types, and the body of every error.
 import { z } from "zod";
 
-/**
- * Every error code the service answers with, its HTTP status and its `type`. A status number stands nowhere else.
- * `client_closed` is only ever logged: nobody is left to read it.
- */
+/** Every error code, its HTTP status and its `type`. `client_closed` only appears in the log, because its client is gone. */
 export const wireErrors = {
   invalid_request: { status: 400, type: "invalid_request_error" },
   invalid_json: { status: 400, type: "invalid_request_error" },
@@ -33,27 +29,25 @@ export const wireErrors = {
   worker_lost: { status: 503, type: "unavailable_error" },
   worker_unreachable: { status: 503, type: "unavailable_error" },
   worker_refused: { status: 503, type: "unavailable_error" },
-  timeout: { status: 504, type: "timeout_error" },
 } as const satisfies Record<string, { status: number; type: string }>;
 
-/** What went wrong, for programs: test by this, never by the message. */
+/** What went wrong, for programs; messages may change. */
 export type WireErrorCode = keyof typeof wireErrors;
 
-/** The family of a code, as existing clients of the convention know it. */
+/** The family of a code, as existing clients know it. */
 export type WireErrorType = (typeof wireErrors)[WireErrorCode]["type"];
 
-/** Whether `value` is one of our codes. */
 export function isWireErrorCode(value: unknown): value is WireErrorCode {
   return typeof value === "string" && Object.hasOwn(wireErrors, value);
 }
 
-/** The body of every answer that is an error, and the data of an error event inside a stream. */
+/** The body of every error response, and the data of an error event inside a stream. */
 export const ErrorBody = z
   .object({
     error: z.object({
-      message: z.string().meta({ description: "A sentence for a person: what is wrong and what to do." }),
+      message: z.string().meta({ description: "What is wrong and what to do, in a sentence for people." }),
       type: z.string().meta({ description: "The family of the code." }),
-      param: z.string().nullable().meta({ description: "The request's field that is wrong, or null." }),
+      param: z.string().nullable().meta({ description: "The wrong field of the request, or null." }),
       code: z.string().meta({ description: "What went wrong, for programs; docs/errors.md lists them." }),
       n_prompt_tokens: z
         .int()
@@ -62,29 +56,22 @@ export const ErrorBody = z
       n_ctx: z
         .int()
         .optional()
-        .meta({ description: "With context_length_exceeded: tokens one request may hold." }),
+        .meta({ description: "With context_length_exceeded: the most tokens of one request." }),
       progress: z
         .number()
         .optional()
-        .meta({ description: "With model_loading: how far the model is, 0 to 1." }),
+        .meta({ description: "With model_loading: how much is loaded, 0 to 1." }),
     }),
   })
   .meta({ id: "ErrorBody" });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
-/** What an error may say beside its code and message. */
-export interface ErrorBodyDetails {
-  /** The request's field that is wrong. */
-  param?: string | undefined;
-  /** Tokens of the prompt that did not fit. */
-  n_prompt_tokens?: number | undefined;
-  /** Tokens that one request may hold. */
-  n_ctx?: number | undefined;
-  /** How far a model is loaded: 0 … 1. */
-  progress?: number | undefined;
-}
+/** The optional fields of an error body; an absent `param` is `null`. */
+export type ErrorBodyDetails = {
+  [Field in "param" | "n_prompt_tokens" | "n_ctx" | "progress"]?: ErrorBody["error"][Field] | undefined;
+};
 
-/** Builds the body for a code; `type` comes from the table and an absent `param` is `null`. */
+/** The body for a code, with its `type` from the table. */
 export function errorBody(code: WireErrorCode, message: string, details: ErrorBodyDetails = {}): ErrorBody {
   const { param = null, n_prompt_tokens, n_ctx, progress } = details;
   return {

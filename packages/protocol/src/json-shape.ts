@@ -1,25 +1,25 @@
-// Counts what a JSON text is made of before anybody reads it: a text of 32 MiB may hold 16 million arrays, each of which takes
-// far more memory and time than its two bytes. Used by the server for bodies, and by call-arguments.ts.
+// Measures a JSON text before it is parsed: 32 MiB may hold 16 million arrays, each of which takes far more memory and time than
+// its two bytes.
 
-/** Containers inside containers of one field: what reads them recurses. Schemas nest deepest, and are refused at half of this. */
+/** The most nested objects and arrays: the code that reads them recurses. Schemas nest deepest, and are limited to half of this. */
 export const depthMax = 512;
 /**
- * Objects, arrays, keys, texts and so on: more than fit a context as anything that a model reads. All of them cross from one
- * thread to another while everybody waits, which takes 30 milliseconds.
+ * The most objects, arrays, keys, strings and so on: more than fit into a context. Passing this many from one thread to another
+ * blocks the server for 30 milliseconds.
  */
 export const valuesMax = 65_536;
-/** Numbers in arrays, which are tokens and cost little: two million are twice the longest contexts. */
+/** The most numbers in arrays, which are tokens and cheap: two million are twice the longest contexts. */
 export const numbersMax = 2 * 1024 * 1024;
 
 export interface JsonShape {
   values: number;
-  /** Those that stand in arrays; they are not among the values. */
+  /** Numbers in arrays; `values` does not count them. */
   numbers: number;
-  /** Fields of the body that nest deeper than depthMax; undefined when there are none. */
+  /** The body's fields that are nested deeper than `depthMax`; undefined if there are none. */
   deepFields?: Set<string>;
 }
 
-/** A sentence for the sender, where the text has more than may be. */
+/** The error for a text that exceeds a limit. */
 export type ShapeError = { code: "invalid_request" | "payload_too_large"; message: string };
 
 const quote = 0x22;
@@ -28,7 +28,7 @@ const backslash = 0x5c;
 const [arrayOpen, arrayClose] = [0x5b, 0x5d];
 const [objectOpen, objectClose] = [0x7b, 0x7d];
 
-/** One look at each byte. What is no JSON has a shape, too: whoever parses it says so. */
+/** Reads each byte once. Text that is no JSON has a shape too; parsing it fails later. */
 export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
   const isArray = new Uint8Array(valuesMax + 2);
   let [depth, values, numbers, at] = [0, 0, 0, 0];
@@ -36,7 +36,7 @@ export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
   let deepFields: Set<string> | undefined;
   while (at < bytes.length) {
     const byte = bytes[at] ?? 0;
-    if (isBetween(byte)) {
+    if (isSeparator(byte)) {
       at += 1;
       continue;
     }
@@ -53,7 +53,7 @@ export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
       at += 1;
     } else if (byte === quote) {
       const end = endOfText(bytes, at + 1);
-      if (depth === 1) field = bytes.subarray(at, end); // where a container follows, this was its key
+      if (depth === 1) field = bytes.subarray(at, end); // if a container follows, this is its key
       values += 1;
       at = end;
     } else {
@@ -67,13 +67,13 @@ export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
   return deepFields === undefined ? { values, numbers } : { values, numbers, deepFields };
 }
 
-/** The text of a key; that of no field is empty. */
+/** The text of a key; empty if there is none. */
 function nameIn(key: Uint8Array | undefined): string {
   if (key === undefined) return "";
   try {
     return String(JSON.parse(new TextDecoder().decode(key)));
   } catch {
-    return ""; // no JSON, as whoever parses the body says
+    return ""; // no JSON: parsing the body fails later
   }
 }
 
@@ -96,7 +96,7 @@ function tooDeep(): ShapeError {
 }
 
 /** Space, commas and colons. */
-function isBetween(byte: number): boolean {
+function isSeparator(byte: number): boolean {
   return byte <= 0x20 || byte === 0x2c || byte === 0x3a;
 }
 
@@ -104,7 +104,7 @@ function isNumeric(byte: number): boolean {
   return byte === minus || (byte >= 0x30 && byte <= 0x39);
 }
 
-/** Behind the closing quote. */
+/** The position after the closing quote. */
 function endOfText(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
@@ -118,5 +118,5 @@ function endOfWord(bytes: Uint8Array, from: number): number {
 }
 
 function endsWord(byte: number): boolean {
-  return isBetween(byte) || byte === arrayClose || byte === objectClose || byte === quote;
+  return isSeparator(byte) || byte === arrayClose || byte === objectClose || byte === quote;
 }

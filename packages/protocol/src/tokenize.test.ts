@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { textLengthMax } from "./messages.ts";
-import { firstIssue } from "./problem.ts";
-import { tokensMax } from "./prompts.ts";
+import { textLengthMax } from "./fields/content.ts";
+import { firstIssue } from "./request-issue.ts";
+import { tokensMax } from "./fields/token-ids.ts";
 import { DetokenizeRequest, TokenizeRequest } from "./tokenize.ts";
 
 const messages = [{ role: "user", content: "Hi" }];

@@ -1,31 +1,32 @@
-// Texts to tokens and back: the requests and answers of /v1/tokenize and /v1/detokenize. Their fields have the names that
-// llama-server's clients know (`content`, `add_special`) and those that vLLM's know (`prompt`, `add_special_tokens`).
+// The tokens of texts and requests: /v1/tokenize, /v1/detokenize, and the render routes of chats and completions. The fields of
+// tokenizing have llama-server's names (`content`, `add_special`) and vLLM's (`prompt`, `add_special_tokens`); the render
+// routes are those of vLLM's renderer, which routers ask for a prompt's tokens.
 import { z } from "zod";
 
-import { optionalField } from "./absent.ts";
-import { ChatMessages, textLengthMax } from "./messages.ts";
-import { tokenIds, tokensMax } from "./prompts.ts";
-import { flag, modelField } from "./request-fields.ts";
-import { refineContinuation, thinkingFields } from "./thinking.ts";
-import { refineTools, toolFields } from "./tools.ts";
+import { ChatMessages } from "./chat/messages.ts";
+import { textField } from "./fields/content.ts";
+import { flag, optionalField } from "./fields/optional-field.ts";
+import { bodyRule, modelField } from "./fields/request-fields.ts";
+import { refineContinuation, templateFields } from "./fields/template-fields.ts";
+import { tokenIds, tokensMax } from "./fields/token-ids.ts";
+import { refineTools, toolFields } from "./fields/tools.ts";
 
 function text(name: string) {
-  const rule = `${name} must be a string of at most ${textLengthMax} characters`;
-  return optionalField(z.string(rule).max(textLengthMax, rule), { description: "A text to be tokenized." });
+  return optionalField(textField(name), { description: "The text to tokenize." });
 }
 
-const modelMeaning = "An id of GET /v1/models; may be left out.";
+const modelMeaning = "A model id from GET /v1/models; optional.";
 
 const addSpecial = {
   description:
-    "Adds the tokens that the model begins (and ends) texts with; two names of one setting. For a text only.",
+    "Adds the tokens that start (and end) a text for this model; both names are the same setting. For a text only.",
   default: true,
 };
 
-/** The fields of which a request has one: what is to be tokenized. */
+/** What to tokenize: a request has exactly one of these fields. */
 const subjects = ["content", "prompt", "messages"] as const;
 
-/** The body of `POST /v1/tokenize`. `null` means absent and unknown fields are ignored. */
+/** The body of `POST /v1/tokenize`. `null` means absent, and unknown fields are ignored. */
 export const TokenizeRequest = z
   .looseObject(
     {
@@ -33,26 +34,25 @@ export const TokenizeRequest = z
       content: text("content"),
       prompt: text("prompt"),
       messages: optionalField(ChatMessages, {
-        description: "A conversation: the tokens are those that a chat request would be computed from.",
+        description: "A conversation, tokenized like the prompt of a chat request.",
       }),
       ...toolFields,
-      ...thinkingFields,
+      ...templateFields,
       add_generation_prompt: flag("add_generation_prompt", {
-        description:
-          "Accepted where it is what a chat request does: true, or with continue_final_message false.",
+        description: "Must be what a chat request does: true, or false with continue_final_message.",
       }),
       add_special: flag("add_special", addSpecial),
       add_special_tokens: flag("add_special_tokens", addSpecial),
       parse_special: flag("parse_special", {
-        description: "Reads special tokens that a text spells out as such. For a text only.",
+        description: "Parses special tokens in the text. For a text only.",
         default: true,
       }),
       with_pieces: flag("with_pieces", {
-        description: "Makes each of the tokens an object with its id and its text.",
+        description: "Returns each token as an object with its id and its text.",
         default: false,
       }),
     },
-    "the body must be a JSON object",
+    bodyRule,
   )
   .superRefine((request, context) => {
     const given = subjects.filter((name) => request[name] !== undefined);
@@ -68,7 +68,7 @@ export const TokenizeRequest = z
   })
   .superRefine(({ add_generation_prompt: adds, continue_final_message: continues }, context) => {
     if (adds === undefined || adds === (continues !== true)) return;
-    const message = "add_generation_prompt must be true, or with continue_final_message false";
+    const message = "add_generation_prompt must be true, or false with continue_final_message";
     context.addIssue({ code: "custom", path: ["add_generation_prompt"], message });
   })
   .superRefine(refineTools)
@@ -78,23 +78,23 @@ export const TokenizeRequest = z
   .meta({ id: "TokenizeRequest" });
 /** A checked request. */
 export type TokenizeRequest = z.infer<typeof TokenizeRequest>;
-/** A request as a client may write it: with `null` for absent. */
+/** A request as clients write it: `null` means absent. */
 export type TokenizeBody = z.input<typeof TokenizeRequest>;
 
-/** A token and its text; the bytes of one that is a part of a character. */
+/** A token and its text, or its bytes if it is a partial character. */
 export const TokenPiece = z
   .object({ id: z.int(), piece: z.union([z.string(), z.array(z.int())]) })
   .meta({ id: "TokenPiece" });
 export type TokenPiece = z.infer<typeof TokenPiece>;
 
-/** What a text or a conversation is to the model. */
+/** The tokens of a text or a conversation. */
 export const Tokenization = z
   .object({
     tokens: z
       .union([z.array(z.int()), z.array(TokenPiece)])
-      .meta({ description: "Token ids in order; objects on with_pieces." }),
-    count: z.int().meta({ description: "How many they are." }),
-    max_model_len: z.int().meta({ description: "Tokens that one request may hold." }),
+      .meta({ description: "Token ids in order; objects if with_pieces is true." }),
+    count: z.int().meta({ description: "The number of tokens." }),
+    max_model_len: z.int().meta({ description: "The most tokens of one request." }),
   })
   .meta({ id: "Tokenization" });
 export type Tokenization = z.infer<typeof Tokenization>;
@@ -106,14 +106,14 @@ export const DetokenizeRequest = z
       model: optionalField(modelField, { description: modelMeaning }),
       tokens: tokenIds(`tokens must be an array of at most ${tokensMax} token ids`, { min: 0 }),
     },
-    "the body must be a JSON object",
+    bodyRule,
   )
   .meta({ id: "DetokenizeRequest" });
 export type DetokenizeRequest = z.infer<typeof DetokenizeRequest>;
-/** A request as a client may write it. */
+/** A request as clients write it. */
 export type DetokenizeBody = z.input<typeof DetokenizeRequest>;
 
-/** The text of token ids, special ones written out; under both names that clients look for. */
+/** The text of token ids, including special tokens, under both names that clients read. */
 export const Detokenization = z
   .object({
     content: z.string().meta({ description: "The text." }),
@@ -121,3 +121,21 @@ export const Detokenization = z
   })
   .meta({ id: "Detokenization" });
 export type Detokenization = z.infer<typeof Detokenization>;
+
+/** The tokens of one prompt of a chat or completion request, as `…/render` returns them. */
+export const RenderedPrompt = z
+  .object({
+    request_id: z
+      .string()
+      .meta({ description: "An id of this rendering, the same for all prompts of a request." }),
+    model: z.string().meta({ description: "The id of the model that has these tokens." }),
+    token_ids: z.array(z.int()).meta({
+      description: "Token ids in order, the same as in a completion of this body.",
+    }),
+  })
+  .meta({ id: "RenderedPrompt" });
+export type RenderedPrompt = z.infer<typeof RenderedPrompt>;
+
+/** One for each prompt of the request, in their order. */
+export const RenderedPrompts = z.array(RenderedPrompt).meta({ id: "RenderedPrompts" });
+export type RenderedPrompts = z.infer<typeof RenderedPrompts>;

@@ -1,45 +1,49 @@
-// What an answer says of the work behind it. Used by the answers of chat.ts and of the other endpoints that generate.
+// The tokens and the time that a response reports.
 import { z } from "zod";
 
-/** Tokens of a request and its reply. */
+/** Tokens of the prompt and the reply. */
 export const Usage = z
   .object({
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
     total_tokens: z.int(),
     prompt_tokens_details: z.object({
-      cached_tokens: z
-        .int()
-        .meta({ description: "Tokens of the prompt that did not have to be computed again." }),
+      cached_tokens: z.int().meta({ description: "Tokens of the prompt that came from the prefix cache." }),
     }),
     completion_tokens_details: z.object({
-      reasoning_tokens: z.int().meta({ description: "Those of the reply that were spent on thinking." }),
+      reasoning_tokens: z.int().meta({ description: "Tokens of the reply that were spent on reasoning." }),
     }),
   })
   .meta({ id: "Usage" });
 export type Usage = z.infer<typeof Usage>;
 
-/** How long the engine worked: tokens, milliseconds and tokens per second of the prompt and of the reply. */
+/** The time that the engine took for the prompt and for the reply, in milliseconds and tokens per second. */
 export const Timings = z
   .object({
     prompt_n: z.int().meta({ description: "Tokens of the prompt that were computed." }),
-    prompt_ms: z.number().meta({ description: "Milliseconds that took." }),
+    prompt_ms: z.number().meta({ description: "Milliseconds to compute them." }),
     prompt_per_second: z.number(),
     predicted_n: z.int().meta({ description: "Tokens of the reply." }),
     predicted_ms: z.number().meta({
-      description: "Milliseconds from the first of them, which ends the prompt's time, to the last.",
+      description:
+        "Milliseconds from the first token of the reply, which ends the prompt's time, to the last.",
     }),
     predicted_per_second: z
       .number()
-      .meta({ description: "Of the tokens behind the first one; 0 where there is no other." }),
-    cache_n: z.int().meta({ description: "Tokens of the prompt that came from the cache." }),
-    dropped_n: z
+      .meta({ description: "Counts the tokens after the first; 0 if there are none." }),
+    cache_n: z.int().meta({ description: "Tokens of the prompt that came from the prefix cache." }),
+    dropped_n: z.int().meta({ description: "Tokens of the oldest turns that a context shift dropped." }),
+    draft_n: z
       .int()
-      .meta({ description: "Tokens of a chat's oldest turns that were dropped to make room." }),
-    draft_n: z.int().optional().meta({
-      description: "Tokens of the reply that speculation guessed; absent where it guessed none.",
-    }),
-    draft_n_accepted: z.int().optional().meta({ description: "Those of them that were right." }),
+      .optional()
+      .meta({ description: "Drafted tokens of the reply; absent if there were none." }),
+    draft_n_accepted: z.int().optional().meta({ description: "Drafted tokens that were accepted." }),
   })
   .meta({ id: "Timings" });
 export type Timings = z.infer<typeof Timings>;
+
+/** The same in a chunk of a streamed response. */
+export const ChunkTimings = Timings.partial().optional().meta({
+  description:
+    "Complete in the chunk with the finish reason; earlier chunks have the timings so far if timings_per_token is true.",
+});

@@ -1,10 +1,8 @@
-// Messages in Anthropic's shape as a request holds them: turns of a conversation, and content as a string or as blocks.
-// Used by request.ts.
+// The messages of a request in Anthropic's shape: the turns of a conversation, with content as a string or as blocks.
 import { z } from "zod";
 
-import { optionalField } from "../absent.ts";
-import { callInputField } from "../call-arguments.ts";
-import { arrayOf, hasItemsAtMost, inBounds } from "../in-bounds.ts";
+import { typeRule } from "../fields/bounded-field.ts";
+import { callInputField } from "../fields/call-arguments.ts";
 import {
   boundedParts,
   imageUrlLengthMax,
@@ -13,20 +11,20 @@ import {
   partsMax,
   textField,
   TextPart,
-} from "../messages.ts";
-import { flag } from "../request-fields.ts";
-import { typeRule } from "../type-rule.ts";
+} from "../fields/content.ts";
+import { flag, optionalField } from "../fields/optional-field.ts";
+import { arrayOf, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 
 const contentRule = `content must be a string or an array of at most ${partsMax} content blocks`;
 const sourceRule =
   "source must be an object whose type is base64 (with media_type and data) or url (with url)";
 const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;
 
-/** The blocks of a reply that had nothing to say are none, so there may be none. */
+/** Unlike in other protocols, the list may be empty: an empty reply has no blocks. */
 function contentOf<Block extends z.ZodType>(block: Block) {
   const blocks = z.array(block, contentRule).max(partsMax, contentRule);
   const content = z.union([textField("content"), blocks], contentRule);
-  return inBounds(content, hasItemsAtMost(partsMax), contentRule);
+  return sizePrecheck(content, hasItemsAtMost(partsMax), contentRule);
 }
 
 const imageData = z.string(sourceRule).min(1, sourceRule).max(imageUrlLengthMax, "the image is too long");
@@ -47,9 +45,9 @@ const ImageBlock = z
   .meta({ id: "ImageBlock" });
 
 const documentRule =
-  "source must be an object whose type is text (with data) or content (a text, or text and image blocks): this server reads no PDF";
+  "source must be an object whose type is text (with data) or content (a text, or text and image blocks): PDF is not supported";
 
-/** A document that is made of text, inside a user's message or a tool's result. */
+/** A document of text, inside a user's message or a tool's result. */
 const DocumentBlock = z
   .looseObject({
     type: z.literal("document"),
@@ -69,7 +67,7 @@ const DocumentBlock = z
   })
   .meta({ id: "DocumentBlock" });
 
-/** A tool that a search among tools has found. */
+/** A tool that a tool search has found. */
 const ToolReferenceBlock = z
   .looseObject({ type: z.literal("tool_reference"), tool_name: nameField("tool_name") })
   .meta({ id: "ToolReferenceBlock" });
@@ -83,7 +81,7 @@ export const TextContent = contentOf(
   ),
 );
 
-/** What a call gave. */
+/** The result of a call. */
 const ToolResultBlock = z
   .looseObject({
     type: z.literal("tool_result"),
@@ -100,7 +98,7 @@ const ToolResultBlock = z
       ),
     ),
     is_error: flag("is_error", {
-      description: "Puts `Error: ` before the text, for templates have no other way to tell it.",
+      description: "Puts `Error: ` before the text, because chat templates have no field for it.",
       default: false,
     }),
   })
@@ -117,18 +115,18 @@ const ToolUseBlock = z
   })
   .meta({ id: "ToolUseBlock" });
 
-/** What an earlier reply thought. */
+/** The reasoning of an earlier reply. */
 const ThinkingBlock = z
   .looseObject({
     type: z.literal("thinking"),
     thinking: textField("thinking"),
     signature: optionalField(textField("signature"), {
-      description: "Not looked at: nothing here is signed.",
+      description: "Ignored: the server signs nothing.",
     }),
   })
   .meta({ id: "ThinkingBlock" });
 
-/** Thoughts that only another service could read. */
+/** Reasoning that only another service can read. */
 const RedactedThinkingBlock = z
   .looseObject({ type: z.literal("redacted_thinking") })
   .meta({ id: "RedactedThinkingBlock" });
@@ -161,7 +159,7 @@ const AssistantTurn = z.looseObject({
 
 const SystemTurn = z.looseObject({ role: z.literal("system"), content: TextContent });
 
-/** One turn of a conversation; several of one role in a row are one turn. */
+/** One turn of a conversation; consecutive messages of one role are one turn. */
 export const MessageParam = z
   .discriminatedUnion(
     "role",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { userLengthMax } from "../request-fields.ts";
-import { firstIssue } from "../problem.ts";
-import { stopsMax } from "../sampling.ts";
+import { userLengthMax } from "../fields/request-fields.ts";
+import { firstIssue } from "../request-issue.ts";
+import { stopsMax } from "../fields/sampling.ts";
 import { CountTokensRequest, MessagesRequest } from "./request.ts";
 
 const hello = { role: "user", content: "Hello" };
@@ -132,7 +132,7 @@ describe("a messages request", () => {
         source: { type: "base64", media_type: "application/pdf", data: "JVBERi0" },
       }),
       "messages[0].content[0].source.type",
-      /reads no PDF/,
+      /PDF is not supported/,
     ],
     [{ tools: [{ type: 5, ...weather }] }, "tools[0].type", /must be custom/],
     [{ tools: [{ type: "custom", name: "f" }] }, "tools[0].input_schema"],

@@ -1,32 +1,27 @@
-// The requests of /v1/messages and /v1/messages/count_tokens, in Anthropic's shape, checked once where they come in.
-// Used by the server's routes; what they answer is in answer.ts.
+// The requests of /v1/messages and /v1/messages/count_tokens, in Anthropic's shape.
 import { z } from "zod";
 
-import { optionalField } from "../absent.ts";
-import { arrayOf } from "../in-bounds.ts";
-import { ignoredField, ignoredSampling, ignoredService } from "../ignored.ts";
-import { servedModelField, streamFields, userLengthMax } from "../request-fields.ts";
-import { schemaFields } from "../response-format.ts";
-import { refinePenalties, samplingFields, stopLengthMax, stopsMax } from "../sampling.ts";
-import { effortField } from "../thinking.ts";
+import { integerField, stringField } from "../fields/bounded-field.ts";
+import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
+import { optionalField } from "../fields/optional-field.ts";
+import { bodyRule, servedModelField, streamFields, userLengthMax } from "../fields/request-fields.ts";
+import { schemaFields } from "../fields/response-format.ts";
+import { refinePenalties, samplingFields, stopLengthMax, stopsMax } from "../fields/sampling.ts";
+import { arrayOf } from "../fields/size-precheck.ts";
+import { effortField } from "../fields/template-fields.ts";
 import { MessageParams, TextContent } from "./blocks.ts";
 import { customToolFields, refineCustomTools, type CustomToolFields } from "./tools.ts";
 
-const rules = {
-  max_tokens: "max_tokens must be an integer of at least 1",
-  stop_sequences: `stop_sequences must be an array of at most ${stopsMax} strings, each of at most ${stopLengthMax} characters`,
-  thinking: "thinking must be an object whose type is enabled, disabled or adaptive",
-  budget_tokens: "budget_tokens must be an integer of at least 1",
-  format: "a format must be an object of the type json_schema with a schema",
-  user_id: `user_id must be a string of at most ${userLengthMax} characters`,
-};
+const stopRule = `stop_sequences must be an array of at most ${stopsMax} strings, each of at most ${stopLengthMax} characters`;
+const thinkingRule = "thinking must be an object whose type is enabled, disabled or adaptive";
+const formatRule = "a format must be an object of the type json_schema with a schema";
 
 const JsonFormat = z.looseObject(
-  { type: z.literal("json_schema", rules.format), schema: schemaFields.schema },
-  rules.format,
+  { type: z.literal("json_schema", formatRule), schema: schemaFields.schema },
+  formatRule,
 );
 
-/** What decides the prompt and the reply's form. */
+/** The fields that determine the prompt and the form of the reply. */
 const promptFields = {
   model: servedModelField,
   messages: MessageParams,
@@ -35,15 +30,15 @@ const promptFields = {
   thinking: optionalField(
     z.looseObject(
       {
-        type: z.enum(["enabled", "disabled", "adaptive"], rules.thinking),
-        budget_tokens: optionalField(z.int(rules.budget_tokens).min(1, rules.budget_tokens), {
-          description: "Accepted: what bounds thinking is max_tokens.",
+        type: z.enum(["enabled", "disabled", "adaptive"], thinkingRule),
+        budget_tokens: optionalField(integerField("budget_tokens", { min: 1 }), {
+          description: "Ignored: max_tokens limits thinking.",
         }),
       },
-      rules.thinking,
+      thinkingRule,
     ),
     {
-      description: "Whether a model that can think before it answers may do so.",
+      description: "Whether the model may reason before it replies, if it can.",
       default: { type: "disabled" },
     },
   ),
@@ -57,62 +52,61 @@ const promptFields = {
     ),
   ),
   output_format: optionalField(JsonFormat, {
-    description: "The older place of output_config.format, which wins.",
+    description: "The older name of output_config.format, which takes precedence.",
   }),
 };
 
-const stopSequence = z.string(rules.stop_sequences).max(stopLengthMax, rules.stop_sequences);
+const stopSequence = z.string(stopRule).max(stopLengthMax, stopRule);
 
-/** Without those that have another name here, or another rule. */
+/** Without the fields that have another name or another rule here. */
 const sharedSampling = z
   .object(samplingFields)
   .omit({ max_tokens: true, max_completion_tokens: true, stop: true }).shape;
 
 /**
- * The body of `POST /v1/messages`. `null` means absent and unknown fields are ignored. Sampling has the names and rules of
- * the chat request, those that Anthropic's shape does not know included.
+ * The body of `POST /v1/messages`. `null` means absent, and unknown fields are ignored. Sampling fields are those of a chat
+ * request, including those that Anthropic's API does not have.
  */
 export const MessagesRequest = z
   .looseObject(
     {
       ...promptFields,
-      max_tokens: z
-        .int(rules.max_tokens)
-        .min(1, rules.max_tokens)
-        .meta({ description: "Most tokens of the reply, what is thought included." }),
-      stop_sequences: optionalField(arrayOf(stopSequence, rules.stop_sequences, { max: stopsMax }), {
-        description: "The reply ends before the first of these texts that comes.",
+      max_tokens: integerField("max_tokens", { min: 1 }).meta({
+        description: "The most tokens of the reply, including its reasoning.",
+      }),
+      stop_sequences: optionalField(arrayOf(stopSequence, stopRule, { max: stopsMax }), {
+        description: "The reply ends before the first of these texts.",
       }),
       ...sharedSampling,
       stream: streamFields.stream,
       ...ignoredSampling,
       ...ignoredService,
-      container: ignoredField("nothing is run here"),
-      mcp_servers: ignoredField("the server calls no others"),
-      context_management: ignoredField("what happens to a long conversation is the server's setting"),
+      container: ignoredField("the server runs no code"),
+      mcp_servers: ignoredField("the server calls no other servers"),
+      context_management: ignoredField("the server's settings decide what happens to long conversations"),
       inference_geo: ignoredField("replies are computed on this machine"),
-      speed: ignoredField("replies are as fast as they can be", ["standard"]),
+      speed: ignoredField("there is one speed", ["standard"]),
       metadata: optionalField(
         z.looseObject(
           {
-            user_id: optionalField(z.string(rules.user_id).max(userLengthMax, rules.user_id), {
-              description: "For whom the client asks, as `user` in a chat.",
+            user_id: optionalField(stringField("user_id", { max: userLengthMax }), {
+              description: "The client's end user, like `user` in a chat request.",
             }),
           },
           "metadata must be an object",
         ),
       ),
     },
-    "the body must be a JSON object",
+    bodyRule,
   )
   .superRefine(refinePenalties)
   .superRefine(refinePrompt)
   .meta({ id: "MessagesRequest" });
 export type MessagesRequest = z.infer<typeof MessagesRequest>;
 
-/** The body of `POST /v1/messages/count_tokens`; what only the reply needs is ignored. */
+/** The body of `POST /v1/messages/count_tokens`; fields that only matter for the reply are ignored. */
 export const CountTokensRequest = z
-  .looseObject(promptFields, "the body must be a JSON object")
+  .looseObject(promptFields, bodyRule)
   .superRefine(refinePrompt)
   .meta({ id: "CountTokensRequest" });
 export type CountTokensRequest = z.infer<typeof CountTokensRequest>;
@@ -121,13 +115,13 @@ interface PromptFields extends CustomToolFields {
   messages: MessageParams;
 }
 
-/** Adds the issues of fields that do not go together. */
+/** Adds the issues of fields that contradict each other. */
 function refinePrompt(request: PromptFields, context: z.RefinementCtx): void {
   refineCustomTools(request, context);
   refineLastTurn(request, context);
 }
 
-/** Adds an issue when the reply would have to go on after calls whose results are not there. */
+/** Adds an issue if the reply would follow tool calls without results. */
 function refineLastTurn({ messages }: PromptFields, context: z.RefinementCtx): void {
   const last = messages.at(-1);
   if (last?.role !== "assistant" || typeof last.content === "string") return;

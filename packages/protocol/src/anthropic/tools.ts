@@ -1,14 +1,13 @@
-// The tools of a request in Anthropic's shape, and how they may be called. Used by request.ts.
+// The tools of a request in Anthropic's shape, and which of them the model must or may call.
 import { z } from "zod";
 
-import { optionalField } from "../absent.ts";
-import { nameLengthMax } from "../messages.ts";
-import { flag } from "../request-fields.ts";
-import { refineToolChoice, toolDescriptionField, toolNameField, toolsOf } from "../tools.ts";
-import { typeRule } from "../type-rule.ts";
+import { typeRule } from "../fields/bounded-field.ts";
+import { nameLengthMax } from "../fields/content.ts";
+import { flag, optionalField } from "../fields/optional-field.ts";
+import { jsonSchemaField } from "../fields/response-format.ts";
+import { refineToolChoice, toolDescriptionField, toolNameField, toolsOf } from "../fields/tools.ts";
 
-const schemaRule = "input_schema must be a JSON schema: an object";
-const typesRule = `the type of a tool must be custom, or the text of 1 to ${nameLengthMax} characters of a tool that is left out`;
+const typesRule = `the type of a tool must be custom, or a string of 1 to ${nameLengthMax} characters (such tools are ignored)`;
 
 /** A tool that the client describes and runs. */
 export const CustomTool = z
@@ -17,7 +16,7 @@ export const CustomTool = z
       type: optionalField(z.literal("custom", typeRule(typesRule))),
       name: toolNameField,
       description: toolDescriptionField,
-      input_schema: z.record(z.string(), z.unknown(), schemaRule),
+      input_schema: jsonSchemaField("input_schema"),
     },
     "a tool must be an object",
   )
@@ -25,25 +24,25 @@ export const CustomTool = z
 export type CustomTool = z.infer<typeof CustomTool>;
 
 /**
- * A tool with a type of its own, such as `web_search_20250305` or `bash_20250124`: it runs elsewhere, or only other models know
- * what it takes. It is left out, which the answer says in a header.
+ * A tool with a type of its own, such as `web_search_20250305` or `bash_20250124`: it runs on another service, or only that
+ * service's models know its parameters. It is ignored, and a response header says so.
  */
 const TypedTool = z
   .looseObject({ type: z.string(typesRule).min(1, typesRule).max(nameLengthMax, typesRule) })
-  // Abort: else this would be the one problem of a custom tool that has others.
+  // Abort: otherwise this issue would hide the others of a custom tool.
   .refine(({ type }) => type !== "custom", { error: typesRule, abort: true })
-  .meta({ id: "TypedTool", description: "Ignored: the model is told of custom tools only." });
+  .meta({ id: "TypedTool", description: "Ignored: the model only sees custom tools." });
 type TypedTool = z.infer<typeof TypedTool>;
 
 const AnyTool = z.union([CustomTool, TypedTool], "a tool must be an object");
 
-/** Whether the model may be told of it. */
+/** Whether the model sees this tool. */
 export function isCustomTool(tool: CustomTool | TypedTool): tool is CustomTool {
   return tool.type === undefined || tool.type === "custom";
 }
 
 const disable_parallel_tool_use = flag("disable_parallel_tool_use", {
-  description: "One reply calls one tool at most.",
+  description: "The reply calls at most one tool.",
   default: false,
 });
 
@@ -64,7 +63,7 @@ export const customToolFields = {
       "tool_choice must be an object whose type is auto, any, tool (with a name) or none",
     ),
     {
-      description: "Whether the reply calls: as the model likes, at least once, this tool, or never.",
+      description: "Whether the reply calls tools: the model decides, at least once, this tool, or never.",
       default: { type: "auto" },
     },
   ),
@@ -72,7 +71,7 @@ export const customToolFields = {
 
 export type CustomToolFields = z.infer<z.ZodObject<typeof customToolFields>>;
 
-/** Adds issues for choices among tools that are not there. */
+/** Adds an issue if the choice names or requires a tool that the request does not have. */
 export function refineCustomTools(request: CustomToolFields, context: z.RefinementCtx): void {
   const { tools = [], tool_choice: choice } = request;
   if (choice?.type !== "any" && choice?.type !== "tool") return;

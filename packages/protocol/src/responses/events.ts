@@ -1,23 +1,22 @@
-// Every event of a streamed reply of /v1/responses. Used by the server's mapper; the client takes its types from here.
+// The events of a streamed response of /v1/responses.
 import { z } from "zod";
 
 import { ErrorBody } from "../errors.ts";
-import { TokenLogprob } from "../logprobs.ts";
+import { TokenLogprob } from "../fields/logprobs.ts";
 import {
   ResponseObject,
   ResponsesOutputItem,
   ResponsesOutputText,
   ResponsesReasoningText,
-} from "./answer.ts";
+} from "./response.ts";
 
-const sequence_number = z.int().meta({ description: "0 in the first event, and 1 more in each." });
-const output_index = z.int().meta({ description: "The item's place in the reply." });
+const sequence_number = z.int().meta({ description: "0 in the first event; each next event adds 1." });
+const output_index = z.int().meta({ description: "The index of the item in the output." });
 
 const inItem = { sequence_number, item_id: z.string(), output_index };
 const inPart = { ...inItem, content_index: z.int() };
 
-/** With the reply as it is then. */
-const ofAnswer = { sequence_number, response: ResponseObject };
+const ofResponse = { sequence_number, response: ResponseObject };
 const ofItem = { sequence_number, output_index, item: ResponsesOutputItem };
 const ofPart = {
   ...inPart,
@@ -25,14 +24,14 @@ const ofPart = {
 };
 const logprobs = z.array(TokenLogprob);
 
-/** One event; `type` is its name in the stream, too. */
+/** One event; its `type` is also the name of the event. */
 export const ResponsesEvent = z
   .discriminatedUnion("type", [
-    z.object({ type: z.literal("response.created"), ...ofAnswer }),
-    z.object({ type: z.literal("response.in_progress"), ...ofAnswer }),
-    z.object({ type: z.literal("response.completed"), ...ofAnswer }),
-    z.object({ type: z.literal("response.incomplete"), ...ofAnswer }),
-    z.object({ type: z.literal("response.failed"), ...ofAnswer }),
+    z.object({ type: z.literal("response.created"), ...ofResponse }),
+    z.object({ type: z.literal("response.in_progress"), ...ofResponse }),
+    z.object({ type: z.literal("response.completed"), ...ofResponse }),
+    z.object({ type: z.literal("response.incomplete"), ...ofResponse }),
+    z.object({ type: z.literal("response.failed"), ...ofResponse }),
     z.object({ type: z.literal("response.output_item.added"), ...ofItem }),
     z.object({ type: z.literal("response.output_item.done"), ...ofItem }),
     z.object({ type: z.literal("response.content_part.added"), ...ofPart }),
@@ -48,7 +47,7 @@ export const ResponsesEvent = z
       name: z.string(),
       arguments: z.string(),
     }),
-    /** The last event of a stream that is cut short. It says what is wrong twice, for clients look in both places. */
+    /** The last event of a stream that fails. It has the error twice, because clients read it in different places. */
     z.object({
       type: z.literal("error"),
       sequence_number,

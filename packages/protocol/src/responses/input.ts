@@ -1,9 +1,8 @@
-// What a request to /v1/responses is about: one text, or the items of a conversation. Used by request.ts.
+// The input of a request to /v1/responses: one text, or the items of a conversation.
 import { z } from "zod";
 
-import { optionalField } from "../absent.ts";
-import { boundedArguments, callArgumentsField } from "../call-arguments.ts";
-import { arrayOf, hasItemsAtMost, inBounds } from "../in-bounds.ts";
+import { typeRule } from "../fields/bounded-field.ts";
+import { boundedArguments, callArgumentsField } from "../fields/call-arguments.ts";
 import {
   boundedParts,
   contentOf,
@@ -13,15 +12,16 @@ import {
   partsMax,
   textField,
   textLengthMax,
-} from "../messages.ts";
-import { typeRule } from "../type-rule.ts";
+} from "../fields/content.ts";
+import { optionalField } from "../fields/optional-field.ts";
+import { arrayOf, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 
 const InputText = z.looseObject({ type: z.literal("input_text"), text: textField("text") });
 const OutputText = z.looseObject({ type: z.literal("output_text"), text: textField("text") });
 const Refusal = z.looseObject({ type: z.literal("refusal"), refusal: textField("refusal") });
 const InputImage = z.looseObject({ type: z.literal("input_image"), image_url: imageUrlField("image_url") });
 
-/** A part of a message, or of what a call gave. */
+/** A part of a message, or of the result of a call. */
 export const ResponsesContentPart = z
   .discriminatedUnion(
     "type",
@@ -31,7 +31,7 @@ export const ResponsesContentPart = z
   .meta({ id: "ResponsesContentPart" });
 export type ResponsesContentPart = z.infer<typeof ResponsesContentPart>;
 
-/** A message; what has no type is one, too. */
+/** A message; so is an item without a type. */
 const MessageItem = z.looseObject({
   type: optionalField(z.literal("message")),
   role: z.enum(
@@ -49,7 +49,7 @@ const FunctionCallItem = z.looseObject({
   arguments: callArgumentsField,
 });
 
-/** What a call gave. */
+/** The result of a call. */
 const FunctionCallOutputItem = z.looseObject({
   type: z.literal("function_call_output"),
   call_id: nameField("call_id"),
@@ -62,15 +62,15 @@ function texts<Type extends string>(field: string, type: Type) {
   return optionalField(arrayOf(part, rule, { max: partsMax }));
 }
 
-/** What an earlier reply thought, as it was answered. */
+/** The reasoning of an earlier reply, as the response returned it. */
 const ReasoningItem = z.looseObject({
   type: z.literal("reasoning"),
   content: texts("content", "reasoning_text"),
-  /** Read where there is no content. */
+  /** Only read if there is no content. */
   summary: texts("summary", "summary_text"),
 });
 
-/** One item of a conversation; its `type` decides what else it holds. */
+/** One item of a conversation; its `type` determines the other fields. */
 export const ResponsesInputItem = z
   .discriminatedUnion(
     "type",
@@ -80,7 +80,7 @@ export const ResponsesInputItem = z
       new Map([
         [
           "item_reference",
-          "this server keeps nothing between requests: send the item itself, no item_reference",
+          "the server keeps nothing between requests: send the item itself instead of an item_reference",
         ],
       ]),
     ),
@@ -93,7 +93,7 @@ const inputRule = `input must be a string of at most ${textLengthMax} characters
 /** The whole input. */
 export const ResponsesInput = boundedParts(
   boundedArguments(
-    inBounds(
+    sizePrecheck(
       z.union(
         [
           z.string(inputRule).max(textLengthMax, inputRule),

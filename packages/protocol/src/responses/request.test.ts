@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { messagesMax, nameLengthMax, partsMax, partsOfAllMax } from "../messages.ts";
-import { firstIssue } from "../problem.ts";
-import { userLengthMax } from "../request-fields.ts";
-import { toolsMax } from "../tools.ts";
-import { ResponseObject } from "./answer.ts";
+import { messagesMax, nameLengthMax, partsMax, partsOfAllMax } from "../fields/content.ts";
+import { firstIssue } from "../request-issue.ts";
+import { userLengthMax } from "../fields/request-fields.ts";
+import { toolsMax } from "../fields/tools.ts";
+import { ResponseObject } from "./response.ts";
 import { ResponsesEvent } from "./events.ts";
 import { includeMax, metadataMax, metadataNameMax, metadataValueMax, ResponsesRequest } from "./request.ts";
 

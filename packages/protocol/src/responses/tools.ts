@@ -1,16 +1,14 @@
-// The form of a reply and the tools of a request to /v1/responses, which stand flatter here than in a chat request.
-// Used by request.ts; answers give the choice back in the same form.
+// The text format and the tools of a request to /v1/responses, which nest less than those of a chat request.
 import { z } from "zod";
 
-import { optionalField } from "../absent.ts";
-import { ignoredField } from "../ignored.ts";
-import { arrayOf } from "../in-bounds.ts";
-import { nameLengthMax } from "../messages.ts";
-import { flag } from "../request-fields.ts";
-import { schemaFields } from "../response-format.ts";
-import { functionFields, refineToolChoice, toolsMax, toolsOf } from "../tools.ts";
+import { nameLengthMax } from "../fields/content.ts";
+import { ignoredField } from "../fields/ignored-fields.ts";
+import { flag, optionalField } from "../fields/optional-field.ts";
+import { schemaFields } from "../fields/response-format.ts";
+import { arrayOf } from "../fields/size-precheck.ts";
+import { functionFields, refineToolChoice, toolsMax, toolsOf } from "../fields/tools.ts";
 
-const toolTypeRule = `a tool must be an object whose type is a text of 1 to ${nameLengthMax} characters`;
+const toolTypeRule = `a tool must be an object whose type is a string of 1 to ${nameLengthMax} characters`;
 
 /** A function that the model may call. */
 export const ResponsesTool = z
@@ -18,22 +16,19 @@ export const ResponsesTool = z
   .meta({ id: "ResponsesTool" });
 export type ResponsesTool = z.infer<typeof ResponsesTool>;
 
-/**
- * A tool that is no function: the service that its type belongs to would run it, or read what the model writes for it in a
- * syntax of its own. It is left out, which the answer says in a header.
- */
+/** A tool that is no function: only the service that defines its type can run it. It is ignored, and a response header says so. */
 const OtherTool = z
   .looseObject({
     type: z.string(toolTypeRule).min(1, toolTypeRule).max(nameLengthMax, toolTypeRule),
   })
-  // Abort: else this would be the one problem of a function that has others.
+  // Abort: otherwise this issue would hide the others of a function.
   .refine(({ type }) => type !== "function", { error: toolTypeRule, abort: true })
-  .meta({ id: "ResponsesOtherTool", description: "Ignored: the model is told of functions only." });
+  .meta({ id: "ResponsesOtherTool", description: "Ignored: the model only sees functions." });
 type OtherTool = z.infer<typeof OtherTool>;
 
 const AnyTool = z.union([ResponsesTool, OtherTool], toolTypeRule);
 
-/** Whether the model may be told of it. */
+/** Whether the model sees this tool. */
 export function isFunctionTool(tool: ResponsesTool | OtherTool): tool is ResponsesTool {
   return tool.type === "function";
 }
@@ -52,7 +47,7 @@ const AllowedTools = z.looseObject({
   tools: arrayOf(FunctionChoice, choiceRule, { min: 1, max: toolsMax }),
 });
 
-/** Whether to call tools: as the model likes, never, at least one, this very one, or some of them only. */
+/** Whether to call tools: the model decides, never, at least one, this one, or only some of them. */
 export const ResponsesToolChoice = z
   .union(
     [
@@ -64,7 +59,7 @@ export const ResponsesToolChoice = z
   .meta({ id: "ResponsesToolChoice" });
 export type ResponsesToolChoice = z.infer<typeof ResponsesToolChoice>;
 
-/** How the reply's text is written. */
+/** The format of the reply's text. */
 export const ResponsesTextFormat = z
   .discriminatedUnion(
     "type",
@@ -84,7 +79,7 @@ export const responsesToolFields = {
     z.looseObject(
       {
         format: optionalField(ResponsesTextFormat),
-        verbosity: ignoredField("say it in the instructions", ["medium"]),
+        verbosity: ignoredField("ask for it in the instructions", ["medium"]),
       },
       "text must be an object with a format",
     ),
@@ -96,14 +91,14 @@ export const responsesToolFields = {
 
 type ResponsesToolFields = z.infer<z.ZodObject<typeof responsesToolFields>>;
 
-/** Adds issues for choices among tools that are not there. */
+/** Adds an issue if the choice names or requires a tool that the request does not have. */
 export function refineResponsesTools(request: ResponsesToolFields, context: z.RefinementCtx): void {
   const { tools = [], tool_choice: choice = "auto" } = request;
   const names = tools.filter(isFunctionTool).map(({ name }) => name);
   for (const wanted of wantedOf(choice)) refineToolChoice(wanted, names, context);
 }
 
-/** The tools that must be there; undefined is any. */
+/** The tools that the choice needs; undefined is any. */
 function wantedOf(choice: ResponsesToolChoice): (string | undefined)[] {
   if (typeof choice === "string") return choice === "required" ? [undefined] : [];
   return choice.type === "function" ? [choice.name] : choice.tools.map(({ name }) => name);

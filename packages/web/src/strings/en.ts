@@ -84,7 +84,7 @@ const errors = {
   timeout: "This took too long.",
   stream_incomplete: "The answer was cut off.",
   unreachable: "Ingle cannot be reached.",
-} satisfies Record<WireErrorCode | "stream_incomplete" | "unreachable", string>;
+} satisfies Record<WireErrorCode | "timeout" | "stream_incomplete" | "unreachable", string>;
 
 /** The first start, before there is a model. */
 const firstRun = {

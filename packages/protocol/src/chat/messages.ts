@@ -1,0 +1,165 @@
+// The messages of a chat request: roles, and content as a string or as parts.
+import { z } from "zod";
+
+import { stringField } from "../fields/bounded-field.ts";
+import { boundedArguments, callArgumentsField, callArgumentsText } from "../fields/call-arguments.ts";
+import {
+  boundedParts,
+  contentOf,
+  imageUrlField,
+  messagesMax,
+  nameField,
+  nameLengthMax,
+  textField,
+  TextPart,
+} from "../fields/content.ts";
+import { optionalField } from "../fields/optional-field.ts";
+import { arrayOf } from "../fields/size-precheck.ts";
+
+/** The most tool calls of one assistant message. */
+export const toolCallsMax = 128;
+
+const name = nameField("name");
+
+/** An optional name or id; the empty string means none. */
+function optionalName(field: string) {
+  return optionalField(stringField(field, { max: nameLengthMax }));
+}
+
+const speakerName = optionalName("name");
+
+/** An image inside a user's message. */
+export const ImagePart = z
+  .looseObject({
+    type: z.literal("image_url", 'type must be "image_url"'),
+    image_url: z.looseObject(
+      {
+        url: imageUrlField("url"),
+        detail: optionalField(z.string("detail must be a string").max(nameLengthMax), {
+          description: "Ignored: the server's settings decide the resolution of images.",
+        }),
+      },
+      "image_url must be an object with a url",
+    ),
+  })
+  .meta({ id: "ImagePart" });
+export type ImagePart = z.infer<typeof ImagePart>;
+
+/** One part of a user's message. */
+export const ContentPart = z
+  .discriminatedUnion(
+    "type",
+    [TextPart, ImagePart],
+    'a content part must be an object of type "text" or "image_url"',
+  )
+  .meta({ id: "ContentPart" });
+export type ContentPart = z.infer<typeof ContentPart>;
+
+function toolCallWith<Arguments extends z.ZodType>(callArguments: Arguments) {
+  return z.looseObject(
+    {
+      id: nameField("id"),
+      type: z.literal("function", 'type must be "function"'),
+      function: z.looseObject(
+        { name, arguments: callArguments },
+        "function must be an object with a name and arguments",
+      ),
+    },
+    "a tool call must be an object",
+  );
+}
+
+/** A function call that the model requested. */
+export const ToolCall = toolCallWith(callArgumentsText).meta({ id: "ToolCall" });
+export type ToolCall = z.infer<typeof ToolCall>;
+
+/** The same in a request that sends it back. */
+const EarlierToolCall = toolCallWith(callArgumentsField).meta({ id: "EarlierToolCall" });
+
+/** An assistant's refusal, as other services return it. */
+export const RefusalPart = z
+  .looseObject({ type: z.literal("refusal"), refusal: textField("refusal") })
+  .meta({ id: "RefusalPart" });
+
+const textContent = contentOf(TextPart);
+const refusalOrTextRule = 'a content part of an assistant must be an object of type "text" or "refusal"';
+
+const SystemMessage = z.looseObject({
+  role: z.literal("system"),
+  content: textContent,
+  name: speakerName,
+});
+const DeveloperMessage = z.looseObject({
+  role: z.literal("developer"),
+  content: textContent,
+  name: speakerName,
+});
+const UserMessage = z.looseObject({
+  role: z.literal("user"),
+  content: contentOf(ContentPart),
+  name: speakerName,
+});
+const ToolMessage = z.looseObject({
+  role: z.literal("tool"),
+  content: contentOf(ContentPart),
+  tool_call_id: optionalName("tool_call_id"),
+  name: speakerName,
+});
+/** The result of a call, in the older form of the API. */
+const FunctionMessage = z.looseObject({
+  role: z.literal("function"),
+  content: optionalField(textContent),
+  name,
+});
+const AssistantMessage = z
+  .looseObject({
+    role: z.literal("assistant"),
+    content: optionalField(
+      contentOf(z.discriminatedUnion("type", [TextPart, RefusalPart], refusalOrTextRule)),
+    ),
+    refusal: optionalField(textField("refusal"), {
+      description: "The assistant's refusal; only read if there is no content.",
+    }),
+    reasoning_content: optionalField(textField("reasoning_content"), {
+      description: "The model's reasoning before its reply, as in the message of a response.",
+    }),
+    name: speakerName,
+    tool_calls: optionalField(
+      arrayOf(EarlierToolCall, "tool_calls must be an array", {
+        max: toolCallsMax,
+        countRule: `tool_calls must have at most ${toolCallsMax} entries`,
+      }),
+    ),
+    function_call: optionalField(
+      z.looseObject({ name, arguments: callArgumentsField }, "function_call must have a name and arguments"),
+      { description: "A call in the older form of the API." },
+    ),
+  })
+  .superRefine((message, context) => {
+    const { content, refusal, tool_calls: calls = [], function_call: call } = message;
+    if (content !== undefined || refusal !== undefined || calls.length > 0 || call !== undefined) return;
+    context.addIssue({
+      code: "custom",
+      path: ["content"],
+      message: "content may be null or absent only in an assistant message with tool_calls or a refusal",
+    });
+  });
+
+/** One message of a conversation; its `role` determines the other fields. */
+export const ChatMessage = z
+  .discriminatedUnion(
+    "role",
+    [SystemMessage, DeveloperMessage, UserMessage, AssistantMessage, ToolMessage, FunctionMessage],
+    "a message must be an object whose role is system, developer, user, assistant, tool or function",
+  )
+  .meta({ id: "ChatMessage" });
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;
+
+/** The conversation of a request: at least one message. */
+export const ChatMessages = boundedParts(
+  boundedArguments(arrayOf(ChatMessage, messagesRule, { min: 1, max: messagesMax })),
+  "messages",
+);
+export type ChatMessages = z.infer<typeof ChatMessages>;

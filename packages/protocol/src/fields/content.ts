@@ -1,0 +1,80 @@
+// What messages are made of in every protocol: names, texts, images and content parts, with their limits.
+import { z } from "zod";
+
+import { stringField } from "./bounded-field.ts";
+import { hasItemsAtMost, sizePrecheck } from "./size-precheck.ts";
+
+/** The most messages of one request: longer than any conversation that a context holds. */
+export const messagesMax = 10_000;
+
+/** The most content parts of one message. */
+export const partsMax = 1_000;
+
+/** The most content parts of all messages together: each wrong one is an issue, and a body may hold millions. */
+export const partsOfAllMax = 20_000;
+
+/** The most UTF-16 units of one text: about two million tokens of English, more than any context holds. */
+export const textLengthMax = 8 * 1024 * 1024;
+
+/** The most UTF-16 units of an image's URL: base64 of an image of 48 MiB. */
+export const imageUrlLengthMax = 64 * 1024 * 1024;
+
+/** The most UTF-16 units of a name or an id inside a message. */
+export const nameLengthMax = 256;
+
+/** A name or an id. */
+export function nameField(name: string) {
+  return stringField(name, { min: 1, max: nameLengthMax });
+}
+
+export function textField(name: string) {
+  return stringField(name, { max: textLengthMax });
+}
+
+/** An image's URL. The image itself is checked when it is decoded. */
+export function imageUrlField(name: string) {
+  const rule = `${name} must be a data URL of the form data:<mime type>;base64,<data>`;
+  return z.string(rule).min(1, rule).max(imageUrlLengthMax, rule);
+}
+
+/** A piece of text inside a message. */
+export const TextPart = z
+  .looseObject({ type: z.literal("text", 'type must be "text"'), text: textField("text") })
+  .meta({ id: "TextPart" });
+export type TextPart = z.infer<typeof TextPart>;
+
+/** A text or a list of parts. */
+export function contentOf<Part extends z.ZodType>(part: Part, name = "content") {
+  const rule = `${name} must be a string or an array of 1 to ${partsMax} content parts`;
+  const text = z.string(rule).max(textLengthMax, `${name} must be at most ${textLengthMax} characters`);
+  const parts = z.array(part, rule).min(1, rule).max(partsMax, rule);
+  return sizePrecheck(z.union([text, parts], rule), hasItemsAtMost(partsMax), rule);
+}
+
+/** Messages or items, whose parts are counted before they are validated. */
+export function boundedParts<Messages extends z.ZodType>(messages: Messages, name: string) {
+  const isSmallEnough = (value: unknown) =>
+    !Array.isArray(value) || value.length > messagesMax || countParts(value) <= partsOfAllMax;
+  return sizePrecheck(
+    messages,
+    isSmallEnough,
+    `${name} must have at most ${partsOfAllMax} content parts in all`,
+  );
+}
+
+/** Counts the items of every array in a message, whatever its field, and of the arrays inside those items. */
+function countParts(messages: readonly unknown[]): number {
+  const parts = messages.flatMap(arraysIn);
+  const outer = sumOfLengths(parts);
+  if (outer > partsOfAllMax) return outer; // do not look into millions of parts
+  return outer + sumOfLengths(parts.flatMap((list) => list.flatMap(arraysIn)));
+}
+
+function sumOfLengths(arrays: readonly (readonly unknown[])[]): number {
+  return arrays.reduce((sum, { length }) => sum + length, 0);
+}
+
+function arraysIn(holder: unknown): unknown[][] {
+  if (typeof holder !== "object" || holder === null) return [];
+  return Object.values(holder).filter((value) => Array.isArray(value));
+}

@@ -1,0 +1,84 @@
+// Fields that requests of several endpoints have in common.
+import { z } from "zod";
+
+import { integerField, stringField } from "./bounded-field.ts";
+import { flag, optionalField } from "./optional-field.ts";
+
+/** The most UTF-16 units of a model's id. */
+export const modelLengthMax = 512;
+
+/** The most UTF-16 units of `user`: an address or an id, not a document. */
+export const userLengthMax = 512;
+
+/** The most replies to one request. */
+export const choicesMax = 16;
+
+/** The error for a body that is no object. */
+export const bodyRule = "the body must be a JSON object";
+
+export const modelField = stringField("model", { max: modelLengthMax }).meta({
+  description: "A model id from GET /v1/models.",
+});
+
+/** The model, which may be left out if the server serves a single one. */
+export const servedModelField = optionalField(modelField, {
+  description: "A model id from GET /v1/models; optional if the server's variant serves one model.",
+});
+
+/** The end user of the client. The server shares its capacity fairly among users; the empty string means none. */
+export const userField = optionalField(stringField("user", { max: userLengthMax }), {
+  description:
+    "The client's end user. The server shares its capacity among users if they have no keys of their own.",
+});
+
+export const choicesField = optionalField(integerField("n", { min: 1, max: choicesMax }), {
+  description: "The number of replies to the same prompt.",
+  default: 1,
+});
+
+export const streamFields = {
+  stream: flag("stream", {
+    description: "Sends the reply while it is generated, as server-sent events.",
+    default: false,
+  }),
+  stream_options: optionalField(
+    z.looseObject(
+      {
+        include_usage: flag("include_usage", {
+          description: "Adds a last event with the usage.",
+          default: false,
+        }),
+      },
+      "stream_options must be an object",
+    ),
+    { description: "Only read if stream is true." },
+  ),
+};
+
+/** Fields for the engine other than sampling, with llama.cpp's names. */
+export const engineFields = {
+  cache_prompt: flag("cache_prompt", {
+    description: "Reuses the computed prefix of earlier requests, and keeps this prompt for later ones.",
+    default: true,
+  }),
+  timings_per_token: flag("timings_per_token", {
+    description: "Adds the timings so far to every streamed event with text.",
+    default: false,
+  }),
+  ignore_eos: flag("ignore_eos", {
+    description: "Continues after the model's end-of-text token; for benchmarks.",
+    default: false,
+  }),
+};
+
+/** A limit on generated tokens; -1 means none. */
+export function tokenLimit(name: string, description: string) {
+  const rule = `${name} must be an integer of at least 1, or -1 for no limit`;
+  return optionalField(
+    z
+      .int(rule)
+      .min(-1, rule)
+      .refine((value) => value !== 0, rule),
+    { description },
+  );
+}

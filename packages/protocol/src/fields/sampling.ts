@@ -1,0 +1,147 @@
+// The sampling fields of every request that generates, and their rules.
+import { z } from "zod";
+
+import { integerField } from "./bounded-field.ts";
+import { optionalField } from "./optional-field.ts";
+import { tokenLimit } from "./request-fields.ts";
+import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
+
+/** The most tokens that the penalties look back on: each sampled token walks this window. */
+export const repeatLastNMax = 4_096;
+
+/** The most entries of `logit_bias`: far more than any real use, few enough that sampling stays cheap. */
+export const logitBiasMax = 4_096;
+
+/** The most stop strings, several times what agents send: each is searched for in every piece of text. */
+export const stopsMax = 128;
+
+/** The most UTF-16 units of one stop string: this much text may have to be held back while streaming. */
+export const stopLengthMax = 1_024;
+
+const topKRule = "top_k must be an integer of at least 0, or -1; both 0 and -1 turn it off";
+const seedRule = "seed must be an integer of at most 64 bits";
+const logitBiasRule = `logit_bias must be an object of at most ${logitBiasMax} token ids, each with a number from -100 to 100`;
+const stopRule = `stop must be a string or an array of at most ${stopsMax} of them, each of at most ${stopLengthMax} characters`;
+const temperatureRule = "temperature must be a number of at least 0";
+
+/** Samplers compute in 32 bits, where numbers outside these bounds would become 0 or infinity. */
+function isSingle(value: number): boolean {
+  return value >= 1e-30 && value <= 1e30;
+}
+
+function numberFrom(name: string, min: number, max: number) {
+  const rule = `${name} must be a number from ${min} to ${max}`;
+  return z.number(rule).min(min, rule).max(max, rule);
+}
+
+function penaltyFactor(name: string, description: string) {
+  const rule = `${name} must be a number above 0`;
+  return optionalField(z.number(rule).gt(0, rule).refine(isSingle, `${name} must be from 1e-30 to 1e30`), {
+    description,
+    default: 1,
+  });
+}
+
+function penaltyOffset(name: string, description: string) {
+  return optionalField(numberFrom(name, -2, 2), { description, default: 0 });
+}
+
+const stopString = z.string(stopRule).max(stopLengthMax, stopRule);
+
+/** Programs send 64-bit seeds; those beyond 2^53 arrive as the nearest number that JSON parsers have. */
+const seedMax = 2 ** 64;
+
+/** A token id as a JSON key: an integer without sign or leading zeros. */
+const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
+
+/**
+ * The fields by their wire names. An absent field means the default; `top_k`'s default depends on the server's variant.
+ * `repeat_penalty` and `repetition_penalty` are the same setting (see `refinePenalties`), and `max_completion_tokens` takes
+ * precedence over `max_tokens`.
+ */
+export const samplingFields = {
+  temperature: optionalField(z.number(temperatureRule).min(0, temperatureRule), {
+    description: "Higher values are more random; 0 always takes the likeliest token.",
+    default: 1,
+  }),
+  top_p: optionalField(numberFrom("top_p", 0, 1), {
+    description:
+      "Keeps the likeliest tokens whose probabilities add up to this; 1 keeps all, and 0 only the likeliest.",
+    default: 1,
+  }),
+  top_k: optionalField(z.int(topKRule).min(-1, topKRule), {
+    description:
+      "Keeps this many of the likeliest tokens; 0 and -1 keep all. The default depends on the server's variant.",
+  }),
+  min_p: optionalField(numberFrom("min_p", 0, 1), {
+    description: "Drops tokens less likely than this share of the likeliest one; 0 keeps all.",
+    default: 0,
+  }),
+  repeat_penalty: penaltyFactor(
+    "repeat_penalty",
+    "Values above 1 discourage recently used tokens; 1 is off.",
+  ),
+  repetition_penalty: penaltyFactor("repetition_penalty", "Another name for repeat_penalty."),
+  repeat_last_n: optionalField(integerField("repeat_last_n", { min: 0, max: repeatLastNMax }), {
+    description: "How many tokens the penalties look back on.",
+    default: 64,
+  }),
+  presence_penalty: penaltyOffset(
+    "presence_penalty",
+    "Subtracted once from the logit of every token that was used.",
+  ),
+  frequency_penalty: penaltyOffset(
+    "frequency_penalty",
+    "Subtracted from a token's logit for each time it was used.",
+  ),
+  max_tokens: tokenLimit(
+    "max_tokens",
+    "The most tokens of a reply, at least 1; -1, the default, means no limit.",
+  ),
+  max_completion_tokens: tokenLimit(
+    "max_completion_tokens",
+    "Another name for max_tokens; takes precedence over it.",
+  ),
+  stop: optionalField(z.union([stopString, arrayOf(stopString, stopRule, { max: stopsMax })], stopRule), {
+    description: "The reply ends before the first of these texts; the empty string means none.",
+  }),
+  seed: optionalField(
+    z
+      .number(seedRule)
+      .min(-seedMax, seedRule)
+      .max(seedMax, seedRule)
+      .refine((value) => Number.isInteger(value), seedRule)
+      .meta({ type: "integer" }),
+    { description: "The same seed and request give the same reply; random if absent." },
+  ),
+  logit_bias: optionalField(
+    sizePrecheck(
+      z.record(
+        tokenIdKey,
+        z.number(logitBiasRule).min(-100, logitBiasRule).max(100, logitBiasRule),
+        logitBiasRule,
+      ),
+      hasEntriesAtMost(logitBiasMax),
+      logitBiasRule,
+    ),
+    { description: `Up to ${logitBiasMax} token ids, each with a number that is added to its logit.` },
+  ),
+};
+
+/** The checked fields. */
+export type SamplingRequest = z.infer<z.ZodObject<typeof samplingFields>>;
+
+/** Adds an issue if both names of the repetition penalty are given with different values. */
+export function refinePenalties(
+  request: { repeat_penalty?: number | undefined; repetition_penalty?: number | undefined },
+  context: z.RefinementCtx,
+): void {
+  const { repeat_penalty: one, repetition_penalty: other } = request;
+  if (one === undefined || other === undefined || one === other) return;
+  context.addIssue({
+    code: "custom",
+    path: ["repetition_penalty"],
+    message:
+      "repetition_penalty and repeat_penalty are two names of one setting: give one of them, or the same value",
+  });
+}

@@ -1,0 +1,81 @@
+// Fields for the model's chat template: how much to reason, variables, and whether to continue the last message.
+import { z } from "zod";
+
+import { flag, optionalField } from "./optional-field.ts";
+import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
+
+/** The most entries of `chat_template_kwargs`. */
+export const templateKwargsMax = 32;
+
+/** The most items of an entry that is a list. */
+const kwargsListMax = 256;
+
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ReasoningEffort = (typeof efforts)[number];
+
+/** How much to reason before replying, by its wire name. */
+export function effortField(name: string) {
+  return optionalField(z.enum(efforts, `${name} must be one of ${efforts.join(", ")}`), {
+    description: "How much the model reasons before it replies; the default depends on the chat template.",
+  });
+}
+
+/** Variables that only the server may set: with them, a client could replace the prompt. */
+const reserved = new Set([
+  "add_generation_prompt",
+  "bos_token",
+  "chat_template",
+  "documents",
+  "eos_token",
+  "messages",
+  "tokenize",
+  "tools",
+]);
+
+const kwargsRule = `chat_template_kwargs must be an object of at most ${templateKwargsMax} strings, numbers, booleans or lists of at most ${kwargsListMax} of them`;
+
+const kwarg = z.union(
+  [z.string(kwargsRule).max(1_024, kwargsRule), z.number(kwargsRule), z.boolean(kwargsRule)],
+  kwargsRule,
+);
+
+const kwargs = sizePrecheck(
+  z
+    .record(
+      z.string().regex(/^[A-Za-z_]\w{0,63}$/, kwargsRule),
+      z.union([kwarg, arrayOf(kwarg, kwargsRule, { max: kwargsListMax })], kwargsRule),
+      kwargsRule,
+    )
+    .refine(
+      (values) => !Object.keys(values).some((name) => reserved.has(name)),
+      `chat_template_kwargs must not have ${[...reserved].join(", ")}`,
+    ),
+  hasEntriesAtMost(templateKwargsMax),
+  kwargsRule,
+);
+
+/** The fields by their wire names. */
+export const templateFields = {
+  reasoning_effort: effortField("reasoning_effort"),
+  chat_template_kwargs: optionalField(kwargs, {
+    description: "Variables for the model's chat template, such as enable_thinking.",
+  }),
+  continue_final_message: flag("continue_final_message", {
+    description:
+      "Continues the last message, which must be the assistant's; the reply is only what follows it.",
+    default: false,
+  }),
+};
+
+/** Adds an issue if there is no assistant message to continue. */
+export function refineContinuation(
+  request: { continue_final_message?: boolean | undefined; messages: readonly { role: string }[] },
+  context: z.RefinementCtx,
+): void {
+  if (request.continue_final_message !== true || request.messages.at(-1)?.role === "assistant") return;
+  context.addIssue({
+    code: "custom",
+    path: ["continue_final_message"],
+    message: "continue_final_message needs the last message to be the assistant's",
+  });
+}

@@ -1,0 +1,130 @@
+// Tools that a model may call, and which of them it must or may call.
+import { z } from "zod";
+
+import { flag, optionalField } from "./optional-field.ts";
+import { jsonSchemaField } from "./response-format.ts";
+import { arrayOf } from "./size-precheck.ts";
+
+/** The most entries of `tools`: more than any agent has, and each becomes part of the prompt. */
+export const toolsMax = 512;
+
+/** The most UTF-16 units of a tool's description: as many as the engine accepts for all tools together. */
+const descriptionLengthMax = 1024 * 1024;
+
+const toolNameRule = "name must have 1 to 128 letters, digits, dots, colons, slashes, dashes or underscores";
+
+export const toolNameField = z.string(toolNameRule).regex(/^[\w.:/-]{1,128}$/, toolNameRule);
+
+/** What a tool does, explained to the model. */
+export const toolDescriptionField = optionalField(
+  z
+    .string("description must be a string")
+    .max(descriptionLengthMax, `description must be at most ${descriptionLengthMax} characters`),
+);
+
+/** A function's name, purpose and parameters. */
+export const functionFields = {
+  name: toolNameField,
+  description: toolDescriptionField,
+  parameters: optionalField(jsonSchemaField("parameters"), {
+    description: "A JSON schema of type object; without it, the function has no parameters.",
+  }),
+  strict: flag("strict", {
+    description: "Ignored: arguments always follow the schema.",
+  }),
+};
+
+/** A function that the model may call. */
+export const Tool = z
+  .looseObject(
+    {
+      type: z.literal("function", 'type must be "function"'),
+      function: z.looseObject(functionFields, "function must be an object with a name"),
+    },
+    "a tool must be an object",
+  )
+  .meta({ id: "Tool" });
+export type Tool = z.infer<typeof Tool>;
+
+const toolChoiceRule =
+  'tool_choice must be "auto", "none", "required", a named function, or allowed_tools that are functions';
+
+const NamedTool = z.looseObject(
+  {
+    type: z.literal("function", toolChoiceRule),
+    function: z.looseObject({ name: z.string(toolChoiceRule) }, toolChoiceRule),
+  },
+  toolChoiceRule,
+);
+
+const AllowedTools = z.looseObject(
+  {
+    type: z.literal("allowed_tools", toolChoiceRule),
+    allowed_tools: z.looseObject(
+      {
+        mode: z.enum(["auto", "required"], 'mode must be "auto" or "required"'),
+        tools: arrayOf(NamedTool, toolChoiceRule, { min: 1, max: toolsMax }),
+      },
+      toolChoiceRule,
+    ),
+  },
+  toolChoiceRule,
+);
+
+/** Whether to call tools: the model decides, never, at least one, this one, or only some of them. */
+const ToolChoice = z.union(
+  [
+    z.enum(["auto", "none", "required"]),
+    z.discriminatedUnion("type", [NamedTool, AllowedTools], toolChoiceRule),
+  ],
+  toolChoiceRule,
+);
+
+/** The tools of a request. */
+export function toolsOf<Schema extends z.ZodType>(tool: Schema) {
+  const countRule = `tools must have at most ${toolsMax} entries`;
+  return arrayOf(tool, "tools must be an array", { max: toolsMax, countRule });
+}
+
+/** The fields by their wire names. */
+export const toolFields = {
+  tools: optionalField(toolsOf(Tool), { description: "Functions that the model may call." }),
+  tool_choice: optionalField(ToolChoice, {
+    description:
+      "Whether the reply calls tools: the model decides, never, at least once, this function, or only some of them.",
+    default: "auto",
+  }),
+  parallel_tool_calls: flag("parallel_tool_calls", {
+    description: "Whether one reply may make several calls.",
+    default: true,
+  }),
+};
+
+export type ToolFields = z.infer<z.ZodObject<typeof toolFields>>;
+
+/** Adds an issue if the choice names or requires a tool that the request does not have. */
+export function refineTools(request: ToolFields, context: z.RefinementCtx): void {
+  const { tools = [], tool_choice: choice = "none" } = request;
+  if (choice === "none" || choice === "auto") return;
+  const names = tools.map((tool) => tool.function.name);
+  for (const wanted of wantedOf(choice)) refineToolChoice(wanted, names, context);
+}
+
+/** The tools that the choice needs; undefined is any. */
+function wantedOf(choice: Exclude<ToolFields["tool_choice"], undefined | "auto" | "none">) {
+  if (choice === "required") return [undefined];
+  const named = choice.type === "function" ? [choice] : choice.allowed_tools.tools;
+  return named.map((tool) => tool.function.name);
+}
+
+/** The same for a choice of one tool by its name, or of any (`name` is undefined), in every protocol. */
+export function refineToolChoice(
+  name: string | undefined,
+  names: readonly string[],
+  context: z.RefinementCtx,
+): void {
+  const refuse = (message: string) => context.addIssue({ code: "custom", path: ["tool_choice"], message });
+  if (name === undefined && names.length === 0) refuse("tool_choice needs tools");
+  if (name !== undefined && !names.includes(name))
+    refuse("tool_choice names a function that is not in tools");
+}

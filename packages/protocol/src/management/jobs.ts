@@ -1,0 +1,87 @@
+// Long-running work on the model library under /api/v1/jobs: downloads, imports and quantizations. A job belongs to the server, not
+// to the connection that started it.
+import { z } from "zod";
+
+import { stringField } from "../fields/bounded-field.ts";
+import { modelField } from "../fields/request-fields.ts";
+
+/** The most jobs that are kept, including finished ones; a new job replaces the oldest finished one. */
+export const jobsMax = 100;
+/** The most UTF-16 units of the name of a quantization. */
+const quantizationLengthMax = 32;
+/** The most UTF-16 units of a path to import. */
+export const importPathLengthMax = 4096;
+
+const idRule = "id must be the id of a job";
+
+export const JobKind = z.enum(["pull", "import", "quantize"]).meta({ id: "JobKind" });
+export type JobKind = z.infer<typeof JobKind>;
+
+/**
+ * `waiting`: in the queue, or for another process. `paused` keeps the downloaded part. `done`, `failed` and `cancelled` are final,
+ * except that a failed download can be resumed.
+ */
+export const JobStatus = z
+  .enum(["waiting", "running", "paused", "done", "failed", "cancelled"])
+  .meta({ id: "JobStatus" });
+export type JobStatus = z.infer<typeof JobStatus>;
+
+export const Job = z
+  .object({
+    id: z.string(),
+    kind: JobKind,
+    status: JobStatus,
+    model: z.string().meta({ description: "The model's id: as in the request, then as in the library." }),
+    source: z.string().nullable().meta({ description: "The path of an import; otherwise null." }),
+    quantization: z
+      .string()
+      .nullable()
+      .meta({ description: "The quantization that `quantize` writes; otherwise null." }),
+    phase: z
+      .enum(["verify", "download", "unpack", "convert", "quantize"])
+      .nullable()
+      .meta({ description: "The current phase; null while the job is not running." }),
+    bytes: z.int().meta({ description: "Bytes done in this phase." }),
+    total_bytes: z.int().meta({ description: "Bytes of this phase; 0 while unknown." }),
+    bytes_per_second: z.number().nullable().meta({ description: "Over the last seconds." }),
+    can_pause: z.boolean().meta({ description: "Whether it can be paused and resumed without losing work." }),
+    error: z.string().nullable().meta({ description: "Why it failed, in a sentence." }),
+    created_at: z.int().meta({ description: "Unix seconds." }),
+  })
+  .meta({ id: "Job" });
+export type Job = z.infer<typeof Job>;
+
+/** The response of `GET /api/v1/jobs`: newest first. */
+export const JobList = z.object({ object: z.literal("list"), data: z.array(Job) }).meta({ id: "JobList" });
+export type JobList = z.infer<typeof JobList>;
+
+/** The body of `POST /api/v1/jobs`. Only programs of this machine's user may start imports. */
+export const JobRequest = z
+  .discriminatedUnion(
+    "kind",
+    [
+      z.looseObject({ kind: z.literal("pull"), model: modelField }),
+      z.looseObject({
+        kind: z.literal("import"),
+        path: stringField("path", { min: 1, max: importPathLengthMax }),
+      }),
+      z.looseObject({
+        kind: z.literal("quantize"),
+        model: modelField,
+        quantization: stringField("quantization", {
+          min: 1,
+          max: quantizationLengthMax,
+          hint: ", such as Q4_K_M",
+        }),
+      }),
+    ],
+    "kind must be pull, import or quantize",
+  )
+  .meta({ id: "JobRequest" });
+export type JobRequest = z.infer<typeof JobRequest>;
+
+/** The body of `POST /api/v1/jobs/pause`, `…/resume` and `…/cancel`; the response is the job. */
+export const JobActionRequest = z
+  .looseObject({ id: z.string(idRule).min(1, idRule).max(64, idRule) })
+  .meta({ id: "JobActionRequest" });
+export type JobActionRequest = z.infer<typeof JobActionRequest>;
