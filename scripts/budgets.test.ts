@@ -18,7 +18,7 @@ describe("sizes of files", () => {
     expect(problems(path, lines(limit + 1))).toEqual([expect.stringContaining(`the limit is ${limit}`)]);
   });
 
-  it("tells files over their aim from those over their limit", () => {
+  it("distinguishes files over their target from those over their limit", () => {
     const over = (count: number): string[] => filesOverAim([{ path: "a.ts", text: lines(count) }]);
     expect(over(250)).toEqual([]);
     expect(over(251)).toEqual(["a.ts: 251 lines, the aim is 250"]);

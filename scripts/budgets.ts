@@ -1,16 +1,16 @@
-// Sizes of files and C++ functions, words that stand for unfinished work or for one person's machine, and
-// index files. A step of check.ts. TypeScript's functions are measured by oxlint, which can parse them.
+// Limits of file and C++ function sizes, words for unfinished work or paths of one machine, and index files. A step of check.ts.
+// oxlint measures TypeScript's functions.
 import { findFunctions } from "./cpp-functions.ts";
 import { countLines, lineAt, type TextFile } from "./files.ts";
 
-/** Lines a file should have, and lines at which it must be split by thing. */
+/** The target number of lines of a file, and the limit at which it must be split. */
 interface Budget {
   readonly pattern: RegExp;
   readonly aim: number;
   readonly limit: number;
 }
 
-/** The first pattern that fits counts. oxlint's max-lines repeats the TypeScript rows for editors. */
+/** The first matching pattern counts. oxlint's max-lines repeats the TypeScript rows for editors. */
 const budgets: readonly Budget[] = [
   { pattern: /(\.(test|bench)\.tsx?|_test\.cpp)$/, aim: 400, limit: 600 },
   { pattern: /\.(tsx?|js|mjs|cjs)$/, aim: 250, limit: 400 },
@@ -19,12 +19,12 @@ const budgets: readonly Budget[] = [
 
 const functionLinesMax = 70;
 
-/** Text that may stand nowhere, and why. */
+/** Forbidden text, and why. */
 interface Banned {
   readonly rule: string;
   readonly pattern: RegExp;
   readonly reason: string;
-  /** Files that are not read for it. */
+  /** Files that may contain it. */
   readonly except?: RegExp;
 }
 
@@ -33,7 +33,7 @@ const banned: readonly Banned[] = [
     rule: "unfinished",
     pattern: /\b(TODO|FIXME|XXX)\b/,
     reason: "finish it, or say in a sentence what is not supported",
-    // Hashes spell anything.
+    // Hashes may contain anything.
     except: /^pnpm-lock\.yaml$/,
   },
   {
@@ -54,7 +54,7 @@ const banned: readonly Banned[] = [
   },
 ];
 
-/** One file that may break one rule, and why. An exception that is not used is a problem itself. */
+/** An exception for one file from one rule, and why. An unused exception is itself a problem. */
 export interface Exception {
   readonly path: string;
   readonly rule: string;
@@ -99,7 +99,7 @@ export function budgetProblems(
   ];
 }
 
-/** Files that are over their aim and within their limit: worth a thought, not a failure. */
+/** Files over their target and within their limit: worth a look, not a failure. */
 export function filesOverAim(files: readonly TextFile[]): string[] {
   return files.flatMap((file) => {
     const budget = budgetOf(file);

@@ -8,7 +8,7 @@ import { clangFormatPath } from "clang-format-node";
 import { readTextFiles, root, type TextFile } from "./files.ts";
 import { run, type Outcome } from "./run.ts";
 
-/** Runs clang-format over packages/engine-native; `write` changes the files, else a difference is a failure. */
+/** Runs clang-format over packages/engine-native; `write` changes the files, otherwise a difference is a failure. */
 export async function clangFormat(
   files: readonly TextFile[],
   { write }: { write: boolean },
@@ -22,7 +22,7 @@ export async function clangFormat(
   return { ok, output: summarize(output) };
 }
 
-/** clang-format reports every token that would move; the first of each file is enough to go and look. */
+/** clang-format reports every token that would move; the first of each file is enough. */
 function summarize(output: string): string {
   const first = new Map<string, string>();
   const others: string[] = [];

@@ -1,17 +1,17 @@
-// Finds the functions of a C++ file and how long they are, by braces alone. Used by budgets.ts.
-// It needs no compiler and knows no macros: good enough to say which function has grown too long.
+// Finds the functions of a C++ file and their lengths, by braces alone, without a compiler and without expanding macros: good
+// enough to tell which function has grown too long.
 import { lineAt } from "./files.ts";
 
 /** A function with a body, or a test case. */
 export interface CppFunction {
   readonly name: string;
-  /** Where its head begins, 1-based. */
+  /** First line of its head, 1-based. */
   readonly line: number;
   /** From the first line of the head to the closing brace, both counted. */
   readonly lines: number;
 }
 
-/** Comments, literals and preprocessor lines: all that may hold a brace that is none. */
+/** Comments, literals and preprocessor lines: anything whose braces do not count. */
 const noise = new RegExp(
   [
     String.raw`//[^\n]*`,
@@ -24,7 +24,7 @@ const noise = new RegExp(
   "gm",
 );
 
-/** Blanks the noise out; offsets and lines stay what they were. */
+/** Replaces them with blanks; offsets and lines stay the same. */
 export function blankNoise(text: string): string {
   return text.replaceAll(noise, (match) => match.replaceAll(/[^\n]/g, " "));
 }
@@ -44,7 +44,7 @@ export function findFunctions(source: string): CppFunction[] {
       continue;
     }
     const end = closingBrace(text, i);
-    // `: a_{1}, b_{2} {` and `(Options options = {}) {` are still in the head: the body is to come.
+    // `: a_{1}, b_{2} {` and `(Options options = {}) {` are still in the head: the body follows.
     const isInsideHead = /^\s*[,{)]/.test(text.slice(end + 1, end + 100));
     if (!isInsideHead) {
       if (head.includes("(")) functions.push(describe(source, headStart, i, end));

@@ -1,5 +1,5 @@
-// Documents that keep their word: a relative link leads to a file (and a heading) that exists, a command in a shell block is
-// one that the repository has, and CI installs nothing that the README does not ask for. A step of check.ts.
+// Checks documents: relative links lead to existing files and headings, commands in shell blocks exist, and CI installs nothing
+// that the README does not list. A step of check.ts.
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 
@@ -36,7 +36,7 @@ export function docProblems(
 /** `apt-get install …` and `brew install …`, with the names of the packages in the first group. */
 const install = /\b(?:apt-get|brew) install\b((?: +[\w"$@{}[\].+-]+)*)/g;
 
-/** What CI installs and the README's Requirements do not name: with it, CI runs what no newcomer runs. */
+/** Packages that CI installs and the README's Requirements do not list: CI must run what a newcomer runs. */
 function installProblems(files: readonly TextFile[]): string[] {
   const readme = files.find((file) => file.path === "README.md")?.text ?? "";
   const required = new Set([...readme.matchAll(install)].flatMap((match) => packagesOf(match)));
@@ -50,7 +50,7 @@ function installProblems(files: readonly TextFile[]): string[] {
   );
 }
 
-/** Names alone: neither options nor what the shell fills in. */
+/** Names only, without options and shell variables. */
 function packagesOf(match: RegExpExecArray): string[] {
   return (match[1] ?? "").split(/ +/).filter((word) => /^[a-z0-9]/.test(word));
 }
@@ -82,7 +82,7 @@ function linkProblem(
   return anchorsOf(document).has(anchor) ? undefined : `${link}: ${target} has no such heading`;
 }
 
-/** The anchors that a repository's web page gives to headings. */
+/** The anchors that GitHub gives to headings. */
 function anchorsOf(document: TextFile): Set<string> {
   const anchors = new Set<string>();
   for (const match of blankFences(document.text).matchAll(/^#{1,6}\s+(.+?)\s*$/gm)) {
@@ -132,7 +132,7 @@ function readCommands(files: readonly TextFile[]): Commands {
   };
 }
 
-/** The names that commander is told: `.command("serve")` and `new Command("serve")`. */
+/** Command names in calls of commander: `.command("serve")` and `new Command("serve")`. */
 function commandNames(text: string): string[] {
   return [...text.matchAll(/(?:\.command|\bCommand)\(\s*["'`]([a-z]+)/g)].map((match) => match[1] ?? "");
 }

@@ -1,5 +1,4 @@
-// The repository's own text files, as the checks see them: path from the root, with `/`, and content.
-// Used by every check that reads sources; tests hand in files of their own.
+// The repository's own text files for the checks: path from the root, with `/`, and content.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -15,11 +14,11 @@ export interface TextFile {
 /** The repository's root folder. */
 export const root = path.dirname(import.meta.dirname);
 
-/** Patches are left out: their lines are upstream's. */
+/** Patches are excluded: their lines are upstream's. */
 const textName =
   /\.(ts|tsx|js|mjs|cjs|json|jsonc|cpp|h|cmake|md|ya?ml|toml|sh|css|html)$|(^|\/)(CMakeLists\.txt|run|LICENSE|\.[a-z-]+)$/;
 
-/** Long file lists and their output stay far below this. */
+/** Far above the size of git's file list. */
 const outputBytesMax = 16 * 1024 * 1024;
 
 /** Lists and reads every text file that git tracks or would track. */
@@ -51,7 +50,7 @@ export function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** How many lines a text has; a last newline begins no line. */
+/** The number of lines of a text; a final newline starts no new line. */
 export function countLines(text: string): number {
   return text === "" ? 0 : lineAt(text, text.length - 1);
 }

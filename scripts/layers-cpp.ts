@@ -6,11 +6,11 @@ import { isTest, lineAt, type TextFile } from "./files.ts";
 
 const source = "packages/engine-native/src/";
 
-/** One folder of C++ and what its files may include beside the standard library. */
+/** One C++ folder, and what its files may include besides the standard library. */
 interface Layer {
   /** Our folders below this one. */
   readonly below: readonly string[];
-  /** Headers of others. */
+  /** Third-party headers. */
   readonly others: RegExp;
 }
 
@@ -26,7 +26,7 @@ const layers: Readonly<Record<string, Layer>> = {
 /** `<vector>` and `<cstdint>`, but not `<napi.h>`. */
 const standardHeader = /^[a-z0-9_]+$/;
 
-/** The scheduler is a function of its input: time and randomness are handed in, and nothing is shared. */
+/** The scheduler is a function of its input: time and randomness are parameters, and nothing is shared. */
 const impure =
   /^(chrono|ctime|random|thread|mutex|shared_mutex|condition_variable|atomic|fstream|iostream|filesystem)$/;
 
@@ -35,7 +35,7 @@ interface Include {
   readonly line: number;
   /** As written between the quotes or brackets. */
   readonly header: string;
-  /** The file of ours that is meant, or undefined for a header of others. */
+  /** Our file, or undefined for a third-party header. */
   readonly target: string | undefined;
 }
 

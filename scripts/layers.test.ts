@@ -30,7 +30,7 @@ describe("dependencies between packages", () => {
     expect(layerProblems(files)).toEqual([]);
   });
 
-  it("finds a package that depends on a floor above it", () => {
+  it("finds a package that depends on a layer above it", () => {
     const files = tree({
       "packages/engine/package.json": { name: "@ingle/engine", dependencies: { "@ingle/protocol": "1" } },
     });
@@ -65,9 +65,9 @@ describe("dependencies between packages", () => {
     ]);
   });
 
-  it("finds a package without a floor", () => {
+  it("finds a package without a layer", () => {
     const files = tree({ "packages/new/package.json": { name: "@ingle/new" } });
-    expect(layerProblems(files)).toEqual([expect.stringContaining("@ingle/new has no floor")]);
+    expect(layerProblems(files)).toEqual([expect.stringContaining("@ingle/new has no layer")]);
   });
 });
 
@@ -94,14 +94,14 @@ describe("imports", () => {
     expect(more).toEqual([]);
   });
 
-  it("takes no notice of comments and of Node's own modules", () => {
+  it("ignores comments and Node's own modules", () => {
     const text = '// import { z } from "zod";\n * import("zod")\nimport fs from "node:fs";\n';
     expect(layerProblems(tree({ ...engine, "packages/engine/src/a.ts": text }))).toEqual([]);
   });
 });
 
 describe("includes", () => {
-  it("accepts the floors and the standard library", () => {
+  it("accepts the layers and the standard library", () => {
     const files = tree({
       [`${cpp}base/result.h`]: "#include <string>\n",
       [`${cpp}sched/scheduler.h`]: '#include "base/result.h"\n#include <vector>\n',

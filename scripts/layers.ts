@@ -1,5 +1,5 @@
-// Who may import whom, as far as oxlint cannot say it: dependencies between packages, imports of undeclared
-// packages, relative imports that leave their package. The C++ side is layers-cpp.ts. A step of check.ts.
+// Import rules that oxlint cannot express: dependencies between packages, imports of undeclared packages, relative imports that
+// leave their package. layers-cpp.ts checks C++. A step of check.ts.
 import path from "node:path";
 
 import { isTest, lineAt, type TextFile } from "./files.ts";
@@ -9,12 +9,12 @@ import { includeProblems } from "./layers-cpp.ts";
 interface Floor {
   readonly ours: readonly string[];
   readonly others?: readonly string[];
-  /** What it imports is built into its files and not installed with it: its devDependencies count. */
+  /** Its imports are bundled into its files, not installed with it: its devDependencies count. */
   readonly isBundled?: true;
 }
 
 /** The plan of docs/architecture.md; a package that is not listed here is a problem. */
-const floors: Readonly<Record<string, Floor>> = {
+const layers: Readonly<Record<string, Floor>> = {
   "@ingle/llama.cpp": { ours: [], others: ["node-llama-cpp"] },
   "@ingle/engine-native": { ours: ["@ingle/llama.cpp"] },
   "@ingle/gguf": { ours: [], others: [] },
@@ -27,7 +27,7 @@ const floors: Readonly<Record<string, Floor>> = {
   "@ingle/fixtures": { ours: ["@ingle/gguf", "@ingle/llama.cpp"] },
 };
 
-/** A package.json, reduced to what the checks ask of it. */
+/** The parts of a package.json that the checks need. */
 interface Manifest {
   readonly path: string;
   readonly folder: string;
@@ -36,7 +36,7 @@ interface Manifest {
   readonly development: ReadonlySet<string>;
 }
 
-/** Every broken floor, as `path:line: sentence`. */
+/** Every broken rule, as `path:line: sentence`. */
 export function layerProblems(files: readonly TextFile[]): string[] {
   const manifests = files
     .filter((file) => path.posix.basename(file.path) === "package.json")
@@ -54,7 +54,7 @@ function parseManifest(file: TextFile): Manifest {
   const json: unknown = JSON.parse(file.text);
   const name = stringAt(json, "name");
   const runtime = ["dependencies", "optionalDependencies", "peerDependencies"];
-  if (floors[name]?.isBundled === true) runtime.push("devDependencies");
+  if (layers[name]?.isBundled === true) runtime.push("devDependencies");
   return {
     path: file.path,
     folder: path.posix.dirname(file.path),
@@ -66,14 +66,14 @@ function parseManifest(file: TextFile): Manifest {
 
 function dependencyProblems(manifest: Manifest): string[] {
   if (!/^(packages|vendor)\//.test(manifest.path)) return [];
-  const floor = floors[manifest.name];
-  if (floor === undefined) {
+  const layer = layers[manifest.name];
+  if (layer === undefined) {
     return [
-      `${manifest.path}: ${manifest.name} has no floor; add it to scripts/layers.ts and docs/architecture.md`,
+      `${manifest.path}: ${manifest.name} has no layer; add it to scripts/layers.ts and docs/architecture.md`,
     ];
   }
   return [...manifest.runtime]
-    .filter((name) => !(name.startsWith("@ingle/") ? floor.ours : (floor.others ?? [name])).includes(name))
+    .filter((name) => !(name.startsWith("@ingle/") ? layer.ours : (layer.others ?? [name])).includes(name))
     .map((name) => `${manifest.path}: ${manifest.name} may not depend on ${name}`);
 }
 
@@ -101,7 +101,7 @@ function relativeProblem(
   home: Manifest | undefined,
   manifests: readonly Manifest[],
 ): string | undefined {
-  // It reads tables out of packages, also where nothing is built yet.
+  // It reads tables from packages, also before they are built.
   if (from === "scripts/reference-pages.ts") return undefined;
   const resolved = path.posix.join(path.posix.dirname(from), target);
   if (homeOf(resolved, manifests) !== home)
@@ -130,7 +130,7 @@ function packageProblem(
   return `${name} is not among the dependencies of ${home.path}`;
 }
 
-/** The package a file belongs to: the one with the deepest folder around it. */
+/** The package of a file: the one with the innermost folder. */
 function homeOf(file: string, manifests: readonly Manifest[]): Manifest | undefined {
   return manifests
     .filter((manifest) => manifest.folder === "." || file.startsWith(`${manifest.folder}/`))

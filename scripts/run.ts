@@ -1,14 +1,14 @@
-// Runs one program and collects what it says. Used by the steps of check.ts that are programs of others.
+// Runs a program and collects its output.
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 
-/** How a step ended; `output` is shown when it failed. */
+/** How a step ended; `output` is shown if it failed. */
 export interface Outcome {
   readonly ok: boolean;
   readonly output: string;
 }
 
-/** Runs a program to its end. Rejects only when it cannot be started. */
+/** Runs a program to its end. Rejects only if it cannot be started. */
 export async function run(program: string, args: readonly string[], cwd: string): Promise<Outcome> {
   const child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise<boolean>((resolve, reject) => {

@@ -8,10 +8,10 @@ import { tinyModel } from "@ingle/fixtures";
 
 import { root } from "./files.ts";
 
-/** What a sanitizer needs beside its build. */
+/** What a sanitizer needs besides its build. */
 interface Sanitizer {
   readonly name: string;
-  /** Loaded into Node before everything else: the addon alone would come too late. */
+  /** Preloaded into Node: loading it with the addon would be too late. */
   readonly library: string;
   readonly options: Readonly<Record<string, string>>;
 }
@@ -41,13 +41,13 @@ const sanitizers: readonly Sanitizer[] = [
   },
 ];
 
-/** More random bits of addresses than this, and ThreadSanitizer's own memory is in the way of the program's. */
+/** With more random address bits than this, ThreadSanitizer's memory collides with the program's. */
 const addressBitsMax = 28;
 
 /** A whole build of llama.cpp on two cores takes minutes; nothing here takes longer. */
 const stepMsMax = 90 * 60_000;
 
-/** Ends the script with a sentence instead of a stack. */
+/** Ends the script with a message instead of a stack trace. */
 function stop(sentence: string): never {
   console.error(`\n${sentence}`);
   process.exit(1);
@@ -66,7 +66,7 @@ function step(what: string, args: readonly string[], env: Readonly<Record<string
   console.log(`${what}: ok after ${((performance.now() - begin) / 1000).toFixed(0)} s`);
 }
 
-/** The compiler's own copy: the one that the addon was linked against. */
+/** The compiler's own copy, which the addon was linked against. */
 function libraryFile(name: string): string {
   const compiler = process.env["CXX"] ?? "g++";
   const file = execFileSync(compiler, [`-print-file-name=${name}`], { encoding: "utf8" }).trim();

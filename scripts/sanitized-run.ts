@@ -1,5 +1,5 @@
 // One end-to-end run of an addon that was built with a sanitizer: loads a tiny model, streams eight generations at once
-// with embeddings beside them, cancels some, is disposed in the middle of others. A child process of sanitize.ts, which says what it printed.
+// with embeddings beside them, cancels some, and disposes the engine during others. sanitize.ts runs it as a child process.
 import { createRequire } from "node:module";
 
 import type { NativeEngine, NativeEvent, NativeRequest } from "@ingle/engine-native";
@@ -13,9 +13,9 @@ if (addonFile === undefined || modelFile === undefined) {
 
 const generations = 8;
 const cancelled = new Set([1, 4, 6]);
-/** Long enough for the rest to be cancelled on the way, and for prompts to come in beside replies. */
+/** Long enough to cancel some meanwhile, and for prompts to arrive beside replies. */
 const tokens = 48;
-/** A sanitizer on a busy machine takes ten times as long as the seconds that this is. */
+/** Normally seconds; a sanitizer on a busy machine takes ten times as long. */
 const msMax = 4 * 60_000;
 
 function endOf(event: Exclude<NativeEvent, { type: "text" }>): string {
@@ -23,7 +23,7 @@ function endOf(event: Exclude<NativeEvent, { type: "text" }>): string {
   return event.type === "error" ? event.code : "embedded";
 }
 
-/** Who waits for what of which request. */
+/** Pending promises for events of requests. */
 class Requests {
   readonly #texts = new Map<number, string>();
   readonly #ends = new Map<number, string>();

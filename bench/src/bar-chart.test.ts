@@ -18,7 +18,7 @@ const chart = {
   footer: "<footer>",
 };
 
-/** Every element is closed in the order in which it was opened, and no bare & or < stands in a text. */
+/** Every element is properly nested and closed, and no text contains a bare & or <. */
 function expectWellFormed(xml: string): void {
   const open: string[] = [];
   for (const [tag, closing, name = "", selfClosing] of xml.matchAll(/<(\/?)([a-z]+)(?:\s[^<>]*?)?(\/?)>/g)) {
@@ -47,7 +47,7 @@ describe("drawBars", () => {
     expect(negative).toBe(1);
   });
 
-  it("keeps every text inside the picture", () => {
+  it("keeps every text inside the chart", () => {
     const height = Number(/height="(\d+)"/.exec(picture)?.[1]);
     const places = [...picture.matchAll(/<text [^>]*y="([\d.]+)"/g)].map((match) => Number(match[1]));
     expect(Math.max(...places)).toBeLessThan(height);

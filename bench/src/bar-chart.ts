@@ -1,11 +1,11 @@
-// A picture of bars as SVG text, readable on light and on dark pages, with nothing from elsewhere in it. Used by the report.
+// A bar chart as SVG text, readable on light and dark pages, with no external resources.
 import { formatNumber } from "./comparison.ts";
 
 export interface Bar {
   name: string;
-  /** Below 0 it is drawn without a bar; its number tells. */
+  /** Negative values are shown as a number without a bar. */
   value: number;
-  /** What stands behind the bar. Default: the value. */
+  /** The label after the bar. Default: the value. */
   label?: string;
   isOurs: boolean;
 }
@@ -24,7 +24,7 @@ export interface BarChart {
   footer: string;
 }
 
-// Lengths in pixels of the picture's own size; it scales as a whole.
+// Lengths in pixels at the chart's own size; the chart scales as a whole.
 const width = 720;
 const margin = 20;
 const nameWidth = 130;
@@ -34,7 +34,7 @@ const barStep = 26;
 const lineHeight = 18;
 const groupGap = 22;
 const barWidthMax = width - 2 * margin - nameWidth - valueWidth;
-/** Characters of small text that fit into a line. */
+/** Characters of small text that fit on a line. */
 const lineCharacters = 100;
 
 const style = `
@@ -51,7 +51,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
   .peer { fill: #656d76 }
 }`;
 
-/** The picture has no background of its own and chooses its colours by what the reader's system prefers. */
+/** The chart has no background and follows the reader's preferred colour scheme. */
 export function drawBars(chart: BarChart): string {
   const parts: string[] = [];
   let y = margin;
@@ -102,7 +102,7 @@ function drawBar(
   ].join("\n");
 }
 
-/** Lines of at most so many characters, broken at blanks. */
+/** Breaks a text at spaces into lines of at most this many characters. */
 function wrap(text: string, most: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

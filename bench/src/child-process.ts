@@ -1,13 +1,13 @@
-// Programs that the benchmark starts: each in a process group of its own, with the end of its output kept for error
-// messages, and gone when the benchmark is gone. Used by peers.ts, the subjects and the scenario `busy`.
+// Programs that the benchmark starts: each in its own process group, with the end of its output kept for error messages,
+// and killed when the benchmark ends.
 import { spawn, type ChildProcess } from "node:child_process";
 import { BenchError } from "./bench-error.ts";
 
-/** Characters of output that are kept of each stream: enough for a report in JSON and for the last error. */
+/** Characters kept of each output stream: enough for a JSON report and the last error. */
 const outputMax = 256 * 1024;
 /** Lines of output in an error message. */
 const tailLines = 15;
-/** A program that was told to stop has so long before it is killed. */
+/** Grace period between asking a program to stop and killing it. */
 const stopLimitMs = 10_000;
 
 const live = new Set<ChildProcess>();
@@ -21,7 +21,7 @@ export interface ProgramOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A program that runs until it is disposed, or until it ends itself. */
+/** A program that runs until it is disposed or exits. */
 export class RunningProgram implements AsyncDisposable {
   readonly name: string;
   readonly pid: number;
@@ -61,14 +61,14 @@ export class RunningProgram implements AsyncDisposable {
     return this.#output.stdout;
   }
 
-  /** The error for a program that did not do what it should: `sentence`, then what the program said last. */
+  /** An error about this program: `sentence`, then the end of its output. */
   failure(sentence: string): BenchError {
     const { stdout, stderr } = this.#output;
     const said = `${stdout}\n${stderr}`.trim().split("\n").slice(-tailLines).join("\n  ");
     return new BenchError(said === "" ? sentence : `${sentence} Its last words:\n  ${said}`);
   }
 
-  /** Stops the program and everything that it started. Idempotent. */
+  /** Stops the program and all its child processes. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#hasEnded) signalGroup(this.#child, "SIGTERM");
     const kill = setTimeout(() => signalGroup(this.#child, "SIGKILL"), stopLimitMs);
@@ -83,14 +83,14 @@ export class RunningProgram implements AsyncDisposable {
   }
 }
 
-/** This process's environment without settings that would change a measured program behind the report's back. */
+/** This process's environment, without settings that would silently change a measured program. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const isSetting = (name: string): boolean =>
     /^(INGLE_|LLAMA_|GGML_|OMP_|PORT$|HOST$|MODEL_NAME$)/.test(name);
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isSetting(name)));
 }
 
-/** Starts a program. When it cannot be started, it ends at once with -1. */
+/** Starts a program. If it cannot be started, it ends at once with -1. */
 export function startProgram(
   program: string,
   args: readonly string[],
@@ -101,7 +101,7 @@ export function startProgram(
   return new RunningProgram(program, child);
 }
 
-/** Runs a program to its end and returns its stdout. Throws BenchError when it fails or takes too long. */
+/** Runs a program to its end and returns its stdout. Throws BenchError if it fails or takes too long. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -136,7 +136,7 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 
   }
 }
 
-/** A group that is gone already is what was wanted. */
+/** Ignores a group that has already ended. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {

@@ -1,5 +1,4 @@
-// From rounds to what a reader compares: medians of each subject, and Ingle's share of each peer's. Used by the tables,
-// the picture and the JSON report.
+// Turns rounds into comparisons: medians of each subject, and ratios of Ingle to each peer.
 import { usageMeasures, type Measure, type Round, type Scenario } from "./scenario.ts";
 import { median } from "./statistics.ts";
 import type { SubjectName } from "./subject.ts";
@@ -9,16 +8,16 @@ export interface Comparison {
   scenario: string;
   case: string;
   measure: Measure;
-  /** Medians over the rounds that have the figure; a subject without any is left out. */
+  /** Medians over the rounds that have the figure; subjects without any are missing. */
   medians: Partial<Record<SubjectName, number>>;
   /** Ingle's median divided by the peer's. */
   ratios: Partial<Record<SubjectName, number>>;
 }
 
-/** What the report needs of a scenario. */
+/** The part of a scenario that the report needs. */
 export type ReportedScenario = Pick<Scenario, "name" | "meaning" | "subjects" | "measures">;
 
-/** In the order of scenarios, their cases as they ran, and their measures; without what nobody has a figure for. */
+/** Ordered by scenario, case and measure; measures without any figures are left out. */
 export function compare(scenarios: readonly ReportedScenario[], rounds: readonly Round[]): Comparison[] {
   return scenarios.flatMap((scenario) => {
     const own = rounds.filter((round) => round.scenario === scenario.name);
@@ -43,7 +42,7 @@ function compareOne(scenario: string, name: string, measure: Measure, rounds: re
   const { ingle } = medians;
   for (const subject of figures.keys()) {
     const peer = medians[subject];
-    // A difference may be 0 or below, and a share of that says nothing.
+    // A difference may be 0 or negative; a ratio of it is meaningless.
     if (subject === "ingle" || ingle === undefined || peer === undefined || ingle <= 0 || peer <= 0) continue;
     ratios[subject] = ingle / peer;
   }
@@ -59,7 +58,7 @@ export function failures(rounds: readonly Round[]): string[] {
     );
 }
 
-/** Three digits that mean something, and no exponent. */
+/** Three significant digits, no exponent. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;

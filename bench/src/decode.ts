@@ -1,5 +1,5 @@
-// `pnpm bench decode`: how fast one answer streams over HTTP from our server, beside llama-bench of the same llama.cpp,
-// which only decodes. What is missing to 1.0 is what the server, HTTP and the crossing into JavaScript cost.
+// `pnpm bench decode`: how fast one reply streams over HTTP from our server, compared with llama-bench of the same
+// llama.cpp, which only decodes. The gap to 1.0 is the cost of the server, HTTP and the bridge to JavaScript.
 import { BenchError } from "./bench-error.ts";
 import { plainEnvironment, runProgram } from "./child-process.ts";
 import { startHttpSubject } from "./http-subject.ts";
@@ -11,15 +11,15 @@ import type { Measured, Round, Scenario } from "./scenario.ts";
 import { decodeSpeed } from "./stream-record.ts";
 import { measureTokensPerWord } from "./tokens-per-word.ts";
 
-const answerTokens = 64;
-/** llama-bench starts from an empty context; so do we, nearly. */
+const replyTokens = 64;
+/** llama-bench starts from an empty context; this is close to it. */
 const promptTokens = 8;
 const benchLimitMs = 600_000;
 
-/** What the report is told; decode runs by itself. */
+/** The scenario for the report; decode does not use the runner. */
 export const decodeScenario: Omit<Scenario, "cases"> = {
   name: "decode",
-  meaning: `One answer of ${answerTokens} tokens over HTTP, beside llama-bench -p 0 -n ${answerTokens}.`,
+  meaning: `One reply of ${replyTokens} tokens over HTTP, beside llama-bench -p 0 -n ${replyTokens}.`,
   subjects: ["ingle", "llama-bench"],
   measures: [
     {
@@ -38,7 +38,7 @@ export const decodeScenario: Omit<Scenario, "cases"> = {
   ],
 };
 
-/** Rounds of Ingle and llama-bench in turn. Throws BenchError when the machine is busy, or the signal's reason. */
+/** Alternates between Ingle and llama-bench. Throws BenchError if the machine is busy, or the signal's reason. */
 export async function runDecode(options: RunOptions): Promise<Round[]> {
   const tokensPerWord = await measureTokensPerWord(options.model, options);
   const rounds: Round[] = [];
@@ -62,7 +62,7 @@ async function measureIngle(seed: number, tokensPerWord: number, options: RunOpt
   const ask = async (maxTokens: number) =>
     await subject.stream({ messages: [{ role: "user", content: prompts.text(promptTokens) }], maxTokens });
   await ask(promptTokens); // llama-bench warms up too
-  const record = await ask(answerTokens);
+  const record = await ask(replyTokens);
   const told = record.serverTokensPerSecond;
   if (told === undefined) throw new BenchError("The server did not tell its own speed.");
   return {
@@ -78,7 +78,7 @@ async function measureLlamaBench({ model, threads, signal }: RunOptions): Promis
     "-p",
     "0",
     "-n",
-    String(answerTokens),
+    String(replyTokens),
     "-t",
     String(threads),
     "-r",
@@ -95,7 +95,7 @@ async function measureLlamaBench({ model, threads, signal }: RunOptions): Promis
   return { values: { tokensPerSecond: speed, serverTokensPerSecond: speed }, requests: [] };
 }
 
-/** The tokens per second of the one test in llama-bench's JSON. Throws BenchError. */
+/** The tokens per second of the only test in llama-bench's JSON. Throws BenchError. */
 export function parseLlamaBench(output: string): number {
   try {
     const tests: { avg_ts: number }[] = JSON.parse(output);

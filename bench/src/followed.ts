@@ -1,5 +1,5 @@
-// What it costs a server to be followed by routers: the same load alone, while one follows its KV-cache events, and while two also
-// scrape /metrics every 50 ms. A program of its own:
+// Measures what KV-cache events cost a server: the same load without subscribers, with one, and with two scrapers in addition
+// that fetch /metrics every 50 ms. A standalone program:
 //
 //   npx --yes pnpm@12 exec tsx bench/src/followed.ts --model FILE [--rounds 5] [--out bench/results] [--force]
 import { mkdir, writeFile } from "node:fs/promises";
@@ -34,10 +34,10 @@ const readyLimitMs = 60_000;
 interface Round {
   mode: Mode;
   tokensPerSecond: number;
-  /** Processor time of the server for a generated token, prompts included. */
+  /** The server's processor time per generated token, prompts included. */
   cpuMsPerToken: number;
   cachedTokens: number;
-  /** What the follower has got. */
+  /** Messages and bytes that the subscriber received. */
   eventBytes: number;
   scrapesMs: number[];
 }
@@ -123,7 +123,7 @@ async function ask(url: string, { system, question }: { system: string; question
   return checkLength(await streamChat(url, model, request), request);
 }
 
-/** A subscriber of ZMTP 3.0 that reads and does nothing else. */
+/** A ZMTP 3.0 subscriber that only reads. */
 async function follow(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   const greeting = Buffer.alloc(64);
@@ -141,7 +141,7 @@ async function follow(port: number): Promise<Socket> {
   return socket;
 }
 
-/** As a router does it, on one connection; a scrape that takes longer than the interval delays the next. */
+/** Scrapes like a router, on one connection; a scrape that takes longer than the interval delays the next. */
 async function scrape(url: string, signal: AbortSignal): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const took: number[] = [];

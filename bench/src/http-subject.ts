@@ -1,5 +1,5 @@
-// Ingle and llama-server as subjects: a process that listens on a port. Both are told the same threads, the same number
-// of requests at once and the same total context; the rest is each one's own default.
+// Ingle and llama-server as subjects: processes that listen on a port. Both get the same threads, number of concurrent
+// requests and total context; everything else is their own default.
 import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,14 +12,14 @@ import { checkLength } from "./stream-record.ts";
 import { contextLength, readyLimitMs, type Subject, type SubjectOptions } from "./subject.ts";
 import { packageFolder } from "./workspace.ts";
 
-/** Often enough that the wait does not show in the scenario `cold`. */
+/** Short enough not to affect the scenario `cold`. */
 const readyPollMs = 5;
-/** One probe: a server that loads answers at once that it does. */
+/** Limit of one probe: a loading server responds at once. */
 const probeLimitMs = 2_000;
 
 export type HttpSubjectName = "ingle" | "llama-server";
 
-/** The command that starts a subject, without what changes from run to run. */
+/** The command that starts a subject, without the parts that change from run to run. */
 export function httpCommand(
   name: HttpSubjectName,
   { model, mmproj, threads, slots }: Omit<SubjectOptions, "signal">,
@@ -39,7 +39,7 @@ export function httpCommand(
       "--parallel",
       String(slots),
       "--ctx-size",
-      // In all, as Ingle makes of the two it is told.
+      // The total, which Ingle computes from the two.
       String(slots * contextLength),
       "--kv-unified",
       "--no-webui",
@@ -49,7 +49,7 @@ export function httpCommand(
   return [...own[name], "--model", model, ...projector, "--threads", String(threads)];
 }
 
-/** Resolves when the server can answer. Throws BenchError when it ends or takes too long, or the signal's reason. */
+/** Resolves when the server is ready. Throws BenchError if it exits or takes too long, or the signal's reason. */
 export async function startHttpSubject(name: HttpSubjectName, options: SubjectOptions): Promise<Subject> {
   const { model, signal } = options;
   const [program = "", ...args] = httpCommand(name, options);
@@ -83,7 +83,7 @@ async function waitUntilReady(
 ): Promise<void> {
   const giveUpAt = performance.now() + readyLimitMs;
   while (!(await isReady(url, signal))) {
-    if (running.hasEnded) throw running.failure(`${name} ended before it could answer.`);
+    if (running.hasEnded) throw running.failure(`${name} exited before it was ready.`);
     if (performance.now() > giveUpAt)
       throw running.failure(`${name} was not ready after ${readyLimitMs / 1000} seconds.`);
     await sleep(readyPollMs, undefined, { signal });
@@ -100,7 +100,7 @@ async function isReady(url: string, signal: AbortSignal): Promise<boolean> {
     return response.ok;
   } catch {
     signal.throwIfAborted();
-    return false; // nobody listens yet
+    return false; // not listening yet
   }
 }
 

@@ -1,5 +1,4 @@
-// Where a result comes from: the machine, the commit, the model file, and how busy the machine was with other things.
-// Used by the runner and written into every report.
+// Where a result comes from: the machine, the commit, the model file, and the load of other processes.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -10,14 +9,14 @@ import { BenchError } from "./bench-error.ts";
 import { runProgram } from "./child-process.ts";
 import { workspaceFolder } from "./workspace.ts";
 
-/** Above this share of all cores, something else computes and no figure can be trusted. */
+/** Above this share of all cores, other processes disturb the measurement. */
 const busyShareMax = 0.08;
-/** How long the load is watched for one answer, in milliseconds. */
+/** How long one load measurement takes, in milliseconds. */
 const watchMs = 2_000;
-/** A load that passes in this time is waited out: the kernel tidies up after a program that ended. */
+/** How long to wait for a temporary load to pass: the kernel cleans up after a program that ended. */
 const calmLimitMs = 30_000;
 const gitLimitMs = 30_000;
-/** Hexadecimal digits of the model's sum that a report shows. */
+/** Hexadecimal digits of the model's checksum in a report. */
 const sumDigits = 16;
 
 export interface Machine {
@@ -26,7 +25,7 @@ export interface Machine {
   cores: number;
   memoryGib: number;
   node: string;
-  /** The commit that was measured, followed by `-dirty` when the working tree differs from it. */
+  /** The measured commit, followed by `-dirty` if the working tree differs from it. */
   commit: string;
 }
 
@@ -53,7 +52,7 @@ export async function describeMachine(signal?: AbortSignal): Promise<Machine> {
   };
 }
 
-/** Reads the whole file, which also brings it into the page cache for everyone who is measured. */
+/** Reads the whole file, which also brings it into the page cache for all subjects. */
 export async function describeModel(file: string, signal?: AbortSignal): Promise<ModelFile> {
   const hash = createHash("sha256");
   for await (const piece of createReadStream(file, { signal })) hash.update(piece);
@@ -62,8 +61,8 @@ export async function describeModel(file: string, signal?: AbortSignal): Promise
 }
 
 /**
- * The share of all cores that computes while we do nothing, once it is small enough to measure beside it. Throws
- * BenchError when it does not become so. With `force` whatever it is at once.
+ * The share of all cores that other processes use, once it is low enough to measure. Throws BenchError if it stays too
+ * high. With `force`, returns the first value.
  */
 export async function assertIdle(options: { force: boolean; signal?: AbortSignal }): Promise<number> {
   const giveUpAt = performance.now() + calmLimitMs;
@@ -100,8 +99,8 @@ async function readCpuTimes(): Promise<CpuTimes> {
 }
 
 /**
- * The first line of /proc/stat: user nice system idle iowait irq softirq steal …; waiting for a disk is not computing,
- * time that a hypervisor took for others is.
+ * The first line of /proc/stat: user nice system idle iowait irq softirq steal …; waiting for a disk does not count as
+ * load, time taken by the hypervisor for others does.
  */
 export function parseCpuTimes(text: string): CpuTimes {
   const fields = (/^cpu +(.*)$/m.exec(text)?.[1] ?? "").split(" ").slice(0, 8).map(Number);

@@ -1,5 +1,5 @@
-// The benchmark's command line: `pnpm bench <command>`; docs/benchmarks.md explains the commands. From options to a
-// report on stdout and in files; progress goes to stderr.
+// The benchmark's command line: `pnpm bench <command>`, documented in docs/benchmarks.md. Writes the report to stdout and to
+// files; progress goes to stderr.
 import { setMaxListeners } from "node:events";
 import path from "node:path";
 import { ensureStarterModel } from "@ingle/engine";
@@ -10,7 +10,7 @@ import { httpCommand } from "./http-subject.ts";
 import { describeMachine, describeModel } from "./machine.ts";
 import { parseOptions, usageText, type BenchOptions } from "./options.ts";
 import { ensureLlamaPrograms, ensureNodeLlamaCpp, nodeLlamaCppVersion, readPin } from "./peers.ts";
-import { comparePictures } from "./pictures.ts";
+import { compareImages } from "./pictures.ts";
 import { terminalReport, writeReport, type Run } from "./report.ts";
 import { runQuality, type QualityModel } from "./quality/command.ts";
 import { runScenarios, type RunOptions } from "./runner.ts";
@@ -23,7 +23,7 @@ import { contextLength, type SubjectName } from "./subject.ts";
 const exitInterrupted = 130;
 
 async function main(args: readonly string[], signal: AbortSignal): Promise<number> {
-  // A package manager starts us in the workspace's folder and says where the user is.
+  // Package managers start this program in the workspace's folder and pass the user's folder in INIT_CWD.
   const options = parseOptions(args, process.env["INIT_CWD"] ?? process.cwd());
   switch (options.command) {
     case "help":
@@ -34,7 +34,7 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
       await ensureLlamaPrograms({ say, signal }, ["llama-bench", "llama-mtmd-cli"]);
       return 0;
     case "pictures":
-      return await comparePicturesOf(options, signal);
+      return await compareImagesOf(options, signal);
     case "decode":
       return await measure(options, [decodeScenario], runDecode, signal);
     case "kv":
@@ -64,18 +64,18 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
   }
 }
 
-/** Returns 1 when an answer was another than llama-mtmd-cli's. */
-async function comparePicturesOf({ model, mmproj }: BenchOptions, signal: AbortSignal): Promise<number> {
+/** Returns 1 if a reply differed from llama-mtmd-cli's. */
+async function compareImagesOf({ model, mmproj }: BenchOptions, signal: AbortSignal): Promise<number> {
   if ((model === undefined) !== (mmproj === undefined))
     throw new BenchError("pictures takes --model and --mmproj together, or neither.");
   await ensureLlamaPrograms({ say, signal }, ["llama-mtmd-cli"]);
   const files = model === undefined || mmproj === undefined ? undefined : { model, projector: mmproj };
-  return (await comparePictures({ files, say, signal })) === 0 ? 0 : 1;
+  return (await compareImages({ files, say, signal })) === 0 ? 0 : 1;
 }
 
 type Reported = Omit<Scenario, "cases">;
 
-/** Prepares, runs and reports. Returns 1 when a round failed. */
+/** Prepares, runs and reports. Returns 1 if a round failed. */
 async function measure(
   options: BenchOptions,
   reported: readonly Reported[],
@@ -140,7 +140,7 @@ async function starterModelPath(signal: AbortSignal): Promise<string> {
   });
 }
 
-/** How each subject was started: its command with names in place of this machine's folders. */
+/** How each subject was started: its command with placeholders for this machine's folders. */
 async function describeSubjects(
   names: readonly SubjectName[],
   options: { model: string; threads: number; slots: number },
@@ -165,10 +165,10 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** The first Ctrl-C stops what runs and waits for it; a second one leaves at once. Both end every child. */
+/** The first Ctrl-C stops everything and waits for it; a second one exits at once. Both end every child. */
 function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
-  setMaxListeners(0, stop.signal); // every request of a crowd listens
+  setMaxListeners(0, stop.signal); // every concurrent request listens
   for (const name of ["SIGINT", "SIGTERM"] as const) {
     process.on(name, () => {
       if (stop.signal.aborted) process.exit(exitInterrupted);
@@ -182,7 +182,7 @@ const signal = stopOnSignals();
 try {
   process.exitCode = await main(process.argv.slice(2), signal);
 } catch (error) {
-  // Whatever fails while everything is being stopped fails because of that.
+  // Errors while everything is being stopped are consequences of stopping.
   if (signal.aborted) say("Stopped.");
   else if (error instanceof BenchError) say(error.message);
   else throw error;

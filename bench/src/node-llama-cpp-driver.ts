@@ -1,6 +1,6 @@
-// Runs node-llama-cpp in a process of its own, as a program that uses it in process would: one context with a sequence
-// per request at once, and a line for the requests beyond. Started by node-llama-cpp-subject.ts, which it tells how long
-// everything took; nothing crosses between the processes while an answer is made.
+// Runs node-llama-cpp in a process of its own, like a program that uses it in process: one context with a sequence per
+// concurrent request, and a queue for the rest. node-llama-cpp-subject.ts starts it and receives the timings; the processes
+// exchange nothing while a reply is generated.
 import { pathToFileURL } from "node:url";
 import { messageOf } from "./bench-error.ts";
 import type { ChatMessage } from "./stream-record.ts";
@@ -34,7 +34,7 @@ export type DriverMessage =
   | { type: "answer"; id: number; answer: DriverAnswer }
   | { type: "error"; id: number | undefined; message: string };
 
-// The part of node-llama-cpp's interface that is used here; the package is not a dependency of this workspace.
+// The part of node-llama-cpp's interface used here; the package is not a dependency of this workspace.
 type Token = number & { __token: never };
 interface Sequence {
   readonly nextTokenIndex: number;
@@ -56,8 +56,8 @@ interface Library {
 }
 
 /**
- * Answers one request at a time on each sequence. A request takes the sequence that was used last, so that a chat stays
- * on its own, as it does in a program that keeps one sequence for it.
+ * Serves one request at a time on each sequence. A request takes the most recently used sequence, so that a chat stays on
+ * its own, as in a program that keeps one sequence for it.
  */
 class Driver {
   readonly #library: Library;
@@ -107,7 +107,7 @@ class Driver {
   async #generate(sequence: Sequence, request: DriverRequest, startedAt: number): Promise<DriverAnswer> {
     const tokens = this.#tokenize(request.messages);
     await sequence.adaptStateToTokens(tokens, false);
-    // At least one token is evaluated, to have something to go on from.
+    // At least one token is evaluated, as a starting point for generation.
     const reusedTokens = Math.min(sequence.nextTokenIndex, tokens.length - 1);
     const answer: DriverAnswer = {
       arrivalsMs: [],
@@ -119,7 +119,7 @@ class Driver {
     };
     const generation = sequence.evaluate(tokens.slice(sequence.nextTokenIndex), {
       temperature: 0,
-      yieldEogToken: true, // goes on past the model's own end
+      yieldEogToken: true, // continues past the model's own end
     });
     for await (const token of generation) {
       answer.text += this.#model.detokenize([token]);
@@ -156,7 +156,7 @@ async function main(options: DriverOptions): Promise<void> {
       tell({ type: "error", id: request.id, message: messageOf(error) });
     }
   };
-  process.on("message", (request: DriverRequest) => void serve(request)); // serve() tells every error itself
+  process.on("message", (request: DriverRequest) => void serve(request)); // serve() reports its own errors
   tell({ type: "ready" });
 }
 

@@ -1,4 +1,4 @@
-// node-llama-cpp as a subject: its driver in a child process, asked over the channel that Node gives to a child.
+// node-llama-cpp as a subject: its driver in a child process, controlled over Node's IPC channel.
 import { fork, type ChildProcess } from "node:child_process";
 import path from "node:path";
 import { BenchError } from "./bench-error.ts";
@@ -43,7 +43,7 @@ interface Waiter {
   reject: (error: Error) => void;
 }
 
-/** The child, and who waits for which of its messages: the answers by their id, "ready" as id -1. */
+/** The child process and the pending promises for its messages: replies by their id, "ready" as id -1. */
 class DriverProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #running: RunningProgram;
@@ -104,7 +104,7 @@ class DriverProcess implements AsyncDisposable {
     const message = new Promise<DriverAnswer | undefined>((resolve, reject) => {
       const abort = (): void => reject(new BenchError("The request was stopped.", { cause: signal?.reason }));
       const limit = setTimeout(() => {
-        reject(new BenchError(`node-llama-cpp had no answer after ${limitMs / 1000} seconds.`));
+        reject(new BenchError(`node-llama-cpp did not reply within ${limitMs / 1000} seconds.`));
       }, limitMs);
       signal?.addEventListener("abort", abort, { once: true });
       this.#waiters.set(id, { resolve, reject });

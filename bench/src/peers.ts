@@ -1,6 +1,5 @@
-// The programs that Ingle is compared with, made from the same pinned source and from the registry, outside the
-// workspace: llama-server, llama-bench and llama-mtmd-cli, not patched, with upstream's own build settings; and node-llama-cpp with its
-// prebuilt binary. Only bench/peers is written.
+// The programs that Ingle is compared with, in bench/peers: llama-server, llama-bench and llama-mtmd-cli, built from the same
+// pinned source without patches and with upstream's build settings; and node-llama-cpp with its prebuilt binary.
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -12,9 +11,9 @@ import { packageFolder, peersFolder } from "./workspace.ts";
 export const nodeLlamaCppVersion = "3.22.1";
 
 const sourceFolder = path.join(peersFolder, "llama.cpp");
-/** INGLE_GPU as for our own build: the peers are built for the same. Metal is upstream's default on macOS. */
+/** INGLE_GPU, as for our own build: the peers are built for the same GPU. Metal is upstream's default on macOS. */
 const gpu = ["cuda", "vulkan"].find((name) => name === process.env["INGLE_GPU"]);
-/** Behind the name of a folder with programs: each GPU has its own. */
+/** Suffix of a folder with programs: one folder per GPU. */
 export const gpuSuffix = gpu === undefined ? "" : `-${gpu}`;
 const buildFolder = path.join(peersFolder, `build${gpuSuffix}`);
 const nodeLlamaCppFolder = path.join(peersFolder, "node-llama-cpp");
@@ -24,7 +23,7 @@ const buildLimitMs = 3 * 3_600_000;
 const installLimitMs = 900_000;
 const gitLimitMs = 120_000;
 
-/** What is built is what upstream builds by default, without what needs the network or is not measured. */
+/** Upstream's default build, without parts that need the network or are not measured. */
 const cmakeOptions = [
   "-DCMAKE_BUILD_TYPE=Release",
   ...["LLAMA_OPENSSL", "LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_BUILD_UI"].map(off),
@@ -40,7 +39,7 @@ const prebuiltPackages: Readonly<Record<string, string>> = {
 };
 
 export interface PeerOptions {
-  /** Told what is being done, once per step that takes long. */
+  /** Called with a description of each long step. */
   say: (line: string) => void;
   signal: AbortSignal;
 }
@@ -51,12 +50,12 @@ export function llamaProgram(name: LlamaProgram): string {
   return path.join(buildFolder, "bin", name);
 }
 
-/** The file that `import()` takes for node-llama-cpp. */
+/** The file to `import()` for node-llama-cpp. */
 export function nodeLlamaCppEntry(): string {
   return path.join(nodeLlamaCppFolder, "node_modules", "node-llama-cpp", "dist", "index.js");
 }
 
-/** Builds these programs unless they are there. Throws BenchError when a tool is missing or fails. */
+/** Builds these programs unless they exist. Throws BenchError if a tool is missing or fails. */
 export async function ensureLlamaPrograms(
   options: PeerOptions,
   programs: readonly LlamaProgram[],
@@ -67,7 +66,7 @@ export async function ensureLlamaPrograms(
   await buildPrograms(programs, { source: sourceFolder, folder: buildFolder }, options);
 }
 
-/** Builds programs of a llama.cpp; where nothing has changed since the last time, that takes a second. Throws BenchError. */
+/** Builds programs of a llama.cpp checkout; without changes since the last build, this takes a second. Throws BenchError. */
 export async function buildPrograms(
   programs: readonly string[],
   { source, folder, settings = [] }: { source: string; folder: string; settings?: readonly string[] },
@@ -75,7 +74,7 @@ export async function buildPrograms(
 ): Promise<void> {
   await mkdir(peersFolder, { recursive: true });
   const limits = { cwd: peersFolder, limitMs: buildLimitMs, signal };
-  // A folder that was configured before keeps its generator.
+  // A folder that is already configured keeps its generator.
   const isConfigured = existsSync(path.join(folder, "CMakeCache.txt"));
   const generator = !isConfigured && (await hasNinja(signal)) ? ["-G", "Ninja"] : [];
   const gpuOptions = gpu === undefined ? [] : [`-DGGML_${gpu.toUpperCase()}=ON`];
@@ -85,7 +84,7 @@ export async function buildPrograms(
   await runProgram("cmake", ["--build", folder, "--target", ...programs, "--parallel", jobs], limits);
 }
 
-/** The release as upstream made it. A checkout of another commit is replaced, and its build with it. */
+/** Upstream's release, unpatched. A checkout of another commit is replaced, and its build with it. */
 async function ensureSource({ say, signal }: PeerOptions): Promise<void> {
   const { commit } = await readPin();
   const git = async (cwd: string, ...args: string[]): Promise<string> =>
@@ -110,7 +109,7 @@ async function ensureSource({ say, signal }: PeerOptions): Promise<void> {
   await rename(fresh, sourceFolder);
 }
 
-/** Installs node-llama-cpp unless it is there. Throws BenchError. */
+/** Installs node-llama-cpp unless it exists. Throws BenchError. */
 export async function ensureNodeLlamaCpp({ say, signal }: PeerOptions): Promise<void> {
   const prebuilt = prebuiltPackages[`${process.platform}-${process.arch}`];
   if (prebuilt === undefined)
@@ -128,7 +127,7 @@ export async function installPackages(
   signal: AbortSignal,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  // A package.json of its own keeps npm inside this folder.
+  // Its own package.json keeps npm inside this folder.
   await writeFile(path.join(folder, "package.json"), '{ "private": true }\n');
   // Optional packages are the binaries of all platforms; install scripts would only look for a compiler.
   const flags = ["--no-save", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"];
@@ -139,7 +138,7 @@ export async function installPackages(
   });
 }
 
-/** What is compared with, for the report. */
+/** Versions of the peers, for the report. */
 export async function readPin(): Promise<{ release: string; commit: string }> {
   const file = path.join(packageFolder("@ingle/llama.cpp"), "package.json");
   const manifest: { "llama.cpp": { release: string; commit: string } } = JSON.parse(
@@ -160,7 +159,7 @@ async function hasNinja(signal: AbortSignal): Promise<boolean> {
     return true;
   } catch {
     signal.throwIfAborted();
-    return false; // the programs are then built by make, which takes longer
+    return false; // make is used instead, which takes longer
   }
 }
 

@@ -1,5 +1,5 @@
-// `pnpm bench pictures`: whether Ingle says of drawn pictures what llama.cpp's own llama-mtmd-cli says of them, word by word.
-// Both decode greedily, on one thread, with the same files; what differs is a mistake of one of them, or rounding.
+// `pnpm bench pictures`: compares Ingle's replies about generated images with those of llama.cpp's llama-mtmd-cli, word by
+// word. Both decode greedily, on one thread, with the same files; a difference is a bug in one of them, or rounding.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,13 +9,13 @@ import { plainEnvironment, runProgram } from "./child-process.ts";
 import { llamaProgram } from "./peers.ts";
 
 const question = "What is this?";
-const answerTokens = 16;
+const replyTokens = 16;
 const contextTokens = 4096;
 const answerLimitMs = 600_000;
 
 /**
- * Pictures of one piece and of several tiles, and narrow ones. No side lies in the middle between two lines of the grid: there our
- * patch of llama.cpp rounds as the processor of LFM2-VL does, and upstream does not.
+ * Images of one tile and of several, and narrow ones. No side is halfway between two grid lines: there our patch of llama.cpp
+ * rounds as LFM2-VL's processor does, and upstream does not.
  */
 const pictures = [
   { name: "gradient", motif: "gradient", width: 256, height: 384 },
@@ -31,8 +31,8 @@ export interface PicturesOptions {
   signal: AbortSignal;
 }
 
-/** Says for each model and picture whether the answers are equal. Returns how many are not. Throws BenchError. */
-export async function comparePictures({ files, say, signal }: PicturesOptions): Promise<number> {
+/** Reports for each model and image whether the replies are equal. Returns how many differ. Throws BenchError. */
+export async function compareImages({ files, say, signal }: PicturesOptions): Promise<number> {
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-pictures-"));
   try {
     let different = 0;
@@ -79,7 +79,7 @@ async function askIngle({ model }: LoadedModel, file: string, signal: AbortSigna
     { type: "text" as const, text: question },
   ];
   const { text } = await model.generate(
-    { messages: [{ role: "user", content }], temperature: 0, maxTokens: answerTokens },
+    { messages: [{ role: "user", content }], temperature: 0, maxTokens: replyTokens },
     { signal },
   );
   return text;
@@ -91,7 +91,7 @@ async function askMtmdCli(
   signal: AbortSignal,
 ): Promise<string> {
   const files = ["--model", model, "--mmproj", projector, "--image", file];
-  const sizes = ["--ctx-size", String(contextTokens), "--predict", String(answerTokens), "--threads", "1"];
+  const sizes = ["--ctx-size", String(contextTokens), "--predict", String(replyTokens), "--threads", "1"];
   const args = [...files, ...sizes, "--prompt", question, "--temp", "0", "--no-warmup"];
   return runProgram(llamaProgram("llama-mtmd-cli"), args, {
     env: plainEnvironment(),

@@ -1,17 +1,17 @@
-// What a process has used of the machine, read from /proc. Used for every subject.
+// Memory and processor time of a process, read from /proc.
 import { readFile } from "node:fs/promises";
 
 /** Linux counts a process's time in hundredths of a second, on every architecture that we know of. */
 const ticksPerSecond = 100;
 
 export interface ProcessUsage {
-  /** The most memory that it ever held, in MB (10^6 bytes), pages of mapped files included. */
+  /** Peak memory in MB (10^6 bytes), including pages of mapped files. */
   peakMb: number;
-  /** Time that all of its threads computed, in seconds. */
+  /** Processor time of all its threads, in seconds. */
   cpuSeconds: number;
 }
 
-/** Undefined where there is no /proc. */
+/** Undefined without /proc. */
 export async function readProcessUsage(pid: number): Promise<ProcessUsage | undefined> {
   if (process.platform !== "linux") return undefined;
   const [status, line] = await Promise.all([
@@ -26,7 +26,7 @@ export function parsePeakMb(status: string): number {
   return (kibibytes * 1024) / 1e6;
 }
 
-/** Fields 14 and 15 of the line; they are counted after the name, which may hold blanks and brackets. */
+/** Fields 14 and 15 of the line; counted after the name, which may contain spaces and parentheses. */
 export function parseCpuSeconds(line: string): number {
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;

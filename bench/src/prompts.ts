@@ -1,24 +1,24 @@
-// Texts that nobody has seen before: invented words in random order, all from one seed. A result can then not depend on
-// the prompts, and no cache can know them. Used by the scenarios.
+// New texts from a seed: invented words in random order. Results do not depend on particular prompts, and no cache can
+// contain them.
 import { seededRandom } from "@ingle/fixtures";
 
 const wordCount = 2_000;
-/** Words in a sentence: from the first number, and so many more at most. */
+/** Words in a sentence: minimum, and how many more at most. */
 const sentenceWordsMin = 6;
 const sentenceWordsSpread = 9;
 const consonants = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr", "ch"];
 const vowels = ["a", "e", "i", "o", "u", "ea", "ou"];
 const endings = ["", "", "n", "r", "s", "t", "l"];
 
-/** Draws texts one after the other; equal seeds draw the same ones in the same order. */
+/** Draws texts one by one; equal seeds draw the same texts in the same order. */
 export interface Prompts {
-  /** A text of about so many tokens of the model that the prompts were made for. */
+  /** A text of about this many tokens, for the model that the prompts were made for. */
   text(tokens: number): string;
-  /** A number from 0 to below 1. */
+  /** A number from 0 up to, but not including, 1. */
   fraction(): number;
 }
 
-/** `tokensPerWord` as `measureTokensPerWord` finds it for a model. */
+/** `tokensPerWord` comes from `measureTokensPerWord` for the model. */
 export function makePrompts(seed: number, tokensPerWord: number): Prompts {
   const random = seededRandom(seed, "prompts");
   const below = (limit: number): number => random.uint32() % limit;
@@ -44,7 +44,7 @@ export function makePrompts(seed: number, tokensPerWord: number): Prompts {
   return { text, fraction: () => random.uint32() / 2 ** 32 };
 }
 
-/** A seed for one part of a run, from the run's own seed and the part's name. */
+/** A seed for one part of a run, derived from the run's seed and the part's name. */
 export function seedOf(seed: number, part: string): number {
   return seededRandom(seed, part).uint32();
 }

@@ -1,5 +1,4 @@
-// One round, whatever becomes of it: waits until the machine is idle, measures, and keeps a failure as a failed round.
-// Used by runner.ts and decode.ts.
+// Records one round: waits until the machine is idle, measures, and keeps a failure as a failed round.
 import { BenchError } from "./bench-error.ts";
 import { formatNumber } from "./comparison.ts";
 import { assertIdle } from "./machine.ts";
@@ -16,8 +15,8 @@ export interface RecordOptions {
 }
 
 /**
- * `measure` is the key of the figure that is said aloud. Throws BenchError when the machine is busy, the signal's
- * reason, and mistakes of this code; what goes wrong with the subject is in the round.
+ * `measure` is the key of the figure to print. Throws BenchError if the machine is busy, the signal's reason, and bugs of
+ * this code; errors of the subject are recorded in the round.
  */
 export async function recordRound(
   head: Head,

@@ -113,7 +113,7 @@ describe("writeReport", () => {
     if (folder !== undefined) await rm(folder, { recursive: true });
   });
 
-  it("writes the raw rounds as JSON, a table, and a picture for what has a peer", async () => {
+  it("writes the raw rounds as JSON, a table, and a chart for scenarios with peers", async () => {
     folder = await mkdtemp(path.join(tmpdir(), "ingle-bench-"));
     await writeReport(run, folder);
     expect((await readdir(folder)).toSorted()).toEqual([

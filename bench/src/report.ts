@@ -1,5 +1,5 @@
-// The report of a run: a table for the terminal, the same in markdown, everything as JSON, and a picture for each
-// scenario with peers. Used by main.ts.
+// The report of a run: a table for the terminal, the same in markdown, everything as JSON, and a chart for each scenario
+// with peers.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { drawBars } from "./bar-chart.ts";
@@ -16,19 +16,19 @@ export interface Run {
   threads: number;
   seed: number;
   rounds: number;
-  /** The machine may have been busy with other things: good for trying, not for publishing. */
+  /** The machine may have been busy: good for experiments, not for publishing. */
   wasForced: boolean;
-  /** How each subject was started, without anybody's folders. */
+  /** How each subject was started, without this machine's folders. */
   subjects: Partial<Record<SubjectName, string>>;
   scenarios: readonly ReportedScenario[];
   results: readonly Round[];
 }
 
-/** In the order of their columns. */
+/** In column order. */
 const peerNames: readonly SubjectName[] = ["llama-server", "llama-bench", "node-llama-cpp"];
 const forcedNote = "Forced: the machine may have been busy with something else. Not for publishing.";
 
-/** Rows of cells; the first row is the head. */
+/** Rows of cells; the first row is the header. */
 export function comparisonTable(comparisons: readonly Comparison[]): string[][] {
   const peers = peerNames.filter((peer) => comparisons.some(({ ratios }) => ratios[peer] !== undefined));
   const head = ["scenario", "measure", "ingle", ...peers.flatMap((peer) => [peer, "ratio"])];
@@ -45,7 +45,7 @@ function cell(value: number | undefined): string {
   return value === undefined ? "–" : formatNumber(value);
 }
 
-/** Columns of equal width; numbers to the right. */
+/** Aligned columns; numbers to the right. */
 export function terminalTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]): string =>
@@ -66,7 +66,7 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
   return [line(head), rule, ...body.map(line)].join("\n");
 }
 
-/** What a reader must know before the figures, a line each. */
+/** What a reader must know before the figures, one line each. */
 export function headLines(run: Run): string[] {
   const { machine, model } = run;
   return [
@@ -129,7 +129,7 @@ export async function writeReport(run: Run, folder: string): Promise<string[]> {
   return [...files.keys()];
 }
 
-/** Undefined when there is nobody to compare with. */
+/** Undefined without peers. */
 function drawScenario(
   scenario: ReportedScenario,
   comparisons: readonly Comparison[],

@@ -1,5 +1,4 @@
-// Runs scenarios: every case in rounds, in every round every subject in turn, each started fresh with the same prompts.
-// Used by http.ts.
+// Runs scenarios: every case in rounds, in every round each subject, started fresh with the same prompts.
 import { startHttpSubject } from "./http-subject.ts";
 import { startNodeLlamaCpp } from "./node-llama-cpp-subject.ts";
 import { makePrompts, seedOf } from "./prompts.ts";
@@ -8,8 +7,8 @@ import { usageValues, type Measured, type Round, type Scenario, type ScenarioCas
 import type { ModelFiles, Subject, SubjectName, SubjectOptions } from "./subject.ts";
 import { measureTokensPerWord } from "./tokens-per-word.ts";
 
-/** One answer before the measured ones, so that nobody is measured while it compiles or allocates for the first time. */
-const warmUp = { promptTokens: 16, answerTokens: 8 };
+/** One reply before the measured ones, so that first-time compilation and allocation are not measured. */
+const warmUp = { promptTokens: 16, replyTokens: 8 };
 
 export interface RunOptions {
   model: string;
@@ -22,11 +21,11 @@ export interface RunOptions {
   withPeers: boolean;
   force: boolean;
   signal: AbortSignal;
-  /** Told of every run before and after it. */
+  /** Called before and after every run. */
   say: (line: string) => void;
 }
 
-/** All rounds of all scenarios. Requests that fail are rounds with an error; only a busy machine or an abort throws. */
+/** All rounds of all scenarios. Failed requests become rounds with an error; only a busy machine or an abort throws. */
 export async function runScenarios(scenarios: readonly Scenario[], options: RunOptions): Promise<Round[]> {
   const rounds: Round[] = [];
   for (const scenario of scenarios) {
@@ -83,7 +82,7 @@ async function measureOnce(task: Task, options: RunOptions): Promise<Measured> {
 
 async function warm(subject: Subject, seed: number, tokensPerWord: number): Promise<void> {
   const content = makePrompts(seedOf(seed, "warm-up"), tokensPerWord).text(warmUp.promptTokens);
-  await subject.stream({ messages: [{ role: "user", content }], maxTokens: warmUp.answerTokens });
+  await subject.stream({ messages: [{ role: "user", content }], maxTokens: warmUp.replyTokens });
 }
 
 async function startSubject(name: SubjectName, options: SubjectOptions): Promise<Subject> {
@@ -94,6 +93,6 @@ async function startSubject(name: SubjectName, options: SubjectOptions): Promise
     case "node-llama-cpp":
       return await startNodeLlamaCpp(options);
     case "llama-bench":
-      throw new Error("llama-bench answers no requests.");
+      throw new Error("llama-bench serves no requests.");
   }
 }

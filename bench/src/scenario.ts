@@ -1,5 +1,5 @@
 // What a scenario is: a name, what it measures, and one or more cases that drive a freshly started subject.
-// The files in scenarios/ make them, the runner runs them, the report lays them out.
+// The files in scenarios/ define them.
 import type { ProcessUsage } from "./process-usage.ts";
 import type { Prompts } from "./prompts.ts";
 import type { StreamRecord } from "./stream-record.ts";
@@ -13,7 +13,7 @@ export interface Measure {
   title: string;
   unit: Unit;
   better: "higher" | "lower";
-  /** Drawn in the scenario's picture. */
+  /** Whether the scenario's chart shows it. */
   isDrawn?: boolean;
 }
 
@@ -24,55 +24,55 @@ export interface CaseContext {
   signal: AbortSignal;
 }
 
-/** What one run of a case found, by the keys of the scenario's measures. */
+/** Figures of one run of a case, by the keys of the scenario's measures. */
 export interface Measured {
   values: Record<string, number>;
   requests: readonly StreamRecord[];
 }
 
 export interface ModelChoice extends ModelFiles {
-  /** A model that is all overhead, when the user gives one. */
+  /** A model with next to nothing to compute, if the user gives one. */
   tinyModel: string | undefined;
   signal: AbortSignal;
 }
 
 export interface ScenarioCase {
   name: string;
-  /** Default: the model of the run, which is what `choice` has. */
+  /** Default: the model of the run, from `choice`. */
   model?: (choice: ModelChoice) => Promise<ModelFiles>;
-  /** The first request is part of what is measured: nothing is sent before it. */
+  /** The first request is measured: nothing is sent before it. */
   isCold?: boolean;
-  /** So many are computed at the same time where the run has fewer. Default: as many as the run has. */
+  /** Minimum number of slots, if the run has fewer. Default: as many as the run has. */
   slots?: number;
-  /** Runs only where everyone computes at least so many requests at the same time. Default: always. */
+  /** Runs only with at least this many slots. Default: always. */
   slotsMin?: number;
-  /** Throws BenchError when a request failed. */
+  /** Throws BenchError if a request failed. */
   run(context: CaseContext): Promise<Measured>;
 }
 
 export interface Scenario {
   name: string;
-  /** What a user would feel, in a sentence. */
+  /** What a user would notice, in a sentence. */
   meaning: string;
-  /** Who is compared, Ingle first. */
+  /** The compared subjects, Ingle first. */
   subjects: readonly SubjectName[];
   measures: readonly Measure[];
   cases: readonly ScenarioCase[];
 }
 
-/** The subjects of a scenario whose requests only a server can take. */
+/** The subjects of a scenario that needs a server. */
 export const servers: readonly SubjectName[] = ["ingle", "llama-server"];
-/** The subjects of a scenario that streams answers and nothing else. */
+/** The subjects of a scenario that only streams replies. */
 export const everyone: readonly SubjectName[] = ["ingle", "llama-server", "node-llama-cpp"];
 
-/** One run of one case by one subject; `error` stands where figures would be. */
+/** One run of one case by one subject; has `error` instead of figures if it failed. */
 export interface Round {
   scenario: string;
   case: string;
   round: number;
   seed: number;
   subject: SubjectName;
-  /** The share of all cores that was busy before the subject was started. */
+  /** Load before the subject was started, as a share of all cores. */
   busyShare: number;
   values: Record<string, number>;
   requests: Record<string, number | boolean>[];
@@ -85,7 +85,7 @@ export const usageMeasures: readonly Measure[] = [
   { key: "cpuSeconds", title: "processor time", unit: "s", better: "lower" },
 ];
 
-/** The figures of `usageMeasures`: the peak over the process's life, the time of what was measured. */
+/** The figures of `usageMeasures`: peak memory over the process's lifetime, processor time of the measured part. */
 export function usageValues(
   before: ProcessUsage | undefined,
   after: ProcessUsage | undefined,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { largest, median, percentile, sum } from "./statistics.ts";
 
-// Adding 0 makes 0 of -0, which "toBe" tells apart and nobody else.
+// Adding 0 turns -0 into 0, which only `toBe` distinguishes.
 const number = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value + 0);
 const numbers = fc.array(number, { minLength: 1 });
 

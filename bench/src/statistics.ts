@@ -1,4 +1,4 @@
-// Numbers about lists of numbers. Used by the scenarios and the report.
+// Statistics of lists of numbers.
 
 /** The middle value; the mean of the two middle ones for an even count. NaN for an empty list. */
 export function median(values: readonly number[]): number {

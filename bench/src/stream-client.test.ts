@@ -69,7 +69,7 @@ describe("readAnswer", () => {
 });
 
 describe("checkLength", () => {
-  it("refuses an answer that is shorter than what was asked for", () => {
+  it("refuses a reply shorter than requested", () => {
     const record = readAnswer([at(1, whole.join(""))], 0);
     expect(checkLength(record, request)).toBe(record);
     expect(() => checkLength(record, { ...request, maxTokens: 4 })).toThrow(BenchError);
@@ -77,7 +77,7 @@ describe("checkLength", () => {
 });
 
 describe("requestBody", () => {
-  it("has pictures before the text of the last message, and plain text where there are none", () => {
+  it("has images before the text of the last message, and plain text where there are none", () => {
     const url = "data:image/png;base64,AAAA";
     const messages = [{ role: "system" as const, content: "Be short." }, ...request.messages];
     expect(JSON.parse(requestBody("tiny", { ...request, messages, images: [url] }))).toMatchObject({
@@ -108,7 +108,7 @@ describe("streamChat", () => {
     const one = createServer((_request, response) => {
       response.writeHead(pieces.length === 0 ? 503 : 200);
       for (const piece of pieces) response.write(piece);
-      if (pieces.length !== 1) response.end(); // one piece alone is a stream that never ends
+      if (pieces.length !== 1) response.end(); // a single piece makes a stream that never ends
     });
     server = one;
     await new Promise<void>((resolve) => one.listen(0, "127.0.0.1", resolve));

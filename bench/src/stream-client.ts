@@ -1,32 +1,32 @@
-// A client of POST /v1/chat/completions that watches the clock: one connection per request, every piece stamped as it
-// arrives, and read only after the end, so that the client takes as little of the machine as it can.
+// A client of POST /v1/chat/completions for measurements: one connection per request, every piece timestamped as it
+// arrives and parsed only after the end, so that the client takes as little of the machine as possible.
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { BenchError, messageOf } from "./bench-error.ts";
 import type { StreamRecord, StreamRequest } from "./stream-record.ts";
 
-/** The slowest server of a scenario with 32 clients on a small machine still answers in this time. */
+/** Enough for the slowest server of a scenario with 32 clients on a small machine. */
 export const requestLimitMs = 600_000;
-/** Characters of a refusal that an error message repeats. */
+/** Characters of a refusal quoted in an error message. */
 const refusalMax = 500;
 
 export interface StreamOptions {
-  /** Ends the request as a failure. */
+  /** Fails the request. */
   signal?: AbortSignal | undefined;
-  /** Closes the connection as a client who has seen enough; the record then says so. */
+  /** Closes the connection as a client that disconnects; the record then says so. */
   leave?: AbortSignal | undefined;
   /** Called with the number of pieces so far, which is close to the number of tokens. */
   onPiece?: ((count: number) => void) | undefined;
 }
 
-/** Bytes with the time of their arrival. */
+/** Bytes with their time of arrival. */
 export interface Piece {
   atMs: number;
   bytes: Uint8Array;
 }
 
 /**
- * Sends one request and reads the answer to its end. Throws BenchError when it is refused, cut, too slow or no
- * stream of events, or the signal's reason.
+ * Sends one request and reads the response to its end. Throws BenchError if it is refused, cut off, too slow or not an
+ * event stream, or the signal's reason.
  */
 export async function streamChat(
   url: string,
@@ -89,7 +89,7 @@ async function send(url: string, body: string, signal: AbortSignal): Promise<Inc
   });
 }
 
-/** What is sent, as JSON. */
+/** The request body, as JSON. */
 export function requestBody(model: string, request: StreamRequest): string {
   const { sampling, schema } = request;
   return JSON.stringify({
@@ -117,7 +117,7 @@ function wireMessages({ messages, images = [] }: StreamRequest): readonly object
   return [...messages.slice(0, -1), { ...last, content }];
 }
 
-/** The fields of a chunk that are read here; every server may leave out any of them. */
+/** The fields of a chunk used here; servers may omit any of them. */
 interface Chunk {
   error?: { message?: string };
   choices?: {
@@ -132,7 +132,7 @@ interface Chunk {
   timings?: { prompt_n?: number; cache_n?: number; predicted_per_second?: number };
 }
 
-/** Makes a record of what arrived. With `leftAtMs` the client left then and nothing is missed. Throws BenchError. */
+/** Builds the record of a stream. With `leftAtMs` the client disconnected then, and an incomplete stream is fine. Throws BenchError. */
 export function readAnswer(pieces: readonly Piece[], sentAtMs: number, leftAtMs?: number): StreamRecord {
   const record: StreamRecord = {
     sentAtMs,
@@ -151,7 +151,7 @@ export function readAnswer(pieces: readonly Piece[], sentAtMs: number, leftAtMs?
     else addChunk(record, parseChunk(data), atMs);
   }
   if (record.hasLeft) return record;
-  if (!isWhole) throw new BenchError("A stream ended without [DONE]: the answer was cut.");
+  if (!isWhole) throw new BenchError("A stream ended without [DONE]: the reply was cut off.");
   if (Number.isNaN(record.endedAtMs)) throw new BenchError("A stream had no finish_reason.");
   return record;
 }
@@ -164,7 +164,7 @@ function* events(pieces: readonly Piece[]): Generator<{ atMs: number; data: stri
     const lines = text.split(/\r?\n/);
     text = lines.pop() ?? "";
     for (const line of lines) {
-      // Blank lines and comments stand between events; both servers write an event's data on one line.
+      // Skips blank lines and comments; both servers write an event's data on one line.
       if (line.startsWith("data:")) yield { atMs, data: line.slice("data:".length).trim() };
     }
   }

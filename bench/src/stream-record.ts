@@ -1,5 +1,4 @@
-// What a client saw of one streamed answer, and the figures that follow from it. Made by stream-client.ts and by
-// node-llama-cpp-subject.ts, read by the scenarios.
+// What a client received of one streamed reply, and the figures that follow from it.
 import { BenchError } from "./bench-error.ts";
 import { largest, percentile } from "./statistics.ts";
 
@@ -10,11 +9,11 @@ export interface ChatMessage {
 
 export interface StreamRequest {
   messages: readonly ChatMessage[];
-  /** `data:` URLs of pictures that stand before the text of the last message. Default none. */
+  /** `data:` URLs of images before the text of the last message. Default: none. */
   images?: readonly string[];
-  /** Exactly so many tokens are generated: the model's own end is ignored. */
+  /** Generates exactly this many tokens: the model's own end is ignored. */
   maxTokens: number;
-  /** A JSON schema that the answer follows; it is cut where it reaches `maxTokens`. Default: any text. */
+  /** A JSON schema that constrains the reply; `maxTokens` still cuts it off. Default: any text. */
   schema?: object;
   /** Default: greedy. */
   sampling?: { temperature: number; topK: number; topP: number; seed: number };
@@ -25,29 +24,28 @@ export interface StreamRecord {
   sentAtMs: number;
   /** When each piece of text arrived. */
   arrivalsMs: number[];
-  /** When the reason of the end arrived, or when the client left. */
+  /** When the finish reason arrived, or when the client disconnected. */
   endedAtMs: number;
   text: string;
   /** The client closed the connection before the end; the counts below are then 0. */
   hasLeft: boolean;
   completionTokens: number;
   promptTokens: number;
-  /** Prompt tokens that were taken from a cache, and those that were computed. */
+  /** Prompt tokens taken from a cache, and computed ones. */
   reusedTokens: number;
   computedTokens: number;
-  /** The server's own speed, where it tells one. */
+  /** The speed that the server reports, if it does. */
   serverTokensPerSecond?: number | undefined;
 }
 
-/** Milliseconds from sending the request to the first piece of text. Throws BenchError when there was none. */
+/** Milliseconds from sending the request to the first piece of text. Throws BenchError if there was none. */
 export function timeToFirstToken(record: StreamRecord): number {
   const [first] = record.arrivalsMs;
-  if (first === undefined)
-    throw new BenchError("An answer had no text, so it has no time to its first token.");
+  if (first === undefined) throw new BenchError("A reply had no text, so it has no time to its first token.");
   return first - record.sentAtMs;
 }
 
-/** Tokens per second from the first piece of text to the end: the first token itself is the prompt's time. */
+/** Tokens per second from the first piece of text to the end: the first token counts towards the prompt's time. */
 export function decodeSpeed(record: StreamRecord): number {
   const [first = Number.NaN] = record.arrivalsMs;
   return ((record.completionTokens - 1) / (record.endedAtMs - first)) * 1000;
@@ -81,10 +79,10 @@ export function requestFigures(record: StreamRecord): Record<string, number | bo
   };
 }
 
-/** Throws BenchError unless the answer is as long as it was asked to be: other lengths cannot be compared. */
+/** Throws BenchError unless the reply has the requested length: other lengths cannot be compared. */
 export function checkLength(record: StreamRecord, request: StreamRequest): StreamRecord {
   if (record.hasLeft || record.completionTokens === request.maxTokens) return record;
   throw new BenchError(
-    `An answer has ${record.completionTokens} tokens instead of the ${request.maxTokens} that were asked for.`,
+    `A reply has ${record.completionTokens} tokens instead of the requested ${request.maxTokens}.`,
   );
 }

@@ -1,5 +1,4 @@
-// A system under test, whatever it is: it is started fresh, streams answers, tells what it used, and is stopped.
-// http-subject.ts and node-llama-cpp-subject.ts make them; the runner starts one by its name.
+// A system under test: it is started fresh, streams replies, reports its resource usage, and is stopped.
 import { BenchError } from "./bench-error.ts";
 import type { ProcessUsage } from "./process-usage.ts";
 import type { StreamOptions } from "./stream-client.ts";
@@ -7,21 +6,21 @@ import type { StreamRecord, StreamRequest } from "./stream-record.ts";
 
 export type SubjectName = "ingle" | "llama-server" | "node-llama-cpp" | "llama-bench";
 
-/** Most tokens of one request, prompt and answer. */
+/** Maximum tokens of one request, prompt and reply. */
 export const contextLength = 2_048;
-/** From the start of the process to the first answer to "are you ready". */
+/** From the start of the process to readiness. */
 export const readyLimitMs = 300_000;
 
-/** A model, and what it reads pictures with. */
+/** A model, and optionally its projector. */
 export interface ModelFiles {
   model: string;
-  /** Its projector. Default: none, it reads texts only. */
+  /** Its projector. Default: none, text only. */
   mmproj?: string | undefined;
 }
 
 export interface SubjectOptions extends ModelFiles {
   threads: number;
-  /** Most requests that it computes at the same time. */
+  /** Maximum number of requests computed at the same time. */
   slots: number;
   signal: AbortSignal;
 }
@@ -30,15 +29,15 @@ export interface Subject extends AsyncDisposable {
   readonly name: SubjectName;
   /** When its process was started, by this process's `performance.now()`. */
   readonly startedAtMs: number;
-  /** Throws BenchError when the answer fails or has another length, or the signal's reason. */
+  /** Throws BenchError if the reply fails or has another length, or the signal's reason. */
   stream(request: StreamRequest, options?: StreamOptions): Promise<StreamRecord>;
-  /** Undefined where the system does not tell. */
+  /** Undefined if the system does not report it. */
   usage(): Promise<ProcessUsage | undefined>;
 }
 
 /**
- * Runs all requests at once, however some of them end, and returns the records in the same order. Throws one BenchError
- * for all that failed.
+ * Runs all requests concurrently, waits for all of them, and returns the records in the same order. Throws one BenchError
+ * for all failures.
  */
 export async function streamAll(
   subject: Subject,

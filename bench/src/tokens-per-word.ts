@@ -1,12 +1,12 @@
-// How long the invented words of prompts.ts are for a model, so that a prompt "of 800 tokens" is one for every tokenizer.
-// Used by the runner before the first round with a model.
+// How many tokens the invented words of prompts.ts take with a model, so that a prompt of 800 tokens has that length for every
+// tokenizer.
 import { load } from "@ingle/engine";
 import { makePrompts } from "./prompts.ts";
 
-/** Enough words that the mean is good to a few percent. */
+/** Enough words for a mean accurate to a few percent. */
 const sampleWords = 1_000;
 
-/** Loads the model in this process, tokenizes a sample and frees it again. Throws what `load` throws. */
+/** Loads the model, tokenizes a sample and frees it. Throws what `load` throws. */
 export async function measureTokensPerWord(
   modelPath: string,
   options: { signal?: AbortSignal } = {},

@@ -1,11 +1,11 @@
-// Where things lie in the checkout. Used by everything in bench that needs a path.
+// Paths in the checkout.
 import { createRequire } from "node:module";
 import path from "node:path";
 
 const require = createRequire(import.meta.url);
 
 export const workspaceFolder = path.resolve(import.meta.dirname, "..", "..");
-/** Programs and libraries of others, built or installed for comparison only; ignored by git. */
+/** Third-party programs and libraries, built or installed for comparison only; ignored by git. */
 export const peersFolder = path.join(workspaceFolder, "bench", "peers");
 export const resultsFolder = path.join(workspaceFolder, "bench", "results");
 

@@ -1,12 +1,12 @@
-// The kinds of KV cache that `bench kv` compares, the original first.
+// The KV cache types that `bench kv` compares, the original first.
 import type { ToolBuild } from "./llama-tools.ts";
 
 export interface CacheKind {
   name: string;
   note: string;
-  /** What Ingle takes for so many bits on the processor. */
+  /** The bits for which Ingle uses this type on the CPU. */
   isOurs: boolean;
-  /** As ggml names them. */
+  /** ggml's names. */
   types: { kvTypeK: string; kvTypeV: string };
   build: ToolBuild;
 }
@@ -28,7 +28,7 @@ function kind(type: string, note: string, { isOurs = true } = {}): CacheKind {
   return { name: type, note, isOurs, types: { kvTypeK: type, kvTypeV: type }, build: "patched" };
 }
 
-/** The original and those of the others that are named; none means all. */
+/** The original and the named others; no names mean all. */
 export function chooseKinds(names: readonly string[]): [CacheKind, ...CacheKind[]] {
   const [original, ...others] = cacheKinds;
   return [original, ...others.filter(({ name }) => names.length === 0 || names.includes(name))];

@@ -1,4 +1,4 @@
-// The commands `kv` and `quant` from their options to a report on stdout and in files. Used by main.ts.
+// The commands `kv` and `quant`: measure, and write a report to stdout and to files.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -30,7 +30,7 @@ const titles: Record<Command, Pick<QualityRun, "title" | "meaning">> = {
   },
 };
 
-/** A file, or a model of random weights with heads of this size. */
+/** A file, or a model of random weights with this head size. */
 export type QualityModel = { file: string } | { headSize: number };
 
 /** Measures, and writes the report. Returns the files. Throws BenchError, what Ingle throws, or the signal's reason. */
@@ -51,7 +51,7 @@ export async function runQuality(
     const model = isRandom ? await writeRandomModel(folder, wish.headSize, { signal }) : wish.file;
     const [machine, modelFile] = [await describeMachine(signal), await describeModel(model, signal)];
     const { threads, seed, force, pieces, pieceTokens, depth } = options;
-    // Random weights remember nothing that could be asked for.
+    // A model of random weights cannot find needles.
     const needleTexts = isRandom ? 0 : options.needleTexts;
     const told = { model, threads, seed, force, pieces, pieceTokens, depth, needleTexts, say, signal };
     const [text, source] = await textFor(options.text, { corpus, folder, told });
@@ -81,14 +81,14 @@ export async function runQuality(
 }
 
 function checkKinds(command: Command, names: readonly string[]): void {
-  if (command === "quant") return; // quantizing tells which levels there are
+  if (command === "quant") return; // quantizing validates the levels
   const known = cacheKinds.slice(1).map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw new BenchError(`There is no kind ${unknown.join(", ")} to compare; there are ${known.join(", ")}.`);
 }
 
-/** The path of the text, and what it is in words. */
+/** The path of the text, and its description. */
 async function textFor(
   wish: BenchOptions["text"],
   { corpus, folder, told }: { corpus: Corpus; folder: string; told: Omit<QualityOptions, "text" | "names"> },

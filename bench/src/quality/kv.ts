@@ -1,5 +1,5 @@
-// `pnpm bench kv`: what each kind of KV cache costs and saves, beside the original of 16 bits: memory, speed at a long
-// context, divergence from the original, and facts found in long texts.
+// `pnpm bench kv`: compares each KV cache type with 16 bits: memory, speed at a long context, divergence, and facts found in
+// long texts.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,10 +12,10 @@ import { compareWithBase, writeBase, type TextTest } from "./perplexity.ts";
 import type { QualityOptions } from "./quality-options.ts";
 import type { Column, Row } from "./table.ts";
 
-/** The needle's text and the question after it must fit the context that the model was trained for. */
+/** The needle's text and the question must fit the context that the model was trained for. */
 const needleTextShare = 0.8;
 const needleTokensMax = 3_000;
-const answerTokens = 32;
+const replyTokens = 32;
 const mebibyte = 1024 ** 2;
 const contexts = [4_096, 16_384, 32_768] as const;
 
@@ -27,7 +27,7 @@ const perplexityColumn: Column = {
   digits: 3,
 };
 
-/** The perplexity of a model of random weights is left out: no text is likely to it. */
+/** The perplexity of a model of random weights is left out: it is meaningless. */
 export const kvColumns = ({ depth, isRandom }: { depth: number; isRandom: boolean }): Column[] => [
   { key: "bits", title: "bits a value", unit: "", better: "lower", digits: 2, isDrawn: true },
   ...contexts.map((tokens): Column => {
@@ -51,7 +51,7 @@ export const kvColumns = ({ depth, isRandom }: { depth: number; isRandom: boolea
   },
 ];
 
-/** A row for each kind that was asked for, and one for the original. Needles are hidden in the book `haystack`. */
+/** One row per requested type, and one for the original. Needles are hidden in the book `haystack`. */
 export async function measureCaches(options: QualityOptions, haystack: string): Promise<Row[]> {
   const [original, ...kinds] = chooseKinds(options.names);
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-kv-"));
@@ -75,7 +75,7 @@ interface Surroundings {
 interface Original {
   row: Row;
   kvBytesPerToken: number;
-  /** Those that the original finds: of the others nothing can be said. */
+  /** The needles that the original finds; the others do not count. */
   needles: readonly Needle[];
 }
 
@@ -107,7 +107,7 @@ async function measureKind(kind: CacheKind, original: Surroundings & Original): 
   await assertIdle(options);
   try {
     const { found, kvBytesPerToken } = await inProcess(kind, options, async (loaded) => ({
-      // Ingle itself knows the kinds that it is built with.
+      // Ingle itself knows which types it was built with.
       found: kind.build === "patched" ? await findNeedles(loaded, needles, options.signal) : [],
     }));
     const { sameTop, ...divergence } = await compareWithBase(textTest(kind, options), base);
@@ -121,14 +121,14 @@ async function measureKind(kind: CacheKind, original: Surroundings & Original): 
     };
     return { ...about(kind), values };
   } catch (error) {
-    // Blocks of this kind do not divide the model's heads, or a device has no kernel for it.
+    // Blocks of this type do not divide the model's heads, or a device has no kernel for it.
     if (!EngineError.is(error) || error.code !== "invalid_request") throw error;
     options.say(`${kind.name}: ${error.message}`);
     return { ...about(kind), values: {}, error: error.message };
   }
 }
 
-/** Does something with the model in Ingle, which is gone again before anything else is measured. */
+/** Runs a function with the model loaded in Ingle, and frees the model before anything else is measured. */
 async function inProcess<T>(
   { types }: CacheKind,
   { model, threads, signal }: QualityOptions,
@@ -138,7 +138,7 @@ async function inProcess<T>(
   return { ...(await work(loaded)), kvBytesPerToken: loaded.model.info.kvBytesPerToken };
 }
 
-/** Nothing where there was no needle to be found. */
+/** Empty if there was no needle to find. */
 function needleValues(found: readonly boolean[]): Record<string, number> {
   return found.length === 0 ? {} : { found: found.filter(Boolean).length, asked: found.length };
 }
@@ -158,7 +158,7 @@ async function speedValues(
 ): Promise<Record<string, number>> {
   const { model, threads, depth, signal } = options;
   if (depth === 0) return {};
-  return { ...(await measureSpeed({ model, threads, answerTokens, depth, signal, build, ...types })) };
+  return { ...(await measureSpeed({ model, threads, replyTokens, depth, signal, build, ...types })) };
 }
 
 function textTest({ types, build }: CacheKind, options: QualityOptions): TextTest {
@@ -166,7 +166,7 @@ function textTest({ types, build }: CacheKind, options: QualityOptions): TextTes
   return { model, text, pieceTokens, pieces, threads, signal, build, ...types };
 }
 
-/** Needles in texts that are as long as the model allows. */
+/** Needles in texts as long as the model allows. */
 async function needlesFor(
   { model, tokenizer }: LoadedModel,
   file: string,

@@ -1,5 +1,4 @@
-// llama.cpp's own measuring programs, built from the source that Ingle is built from: with our patches, since only then do
-// they know types of ours. Used by the commands kv and quant.
+// llama.cpp's own measuring programs, built from the same patched source as Ingle, so that they know our types.
 import { existsSync } from "node:fs";
 import { cp, readFile, rm } from "node:fs/promises";
 import path from "node:path";
@@ -13,17 +12,17 @@ export type LlamaTool = (typeof tools)[number];
 
 /**
  * `patched` is what Ingle runs. In `uniform-3-bit` the type q3_kv rounds to evenly spaced levels in as many bits, to show
- * what our coding is worth.
+ * what our code gains.
  */
 export type ToolBuild = "patched" | "uniform-3-bit";
 
 const patchedSource = path.join(packageFolder("@ingle/llama.cpp"), "source");
 const stampFile = ".ingle-stamp";
-/** As the addon is built: ggml's own threads, one file. */
+/** Built like the addon: ggml's own threads, one file. */
 const settings = ["-DGGML_OPENMP=OFF", "-DBUILD_SHARED_LIBS=OFF"];
 const benchLimitMs = 3_600_000;
 
-/** Throws BenchError when the source is not there yet, or a program is missing or fails. */
+/** Throws BenchError if the source does not exist yet, or a program is missing or fails. */
 export async function ensureLlamaTools(build: ToolBuild, options: PeerOptions): Promise<void> {
   if (!existsSync(patchedSource))
     throw new BenchError("llama.cpp's source is not there yet; run `npx --yes pnpm@12 build` first.");
@@ -50,7 +49,7 @@ async function uniformSource(): Promise<string> {
     await cp(patchedSource, copy, { recursive: true, preserveTimestamps: true });
   }
   const files = path.join(workspaceFolder, "bench", "uniform-3-bit");
-  // With their own times, so that what has not changed is not built again.
+  // Keeps timestamps, so that unchanged files are not built again.
   await cp(files, copy, { recursive: true, preserveTimestamps: true });
   return copy;
 }
@@ -59,9 +58,9 @@ export interface SpeedTest {
   model: string;
   threads: number;
   signal: AbortSignal;
-  /** Tokens that are read, tokens that are generated, and tokens that the context holds already. */
+  /** Prompt tokens, generated tokens, and tokens already in the context. */
   promptTokens?: number;
-  answerTokens?: number;
+  replyTokens?: number;
   depth?: number;
   /** Types of the KV cache. Default f16. */
   kvTypeK?: string;
@@ -69,7 +68,7 @@ export interface SpeedTest {
   build?: ToolBuild;
 }
 
-/** Rounds of what takes seconds; a filled context takes minutes. */
+/** Rounds of tests that take seconds; a filled context takes minutes. */
 const roundsMax = 5;
 
 export interface Speeds {
@@ -77,15 +76,15 @@ export interface Speeds {
   tokensPerSecond?: number;
 }
 
-/** What llama-bench measures, with flash attention. Throws BenchError, or the signal's reason. */
+/** Runs llama-bench with flash attention. Throws BenchError, or the signal's reason. */
 export async function measureSpeed({ signal, ...test }: SpeedTest): Promise<Speeds> {
-  const { model, threads, promptTokens = 0, answerTokens = 0, depth = 0 } = test;
+  const { model, threads, promptTokens = 0, replyTokens = 0, depth = 0 } = test;
   const { kvTypeK = "f16", kvTypeV = "f16", build = "patched" } = test;
   const sizes = [
     "-p",
     promptTokens,
     "-n",
-    answerTokens,
+    replyTokens,
     "-d",
     depth,
     "-t",
@@ -103,7 +102,7 @@ export async function measureSpeed({ signal, ...test }: SpeedTest): Promise<Spee
   return parseSpeeds(output);
 }
 
-/** Of llama-bench's JSON: a test of the prompt, one of the generation, or both. Throws BenchError. */
+/** Reads llama-bench's JSON: a prompt test, a generation test, or both. Throws BenchError. */
 export function parseSpeeds(output: string): Speeds {
   const speeds: Speeds = {};
   for (const { n_prompt, n_gen, avg_ts } of testsIn(output)) {

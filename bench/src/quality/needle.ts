@@ -1,11 +1,11 @@
-// A needle in a haystack: a fact in the middle of a long text about something else, which the model is asked for at the end.
-// Whether it finds the fact says whether its memory of far tokens is still good. Used by the command kv.
+// Needle in a haystack: a fact inside a long unrelated text, which the model is asked for at the end. Finding it shows that the
+// cache still holds distant tokens accurately.
 import type { LoadedModel } from "@ingle/engine";
 import { seededRandom } from "@ingle/fixtures";
 
 export interface Needle {
   prompt: string;
-  /** The digits that a right answer begins with. */
+  /** The digits that a correct reply starts with. */
   answer: string;
 }
 
@@ -15,16 +15,16 @@ export interface NeedleOptions {
   /** Words around each needle. */
   words: number;
   seed: number;
-  /** Texts, each of which has a needle at each depth. */
+  /** Number of texts; each has a needle at each depth. */
   texts: number;
 }
 
-/** Shares of the text that stand before the needle. The deepest is first: what two texts begin with is computed once. */
+/** Depths of the needle as shares of the text. Deepest first, so that the common prefix of two texts is computed once. */
 const depths = [0.9, 0.7, 0.5, 0.3, 0.1];
 const places = ["harbour", "library", "museum", "station", "theatre", "market", "hospital", "garden"];
-const answerTokens = 8;
+const replyTokens = 8;
 
-/** All needles; equal seeds make equal ones. */
+/** All needles; equal seeds produce equal ones. */
 export function makeNeedles({ haystack, words, seed, texts }: NeedleOptions): Needle[] {
   const random = seededRandom(seed, "needles");
   const below = (limit: number): number => random.uint32() % limit;
@@ -52,7 +52,7 @@ export async function findNeedles(
 ): Promise<boolean[]> {
   const found: boolean[] = [];
   for (const { prompt, answer } of needles) {
-    const request = { prompt, temperature: 0, maxTokens: answerTokens };
+    const request = { prompt, temperature: 0, maxTokens: replyTokens };
     const { text } = await model.generate(request, { signal });
     found.push(text.trimStart().startsWith(answer));
   }

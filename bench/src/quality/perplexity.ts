@@ -1,5 +1,5 @@
-// How far a compressed model or cache is from the original: llama-perplexity writes down what the original holds likely
-// after each token of a text, and then compares. Used by the commands kv and quant.
+// How far a quantized model or cache is from the original: llama-perplexity saves the original's probabilities after each token
+// of a text, and then compares.
 import { BenchError } from "../bench-error.ts";
 import { plainEnvironment, runProgram } from "../child-process.ts";
 import { llamaTool, type ToolBuild } from "./llama-tools.ts";
@@ -10,7 +10,7 @@ export interface TextTest {
   model: string;
   /** A file of prose. */
   text: string;
-  /** Tokens of a piece; the first half of each is only read. */
+  /** Tokens per chunk; the first half of each is only context. */
   pieceTokens: number;
   pieces: number;
   threads: number;
@@ -22,47 +22,47 @@ export interface TextTest {
 }
 
 export interface Divergence {
-  /** Lower is better: how many tokens the model wavers between, in a manner of speaking. */
+  /** Lower is better: roughly, the number of tokens that the model hesitates between. */
   perplexity: number;
-  /** Kullback and Leibler's divergence from the original's chances, mean over the tokens, in nats; and its error. */
+  /** Kullback–Leibler divergence from the original's probabilities, mean over the tokens, in nats; and its error. */
   kld: number;
   kldError: number;
-  /** Of one token in a hundred it is larger than this. */
+  /** 99th percentile of the divergence. */
   kld99: number;
-  /** The share of tokens of which both hold the same one likeliest, 0 to 1. */
+  /** The share of tokens with the same top token, 0 to 1. */
   sameTop: number;
 }
 
 /**
- * Writes the original's chances to `base`: for each token two bytes a word of the vocabulary. Returns its perplexity: the one that
- * comparisons tell is too low, for what the original holds very unlikely is cut off in the file. Throws BenchError, or the
- * signal's reason.
+ * Writes the original's probabilities to `base`: two bytes per vocabulary entry for each token. Returns its perplexity: the one
+ * that comparisons report is too low, because the file truncates very small probabilities. Throws BenchError, or the signal's
+ * reason.
  */
 export async function writeBase(test: TextTest, base: string): Promise<number> {
   const compute = async (): Promise<string> => await runPerplexity(test, ["--kl-divergence-base", base]);
   return await readPerplexity(compute, test.pieces);
 }
 
-/** Compares with what writeBase() has written for the same text. Throws BenchError, or the signal's reason. */
+/** Compares with what writeBase() wrote for the same text. Throws BenchError, or the signal's reason. */
 export async function compareWithBase(test: TextTest, base: string): Promise<Divergence> {
   const flags = ["--kl-divergence-base", base, "--kl-divergence"];
   return await readDivergence(async () => await runPerplexity(test, flags));
 }
 
-/** Of what `compare` writes. Throws BenchError. */
+/** Reads the output of `compare`. Throws BenchError. */
 export async function readDivergence(compare: () => Promise<string>): Promise<Divergence> {
   return parseDivergence(await wholeOutput(compare, /^Same top p:.*%\s*$/m));
 }
 
-/** Of what `compute` writes: behind each piece, that of all so far. Throws BenchError. */
+/** Reads the output of `compute`: after each chunk, the perplexity of all so far. Throws BenchError. */
 export async function readPerplexity(compute: () => Promise<string>, pieces: number): Promise<number> {
   const ofAll = new RegExp(`\\[${pieces}\\]([\\d.]+),`);
   return figureIn(await wholeOutput(compute, ofAll), ofAll, "perplexity");
 }
 
 /**
- * What a program writes, which is asked once more where the end is missing: llama-perplexity writes its log on a
- * thread of its own, which the end of the process now and then overtakes.
+ * A program's output. Runs it again if the end is missing: llama-perplexity logs on a separate thread, and the process
+ * sometimes exits before that is done.
  */
 async function wholeOutput(run: () => Promise<string>, end: RegExp): Promise<string> {
   const output = await run();
@@ -79,7 +79,7 @@ async function runPerplexity(test: TextTest, flags: readonly string[]): Promise<
   return await runProgram(program, args, { env: plainEnvironment(), limitMs, signal });
 }
 
-/** Reads what `llama-perplexity --kl-divergence` prints at its end. Throws BenchError. */
+/** Reads the summary of `llama-perplexity --kl-divergence`. Throws BenchError. */
 export function parseDivergence(output: string): Divergence {
   const figure = (pattern: RegExp, what: string): number => figureIn(output, pattern, what);
   return {

@@ -1,5 +1,5 @@
-// A model in Ingle in a process of its own: how long loading it takes and how much memory it ever holds. Run as a program
-// with its order as the only argument it prints one line of JSON; probeModel() starts it so. Used by the command quant.
+// Measures a model's load time and peak memory in Ingle, in a process of its own: probeModel() runs this file with a JSON
+// argument, and it prints one line of JSON.
 import { fileURLToPath } from "node:url";
 import { load } from "@ingle/engine";
 import { plainEnvironment, runProgram } from "../child-process.ts";
@@ -10,13 +10,13 @@ export interface ProbeOrder {
   model: string;
   threads: number;
   promptTokens: number;
-  answerTokens: number;
+  replyTokens: number;
 }
 
 export interface Probed {
-  /** From the call of load() to a model that answers. The file is in the page cache. */
+  /** Duration of load(). The file is in the page cache. */
   loadMs: number;
-  /** The most memory that the process ever held, in MB (10^6 bytes), Node's own and mapped weights included. */
+  /** Peak memory of the process in MB (10^6 bytes), including Node and mapped weights. */
   peakMb: number;
   parameters: number;
 }
@@ -31,12 +31,12 @@ export async function probeModel(order: ProbeOrder, signal: AbortSignal): Promis
   return JSON.parse(output);
 }
 
-async function probe({ model: file, threads, promptTokens, answerTokens }: ProbeOrder): Promise<Probed> {
+async function probe({ model: file, threads, promptTokens, replyTokens }: ProbeOrder): Promise<Probed> {
   const startedAt = performance.now();
   await using loaded = await load(file, { threads, parallel: 1 });
   const loadMs = performance.now() - startedAt;
   const prompt = "the ".repeat(promptTokens);
-  await loaded.model.generate({ prompt, temperature: 0, maxTokens: answerTokens, ignoreEos: true });
+  await loaded.model.generate({ prompt, temperature: 0, maxTokens: replyTokens, ignoreEos: true });
   const peakMb = (process.resourceUsage().maxRSS * 1024) / 1e6;
   return { loadMs, peakMb, parameters: loaded.model.info.parameters };
 }

@@ -1,16 +1,16 @@
-// What the commands kv and quant are told. Made by main.ts from the command line.
+// Options of the commands kv and quant.
 export interface QualityOptions {
-  /** A model's file: for quant the one that is not quantized. */
+  /** A model file; for quant, the original. */
   model: string;
-  /** Kinds of cache or levels, as they are named; none means those that are compared by default. */
+  /** Names of cache types or levels; none means the default ones. */
   names: readonly string[];
   /** A file of prose. */
   text: string;
   pieces: number;
   pieceTokens: number;
-  /** Tokens that the context holds while the speed of generating is measured; 0 leaves that out (kv). */
+  /** Tokens in the context while generation speed is measured; 0 skips it (kv). */
   depth: number;
-  /** Texts with needles; 0 leaves them out (kv). */
+  /** Number of texts with needles; 0 skips them (kv). */
   needleTexts: number;
   threads: number;
   seed: number;

@@ -1,5 +1,4 @@
-// `pnpm bench quant`: what each level of quantization costs and saves, beside the model that is not quantized: size, time to
-// load, speed, memory, and divergence from the original.
+// `pnpm bench quant`: compares each quantization level with the original: size, load time, speed, memory, and divergence.
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,10 +10,10 @@ import type { QualityOptions } from "./quality-options.ts";
 import { measureSpeed } from "./llama-tools.ts";
 import type { Column, Row } from "./table.ts";
 
-/** From hardly any loss to a lot of it. */
+/** From hardly any loss to a large one. */
 const levelsDefault = ["Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "IQ4_XS", "Q3_K_M", "Q2_K"];
 const promptTokens = 256;
-const answerTokens = 64;
+const replyTokens = 64;
 
 export const quantColumns: readonly Column[] = [
   { key: "sizeMb", title: "size", unit: "MB", better: "lower", digits: 1, isDrawn: true },
@@ -75,22 +74,22 @@ async function measureLevel(
     const values = { ...(await costs(made, options)), bits: made.bitsPerWeight, ...divergence };
     return { ...row, name: made.quantization, values: { ...values, sameTop: 100 * sameTop } };
   } catch (error) {
-    // The model has rows that this level's blocks do not divide, or the level needs an importance matrix.
+    // The model has rows that cannot be divided into this level's blocks, or the level needs an importance matrix.
     if (!EngineError.is(error)) throw error;
     say(`${level}: ${error.message}`);
     return { ...row, values: {}, error: error.message };
   }
 }
 
-/** What using the file takes, in a process of its own and by llama-bench. */
+/** Load time and memory in a process of its own, and speeds by llama-bench. */
 async function costs(
   { path: model, sizeBytes }: { path: string; sizeBytes: number },
   { threads, signal }: QualityOptions,
 ): Promise<Record<string, number>> {
   const { loadMs, peakMb, parameters } = await probeModel(
-    { model, threads, promptTokens, answerTokens },
+    { model, threads, promptTokens, replyTokens },
     signal,
   );
-  const speeds = await measureSpeed({ model, threads, promptTokens, answerTokens, signal });
+  const speeds = await measureSpeed({ model, threads, promptTokens, replyTokens, signal });
   return { sizeMb: sizeBytes / 1e6, bits: (8 * sizeBytes) / parameters, loadMs, peakMb, ...speeds };
 }

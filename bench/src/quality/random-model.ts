@@ -1,11 +1,11 @@
-// A model of random weights for sizes of heads that no small model has. It says nothing that makes sense: what `bench kv`
-// finds with it is only how far each kind of cache is from 16 bits.
+// A model of random weights for head sizes that no small model has. It generates nonsense: `bench kv` only measures how far each
+// cache type is from 16 bits.
 import path from "node:path";
 import { makeTinyModel } from "@ingle/fixtures";
 
 /**
- * Large enough that rounding passes through several layers of attention and into a real vocabulary, small enough to be
- * written in seconds. Keys and values are shared by two heads each, as in most models of today.
+ * Large enough for several layers of attention and a real vocabulary, small enough to be written in seconds. Two heads share
+ * keys and values, as in most current models.
  */
 const shape = {
   layers: 4,
@@ -16,14 +16,14 @@ const shape = {
   scoreDeviation: 2,
   weights: "f16",
 } as const;
-/** More than `--depth` is by default. */
+/** More than the default `--depth`. */
 const contextLength = 32_768;
 
-/** What is written into a report about it. */
+/** Its description in the report. */
 export const randomModelNote =
   "weights are random: only how the divergences compare with each other means anything";
 
-/** Writes it into the folder, under a name that says what it is. Returns its path. */
+/** Writes it into the folder under a descriptive name. Returns its path. */
 export async function writeRandomModel(
   folder: string,
   headSize: number,

@@ -50,7 +50,7 @@ describe("the report of kinds and levels", () => {
     expect(picture).not.toContain("q3_kv");
   });
 
-  it("writes JSON, markdown and a picture that is named after the model", async () => {
+  it("writes JSON, markdown and a chart named after the model", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "ingle-quality-"));
     try {
       const files = await writeQuality(run, folder);

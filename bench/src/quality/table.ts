@@ -1,5 +1,5 @@
-// The report of the commands kv and quant: a row for each kind or level beside the original, as a table, markdown, JSON and
-// a picture.
+// The report of the commands kv and quant: a row for the original and for each type or level, as a table, markdown, JSON and a
+// chart.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { drawBars, type BarGroup } from "../bar-chart.ts";
@@ -18,11 +18,11 @@ export interface Column {
 
 export interface Row {
   name: string;
-  /** What stands behind the name. */
+  /** Text after the name. */
   note: string;
-  /** What Ingle offers; the others are there to compare with. */
+  /** Whether Ingle offers it; the others are for comparison only. */
   isOurs: boolean;
-  /** By the keys of columns. One that was not measured is left out. */
+  /** By column key; missing if not measured. */
   values: Record<string, number>;
   /** Why it was not measured. */
   error?: string;
@@ -38,7 +38,7 @@ export interface QualityRun {
   threads: number;
   seed: number;
   wasForced: boolean;
-  /** What was measured on and how, a sentence each. */
+  /** What was measured and how, one sentence each. */
   conditions: readonly string[];
   columns: readonly Column[];
   rows: readonly Row[];
@@ -46,7 +46,7 @@ export interface QualityRun {
 
 const forcedNote = "Forced: the machine may have been busy with something else. Not for publishing.";
 
-/** Rows of cells; the first is the head. Columns that nobody has a figure for are left out. */
+/** Rows of cells; the first is the header. Columns without any figures are left out. */
 export function qualityTable({ columns, rows }: Pick<QualityRun, "columns" | "rows">): string[][] {
   const shown = columns.filter(({ key }) => rows.some(({ values }) => values[key] !== undefined));
   return [
@@ -63,7 +63,7 @@ function figure(value: number | undefined, digits: number): string {
   return value === undefined ? "–" : value.toFixed(digits);
 }
 
-/** What a reader must know before the figures, a line each. */
+/** What a reader must know before the figures, one line each. */
 function headLines({
   startedAt,
   machine,

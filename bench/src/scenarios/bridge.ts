@@ -1,4 +1,4 @@
-// `bridge`: a model so small that HTTP, JSON and the way from the engine's thread into the server's are what is left.
+// `bridge`: a model so small that only HTTP, JSON and the bridge from the engine's thread to the server's remain.
 import { tinyModel } from "@ingle/fixtures";
 import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
@@ -8,19 +8,19 @@ import { totalSpeed } from "./total-speed.ts";
 
 const clients = 8;
 const promptTokens = 20;
-const answerTokens = 256;
-/** As small as a model with a real vocabulary gets. */
+const replyTokens = 256;
+/** As small as a model with a real vocabulary can be. */
 const shape = { layers: 1, embedding: 32, heads: 2, kvHeads: 1, feedForward: 64 };
 
 async function run({ subject, prompts }: CaseContext): Promise<Measured> {
   const wave = async (): Promise<StreamRecord[]> => {
     const request = (): StreamRequest => ({
       messages: [{ role: "user", content: prompts.text(promptTokens) }],
-      maxTokens: answerTokens,
+      maxTokens: replyTokens,
     });
     return await streamAll(subject, Array.from({ length: clients }, request));
   };
-  await wave(); // so that no compiler is at work while we measure
+  await wave(); // lets JavaScript's compiler finish before the measurement
   const requests = await wave();
   const values = {
     tokensPerSecond: totalSpeed(requests),
@@ -31,7 +31,7 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
 
 export const bridge: Scenario = {
   name: "bridge",
-  meaning: `A model that computes next to nothing: ${clients} clients with answers of ${answerTokens} tokens.`,
+  meaning: `A model that computes next to nothing: ${clients} clients with replies of ${replyTokens} tokens.`,
   subjects: servers,
   measures: [
     {

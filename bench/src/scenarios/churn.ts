@@ -1,4 +1,4 @@
-// `churn`: half of the clients lose patience. Nobody should compute for who has left.
+// `churn`: half of the clients disconnect. The server should stop computing for them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { BenchError } from "../bench-error.ts";
 import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
@@ -7,10 +7,10 @@ import { wallTime } from "./total-speed.ts";
 
 const clients = 32;
 const promptTokens = 100;
-const answerTokens = 48;
-/** Clients who leave do so at random moments up to this one, wherever their request is then. */
+const replyTokens = 48;
+/** Clients disconnect at random moments up to this one, whatever the state of their request. */
 const leaveWithinMs = 3_000;
-/** The process counts as idle when it used less than this share of one core … */
+/** The process counts as idle if it used less than this share of one core … */
 const idleShareMax = 0.05;
 /** … for this long. */
 const idleWindowMs = 500;
@@ -25,7 +25,7 @@ async function run({ subject, prompts, signal }: CaseContext): Promise<Measured>
     departures.push(departure);
     const timer = index % 2 === 0 ? undefined : setTimeout(() => departure.abort(), leavesAtMs);
     try {
-      return await subject.stream({ messages, maxTokens: answerTokens }, { leave: departure.signal });
+      return await subject.stream({ messages, maxTokens: replyTokens }, { leave: departure.signal });
     } finally {
       clearTimeout(timer);
     }
@@ -42,8 +42,8 @@ async function run({ subject, prompts, signal }: CaseContext): Promise<Measured>
 }
 
 /**
- * Milliseconds until the process stops computing, in steps of the window. Undefined where the system does not tell.
- * Throws BenchError when it does not stop: it computes for nobody.
+ * Milliseconds until the process stops computing, in steps of the window. Undefined if the system does not report it.
+ * Throws BenchError if it does not stop: it computes for disconnected clients.
  */
 async function timeUntilIdle(subject: Subject, signal: AbortSignal): Promise<number | undefined> {
   const start = performance.now();

@@ -1,14 +1,14 @@
-// `cold`: from the start of the process to the first token. The model file is in the page cache: everyone has read it.
+// `cold`: from the start of the process to the first token. The model file is already in the page cache.
 import { everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { timeToFirstToken, type StreamRecord } from "../stream-record.ts";
 
 const promptTokens = 30;
-const answerTokens = 8;
+const replyTokens = 8;
 
 async function run({ subject, prompts }: CaseContext): Promise<Measured> {
   const ask = async (): Promise<StreamRecord> => {
     const messages = [{ role: "user" as const, content: prompts.text(promptTokens) }];
-    return await subject.stream({ messages, maxTokens: answerTokens });
+    return await subject.stream({ messages, maxTokens: replyTokens });
   };
   const first = await ask();
   const second = await ask();
@@ -23,12 +23,12 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
 
 export const cold: Scenario = {
   name: "cold",
-  meaning: `From the start of the process to the first token of its first answer, to a prompt of ${promptTokens} tokens.`,
+  meaning: `From the start of the process to the first token of its first reply, to a prompt of ${promptTokens} tokens.`,
   subjects: everyone,
   measures: [
     { key: "firstTokenMs", title: "start to first token", unit: "ms", better: "lower", isDrawn: true },
     { key: "readyMs", title: "start to ready", unit: "ms", better: "lower" },
-    // What a warm-up of the model could win is at most the difference of these two.
+    // A warm-up of the model could gain at most the difference of these two.
     { key: "firstRequestMs", title: "first request to its first token", unit: "ms", better: "lower" },
     { key: "secondRequestMs", title: "second request to its first token", unit: "ms", better: "lower" },
   ],

@@ -1,4 +1,4 @@
-// `mixed`: answers are running when a long prompt arrives. The answers should not freeze while it is read.
+// `mixed`: replies are running when a long prompt arrives. The replies should not freeze during its prefill.
 import { BenchError } from "../bench-error.ts";
 import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { largest, median } from "../statistics.ts";
@@ -7,11 +7,11 @@ import { besideStreams } from "./running-streams.ts";
 
 const streams = 3;
 const streamPromptTokens = 50;
-/** More than can be generated before the long prompt is read; the clients leave after that. */
+/** More than can be generated before the long prompt is computed; the clients disconnect after that. */
 const streamTokensMax = 1_200;
-/** Pieces that every stream has received before the long prompt is sent. */
+/** Pieces that every stream receives before the long prompt is sent. */
 const warmPieces = 16;
-/** What 900 words of English come to. */
+/** About 900 words of English. */
 const longPromptTokens = 1_200;
 const longAnswerTokens = 16;
 
@@ -24,7 +24,7 @@ async function run({ subject, prompts, signal }: CaseContext): Promise<Measured>
   return measure(beside.result, beside.streams);
 }
 
-/** Only what happened while the long prompt was there counts as disturbed. */
+/** Only gaps during the long prompt count as disturbed. */
 function measure(long: StreamRecord, others: readonly StreamRecord[]): Measured {
   const firstTokenAt = long.sentAtMs + timeToFirstToken(long);
   if (others.some(({ endedAtMs }) => endedAtMs < firstTokenAt))
@@ -47,12 +47,12 @@ function cut(record: StreamRecord, atMs: number): StreamRecord {
 
 export const mixed: Scenario = {
   name: "mixed",
-  meaning: `${streams} answers are running when a prompt of ${longPromptTokens} tokens arrives.`,
+  meaning: `${streams} replies are running when a prompt of ${longPromptTokens} tokens arrives.`,
   subjects: servers,
   measures: [
     {
       key: "longestGapMs",
-      title: "longest gap of the running answers",
+      title: "longest gap of the running replies",
       unit: "ms",
       better: "lower",
       isDrawn: true,

@@ -1,4 +1,4 @@
-// `multi-turn`: a chat that grows. Each turn sends the whole chat again; only what is new should be computed.
+// `multi-turn`: a growing chat. Each turn sends the whole chat again; only new tokens should be computed.
 import { everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { timeToFirstToken, type ChatMessage, type StreamRecord } from "../stream-record.ts";
@@ -6,18 +6,18 @@ import { timeToFirstToken, type ChatMessage, type StreamRecord } from "../stream
 const turns = 6;
 const systemTokens = 100;
 const questionTokens = 60;
-const answerTokens = 32;
+const replyTokens = 32;
 
 async function run({ subject, prompts }: CaseContext): Promise<Measured> {
   const messages: ChatMessage[] = [{ role: "system", content: prompts.text(systemTokens) }];
   const requests: StreamRecord[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
     messages.push({ role: "user", content: prompts.text(questionTokens) });
-    const record = await subject.stream({ messages: [...messages], maxTokens: answerTokens });
+    const record = await subject.stream({ messages: [...messages], maxTokens: replyTokens });
     messages.push({ role: "assistant", content: record.text });
     requests.push(record);
   }
-  const later = requests.slice(1); // nothing of the first turn can be known
+  const later = requests.slice(1); // the first turn cannot be cached
   const values = {
     computedTokens: median(later.map(({ computedTokens }) => computedTokens)),
     newTokens: median(later.map((record, index) => newTokens(record, requests[index]))),
@@ -26,14 +26,14 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
   return { values, requests };
 }
 
-/** Tokens of this turn's prompt that were neither prompt nor answer of the turn before. */
+/** Tokens of this turn's prompt that were neither in the previous prompt nor in its reply. */
 function newTokens(record: StreamRecord, before: StreamRecord | undefined): number {
   return record.promptTokens - (before?.promptTokens ?? 0) - (before?.completionTokens ?? 0);
 }
 
 export const multiTurn: Scenario = {
   name: "multi-turn",
-  meaning: `A chat of ${turns} turns: questions of ${questionTokens} tokens, answers of ${answerTokens}; medians over the turns after the first.`,
+  meaning: `A chat of ${turns} turns: questions of ${questionTokens} tokens, replies of ${replyTokens}; medians over the turns after the first.`,
   subjects: everyone,
   measures: [
     {

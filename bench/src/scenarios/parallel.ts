@@ -7,13 +7,13 @@ import { streamAll, type Subject } from "../subject.ts";
 import { totalSpeed } from "./total-speed.ts";
 
 const promptTokens = 100;
-const answerTokens = 48;
+const replyTokens = 48;
 
-/** Also what `busy` runs beside a busy process. */
+/** `busy` runs it beside a busy process, too. */
 export async function runParallel(subject: Subject, prompts: Prompts, clients: number): Promise<Measured> {
   const request = (): StreamRequest => ({
     messages: [{ role: "user", content: prompts.text(promptTokens) }],
-    maxTokens: answerTokens,
+    maxTokens: replyTokens,
   });
   const requests = await streamAll(subject, Array.from({ length: clients }, request));
   const firsts = requests.map(timeToFirstToken);
@@ -36,7 +36,7 @@ function clientsCase(clients: number, slotsMin = 1): ScenarioCase {
 
 export const parallel: Scenario = {
   name: "parallel",
-  meaning: `Many users at once, each with a prompt of ${promptTokens} tokens of its own and an answer of ${answerTokens}.`,
+  meaning: `Many users at once, each with a prompt of ${promptTokens} tokens of its own and a reply of ${replyTokens}.`,
   subjects: everyone,
   measures: [
     {

@@ -1,18 +1,18 @@
-// Answers that are running while something else arrives. Used by `mixed` and `vision`.
+// Replies that are running while something else arrives.
 import type { CaseContext } from "../scenario.ts";
 import type { StreamRecord } from "../stream-record.ts";
 import { succeeded, type Subject } from "../subject.ts";
 
 export interface RunningStreamsOptions {
-  /** What each of them answers. */
+  /** Their requests. */
   texts: readonly string[];
-  /** More than can be generated before all clients leave. */
+  /** More than can be generated before all clients disconnect. */
   maxTokens: number;
-  /** Pieces that every stream has received when it is warm. */
+  /** Pieces after which a stream counts as warm. */
   warmPieces: number;
 }
 
-/** Starts the streams, does the work once all are warm, and has the streams' clients leave. */
+/** Starts the streams, runs the work once all are warm, and disconnects the streams' clients. */
 export async function besideStreams<Result>(
   { subject, signal }: Pick<CaseContext, "subject" | "signal">,
   options: RunningStreamsOptions,
@@ -32,7 +32,7 @@ export async function besideStreams<Result>(
 }
 
 interface RunningStreams {
-  /** When every stream has received so many pieces. */
+  /** Resolves when every stream has received this many pieces. */
   areWarm: Promise<void>;
   settled: Promise<PromiseSettledResult<StreamRecord>[]>;
 }

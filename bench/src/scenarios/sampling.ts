@@ -1,22 +1,22 @@
-// `sampling`: what choosing a token at random costs beside taking the likeliest, for a small and a large vocabulary.
+// `sampling`: what random sampling costs compared with greedy decoding, for a small and a large vocabulary.
 import { tinyModel } from "@ingle/fixtures";
 import { servers, type CaseContext, type Measured, type Scenario, type ScenarioCase } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { decodeSpeed, type StreamRecord, type StreamRequest } from "../stream-record.ts";
 
 const promptTokens = 20;
-const answerTokens = 256;
-/** Pairs of a greedy and a sampled answer; the median of their differences counts. */
+const replyTokens = 256;
+/** Pairs of a greedy and a sampled reply; the result is the median of their differences. */
 const pairs = 5;
 const usual = { temperature: 0.8, topK: 40, topP: 0.95 };
-/** The head over the vocabulary is nearly all that there is to compute. */
+/** Nearly all of the computation is the output head. */
 const shape = { layers: 1, embedding: 32, heads: 2, kvHeads: 1, feedForward: 64 };
 
 async function run({ subject, prompts }: CaseContext): Promise<Measured> {
   const answer = async (sampling?: StreamRequest["sampling"]): Promise<StreamRecord> =>
     await subject.stream({
       messages: [{ role: "user", content: prompts.text(promptTokens) }],
-      maxTokens: answerTokens,
+      maxTokens: replyTokens,
       ...(sampling === undefined ? {} : { sampling }),
     });
   const greedy: StreamRecord[] = [];

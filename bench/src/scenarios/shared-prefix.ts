@@ -1,4 +1,4 @@
-// `shared-prefix`: several users of one application, whose long system prompt is the same for all of them.
+// `shared-prefix`: several users of one application with the same long system prompt.
 import { everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { median, sum } from "../statistics.ts";
 import { timeToFirstToken, type StreamRequest } from "../stream-record.ts";
@@ -8,7 +8,7 @@ import { wallTime } from "./total-speed.ts";
 const clients = 8;
 const systemTokens = 800;
 const questionTokens = 20;
-const answerTokens = 32;
+const replyTokens = 32;
 
 async function run({ subject, prompts }: CaseContext): Promise<Measured> {
   const system = prompts.text(systemTokens);
@@ -17,7 +17,7 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
       { role: "system", content: system },
       { role: "user", content: prompts.text(questionTokens) },
     ],
-    maxTokens: answerTokens,
+    maxTokens: replyTokens,
   });
   const requests = await streamAll(subject, Array.from({ length: clients }, request));
   const values = {
@@ -30,7 +30,7 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
 
 export const sharedPrefix: Scenario = {
   name: "shared-prefix",
-  meaning: `${clients} users of one application arrive together: one system prompt of ${systemTokens} tokens, different questions, answers of ${answerTokens}.`,
+  meaning: `${clients} users of one application arrive together: one system prompt of ${systemTokens} tokens, different questions, replies of ${replyTokens}.`,
   subjects: everyone,
   measures: [
     { key: "wallMs", title: "until all are answered", unit: "ms", better: "lower", isDrawn: true },

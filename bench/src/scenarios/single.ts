@@ -1,4 +1,4 @@
-// `single`: one user, one answer after the other.
+// `single`: one user, one reply after another.
 import type { Prompts } from "../prompts.ts";
 import { everyone, type Measured, type Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
@@ -6,16 +6,16 @@ import { decodeSpeed, timeToFirstToken, type StreamRecord } from "../stream-reco
 import type { Subject } from "../subject.ts";
 
 const promptTokens = 200;
-const answerTokens = 64;
-/** Answers in a round; their median counts. */
+const replyTokens = 64;
+/** Replies per round; the result is their median. */
 const answers = 3;
 
-/** Also what `busy` runs beside a busy process. */
+/** `busy` runs it beside a busy process, too. */
 export async function runSingle(subject: Subject, prompts: Prompts): Promise<Measured> {
   const requests: StreamRecord[] = [];
   for (let i = 0; i < answers; i += 1) {
     const messages = [{ role: "user" as const, content: prompts.text(promptTokens) }];
-    requests.push(await subject.stream({ messages, maxTokens: answerTokens }));
+    requests.push(await subject.stream({ messages, maxTokens: replyTokens }));
   }
   const values = {
     tokensPerSecond: median(requests.map(decodeSpeed)),
@@ -26,12 +26,12 @@ export async function runSingle(subject: Subject, prompts: Prompts): Promise<Mea
 
 export const single: Scenario = {
   name: "single",
-  meaning: `One user: a prompt of ${promptTokens} tokens, an answer of ${answerTokens}.`,
+  meaning: `One user: a prompt of ${promptTokens} tokens, a reply of ${replyTokens}.`,
   subjects: everyone,
   measures: [
     {
       key: "tokensPerSecond",
-      title: "speed of the answer",
+      title: "speed of the reply",
       unit: "tokens/s",
       better: "higher",
       isDrawn: true,

@@ -1,17 +1,17 @@
-// `structured`: what a token costs more when the answer has to follow a JSON schema.
+// `structured`: the additional cost of a token when the reply is constrained by a JSON schema.
 import { tinyModel } from "@ingle/fixtures";
 import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { decodeSpeed, type StreamRecord } from "../stream-record.ts";
 
 const promptTokens = 60;
-const answerTokens = 128;
-/** Pairs of a free and a constrained answer; the medians of each count. */
+const replyTokens = 128;
+/** Pairs of a free and a constrained reply; the result uses the medians of each. */
 const pairs = 4;
-/** The head over the vocabulary is nearly all that there is to compute. */
+/** Nearly all of the computation is the output head. */
 const shape = { layers: 1, embedding: 32, heads: 2, kvHeads: 1, feedForward: 64, vocabulary: "qwen2" };
 
-/** What programs ask for: objects with texts, numbers, choices and lists. More of them than the answer has room for. */
+/** A typical schema: objects with texts, numbers, choices and lists. More of them than fit the reply. */
 const schema = {
   type: "object",
   properties: {
@@ -47,10 +47,10 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
   const answer = async (constraint: { schema?: object }): Promise<StreamRecord> =>
     await subject.stream({
       messages: [{ role: "user", content: prompts.text(promptTokens) }],
-      maxTokens: answerTokens,
+      maxTokens: replyTokens,
       ...constraint,
     });
-  // The first answer with a schema also compiles it.
+  // The first reply with a schema also compiles it.
   await answer({ schema });
   const free: StreamRecord[] = [];
   const constrained: StreamRecord[] = [];
@@ -70,7 +70,7 @@ function microsPerToken(record: StreamRecord): number {
 
 export const structured: Scenario = {
   name: "structured",
-  meaning: "What a token of an answer that follows a JSON schema costs, beside one of a free answer.",
+  meaning: "What a token of a reply that follows a JSON schema costs, beside one of a free reply.",
   subjects: servers,
   measures: [
     {

@@ -1,4 +1,4 @@
-// What several answers at once come to. Used by the scenarios with many clients.
+// Total speed of concurrent replies.
 import { sum } from "../statistics.ts";
 import type { StreamRecord } from "../stream-record.ts";
 
@@ -8,7 +8,7 @@ export function wallTime(requests: readonly StreamRecord[]): number {
   return Math.max(...requests.map(({ endedAtMs }) => endedAtMs)) - start;
 }
 
-/** Tokens per second of all answers together, the time for the prompts included. */
+/** Tokens per second of all replies together, including the time for the prompts. */
 export function totalSpeed(requests: readonly StreamRecord[]): number {
   return (sum(requests.map(({ completionTokens }) => completionTokens)) / wallTime(requests)) * 1000;
 }

@@ -9,7 +9,7 @@ function record(sentAtMs: number, arrivalsMs: number[]): StreamRecord {
   return { sentAtMs, arrivalsMs, endedAtMs, text: "", hasLeft: true, ...counts };
 }
 
-/** A piece every 10 ms from 0 on, to which the stream has got used after 16 of them; one takes longer than the others. */
+/** One piece every 10 ms from 0 on; the stream is steady after 16; one piece takes longer than the others. */
 function stream({ slowAt, slowMs, pieces = 101 }: { slowAt: number; slowMs: number; pieces?: number }) {
   const times = Array.from(
     { length: pieces },
@@ -21,7 +21,7 @@ function stream({ slowAt, slowMs, pieces = 101 }: { slowAt: number; slowMs: numb
 const pictures = [record(500, [700, 710]), record(505, [800, 810])];
 
 describe("measureRhythm", () => {
-  it("tells the gaps beside the pictures from those before they came", () => {
+  it("separates the gaps beside the images from those before", () => {
     const { values } = measureRhythm(pictures, [
       stream({ slowAt: 300, slowMs: 15 }),
       stream({ slowAt: 600, slowMs: 60 }),

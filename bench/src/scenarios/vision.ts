@@ -1,7 +1,7 @@
-// `vision`: answers are running when people send pictures. The answers should keep their rhythm while these are encoded.
+// `vision`: replies are running when images arrive. The replies should keep their pace while these are encoded.
 import { tinyVisionModel } from "@ingle/fixtures";
 import { BenchError } from "../bench-error.ts";
-import { freshPicture, type PictureSize } from "../fresh-pictures.ts";
+import { freshImage, type ImageSize } from "../fresh-images.ts";
 import type { Prompts } from "../prompts.ts";
 import { servers, type CaseContext, type Measured, type ModelChoice, type Scenario } from "../scenario.ts";
 import { largest, median, percentile } from "../statistics.ts";
@@ -11,26 +11,26 @@ import { besideStreams } from "./running-streams.ts";
 
 const streams = 8;
 const streamPromptTokens = 50;
-/** More than can be generated before the pictures are read, and less than a place has room for. */
+/** More than can be generated before the images are computed, and less than fits a slot. */
 const streamTokensMax = 1_900;
-/** Pieces after which a stream has found its rhythm … */
+/** Pieces after which a stream counts as steady … */
 const warmPieces = 16;
-/** … and so many more of each before the pictures come: what the streams are like undisturbed. */
+/** … and how many more of each arrive before the images: the undisturbed baseline. */
 const calmPieces = 200;
 const questionTokens = 20;
-const answerTokens = 16;
+const replyTokens = 16;
 
 const small = { width: 640, height: 480 };
-/** What people send: photographs and screenshots, and one page that is long. */
-const pictures: readonly PictureSize[] = [
+/** Typical images: photographs and screenshots, and one tall page. */
+const pictures: readonly ImageSize[] = [
   ...(["jpeg", "png", "jpeg", "png", "jpeg", "png", "jpeg"] as const).map((format) => ({ ...small, format })),
   { format: "jpeg", width: 1_000, height: 3_000 },
 ];
-const first: PictureSize = { format: "jpeg", width: 256, height: 256 };
+const first: ImageSize = { format: "jpeg", width: 256, height: 256 };
 
 /**
- * A model that sees, of random weights, in which encoding a small picture takes about as long as some dozen tokens of all
- * streams together.
+ * A vision model of random weights, in which encoding a small image takes about as long as a few dozen tokens of all streams
+ * together.
  */
 const shape = {
   architecture: "lfm2",
@@ -46,7 +46,7 @@ const shape = {
 
 async function run({ subject, prompts, signal }: CaseContext): Promise<Measured> {
   const requests = await Promise.all(pictures.map(async (size) => await about(size, prompts)));
-  // So that nobody is measured while it encodes for the first time.
+  // Keeps the first encoding out of the measurement.
   await subject.stream(await about(first, prompts));
   const texts = Array.from({ length: streams }, () => prompts.text(streamPromptTokens));
   const running = { texts, maxTokens: streamTokensMax, warmPieces: warmPieces + calmPieces };
@@ -55,23 +55,23 @@ async function run({ subject, prompts, signal }: CaseContext): Promise<Measured>
   return measureRhythm(beside.result, beside.streams);
 }
 
-async function about(size: PictureSize, prompts: Prompts): Promise<StreamRequest> {
+async function about(size: ImageSize, prompts: Prompts): Promise<StreamRequest> {
   return {
     messages: [{ role: "user", content: prompts.text(questionTokens) }],
-    images: [await freshPicture(prompts, size)],
-    maxTokens: answerTokens,
+    images: [await freshImage(prompts, size)],
+    maxTokens: replyTokens,
   };
 }
 
 /**
- * The running answers while they were alone and from the first picture's arrival to the last one's first token. A gap that
- * reaches into that time belongs to it in full. Throws BenchError when a stream ended before that.
+ * Gaps of the running replies before the images, and from the first image's arrival to the last one's first token. A gap that
+ * reaches into that time counts fully. Throws BenchError if a stream ended before that.
  */
 export function measureRhythm(answers: readonly StreamRecord[], others: readonly StreamRecord[]): Measured {
   const cameAt = Math.min(...answers.map(({ sentAtMs }) => sentAtMs));
   const readAt = Math.max(...answers.map((record) => record.sentAtMs + timeToFirstToken(record)));
   if (others.some(({ arrivalsMs }) => (arrivalsMs.at(-1) ?? 0) < readAt))
-    throw new BenchError("A stream ended before the pictures were read; the figures would be too good.");
+    throw new BenchError("A stream ended before the images were computed; the figures would be too good.");
   const warmAt = Math.max(...others.map(({ arrivalsMs }) => arrivalsMs[warmPieces - 1] ?? cameAt));
   const all = others.flatMap(waits);
   const before = all.filter(({ fromMs, toMs }) => fromMs >= warmAt && toMs < cameAt).map(lengthOf);
@@ -110,12 +110,12 @@ async function modelOf({ model, mmproj, signal }: ModelChoice): Promise<ModelFil
 
 export const vision: Scenario = {
   name: "vision",
-  meaning: `${streams} answers are running when ${pictures.length} pictures arrive together, ${pictures.length - 1} of ${small.width} × ${small.height} and a long one; everyone has ${streams + pictures.length} places.`,
+  meaning: `${streams} replies are running when ${pictures.length} images arrive together, ${pictures.length - 1} of ${small.width} × ${small.height} and a long one; everyone has ${streams + pictures.length} places.`,
   subjects: servers,
   measures: [
     {
       key: "longestGapMs",
-      title: "longest gap of the running answers",
+      title: "longest gap of the running replies",
       unit: "ms",
       better: "lower",
       isDrawn: true,
@@ -128,11 +128,11 @@ export const vision: Scenario = {
       better: "lower",
       isDrawn: true,
     },
-    { key: "gapP99Ms", title: "gap of the running answers, p99", unit: "ms", better: "lower" },
+    { key: "gapP99Ms", title: "gap of the running replies, p99", unit: "ms", better: "lower" },
     { key: "gapP99BeforeMs", title: "the same, undisturbed", unit: "ms", better: "lower" },
     {
       key: "ttftP50Ms",
-      title: "time to first token of a picture, p50",
+      title: "time to first token of an image, p50",
       unit: "ms",
       better: "lower",
       isDrawn: true,
@@ -141,7 +141,7 @@ export const vision: Scenario = {
   ],
   cases: [
     {
-      name: `${streams} streams and ${pictures.length} pictures`,
+      name: `${streams} streams and ${pictures.length} images`,
       model: modelOf,
       slots: streams + pictures.length,
       run,

@@ -1,5 +1,5 @@
-// How many replicas there should be, as Kubernetes' HorizontalPodAutoscaler decides it; KEDA hands its triggers to one. A function of
-// what was measured and of its own memory of recommendations: no clock.
+// The number of replicas, as Kubernetes' HorizontalPodAutoscaler decides it (KEDA passes its triggers to one). A function of the
+// metrics and its own history of recommendations: no clock.
 import { z } from "zod";
 
 const Count = z.int().nonnegative();
@@ -8,23 +8,23 @@ const Seconds = z.number().positive();
 const Rules = z.strictObject({
   minReplicas: z.int().positive(),
   maxReplicas: z.int().positive(),
-  /** Waiting requests of all replicas divided by this is a number of replicas that is wanted (AverageValue); 0 leaves it out. */
+  /** Target of waiting requests per replica (AverageValue); 0 ignores this metric. */
   waitingPerReplica: z.number().nonnegative(),
-  /** The same of requests that run or wait. */
+  /** The same for requests in flight. */
   inFlightPerReplica: z.number().nonnegative().default(0),
-  /** Replicas so many that they use this percentage of their KV cache on average (Value); 0 leaves it out. */
+  /** Target percentage of KV cache in use, averaged over replicas (Value); 0 ignores this metric. */
   kvUsagePercent: z.number().min(0).max(100),
-  /** How often it is decided, and how old the figures are then: the scrape interval of Prometheus and KEDA's polling. */
+  /** Interval of decisions, and age of the metrics: the scrape interval of Prometheus and KEDA's polling. */
   syncSeconds: Seconds.default(15),
   metricAgeSeconds: z.number().nonnegative().default(15),
-  /** No change while the wanted number is within this part of the present one. */
+  /** No change while the desired number is within this fraction of the current one. */
   tolerance: z.number().nonnegative().default(0.1),
-  /** At most so many more, or so many percent more, in a period: whichever is more. */
+  /** Maximum increase per period, as a number or as a percentage: whichever is more. */
   scaleUp: z
     .strictObject({ pods: Count, percent: Count, periodSeconds: Seconds })
     .default({ pods: 4, percent: 100, periodSeconds: 15 }),
   /**
-   * At most so many or so many percent fewer in a period, whichever is more, and none before the smaller number was enough for
+   * Maximum decrease per period, as a number or as a percentage, whichever is more; only after the smaller number was enough for
    * the window.
    */
   scaleDown: z
@@ -47,7 +47,7 @@ export const AutoscalingRules = Rules.refine(
 );
 export type AutoscalingRules = z.infer<typeof AutoscalingRules>;
 
-/** All replicas that are ready, together. */
+/** Metrics of all ready replicas together. */
 export interface ClusterFigures {
   waiting: number;
   running: number;
@@ -56,7 +56,7 @@ export interface ClusterFigures {
   ready: number;
 }
 
-/** A number of replicas, recommended or present, and when, in seconds. */
+/** A number of replicas, recommended or actual, and when, in seconds. */
 interface Remembered {
   at: number;
   replicas: number;
@@ -65,14 +65,14 @@ interface Remembered {
 export class Autoscaler {
   readonly #rules: AutoscalingRules;
   #recommended: Remembered[] = [];
-  /** How many there were at each decision, before it. */
+  /** The number before each decision. */
   #sizes: Remembered[] = [];
 
   constructor(rules: AutoscalingRules) {
     this.#rules = rules;
   }
 
-  /** How many replicas there should be from now on. `current` counts those that are still starting. */
+  /** The desired number of replicas. `current` includes those that are still starting. */
   decide(atSeconds: number, current: number, figures: ClusterFigures): number {
     const { minReplicas, maxReplicas, scaleDown } = this.#rules;
     const recommended = this.#recommend(current, figures);

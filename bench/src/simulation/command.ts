@@ -1,4 +1,4 @@
-// `bench simulate PLAN`: plays each row of a plan and writes their table. Used by main.ts.
+// `bench simulate PLAN`: simulates each row of a plan and writes a table.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { markdownTable, terminalTable } from "../report.ts";
@@ -34,7 +34,7 @@ const columns: readonly { key: string; title: string; shown: (value: number) => 
   },
 ];
 
-/** Returns the table for a terminal and the files that were written. Throws BenchError for a plan that is wrong. */
+/** Returns the table for a terminal and the written files. Throws BenchError for an invalid plan. */
 export async function runSimulate({
   plan: file,
   out,

@@ -1,8 +1,8 @@
-// Durations by the million in little memory: counts in classes that each are two percent wider than the one before.
+// Millions of durations in little memory: a histogram whose buckets each are two percent wider than the one before.
 
 const width = 1.02;
 const logWidth = Math.log(width);
-/** What is shorter counts as nothing. */
+/** Shorter durations count as 0. */
 const shortestMs = 0.1;
 const classesMax = 1_200;
 
@@ -23,12 +23,12 @@ export class Durations {
     return this.#count;
   }
 
-  /** Milliseconds; NaN when there are none. */
+  /** Milliseconds; NaN if there are none. */
   mean(): number {
     return this.#sum / this.#count;
   }
 
-  /** The milliseconds that `percent` of them do not exceed, to two percent; 0 for those below a tenth of one. */
+  /** The percentile in milliseconds, accurate to two percent; 0 below a tenth of a millisecond. */
   percentile(percent: number): number {
     if (this.#count === 0) return Number.NaN;
     let left = (percent / 100) * this.#count;

@@ -1,12 +1,11 @@
-// Who is next: times of things that are known by a number, the earliest on top. Used by the simulation for its replicas, each of
-// which has one next event that often changes.
+// A priority queue of times by number, earliest first, for replicas: each has one next event that often changes.
 
 const root = 0;
 
-/** A binary heap with a place for each of `0 … size - 1`; setting the time of one moves it. */
+/** A binary heap with an entry for each of `0 … size - 1`; setting an entry's time moves it. */
 export class EventHeap {
   readonly #times: Float64Array;
-  /** Positions in the heap: who is there, and where each one is (-1 when it waits for nothing). */
+  /** Entry at each heap position, and heap position of each entry (-1 if it is not queued). */
   readonly #who: Int32Array;
   readonly #where: Int32Array;
   #count = 0;
@@ -17,17 +16,17 @@ export class EventHeap {
     this.#where = new Int32Array(size).fill(-1);
   }
 
-  /** The earliest time; Infinity when nobody waits for anything. */
+  /** The earliest time; Infinity if the heap is empty. */
   get time(): number {
     return this.#count === 0 ? Infinity : this.#timeAt(root);
   }
 
-  /** Whose time it is; -1 when nobody waits. */
+  /** The entry with the earliest time; -1 if the heap is empty. */
   get next(): number {
     return this.#count === 0 ? -1 : (this.#who[root] ?? -1);
   }
 
-  /** Sets somebody's time; Infinity takes him out. */
+  /** Sets an entry's time; Infinity removes it. */
   set(who: number, time: number): void {
     let place = this.#where[who] ?? -1;
     if (time === Infinity) {

@@ -1,4 +1,4 @@
-// `bench service-times`: measures what one replica takes for prompts and for crowds of replies, for the simulation.
+// `bench service-times`: measures one replica's times for prompts and for concurrent replies, for the simulation.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { startHttpSubject } from "../http-subject.ts";
@@ -10,9 +10,9 @@ import { contextLength, streamAll, type Subject } from "../subject.ts";
 import { measureTokensPerWord } from "../tokens-per-word.ts";
 import { serviceTimesOf, type PromptSample, type ReplySample, type ServiceTimes } from "./service-times.ts";
 
-/** Lengths of the prompts that are measured alone, in tokens. */
+/** Lengths of the prompts measured alone, in tokens. */
 const promptLengths = [64, 128, 256, 512];
-/** A reply's prompt is short, so that the replies of a crowd begin nearly together, and the reply long. */
+/** A short prompt makes concurrent replies start nearly together; the reply is long. */
 const crowdPromptTokens = 8;
 const replyTokens = 96;
 
@@ -65,7 +65,7 @@ async function measurePrompts(subject: Subject, texts: Prompts): Promise<PromptS
   const samples: PromptSample[] = [];
   for (const length of promptLengths) {
     const [record] = await streamAll(subject, [ask(texts, length, 1)]);
-    // What a chat template begins with is in the cache after the first one.
+    // The chat template's prefix is cached after the first one.
     if (record !== undefined)
       samples.push({ promptTokens: record.computedTokens, firstMs: timeToFirstToken(record) });
   }

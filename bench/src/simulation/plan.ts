@@ -1,5 +1,5 @@
-// What `bench simulate` plays: a file with the measured service times, settings that hold for all rows of the table, and what each
-// row changes in them.
+// The input of `bench simulate`: a file with measured service times, settings for all rows of the table, and what each row
+// changes in them.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
@@ -8,11 +8,11 @@ import { readServiceTimes, type ServiceTimes } from "./service-times.ts";
 import { ClusterRules } from "./simulation.ts";
 import { Workload } from "./workload.ts";
 
-/** Settings of any depth, of which a row has some. They are checked when they are whole. */
+/** Nested partial settings of a row. They are validated after merging. */
 const Settings = z.record(z.string(), z.unknown());
 
 const PlanFile = z.strictObject({
-  /** What the plan asks, in a sentence or two. */
+  /** The plan's question, in a sentence or two. */
   about: z.string(),
   /** A file of `bench service-times`, beside this file. */
   service: z.string(),
@@ -39,7 +39,7 @@ export interface Plan {
   rows: readonly PlanRow[];
 }
 
-/** Throws BenchError for a file that is none, with the row and the field that are wrong. */
+/** Throws BenchError for an invalid file, naming the row and the field. */
 export async function readPlan(file: string): Promise<Plan> {
   const { about, service, workload, cluster, rows } = checked(
     PlanFile,

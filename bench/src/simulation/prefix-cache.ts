@@ -1,5 +1,5 @@
-// Which conversations a replica still has in its caches, and how many tokens of each: the least recently used goes first. A list
-// with links, because a Map walks over what was deleted at its front again and again.
+// The conversations in a replica's caches, with their tokens, least recently used evicted first. A linked list, because a Map
+// would iterate over deleted entries at its front again and again.
 
 interface Entry {
   readonly session: number;
@@ -14,7 +14,7 @@ export class PrefixCache {
   #newest: Entry | undefined;
   #tokens = 0;
 
-  /** Takes a conversation out, and returns its tokens; 0 for one that is not there. */
+  /** Removes a conversation and returns its tokens; 0 if it is not cached. */
   take(session: number): number {
     const entry = this.#entries.get(session);
     if (entry === undefined) return 0;
@@ -33,7 +33,7 @@ export class PrefixCache {
     this.#tokens += tokens;
   }
 
-  /** Lets conversations go until the others have no more tokens than this. */
+  /** Evicts conversations until the rest have at most this many tokens. */
   shrinkTo(tokensMax: number): void {
     while (this.#oldest !== undefined && this.#tokens > tokensMax) this.#remove(this.#oldest);
   }

@@ -1,4 +1,4 @@
-// The service times that the plans of bench/simulations use come from a published report, which this computes again.
+// Recomputes the service times used by the plans in bench/simulations from the published report.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -52,7 +52,7 @@ it("the service times of the plans are those of the report that they name", asyn
       promptTokens: computedTokens,
       firstMs: ttftMs,
     })),
-    // A step of each crowd is the median gap between its tokens.
+    // The step time is the median gap between tokens.
     replies: crowds.map(([replies, requests]) => ({
       replies,
       tokens: 2,
@@ -77,7 +77,7 @@ it("scaling on requests in flight, too, makes people wait less for fewer replica
   const played = ["waiting 4, KV use 80 %", "and in flight 6"].map((name) => {
     const row = rows.find((one) => one.name === name);
     if (row === undefined) throw new Error(`The plan has no row "${name}".`);
-    // Up to the evening: the busiest hours are behind it.
+    // Until the evening, after the busiest hours.
     return simulate({
       service,
       rules: row.cluster,

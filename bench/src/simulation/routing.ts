@@ -1,19 +1,19 @@
-// Which replica a request goes to, as proxies and gateways decide it. Each policy looks only at replicas that take requests.
+// Routing policies of proxies and gateways. Each policy considers only replicas that accept requests.
 import type { SimulatedReplica } from "./simulated-replica.ts";
 
 export const routingNames = ["round-robin", "least-loaded", "session"] as const;
 export type RoutingName = (typeof routingNames)[number];
 
-/** Points of each replica on the ring of consistent hashing: sessions are then spread to within some percent. */
+/** Points of each replica on the consistent hashing ring: sessions are then spread evenly to within a few percent. */
 const pointsPerReplica = 64;
 
-/** The replicas of a cluster that take requests now. Numbers are replicas' ids. */
+/** The replicas of a cluster that accept requests. Numbers are replica ids. */
 export class ReadyReplicas {
   readonly #ready: number[] = [];
-  /** Where each one is in the list; -1 for one that takes no requests. */
+  /** Position of each in the list; -1 if it accepts no requests. */
   readonly #where: Int32Array;
   readonly #load: Int32Array;
-  /** For each load the replicas that have it, and where each one is among them. */
+  /** The replicas by load, and the position of each among those with the same load. */
   readonly #byLoad: number[][] = [];
   readonly #whereByLoad: Int32Array;
   #leastLoad = 0;
@@ -32,7 +32,7 @@ export class ReadyReplicas {
     return (this.#where[id] ?? -1) >= 0;
   }
 
-  /** The one at a place of the list, counted around. */
+  /** The replica at a position of the list, modulo its length. */
   at(index: number): number {
     return this.#ready[index % this.#ready.length] ?? -1;
   }
@@ -55,14 +55,14 @@ export class ReadyReplicas {
     this.#leave(id);
   }
 
-  /** The number of its requests has changed. */
+  /** Updates the number of a replica's requests. */
   setLoad(id: number, load: number): void {
     if (!this.has(id) || this.#load[id] === load) return;
     this.#leave(id);
     this.#enter(id, load);
   }
 
-  /** One of those with the fewest requests. */
+  /** A replica with the fewest requests. */
   leastLoaded(): number {
     while (this.#leastLoad < this.#byLoad.length && (this.#byLoad[this.#leastLoad]?.length ?? 0) === 0)
       this.#leastLoad += 1;
@@ -91,8 +91,8 @@ export class ReadyReplicas {
 export type Router = (session: number) => number;
 
 /**
- * A policy over the replicas that are ready. With `session`, a replica that has `spillAt` requests waiting is passed over for the
- * least loaded one.
+ * A policy over the ready replicas. With `session`, a replica with `spillAt` waiting requests is skipped in favour of the least
+ * loaded one.
  */
 export function createRouter(
   name: RoutingName,
@@ -119,7 +119,7 @@ export function createRouter(
   }
 }
 
-/** Consistent hashing: the first replica after the session's point that passes. */
+/** Consistent hashing: the first accepted replica after the session's point. */
 function hashRing(count: number): (session: number, passes: (id: number) => boolean) => number {
   const points = Array.from({ length: count * pointsPerReplica }, (_, index) => ({
     point: mixed(index + 1),
@@ -143,7 +143,7 @@ function hashRing(count: number): (session: number, passes: (id: number) => bool
   };
 }
 
-/** A 32-bit number that looks random; different numbers give different ones (Murmur3's last steps). */
+/** Murmur3's finalizer: a bijective 32-bit hash. */
 function mixed(value: number): number {
   let bits = value | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

@@ -1,4 +1,4 @@
-// How long a replica takes for what it is asked, as `bench service-times` measures it: the simulation's only knowledge of a machine.
+// How long a replica takes, as measured by `bench service-times`: the simulation's only knowledge of a machine.
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { BenchError, messageOf } from "../bench-error.ts";
@@ -8,22 +8,22 @@ const Positive = z.number().positive();
 
 /** The shape of a measurement file. Times are milliseconds. */
 export const ServiceTimes = z.object({
-  /** What was measured, in words: machine, model, commit and settings. */
+  /** Description of the measurement: machine, model, commit and settings. */
   about: z.record(z.string(), z.unknown()).default({}),
-  /** Requests that are computed at the same time. */
+  /** Requests computed at the same time. */
   parallel: z.int().positive(),
-  /** Tokens that all of them together may hold: cells of the KV cache. */
+  /** Tokens of all requests together: cells of the KV cache. */
   kvTokens: z.int().positive(),
-  /** A step in which so many replies get a token each, by ascending `replies`; between them it is interpolated. */
+  /** Step times by number of replies, ascending; interpolated in between. */
   decodeSteps: z.array(z.object({ replies: z.int().positive(), ms: Positive })).min(1),
   /** One token of a prompt. */
   promptTokenMs: Positive,
-  /** What a request takes beside its tokens: network, template, tokenizer. Replies wait meanwhile, as on shared cores. */
+  /** Overhead of a request: network, template, tokenizer. Replies wait meanwhile, as on shared cores. */
   requestMs: z.number().nonnegative(),
 });
 export type ServiceTimes = z.infer<typeof ServiceTimes>;
 
-/** Reads a measurement file. Throws BenchError when there is none or it has another shape. */
+/** Reads a measurement file. Throws BenchError if it is missing or invalid. */
 export async function readServiceTimes(file: string): Promise<ServiceTimes> {
   try {
     return ServiceTimes.parse(JSON.parse(await readFile(file, "utf8")));
@@ -32,7 +32,7 @@ export async function readServiceTimes(file: string): Promise<ServiceTimes> {
   }
 }
 
-/** The milliseconds of a step, by the number of replies that get a token in it; index 0 is unused. */
+/** Milliseconds of a step by number of replies; index 0 is unused. */
 export function stepTable({ decodeSteps, parallel }: ServiceTimes): Float64Array {
   const table = new Float64Array(parallel + 1);
   for (let replies = 1; replies <= parallel; replies += 1)
@@ -43,7 +43,7 @@ export function stepTable({ decodeSteps, parallel }: ServiceTimes): Float64Array
 function interpolated(steps: ServiceTimes["decodeSteps"], replies: number): number {
   const above = steps.findIndex((step) => step.replies >= replies);
   const [low, high] = above === 0 ? [steps[0], steps[1]] : [steps.at(above - 1), steps.at(above)];
-  // Beyond what was measured, the last two go on as a line does; a single one is all there is to know.
+  // Beyond the measured range, extrapolates from the last two; a single value is used as it is.
   const [from, to] = above === -1 ? [steps.at(-2), steps.at(-1)] : [low, high];
   if (to === undefined) return from?.ms ?? Number.NaN;
   if (from === undefined || from.replies === to.replies) return to.ms;
@@ -51,7 +51,7 @@ function interpolated(steps: ServiceTimes["decodeSteps"], replies: number): numb
   return Math.max(from.ms + slope * (replies - from.replies), steps[0]?.ms ?? 0);
 }
 
-/** One prompt without anything in the cache, alone on a replica. */
+/** One uncached prompt, alone on a replica. */
 export interface PromptSample {
   promptTokens: number;
   firstMs: number;
@@ -65,7 +65,7 @@ export interface ReplySample {
   totalMs: number;
 }
 
-/** What the samples say of a replica: prompts by the line through them, steps by the median of equal crowds. */
+/** Fits the samples: prompts by linear regression, steps by the median per number of replies. */
 export function serviceTimesOf(
   size: Pick<ServiceTimes, "parallel" | "kvTokens">,
   samples: { prompts: readonly PromptSample[]; replies: readonly ReplySample[] },

@@ -1,40 +1,40 @@
-// One replica between events: its waiting queue, the requests that run and its prefix cache. Its steps are not computed one by one.
-// Between two events nothing about a step changes, so a step has one duration, replies get a token in each, and the oldest prompt
-// advances by one rate. The rules are those of docs/scheduler.md, without preemption and fairness.
+// One replica: its waiting queue, running requests and prefix cache. Steps are not simulated one by one: between two events a
+// step has a constant duration, each reply gets one token per step, and the oldest prompt advances at a constant rate. The rules
+// are those of docs/scheduler.md, without preemption and fairness.
 import { PrefixCache } from "./prefix-cache.ts";
 import { stepTable, type ServiceTimes } from "./service-times.ts";
 import { TimeLine } from "./time-line.ts";
 import type { Message } from "./workload.ts";
 
-/** How the engine mixes prompts with running replies (engine-native/src/engine/pace.cpp and the scheduler's budget). */
+/** How the engine mixes prompts with running replies: the step budget of docs/scheduler.md. */
 const stretch = 5;
 const prefillTokensMin = 16;
 const prefillTokensMax = 512;
-/** Tokens that the engine reserves ahead of what a request has; more when they are used up. */
+/** Tokens that the engine reserves ahead for a request; more when they are used up. */
 const reservedTokens = 64;
-/** Rounding of sums of many durations. */
+/** Tolerance for rounding in sums of many durations. */
 const almostNothing = 1e-6;
 
-/** One request on its way through a replica. Times are milliseconds of the simulation. */
+/** One request in a replica. Times are milliseconds of the simulation. */
 export interface Request {
   readonly arrivedAt: number;
-  /** Which conversation it belongs to: what the prefix cache and routing by session know it by. */
+  /** Its conversation: the key for the prefix cache and for routing by session. */
   readonly session: number;
   /** The whole prompt, earlier messages of the conversation included. */
   readonly promptTokens: number;
   readonly replyTokens: number;
-  /** Prompt tokens that the prefix cache had. */
+  /** Prompt tokens found in the prefix cache. */
   cachedTokens: number;
-  /** Prompt tokens that are still to be computed, and what the request takes beside them, in the same unit. */
+  /** Prompt tokens left to compute, plus the request's overhead in the same unit. */
   prefillLeft: number;
-  /** When it left the waiting queue, and when its first token came. */
+  /** When it left the waiting queue, and the time of its first token. */
   startedAt: number;
   firstAt: number;
 }
 
 /** A message at the moment of its arrival. */
 export function requestOf({ session, promptTokens, replyTokens }: Message, arrivedAt: number): Request {
-  // Written out: it is made for every request of a day.
+  // Written out for speed: this runs for every request of a day.
   return {
     arrivedAt,
     session,
@@ -49,7 +49,7 @@ export function requestOf({ session, promptTokens, replyTokens }: Message, arriv
 
 export interface ReplicaRules {
   service: ServiceTimes;
-  /** Tokens of conversations that can be kept beside those in the KV cache, in the host KV tier. */
+  /** Capacity of the host KV tier, in tokens. */
   hostTokens: number;
   /** First tokens that all conversations share, such as a system prompt. */
   sharedTokens: number;
@@ -58,7 +58,7 @@ export interface ReplicaRules {
 export class SimulatedReplica {
   readonly id: number;
   readonly #rules: ReplicaRules;
-  /** Tokens that running requests will have at their ends: a request begins when its own fit beside them. */
+  /** Final token counts of running requests: a request starts when its own fits beside them. */
   #usedTokens = 0;
   readonly #steps: Float64Array;
   #waiting: Request[] = [];
@@ -68,7 +68,7 @@ export class SimulatedReplica {
   readonly #decoding = new TimeLine<Request>();
   #cache = new PrefixCache();
   #hasShared = false;
-  /** Up to when everything is computed, and the number of steps of running replies until then. */
+  /** Simulated time so far, and the number of steps of running replies until then. */
   #at = 0;
   #stepCount = 0;
   #stepMs = Infinity;
@@ -88,7 +88,7 @@ export class SimulatedReplica {
     return this.#prefilling.length + this.#decoding.length;
   }
 
-  /** The part of the KV cache that running requests hold now, reserved tokens included: `ingle_kv_usage_ratio`. */
+  /** The share of the KV cache held by running requests, reserved tokens included: `ingle_kv_usage_ratio`. */
   get kvUse(): number {
     let tokens = 0;
     for (const { promptTokens } of this.#prefilling) tokens += promptTokens + reservedTokens;
@@ -99,7 +99,7 @@ export class SimulatedReplica {
     return tokens / this.#rules.service.kvTokens;
   }
 
-  /** When something happens next, if nothing arrives before; Infinity when nothing runs. */
+  /** The next event if nothing arrives before; Infinity if nothing runs. */
   get nextAt(): number {
     const [prompt] = this.#prefilling;
     const firstToken = prompt === undefined ? Infinity : prompt.prefillLeft / this.#prefillTokensPerMs;
@@ -113,7 +113,7 @@ export class SimulatedReplica {
     this.#admit();
   }
 
-  /** Lets happen what happens at `now`, and passes each reply that ends. */
+  /** Processes the events at `now`, and calls back for each reply that ends. */
   happen(now: number, onEnd: (request: Request) => void): void {
     this.#advance(now);
     const [prompt] = this.#prefilling;
@@ -133,7 +133,7 @@ export class SimulatedReplica {
     this.#admit();
   }
 
-  /** It was stopped: what its cache held is gone. */
+  /** Clears the caches of a stopped replica. */
   forget(): void {
     this.#cache = new PrefixCache();
     this.#hasShared = false;
@@ -148,7 +148,7 @@ export class SimulatedReplica {
     if (this.#decoding.length > 0) this.#stepCount += passed / this.#stepMs;
   }
 
-  /** In order of arrival; nobody passes a request whose tokens do not fit yet. */
+  /** In order of arrival; no request passes one whose tokens do not fit yet. */
   #admit(): void {
     const { parallel, kvTokens } = this.#rules.service;
     while (this.waiting > 0 && this.running < parallel) {
@@ -178,7 +178,7 @@ export class SimulatedReplica {
     this.#prefilling.push(request);
   }
 
-  /** How fast steps and prompts go until something changes. */
+  /** Updates the rates of steps and prompts until the next change. */
   #setRates(): void {
     const { promptTokenMs, parallel } = this.#rules.service;
     const replies = this.#decoding.length;
@@ -206,7 +206,7 @@ export class SimulatedReplica {
     this.#use(-(promptTokens + replyTokens));
   }
 
-  /** Running requests hold so many tokens more. Conversations may stay in what they leave. */
+  /** Adds tokens to those of running requests. Cached conversations use the rest. */
   #use(tokens: number): void {
     const { service, hostTokens } = this.#rules;
     this.#usedTokens += tokens;

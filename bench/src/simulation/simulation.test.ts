@@ -17,7 +17,7 @@ const service: ServiceTimes = {
   requestMs: 5,
 };
 
-/** So many replicas, always. */
+/** A fixed number of replicas. */
 function fixed(replicas: number, more: object = {}) {
   const autoscaling = {
     minReplicas: replicas,
@@ -54,7 +54,7 @@ const request = (
   replyTokens,
 });
 
-/** The same engine, step by step and without any thought of speed; one prompt at a time, the oldest first. */
+/** The same engine, naively step by step; one prompt at a time, the oldest first. */
 function stepByStep(
   requests: readonly ScriptedRequest[],
   times: ServiceTimes,
@@ -183,7 +183,7 @@ describe("a replica", () => {
         key: "firstMs" | "totalMs",
         list: readonly { firstMs: number; totalMs: number }[],
       ): number => list.reduce((sum, one) => sum + one[key], 0) / list.length;
-      // It has no steps that a request must wait for to end, and no rest of a step.
+      // The naive engine lets no request wait for the end of a step.
       expect(mean("totalMs", ended) / mean("totalMs", exact)).toBeCloseTo(1, 1);
       expect(Math.abs(mean("firstMs", ended) - mean("firstMs", exact))).toBeLessThan(
         0.1 * mean("firstMs", exact) + 16,

@@ -1,5 +1,5 @@
-// A cluster in fast motion: requests arrive, a router sends them to replicas, an autoscaler changes how many there are. This is the
-// one loop that moves time.
+// A simulated cluster: requests arrive, a router sends them to replicas, an autoscaler changes their number. This is the only
+// loop that advances time.
 import { z } from "zod";
 import { Autoscaler, AutoscalingRules, type ClusterFigures } from "./autoscaler.ts";
 import { Durations } from "./durations.ts";
@@ -12,19 +12,19 @@ import type { Source } from "./workload.ts";
 
 export const ClusterRules = z.strictObject({
   routing: z.enum(routingNames).default("session"),
-  /** With routing by session: a replica with so many waiting requests is passed over. Default: none ever is. */
+  /** With routing by session: a replica with this many waiting requests is skipped. Default: never. */
   spillAt: z.int().positive().default(1_000_000),
-  /** Requests that may wait on a replica; one more is refused (429), and its conversation ends. */
+  /** Maximum waiting requests per replica; one more is refused (429), and its conversation ends. */
   waitingMax: z.int().nonnegative().default(256),
-  /** Tokens of conversations that the host KV tier of a replica keeps (`--cache-ram`). */
+  /** Capacity of a replica's host KV tier, in tokens (`--cache-ram`). */
   hostTokens: z.int().nonnegative().default(0),
-  /** From the decision for one more replica to its first request: a machine, the image, the model. */
+  /** From the decision for one more replica to its first request: machine, image, model. */
   coldStartSeconds: z.number().nonnegative().default(60),
   autoscaling: AutoscalingRules,
 });
 export type ClusterRules = z.infer<typeof ClusterRules>;
 
-/** A request that ended. Times are milliseconds, those without `At` since it arrived. */
+/** A request that ended. Times are milliseconds; those without `At` are relative to its arrival. */
 export interface EndedRequest {
   arrivedAt: number;
   /** In the waiting queue. */
@@ -41,7 +41,7 @@ export interface Outcome {
   waited: Durations;
   first: Durations;
   total: Durations;
-  /** Of replicas that are starting, running or finishing their last replies. */
+  /** Including replicas that are starting or finishing their last replies. */
   replicaHours: number;
   replicasMost: number;
   promptTokens: number;
@@ -59,7 +59,7 @@ export interface SimulationOptions {
 
 const hourMs = 3_600_000;
 
-/** Plays all requests to their end. */
+/** Simulates all requests to their end. */
 export function simulate(options: SimulationOptions): Outcome {
   return new Simulation(options).run();
 }
@@ -73,11 +73,11 @@ class Simulation {
   /** The next event of each replica. */
   readonly #events: EventHeap;
   readonly #starting = new TimeLine<number>();
-  /** Starting replicas that are not wanted any more: so many of the next ones end when they are ready. */
+  /** Number of starting replicas that are no longer needed: that many of the next ones stop when they are ready. */
   #unwanted = 0;
   readonly #off: number[] = [];
   readonly #outcome: Outcome;
-  /** The figures that the autoscaler decides by, which are of a moment ago. */
+  /** The delayed metrics that the autoscaler decides by. */
   #seen: ClusterFigures = { waiting: 0, running: 0, kvUse: 0, ready: 0 };
   #billed = { until: 0, replicas: 0 };
 
@@ -116,7 +116,7 @@ class Simulation {
     let now = 0;
     for (;;) {
       const busyAt = Math.min(source.time, this.#events.time);
-      if (busyAt === Infinity) break; // nobody asks and nothing runs any more
+      if (busyAt === Infinity) break; // no more requests and nothing running
       now = Math.min(busyAt, lookAt, decideAt, this.#starting.time);
       if (now === this.#starting.time) this.#becomeReady(now);
       else if (now === decideAt) {
@@ -216,7 +216,7 @@ class Simulation {
     } else this.#ready.add(replica.id, 0);
   }
 
-  /** A replica less: one that is still starting, else the youngest, which finishes its replies. */
+  /** Removes a replica: one that is still starting, or else the youngest, which finishes its replies. */
   #drain(now: number): void {
     if (this.#starting.length > this.#unwanted) {
       this.#unwanted += 1;

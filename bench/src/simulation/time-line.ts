@@ -1,5 +1,5 @@
-// What will happen at which time, for things that come once and are not moved: a binary heap of values. Used for messages that
-// people are still writing, for replies that end, and for replicas that start.
+// A priority queue of values by time, for events that happen once and are not moved: messages still being written, replies
+// that end, and replicas that start.
 
 export class TimeLine<Value> {
   readonly #times: number[] = [];
@@ -9,7 +9,7 @@ export class TimeLine<Value> {
     return this.#times.length;
   }
 
-  /** The earliest time; Infinity when there is nothing. */
+  /** The earliest time; Infinity if it is empty. */
   get time(): number {
     return this.#times[0] ?? Infinity;
   }
@@ -29,12 +29,12 @@ export class TimeLine<Value> {
     values[place] = value;
   }
 
-  /** All that is to come, in no order. */
+  /** All entries, in no particular order. */
   *entries(): Generator<readonly [number, Value]> {
     for (const [place, value] of this.#values.entries()) yield [this.#times[place] ?? Infinity, value];
   }
 
-  /** Takes what is earliest; undefined when there is nothing. */
+  /** Removes and returns the earliest value; undefined if it is empty. */
   take(): Value | undefined {
     const [times, values] = [this.#times, this.#values];
     const first = values[0];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Conversations, Workload, type Message } from "./workload.ts";
 
-/** Everything that is asked when replies take no time, with its time. */
+/** All messages and their times if replies take no time. */
 function day(more: object): (Message & { at: number })[] {
   const source = new Conversations(Workload.parse({ conversationsPerHour: 1000, ...more }));
   const asked: (Message & { at: number })[] = [];

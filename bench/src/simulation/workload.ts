@@ -1,15 +1,15 @@
-// Who asks what, and when: conversations that begin over a day, with a message after each reply. Drawn from a seed.
+// The load: conversations that start over a day, with a message after each reply. Drawn from a seed.
 import { seededRandom, type Random } from "@ingle/fixtures";
 import { z } from "zod";
 import { TimeLine } from "./time-line.ts";
 
-/** Tokens of a text: logarithms are normal, with this median and, at 90 % of all texts, this length. */
+/** Token counts of texts: log-normal with this median and this 90th percentile. */
 interface Lengths {
   readonly p50: number;
   readonly p90: number;
 }
 
-/** What is known of a kind of traffic. `message` is what one message adds to the prompt. */
+/** A kind of traffic. `message` is what one message adds to the prompt. */
 interface Traffic {
   readonly message: Lengths;
   readonly reply: Lengths;
@@ -53,11 +53,11 @@ const Positive = z.number().positive();
 export const Workload = z.strictObject({
   seed: z.int().nonnegative().default(1),
   hours: Positive.default(24),
-  /** Conversations that begin in an hour, over the day on average. */
+  /** Conversations started per hour, averaged over the day. */
   conversationsPerHour: Positive,
   /** How far the busiest hour (14:00) is above that, and the quietest (02:00) below: 0.6 is 160 % and 40 %. */
   swing: z.number().min(0).max(1).default(0.6),
-  /** Times in which this factor more conversations begin; on average so many hours from one to the next. */
+  /** Bursts that multiply the rate by this factor; average hours between them. */
   bursts: z
     .strictObject({ everyHours: Positive, minutes: Positive, factor: Positive })
     .default({ everyHours: 3, minutes: 10, factor: 2 }),
@@ -66,35 +66,35 @@ export const Workload = z.strictObject({
   messages: z.number().min(1).default(4),
   /** Seconds from the end of a reply to the next message, on average. */
   thinkSeconds: Positive.default(60),
-  /** Tokens that every conversation begins with, such as a system prompt. */
+  /** Tokens at the start of every conversation, such as a system prompt. */
   sharedTokens: z.int().nonnegative().default(0),
-  /** A conversation ends before its prompt and reply exceed so many. */
+  /** A conversation ends before its prompt and reply exceed this many tokens. */
   contextTokens: z.int().positive().default(2_048),
 });
 export type Workload = z.infer<typeof Workload>;
 
-/** What is asked next. */
+/** The next message. */
 export interface Message {
-  /** Which conversation it belongs to. */
+  /** Its conversation. */
   session: number;
   /** The whole prompt, earlier messages included. */
   promptTokens: number;
   replyTokens: number;
 }
 
-/** Who asks: when the next message comes, and what it is. Times are milliseconds. */
+/** A source of messages. Times are milliseconds. */
 export interface Source {
-  /** Infinity when nobody is about to ask, but for those whose reply has not ended. */
+  /** Time of the next message; Infinity if only messages after unfinished replies remain. */
   readonly time: number;
-  /** The message of that time; undefined when it would be longer than a conversation may be. */
+  /** The message at that time; undefined if it would exceed the limit of a conversation. */
   take(): Message | undefined;
-  /** A reply has ended, and its reader thinks about the next message. */
+  /** A reply has ended, and the next message follows after a pause. */
   answered(session: number, now: number): void;
   /** A request was refused: its conversation is over. */
   refused(session: number): void;
 }
 
-/** A conversation: what it has said so far, and how many messages will come. */
+/** A conversation: its tokens so far, and how many messages remain. */
 interface Conversation {
   readonly session: number;
   historyTokens: number;
@@ -103,7 +103,7 @@ interface Conversation {
 
 const hourMs = 3_600_000;
 
-/** Conversations that begin by the workload's rate, each with a message, a reply and some thought after the other. */
+/** Conversations started at the workload's rate, each alternating between a message, a reply and a pause. */
 export class Conversations implements Source {
   readonly #workload: Workload;
   readonly #random: Random;
@@ -165,7 +165,7 @@ export class Conversations implements Source {
     return { session: conversation.session, promptTokens, replyTokens };
   }
 
-  /** Thinning: drawn at the highest rate of the day, of which as many are kept as the rate of the moment is. */
+  /** Thinning: drawn at the day's highest rate, and kept in proportion to the current rate. */
   #nextBeginning(after: number): number {
     const { conversationsPerHour, swing, bursts, hours } = this.#workload;
     const mostPerMs = (conversationsPerHour * (1 + swing) * Math.max(1, bursts.factor)) / hourMs;
@@ -196,7 +196,7 @@ export class Conversations implements Source {
   }
 }
 
-/** Beginning and end of each burst, in milliseconds. */
+/** Start and end of each burst, in milliseconds. */
 function drawBursts({ seed, hours, bursts }: Workload): (readonly [number, number])[] {
   const random = seededRandom(seed, "bursts");
   const drawn: (readonly [number, number])[] = [];
@@ -210,7 +210,7 @@ function drawBursts({ seed, hours, bursts }: Workload): (readonly [number, numbe
   }
 }
 
-/** A request at a fixed time, which comes whatever became of those before. */
+/** A request at a fixed time, independent of earlier ones. */
 export interface ScriptedRequest extends Message {
   at: number;
 }
@@ -234,10 +234,10 @@ export class Script implements Source {
   }
 
   answered(): void {
-    // The next request comes at its own time.
+    // The next request has its own time.
   }
 
   refused(): void {
-    // So it does after a refusal.
+    // The same after a refusal.
   }
 }

@@ -1,25 +1,22 @@
-// Pictures that nobody has seen before, all from one seed: discs of random places and colours under the grain of a camera,
-// so that their files are as large as those of photographs. Used by the scenario `vision`.
+// New images from a seed: discs at random positions in random colours with camera grain, so that their files are as large as
+// those of photographs.
 import { encodeJpeg, encodePng, type DrawnImage } from "@ingle/fixtures";
 import type { Prompts } from "./prompts.ts";
 
-export interface PictureSize {
+export interface ImageSize {
   format: "jpeg" | "png";
   width: number;
   height: number;
 }
 
 const discs = 12;
-/** How far grain moves a colour, of 255. */
+/** Maximum change of a colour by grain, of 255. */
 const grain = 24;
 
 type Fractions = Pick<Prompts, "fraction">;
 
-/** A `data:` URL of one more picture; prompts of equal seeds draw equal ones in the same order. */
-export async function freshPicture(
-  prompts: Fractions,
-  { format, width, height }: PictureSize,
-): Promise<string> {
+/** The `data:` URL of the next image; equal seeds draw the same images in the same order. */
+export async function freshImage(prompts: Fractions, { format, width, height }: ImageSize): Promise<string> {
   const picture = draw(prompts, width, height);
   const bytes = format === "jpeg" ? await encodeJpeg(picture) : await encodePng(picture);
   return `data:image/${format};base64,${bytes.toString("base64")}`;
