@@ -30,9 +30,10 @@ const definitions: readonly string[] = ["docs/glossary.md", "scripts/words.ts", 
 
 /** Not rewritten yet. A folder leaves this list with the commit that rewrites it, and never comes back. */
 const notYet: readonly string[] = [
-  "docs/scheduler.md",
   "vendor/",
-  "packages/engine-native/",
+  "packages/engine-native/src/llama/",
+  "packages/engine-native/src/napi/",
+  "packages/engine-native/test/worker_fuzz_test.cpp",
   "packages/engine/src/aborted-with.ts",
   "packages/engine/src/call-id.ts",
   "packages/engine/src/chat-preparation.ts",

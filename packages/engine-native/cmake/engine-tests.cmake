@@ -13,7 +13,7 @@ add_executable(
     test/engine_grammar_test.cpp
     test/engine_images_reference_test.cpp
     test/engine_images_test.cpp
-    test/engine_memory_test.cpp
+    test/engine_host_tier_test.cpp
     test/engine_speculation_test.cpp
     test/engine_state_test.cpp
     test/faulty_available_memory.cpp # in place of src/llama/backend/available_memory.cpp

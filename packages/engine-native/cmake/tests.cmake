@@ -13,7 +13,7 @@ add_executable(
     test/kv_blocks_test.cpp
     test/main.cpp
     test/ngram_drafter_test.cpp
-    test/pace_test.cpp
+    test/prefill_budget_test.cpp
     test/prefix_tree_test.cpp
     test/scheduler_drafts_test.cpp
     test/scheduler_images_test.cpp
@@ -24,20 +24,20 @@ add_executable(
     test/sequence_test.cpp
     test/slow_sampling_test.cpp
     test/speculation_test.cpp
-    test/stashes_test.cpp
+    test/host_tier_test.cpp
     test/text_stream_random_test.cpp
     test/text_stream_test.cpp
     test/text_tree_test.cpp
     test/thread_checker_test.cpp
-    test/turns_test.cpp
-    test/turn_cost_test.cpp
-    test/waiting_line_test.cpp
+    test/context_shift_test.cpp
+    test/step_cost_test.cpp
+    test/waiting_queue_test.cpp
     src/engine/ngram_drafter.cpp
-    src/engine/pace.cpp
+    src/engine/prefill_budget.cpp
     src/engine/slow_sampling.cpp
     src/engine/speculation.cpp
     src/engine/text_stream.cpp
-    src/engine/turn_cost.cpp
+    src/engine/step_cost.cpp
     $<TARGET_OBJECTS:ingle_sched>
 )
 if(UNIX)

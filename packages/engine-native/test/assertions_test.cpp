@@ -1,4 +1,4 @@
-// Misuse that must end the process: each case runs in a forked child, which is expected to abort. POSIX only.
+// Misuse that must abort: each case runs in a forked child. POSIX only.
 #include "base/thread_checker.h"
 #include "check.h"
 #include "prompts.h"
@@ -18,19 +18,19 @@ namespace {
 constexpr sched::Limits kLimits{.cells = 16,
                                 .context_length = 16,
                                 .sequences = 2,
-                                .donors = 1,
+                                .cached_sequences = 1,
                                 .batch_tokens = 8,
                                 .checkpoints = 0,
                                 .reserve_ahead = 2};
 
 constexpr int kSurvived = 7;
 
-/// True when the action ends its process by abort().
+/// True if the action ends its process by abort().
 template <class Action>
 bool aborts(Action action) {
     const pid_t child = fork();
     if (child == 0) {
-        // The child's assertion is expected: neither its message nor the handler of main.cpp shall be seen.
+        // The child's assertion is expected: hide its message, and skip the handler of main.cpp.
         std::signal(SIGABRT, SIG_DFL);
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
@@ -53,17 +53,17 @@ sched::Request request(base::RequestId id, int32_t prompt_tokens = 4, int32_t ge
 
 } // namespace
 
-TEST_CASE("assertions: an innocent action survives, so that the cases below mean something") {
+TEST_CASE("assertions: a correct action survives, so that the cases below mean something") {
     CHECK(!aborts([] {
         sched::Scheduler scheduler(kLimits);
         scheduler.submit(request(1));
-        scheduler.plan({.prompt_busy = 4});
-        scheduler.apply({{.kind = Outcome::Kind::advanced}});
+        scheduler.schedule({.prefill_busy = 4});
+        scheduler.update({.outcomes = {{.kind = Outcome::Kind::advanced}}});
         scheduler.check_integrity();
     }));
 }
 
-TEST_CASE("thread checker: ends the process when another thread comes in") {
+TEST_CASE("thread checker: aborts when another thread uses the class") {
     CHECK(aborts([] {
         base::ThreadChecker owner;
         owner.check();
@@ -71,7 +71,7 @@ TEST_CASE("thread checker: ends the process when another thread comes in") {
     }));
 }
 
-TEST_CASE("scheduler: refuses limits that could not hold one request or one turn") {
+TEST_CASE("scheduler: refuses limits that cannot hold one request or one step") {
     const auto refuses = [](auto change) {
         return aborts([&] {
             sched::Limits limits = kLimits;
@@ -81,7 +81,7 @@ TEST_CASE("scheduler: refuses limits that could not hold one request or one turn
     };
     CHECK(refuses([](sched::Limits& limits) { limits.cells = 15; }));
     CHECK(refuses([](sched::Limits& limits) { limits.batch_tokens = 1; }));
-    CHECK(refuses([](sched::Limits& limits) { limits.donors = -1; }));
+    CHECK(refuses([](sched::Limits& limits) { limits.cached_sequences = -1; }));
     CHECK(refuses([](sched::Limits& limits) { limits.reserve_ahead = 0; }));
     CHECK(refuses([](sched::Limits& limits) { limits.sequences = 0; }));
 }
@@ -108,21 +108,21 @@ TEST_CASE("scheduler: refuses a request that does not fit, and an id that is in 
     CHECK(refuses(keeping(8)));
 }
 
-TEST_CASE("scheduler: refuses calls out of turn") {
+TEST_CASE("scheduler: refuses calls out of order") {
     const auto refuses = [](auto call) {
         return aborts([&] {
             sched::Scheduler scheduler(kLimits);
             scheduler.submit(request(1));
-            scheduler.plan({.prompt_busy = 4});
+            scheduler.schedule({.prefill_busy = 4});
             call(scheduler);
         });
     };
-    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.plan({.prompt_busy = 4}); }));
+    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.schedule({.prefill_busy = 4}); }));
     CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.cancel(1); }));
-    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.apply({}); }));
+    CHECK(refuses([](sched::Scheduler& scheduler) { scheduler.update({}); }));
     CHECK(refuses([](sched::Scheduler& scheduler) {
-        scheduler.apply({{.kind = Outcome::Kind::finished}});
-        scheduler.apply({{.kind = Outcome::Kind::finished}});
+        scheduler.update({.outcomes = {{.kind = Outcome::Kind::finished}}});
+        scheduler.update({.outcomes = {{.kind = Outcome::Kind::finished}}});
     }));
 }
 
@@ -148,10 +148,10 @@ TEST_CASE("sequence: refuses moves that its state does not have") {
     CHECK(refuses([](sched::Sequence& sequence) {
         sequence.admit(0, 0, 4);
         sequence.advance(3);
-        sequence.add(1);
+        sequence.append(1);
     }));
-    CHECK(refuses([](sched::Sequence& sequence) { static_cast<void>(sequence.cut_due()); }));
-    CHECK(refuses([](sched::Sequence& sequence) { sequence.cut({.keep = 0, .drop = 4}); }));
+    CHECK(refuses([](sched::Sequence& sequence) { static_cast<void>(sequence.next_cut()); }));
+    CHECK(refuses([](sched::Sequence& sequence) { sequence.drop({.keep = 0, .drop = 4}); }));
     CHECK(refuses([](sched::Sequence& sequence) {
         sequence.end();
         sequence.end();

@@ -15,7 +15,7 @@ using base::BoundedQueue;
 
 namespace {
 
-/// Waits for another thread, but not for ever.
+/// Waits for another thread, but not forever.
 bool becomes_true(const std::atomic<bool>& flag) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!flag && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -68,7 +68,7 @@ TEST_CASE("queue: carries items that can only be moved") {
     CHECK_EQ(*items[0], 5);
 }
 
-TEST_CASE("queue: does not wait when an item is there already, not even when it is to stop") {
+TEST_CASE("queue: does not wait if an item has arrived, even if it is to stop") {
     BoundedQueue<int> queue(8);
     CHECK(queue.push(1));
     std::stop_source stop;
@@ -77,7 +77,7 @@ TEST_CASE("queue: does not wait when an item is there already, not even when it 
     CHECK(queue.wait(stop.get_token()));
 }
 
-TEST_CASE("queue: does not wait when it was told to stop before") {
+TEST_CASE("queue: does not wait if it was told to stop before") {
     BoundedQueue<int> queue(8);
     std::stop_source stop;
     stop.request_stop();
@@ -106,7 +106,7 @@ TEST_CASE("queue: loses and repeats nothing of many writers, and keeps each one'
     constexpr int kItems = 5000;
     constexpr size_t kItemsMax = 64;
     BoundedQueue<int> queue(kItemsMax);
-    // Of each writer, the item that is to come next; the reader's until it is done.
+    // The next item expected from each writer.
     std::vector<int> next(kWriters, 0);
     bool are_in_order = true;
     bool is_bounded = true;

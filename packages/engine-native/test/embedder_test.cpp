@@ -2,8 +2,8 @@
 #include "llama/embedding/embedder.h"
 
 #include "check.h"
-#include "engine_house.h"
-#include "engine_questions.h"
+#include "engine_harness.h"
+#include "engine_requests.h"
 
 #include <algorithm>
 #include <atomic>

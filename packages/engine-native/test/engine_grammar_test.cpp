@@ -1,7 +1,7 @@
-// The engine with grammars that take long to follow: they are followed to their end, and nobody else waits for them.
+// The engine with grammars that take long to follow: they are followed to their end, and no other request waits for them.
 #include "check.h"
-#include "engine_house.h"
-#include "engine_questions.h"
+#include "engine_harness.h"
+#include "engine_requests.h"
 #include "llama/grammar/grammars.h"
 #include "llama_faults.h"
 
@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-using engine::Engine;
-using test::Answer;
-using test::EngineHouse;
-using test::Question;
+using engine::TokenSampler;
+using test::EngineHarness;
+using test::Reply;
+using test::TextRequest;
 
 namespace {
 
-/// A grammar that stands at 2^depth places before its first letter: whatever is looked at there, is looked at so often.
+/// A grammar that is at 2^depth places at once before its first letter, so every check is repeated that often.
 std::string ambiguous(int depth) {
     const auto name = [](int i) {
         return i == 0 ? std::string("root") : std::string("r").append(std::to_string(i));
@@ -27,8 +27,8 @@ std::string ambiguous(int depth) {
     return rules + name(depth) + " ::= \"z\"\n";
 }
 
-/// Steps that its first token takes at the least: each place is come to, and looked at for each of 64 likely tokens and
-/// for each byte that a token may begin with (llama/stack_set.cpp has eight looks in a step).
+/// Least matching steps for its first token: each place is reached, and checked for each of 64 likely tokens and for each byte
+/// that a token may begin with (stack_set.cpp counts eight checks as a step).
 constexpr size_t steps_of(int depth) {
     return (size_t{1} << depth) * (1 + (64 + 200) / 8);
 }
@@ -42,64 +42,63 @@ std::shared_ptr<const llama_rt::Constraint> constraint_of(const test::ModelPtr& 
 
 } // namespace
 
-TEST_CASE("engine: a grammar that takes long delays nobody's tokens by more than a bounded number of steps") {
+TEST_CASE("engine: a grammar that takes long delays no other token by more than a bounded number of steps") {
     const test::ModelPtr model = test::tiny_llama();
     constexpr int kDepth = 18;
-    // So many steps of the engine its first token takes; all of them give the other one a token.
-    constexpr auto kSteps = static_cast<int32_t>(steps_of(kDepth) / Engine::kGrammarStepsSlowly);
+    // Engine steps that its first token takes; each of them gives the other request a token.
+    constexpr auto kSteps = static_cast<int32_t>(steps_of(kDepth) / TokenSampler::kGrammarStepsSlowly);
     static_assert(kSteps > 12);
-    const Question other{.prompt = test::words(1, 6), .tokens = kSteps};
+    const TextRequest other{.prompt = test::words(1, 6), .tokens = kSteps};
     const std::string alone = test::texts_alone(model, {other})[0];
-    EngineHouse house(model);
-    const Question hostile{
+    EngineHarness harness(model);
+    const TextRequest hostile{
         .prompt = test::words(2, 6), .tokens = 1, .constraint = constraint_of(model, ambiguous(kDepth))};
-    const std::vector<Answer> answers = house.ask_all({other, hostile});
-    CHECK_EQ(answers[0].text, alone);
-    CHECK(answers[0].place < answers[1].place);
-    CHECK(answers[1].text.starts_with("z"));
-    CHECK(answers[1].reason == engine::FinishReason::length);
+    const std::vector<Reply> replies = harness.generate_all({other, hostile});
+    CHECK_EQ(replies[0].text, alone);
+    CHECK(replies[0].place < replies[1].place);
+    CHECK(replies[1].text.starts_with("z"));
+    CHECK(replies[1].reason == engine::FinishReason::length);
 }
 
 TEST_CASE(
-    "engine: a grammar that takes long is followed to its end, whatever else fails, waits or gives way") {
+    "engine: a grammar that takes long is followed to its end, whatever else fails, waits or is preempted") {
     const test::ModelPtr model = test::tiny_llama();
-    const std::vector<Question> questions = test::questions(model);
-    const std::vector<std::string> texts = test::texts_alone(model, questions);
-    // The smallest that is slow.
-    const Question hostile{
+    const std::vector<TextRequest> requests = test::requests(model);
+    const std::vector<std::string> texts = test::texts_alone(model, requests);
+    // The least depth that is slow.
+    const TextRequest hostile{
         .prompt = test::words(40, 9), .tokens = 40, .constraint = constraint_of(model, ambiguous(15))};
-    const std::string text = EngineHouse(model).ask(hostile).text;
+    const std::string text = EngineHarness(model).generate(hostile).text;
     CHECK_EQ(text.size(), 16); // a letter, and one for each rule
-    std::vector<Question> all = questions;
+    std::vector<TextRequest> all = requests;
     all.insert(all.begin() + 1, hostile);
     int decodes = 0;
     for (int n = 1; n == 1 || decodes >= n; n += 4) {
         CAPTURE(n);
-        EngineHouse house(model);
+        EngineHarness harness(model);
         decodes = 0;
         const test::WithFaults with({.decode = [&](const llama_batch&) {
             return ++decodes == n ? test::Fault::late_thrown : test::Fault::none;
         }});
-        const std::vector<Answer> answers = house.ask_all(all);
-        CHECK_EQ(answers[1].text, text);
-        for (size_t i = 0; i < questions.size(); ++i) CHECK_EQ(answers[i == 0 ? 0 : i + 1].text, texts[i]);
+        const std::vector<Reply> replies = harness.generate_all(all);
+        CHECK_EQ(replies[1].text, text);
+        for (size_t i = 0; i < requests.size(); ++i) CHECK_EQ(replies[i == 0 ? 0 : i + 1].text, texts[i]);
         CHECK_EQ(test::faults().misplaced, 0);
     }
 }
 
-TEST_CASE(
-    "engine: a request whose grammar takes long is cancelled, and an engine stopped, in the middle of it") {
+TEST_CASE("engine: a request can be cancelled, and an engine stopped, in the middle of slow sampling") {
     const test::ModelPtr model = test::tiny_llama();
-    const Question hostile{
+    const TextRequest hostile{
         .prompt = test::words(2, 6), .tokens = 1, .constraint = constraint_of(model, ambiguous(18))};
-    const Question other{.prompt = test::words(1, 6), .tokens = 6};
-    EngineHouse house(model);
-    const base::RequestId cancelled = house.submit(hostile);
-    CHECK(house.ask(other).is_whole());
-    house.engine->cancel(cancelled);
-    CHECK(house.wait(cancelled).reason == engine::FinishReason::cancelled);
-    const base::RequestId stopped = house.submit(hostile);
-    CHECK(house.ask(other).is_whole());
-    house.engine->stop();
-    CHECK(house.wait(stopped).error == base::Code::disposed);
+    const TextRequest other{.prompt = test::words(1, 6), .tokens = 6};
+    EngineHarness harness(model);
+    const base::RequestId cancelled = harness.submit(hostile);
+    CHECK(harness.generate(other).is_whole());
+    harness.engine->cancel(cancelled);
+    CHECK(harness.wait(cancelled).reason == engine::FinishReason::cancelled);
+    const base::RequestId stopped = harness.submit(hostile);
+    CHECK(harness.generate(other).is_whole());
+    harness.engine->stop();
+    CHECK(harness.wait(stopped).error == base::Code::disposed);
 }

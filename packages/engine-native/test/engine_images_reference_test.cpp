@@ -1,7 +1,7 @@
-// Texts about pictures against llama.cpp's own way: mtmd's helper computes the prompt, chunk by chunk, and the likeliest token is
+// Texts about images compared with llama.cpp's own: mtmd's helper computes the prompt chunk by chunk, and the likeliest token is
 // taken, as its program llama-mtmd-cli does.
 #include "check.h"
-#include "engine_house.h"
+#include "engine_harness.h"
 #include "llama/backend/handles.h"
 
 #include <algorithm>
@@ -15,17 +15,17 @@
 
 using base::Token;
 using llama_rt::RgbImage;
-using test::Answer;
-using test::EngineHouse;
+using test::EngineHarness;
 using test::ModelPtr;
-using test::Question;
+using test::Reply;
+using test::TextRequest;
 
 namespace {
 
 constexpr int32_t kAnswerTokens = 16;
 constexpr int32_t kContextTokens = 2048;
 
-/// Colours that change with the place, in another way for each number.
+/// Colours that change with the position, differently for each number.
 RgbImage picture(int32_t number, int32_t width, int32_t height) {
     RgbImage image{.width = width, .height = height, .data = {}};
     for (int32_t y = 0; y < height; ++y) {
@@ -37,7 +37,7 @@ RgbImage picture(int32_t number, int32_t width, int32_t height) {
     return image;
 }
 
-/// A text in which "@" stands for the pictures.
+/// A text in which "@" stands for an image.
 struct Prompt {
     std::string text;
     std::vector<RgbImage> pictures;
@@ -57,7 +57,7 @@ public:
         if (projector_ == nullptr) throw std::runtime_error("the projector cannot be loaded");
     }
 
-    std::string answer(const Prompt& prompt) const {
+    std::string reply(const Prompt& prompt) const {
         const llama_context_ptr context = make_context();
         llama_pos position = read(context.get(), prompt);
         std::string text;
@@ -128,18 +128,18 @@ std::string text_of_engine(const ModelPtr& model, const Prompt& prompt) {
     options.context.context_length = options.context.cells = kContextTokens;
     options.context.batch_tokens = 256;
     options.drops_turns = false;
-    EngineHouse house(model, options);
-    const Answer answer = house.ask({.prompt = std::move(tokenized->tokens),
-                                     .tokens = kAnswerTokens,
-                                     .images = std::move(tokenized->images)});
-    REQUIRE(answer.is_whole());
-    return answer.text;
+    EngineHarness harness(model, options);
+    const Reply reply = harness.generate({.prompt = std::move(tokenized->tokens),
+                                          .tokens = kAnswerTokens,
+                                          .images = std::move(tokenized->images)});
+    REQUIRE(reply.is_whole());
+    return reply.text;
 }
 
 } // namespace
 
-TEST_CASE("images: texts are those of llama.cpp's own way to read pictures") {
-    // One piece, several pictures, tiles with a thumbnail, a ribbon, and sides between the lines of the grid.
+TEST_CASE("images: texts are those of llama.cpp's own program") {
+    // One tile, several images, tiles with a thumbnail, a ribbon, and sides that are no multiple of the grid.
     const std::vector<Prompt> prompts = {
         {.text = "What is @ this?", .pictures = {picture(3, 128, 96)}},
         {.text = "@ Which of both is @ darker?", .pictures = {picture(2, 336, 336), picture(5, 40, 200)}},
@@ -152,7 +152,7 @@ TEST_CASE("images: texts are those of llama.cpp's own way to read pictures") {
         for (const Prompt& prompt : prompts) {
             CAPTURE(variable);
             CAPTURE(prompt.text);
-            CHECK_EQ(text_of_engine(model, prompt), llama_cpp.answer(prompt));
+            CHECK_EQ(text_of_engine(model, prompt), llama_cpp.reply(prompt));
         }
     }
 }

@@ -1,7 +1,7 @@
-// The engine on tiny models that see: hybrid with tiles (LFM2-VL), images whose tokens see each other (Gemma 3), and positions
-// in two dimensions (Qwen2-VL).
+// The engine on tiny vision models: hybrid with tiles (LFM2-VL), images whose tokens attend to each other (Gemma 3), and
+// positions in two dimensions (Qwen2-VL).
 #include "check.h"
-#include "engine_house.h"
+#include "engine_harness.h"
 #include "llama_faults.h"
 #include "short_memory.h"
 
@@ -14,11 +14,11 @@
 
 using llama_rt::RgbImage;
 using llama_rt::Vision;
-using test::Answer;
-using test::EngineHouse;
+using test::EngineHarness;
 using test::Fault;
 using test::ModelPtr;
-using test::Question;
+using test::Reply;
+using test::TextRequest;
 
 namespace {
 
@@ -29,7 +29,7 @@ std::vector<ModelPtr> models_that_see() {
     return models;
 }
 
-/// Stripes and blots that no other number's picture has.
+/// Stripes and blots that are different for each number.
 RgbImage picture(int32_t number, int32_t width = 96, int32_t height = 64) {
     RgbImage image{.width = width, .height = height, .data = {}};
     for (int32_t y = 0; y < height; ++y) {
@@ -43,9 +43,9 @@ RgbImage picture(int32_t number, int32_t width = 96, int32_t height = 64) {
     return image;
 }
 
-/// A prompt of texts, each "@" in it a picture.
-Question ask(const ModelPtr& model, const std::string& text, const std::vector<RgbImage>& pictures,
-             int32_t tokens = 6) {
+/// A prompt in which each "@" is an image.
+TextRequest generate(const ModelPtr& model, const std::string& text, const std::vector<RgbImage>& pictures,
+                     int32_t tokens = 6) {
     auto prompt = model->vision()->tokenize(text, "@", pictures);
     if (!prompt) throw std::runtime_error(prompt.error().message);
     return {.prompt = std::move(prompt->tokens), .tokens = tokens, .images = std::move(prompt->images)};
@@ -60,22 +60,22 @@ engine::EngineOptions roomy() {
     return options;
 }
 
-/// What each says when nothing else is going on, and nothing is shared.
-std::vector<std::string> texts_alone(const ModelPtr& model, std::vector<Question> questions) {
+/// The text of each request alone and without sharing.
+std::vector<std::string> texts_alone(const ModelPtr& model, std::vector<TextRequest> requests) {
     std::vector<std::string> texts;
-    for (Question& question : questions) {
-        question.uses_cache = false;
-        EngineHouse house(model, roomy());
-        const Answer answer = house.ask(question);
-        REQUIRE(answer.is_whole());
-        texts.push_back(answer.text);
+    for (TextRequest& request : requests) {
+        request.uses_cache = false;
+        EngineHarness harness(model, roomy());
+        const Reply reply = harness.generate(request);
+        REQUIRE(reply.is_whole());
+        texts.push_back(reply.text);
     }
     return texts;
 }
 
-bool is_refused(EngineHouse& house, const Question& question) {
+bool is_refused(EngineHarness& harness, const TextRequest& request) {
     try {
-        house.submit(question);
+        harness.submit(request);
         return false;
     } catch (const std::runtime_error&) {
         return true;
@@ -84,144 +84,146 @@ bool is_refused(EngineHouse& house, const Question& question) {
 
 } // namespace
 
-TEST_CASE("images: equal pictures are equal tokens, and others are not") {
+TEST_CASE("images: equal images have equal tokens, others do not") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
-        const Question one = ask(model, "a @ b", {picture(1)});
-        CHECK(one.prompt == ask(model, "a @ b", {picture(1)}).prompt);
-        CHECK(one.prompt != ask(model, "a @ b", {picture(2)}).prompt);
-        const Question both = ask(model, "@@", {picture(1), picture(1)});
+        const TextRequest one = generate(model, "a @ b", {picture(1)});
+        CHECK(one.prompt == generate(model, "a @ b", {picture(1)}).prompt);
+        CHECK(one.prompt != generate(model, "a @ b", {picture(2)}).prompt);
+        const TextRequest both = generate(model, "@@", {picture(1), picture(1)});
         CHECK_EQ(both.images.size(), one.images.size());
         CHECK_EQ(std::ranges::count_if(both.prompt, base::is_image), 2 * one.images[0]->tokens());
     }
 }
 
-TEST_CASE("images: a picture decides what is said, and the text around it too") {
+TEST_CASE("images: the reply depends on the image and on the text around it") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
         const std::vector<std::string> texts =
-            texts_alone(model, {ask(model, "What is @ this?", {picture(1)}, 12),
-                                ask(model, "What is @ this?", {picture(2)}, 12),
-                                ask(model, "Who is @ there?", {picture(1)}, 12)});
+            texts_alone(model, {generate(model, "What is @ this?", {picture(1)}, 12),
+                                generate(model, "What is @ this?", {picture(2)}, 12),
+                                generate(model, "Who is @ there?", {picture(1)}, 12)});
         CHECK(texts[0] != texts[1]);
         CHECK(texts[0] != texts[2]);
     }
 }
 
-TEST_CASE("images: texts are the same alone, beside others, and with what others have computed") {
+TEST_CASE("images: texts are the same alone, beside others, and with shared prefixes") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
-        const std::vector<Question> questions{
-            ask(model, "Look at this long beginning of a text: @ What is it?", {picture(1)}),
-            ask(model, "Look at this long beginning of a text: @ And @ what is that?",
-                {picture(1), picture(2)}),
-            ask(model, "@@@ three pictures", {picture(3), picture(1), picture(3, 40, 200)}),
-            ask(model, "no picture at all, but some words", {}),
-            ask(model, "Look at this long beginning of a text: @", {picture(2)}),
+        const std::vector<TextRequest> requests{
+            generate(model, "Look at this long beginning of a text: @ What is it?", {picture(1)}),
+            generate(model, "Look at this long beginning of a text: @ And @ what is that?",
+                     {picture(1), picture(2)}),
+            generate(model, "@@@ three pictures", {picture(3), picture(1), picture(3, 40, 200)}),
+            generate(model, "no picture at all, but some words", {}),
+            generate(model, "Look at this long beginning of a text: @", {picture(2)}),
         };
-        const std::vector<std::string> texts = texts_alone(model, questions);
-        EngineHouse house(model, roomy());
+        const std::vector<std::string> texts = texts_alone(model, requests);
+        EngineHarness harness(model, roomy());
         for (int round = 0; round < 2; ++round) {
-            const std::vector<Answer> answers = house.ask_all(questions);
-            for (size_t i = 0; i < answers.size(); ++i) CHECK_EQ(answers[i].text, texts[i]);
+            const std::vector<Reply> replies = harness.generate_all(requests);
+            for (size_t i = 0; i < replies.size(); ++i) CHECK_EQ(replies[i].text, texts[i]);
         }
     }
 }
 
-TEST_CASE("images: a second question about a picture encodes nothing and computes what is new") {
+TEST_CASE("images: a second request about an image encodes nothing and computes only what is new") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
-        EngineHouse house(model, roomy());
-        CHECK(house.ask(ask(model, "Look here, at this: @ What is it?", {picture(1)})).is_whole());
-        const uint64_t encoded = house.engine->stats().images_encoded;
+        EngineHarness harness(model, roomy());
+        CHECK(
+            harness.generate(generate(model, "Look here, at this: @ What is it?", {picture(1)})).is_whole());
+        const uint64_t encoded = harness.engine->stats().images_encoded;
         CHECK(encoded >= 1);
-        const Question second = ask(model, "Look here, at this: @ And where?", {picture(1)});
+        const TextRequest second = generate(model, "Look here, at this: @ And where?", {picture(1)});
         const std::string alone = texts_alone(model, {second})[0];
-        const Answer answer = house.ask(second);
-        CHECK_EQ(answer.text, alone);
+        const Reply reply = harness.generate(second);
+        CHECK_EQ(reply.text, alone);
         const auto last = std::find_if(second.prompt.rbegin(), second.prompt.rend(), base::is_image);
-        CHECK(answer.cached >= static_cast<int32_t>(second.prompt.rend() - last));
-        CHECK_EQ(house.engine->stats().images_encoded, encoded);
-        // Elsewhere it is computed anew, and not encoded.
-        CHECK(house.ask(ask(model, "Another text. @", {picture(1)})).is_whole());
-        CHECK_EQ(house.engine->stats().images_encoded, encoded);
+        CHECK(reply.cached >= static_cast<int32_t>(second.prompt.rend() - last));
+        CHECK_EQ(harness.engine->stats().images_encoded, encoded);
+        // At another position it is computed again, but not encoded.
+        CHECK(harness.generate(generate(model, "Another text. @", {picture(1)})).is_whole());
+        CHECK_EQ(harness.engine->stats().images_encoded, encoded);
     }
 }
 
-TEST_CASE("images: requests with pictures give way, wait and come back with the same texts") {
+TEST_CASE("images: requests with images that are preempted have the same texts") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
-        std::vector<Question> questions;
+        std::vector<TextRequest> requests;
         for (int32_t i = 0; i < 6; ++i) {
             const std::string words =
                 "Some words before the picture number " + std::to_string(i) + " @ and after";
-            questions.push_back(ask(model, words, {picture(i)}, 40));
+            requests.push_back(generate(model, words, {picture(i)}, 40));
         }
-        const std::vector<std::string> texts = texts_alone(model, questions);
+        const std::vector<std::string> texts = texts_alone(model, requests);
         engine::EngineOptions options = roomy();
-        // Room for little more than one at a time.
-        const auto longest = static_cast<int32_t>(questions[0].prompt.size());
+        // Cells for little more than one request.
+        const auto longest = static_cast<int32_t>(requests[0].prompt.size());
         options.context.context_length = options.context.cells = longest + 70;
         options.cache_ram_bytes = 1 << 22;
-        EngineHouse house(model, options);
-        const std::vector<Answer> answers = house.ask_all(questions);
-        for (size_t i = 0; i < answers.size(); ++i) CHECK_EQ(answers[i].text, texts[i]);
-        // What was pushed out comes back from host memory, the picture with it.
-        const Answer again = house.ask(questions[0]);
+        EngineHarness harness(model, options);
+        const std::vector<Reply> replies = harness.generate_all(requests);
+        for (size_t i = 0; i < replies.size(); ++i) CHECK_EQ(replies[i].text, texts[i]);
+        // Evicted state is swapped in, with the image in it.
+        const Reply again = harness.generate(requests[0]);
         CHECK_EQ(again.text, texts[0]);
     }
 }
 
-TEST_CASE("images: a request is cancelled while its picture is encoded, and nobody else notices") {
+TEST_CASE("images: a request can be cancelled while its image is encoded, and no other changes") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
-        const Question text{.prompt = ask(model, "only words", {}).prompt, .tokens = 60};
+        const TextRequest text{.prompt = generate(model, "only words", {}).prompt, .tokens = 60};
         const std::string alone = texts_alone(model, {text})[0];
-        EngineHouse house(model, roomy());
-        const base::RequestId running = house.submit(text);
+        EngineHarness harness(model, roomy());
+        const base::RequestId running = harness.submit(text);
         for (int32_t i = 0; i < 8; ++i) {
-            const base::RequestId id = house.submit(ask(model, "a @ b", {picture(100 + i, 600, 400)}));
-            house.engine->cancel(id);
-            CHECK(house.wait(id).reason == engine::FinishReason::cancelled);
+            const base::RequestId id = harness.submit(generate(model, "a @ b", {picture(100 + i, 600, 400)}));
+            harness.engine->cancel(id);
+            CHECK(harness.wait(id).reason == engine::FinishReason::cancelled);
         }
-        CHECK_EQ(house.wait(running).text, alone);
-        CHECK(house.ask(ask(model, "a @ b", {picture(1)})).is_whole());
+        CHECK_EQ(harness.wait(running).text, alone);
+        CHECK(harness.generate(generate(model, "a @ b", {picture(1)})).is_whole());
     }
 }
 
-TEST_CASE("images: an engine is stopped at any moment") {
+TEST_CASE("images: an engine can be stopped at any moment") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
         for (int32_t delay = 0; delay < 40; ++delay) {
-            EngineHouse house(model, roomy());
+            EngineHarness harness(model, roomy());
             std::vector<base::RequestId> ids;
             for (int32_t i = 0; i < 4; ++i)
-                ids.push_back(house.submit(ask(model, "some words @", {picture(200 + i, 500, 500)}, 30)));
+                ids.push_back(
+                    harness.submit(generate(model, "some words @", {picture(200 + i, 500, 500)}, 30)));
             std::this_thread::sleep_for(std::chrono::milliseconds(delay));
-            house.engine->stop();
+            harness.engine->stop();
             for (const base::RequestId id : ids) {
-                const Answer answer = house.wait(id);
-                CHECK((answer.is_whole() || answer.error == base::Code::disposed));
+                const Reply reply = harness.wait(id);
+                CHECK((reply.is_whole() || reply.error == base::Code::disposed));
             }
         }
     }
 }
 
 TEST_CASE("images: a request whose images fail together ends once, and others go on") {
-    // The encoder's thread may allocate nothing larger, so that no image gets its numbers. Others have what they need by then.
+    // The encoder's thread can allocate nothing larger, so no image is encoded. The other threads have their memory by then.
     constexpr size_t kLarge = size_t{64} * 1024;
     constexpr std::chrono::milliseconds kWait{200};
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
-        const Question text{.prompt = ask(model, "only words", {}).prompt, .tokens = 60};
+        const TextRequest text{.prompt = generate(model, "only words", {}).prompt, .tokens = 60};
         const std::string alone = texts_alone(model, {text})[0];
-        const Question seeing = ask(model, "@@", {picture(1, 600, 400), picture(2, 600, 400)});
+        const TextRequest seeing = generate(model, "@@", {picture(1, 600, 400), picture(2, 600, 400)});
         engine::EngineOptions options = roomy();
         options.context.context_length = options.context.cells = 2048;
-        EngineHouse house(model, options);
-        CHECK_EQ(house.ask(text).text, alone);
+        EngineHarness harness(model, options);
+        CHECK_EQ(harness.generate(text).text, alone);
         std::atomic<bool> is_armed = false;
-        // The engine is busy until both images have failed: it hears of both at once.
+        // The engine is busy until both images have failed, and receives both failures at once.
         const test::WithFaults with({.decode = [&](const llama_batch&) {
             const auto until = std::chrono::steady_clock::now() + kWait;
             while (is_armed && std::chrono::steady_clock::now() < until) {
@@ -230,41 +232,41 @@ TEST_CASE("images: a request whose images fail together ends once, and others go
             }
             return Fault::none;
         }});
-        const base::RequestId running = house.submit(text);
+        const base::RequestId running = harness.submit(text);
         base::RequestId failing = 0;
         {
             const test::ShortMemory memory(kLarge);
-            failing = house.submit(seeing);
+            failing = harness.submit(seeing);
             is_armed = true;
-            CHECK(house.wait(failing).error.has_value());
+            CHECK(harness.wait(failing).error.has_value());
         }
-        CHECK_EQ(house.wait(failing).ends, 1);
+        CHECK_EQ(harness.wait(failing).ends, 1);
         is_armed = false;
-        CHECK_EQ(house.wait(running).text, alone);
+        CHECK_EQ(harness.wait(running).text, alone);
     }
 }
 
-TEST_CASE("images: a prompt is refused that does not fit the context, or names an image that is not there") {
+TEST_CASE("images: a prompt is refused that does not fit the context, or whose images are missing") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
         engine::EngineOptions options = roomy();
-        Question question = ask(model, "@@@@", {picture(1), picture(2), picture(3), picture(4)});
-        options.context.context_length = static_cast<int32_t>(question.prompt.size());
-        EngineHouse house(model, options);
-        CHECK(is_refused(house, question));
-        Question foreign = ask(model, "@", {picture(1)});
+        TextRequest request = generate(model, "@@@@", {picture(1), picture(2), picture(3), picture(4)});
+        options.context.context_length = static_cast<int32_t>(request.prompt.size());
+        EngineHarness harness(model, options);
+        CHECK(is_refused(harness, request));
+        TextRequest foreign = generate(model, "@", {picture(1)});
         foreign.images.clear();
-        CHECK(is_refused(house, foreign));
-        Question cut = ask(model, "@", {picture(1)});
+        CHECK(is_refused(harness, foreign));
+        TextRequest cut = generate(model, "@", {picture(1)});
         cut.prompt.erase(std::ranges::find_if(cut.prompt, base::continues_image));
-        CHECK(is_refused(house, cut));
+        CHECK(is_refused(harness, cut));
     }
 }
 
-TEST_CASE("images: pictures of odd shapes are read or refused") {
+TEST_CASE("images: odd shapes are read or refused") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
-        EngineHouse house(model, [] {
+        EngineHarness harness(model, [] {
             engine::EngineOptions options = roomy();
             options.context.context_length = options.context.cells = 8192;
             return options;
@@ -277,8 +279,8 @@ TEST_CASE("images: pictures of odd shapes are read or refused") {
              {Size{1, 1}, Size{1, 700}, Size{700, 1}, Size{3, 2}, Size{2000, 20}, Size{511, 513}}) {
             const auto prompt = model->vision()->tokenize("a @", "@", std::vector{picture(1, width, height)});
             if (!prompt) continue;
-            Question question{.prompt = prompt->tokens, .tokens = 2, .images = prompt->images};
-            CHECK(house.ask(question).is_whole());
+            TextRequest request{.prompt = prompt->tokens, .tokens = 2, .images = prompt->images};
+            CHECK(harness.generate(request).is_whole());
         }
         const RgbImage empty{.width = 0, .height = 4, .data = {}};
         const RgbImage short_of{.width = 2, .height = 2, .data = {1, 2, 3}};

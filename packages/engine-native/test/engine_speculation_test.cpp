@@ -1,18 +1,18 @@
-// The engine with a draft model, here the model itself, while llama.cpp fails: guesses change no text then either. The
-// listener asserts after each turn that scheduler and context agree (Engine::check_integrity).
+// The engine with a draft model, here the model itself, while llama.cpp fails: drafts change no text. The listener asserts after
+// each step that scheduler and context agree (Engine::check_integrity).
 #include "check.h"
-#include "engine_house.h"
-#include "engine_questions.h"
+#include "engine_harness.h"
+#include "engine_requests.h"
 #include "llama_faults.h"
 
 #include <string>
 #include <vector>
 
-using test::Answer;
 using test::Call;
-using test::EngineHouse;
+using test::EngineHarness;
 using test::Fault;
-using test::Question;
+using test::Reply;
+using test::TextRequest;
 
 namespace {
 
@@ -24,43 +24,43 @@ engine::EngineOptions with_draft_model(const test::ModelPtr& model) {
     return options;
 }
 
-/// One after the other: a draft model is asked while one reply runs.
-std::vector<std::string> texts_of(EngineHouse& house, const std::vector<Question>& questions) {
+/// One after the other, because a draft model is asked only while one sequence decodes.
+std::vector<std::string> texts_of(EngineHarness& harness, const std::vector<TextRequest>& requests) {
     std::vector<std::string> texts;
-    for (const Question& question : questions) texts.push_back(house.ask(question).text);
+    for (const TextRequest& request : requests) texts.push_back(harness.generate(request).text);
     return texts;
 }
 
 } // namespace
 
-TEST_CASE("engine: a draft model's guesses are right, and change no text") {
+TEST_CASE("engine: a draft model's drafts are accepted, and change no text") {
     const test::ModelPtr model = test::tiny_llama();
-    const std::vector<Question> questions = test::questions(model);
-    const std::vector<std::string> texts = test::texts_alone(model, questions);
-    EngineHouse house(model, with_draft_model(model));
-    CHECK_EQ(texts_of(house, questions), texts);
-    const engine::Stats stats = house.engine->stats();
+    const std::vector<TextRequest> requests = test::requests(model);
+    const std::vector<std::string> texts = test::texts_alone(model, requests);
+    EngineHarness harness(model, with_draft_model(model));
+    CHECK_EQ(texts_of(harness, requests), texts);
+    const engine::Stats stats = harness.engine->stats();
     CHECK(stats.drafted_tokens > 0);
     CHECK(stats.accepted_tokens > stats.drafted_tokens / 2);
-    const std::vector<Answer> together = house.ask_all(questions);
+    const std::vector<Reply> together = harness.generate_all(requests);
     for (size_t i = 0; i < together.size(); ++i) CHECK_EQ(together[i].text, texts[i]);
 }
 
 TEST_CASE(
     "engine: whatever way the n-th decode fails once, a model's or its draft model's, every text is whole") {
     const test::ModelPtr model = test::tiny_llama();
-    const std::vector<Question> questions = test::questions(model);
-    const std::vector<std::string> texts = test::texts_alone(model, questions);
+    const std::vector<TextRequest> requests = test::requests(model);
+    const std::vector<std::string> texts = test::texts_alone(model, requests);
     for (const Fault fault : {Fault::refused, Fault::no_cell, Fault::late_thrown, Fault::broken_midway}) {
         int decodes = 0;
         for (int n = 1; n == 1 || decodes >= n; n += 3) {
             CAPTURE(static_cast<int>(fault));
             CAPTURE(n);
-            EngineHouse house(model, with_draft_model(model));
+            EngineHarness harness(model, with_draft_model(model));
             decodes = 0;
             const test::WithFaults with(
                 {.decode = [&](const llama_batch&) { return ++decodes == n ? fault : Fault::none; }});
-            CHECK_EQ(texts_of(house, questions), texts);
+            CHECK_EQ(texts_of(harness, requests), texts);
             CHECK_EQ(test::faults().misplaced, 0);
         }
         CHECK(decodes > 20);
@@ -68,20 +68,20 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "engine: when wrong guesses cannot be taken back, everything is computed anew and every text is whole") {
+    "engine: when rejected drafts cannot be trimmed, everything is computed again and every text is whole") {
     const test::ModelPtr model = test::tiny_llama();
-    const std::vector<Question> questions = test::questions(model);
-    const std::vector<std::string> texts = test::texts_alone(model, questions);
+    const std::vector<TextRequest> requests = test::requests(model);
+    const std::vector<std::string> texts = test::texts_alone(model, requests);
     int removals = 0;
     for (int n = 1; n == 1 || removals >= n; ++n) {
         CAPTURE(n);
-        EngineHouse house(model, with_draft_model(model));
+        EngineHarness harness(model, with_draft_model(model));
         removals = 0;
         const auto fail_once = [&](const Call& call) {
             return call.kind == Call::Kind::remove && ++removals == n;
         };
         const test::WithFaults with({.other = fail_once});
-        CHECK_EQ(texts_of(house, questions), texts);
+        CHECK_EQ(texts_of(harness, requests), texts);
         CHECK_EQ(test::faults().misplaced, 0);
     }
 }

@@ -22,7 +22,7 @@ std::vector<Token> text_with(base::ImageId first, base::ImageId second) {
 
 } // namespace
 
-TEST_CASE("image tokens: an image's tokens are negative and tell which it is") {
+TEST_CASE("image tokens: an image's tokens are negative and identify it") {
     for (const base::ImageId image : {1, 2, 3, base::kImageIdMax}) {
         for (const bool is_first : {true, false}) {
             const Token token = base::image_token(image, is_first);
@@ -32,13 +32,13 @@ TEST_CASE("image tokens: an image's tokens are negative and tell which it is") {
         }
     }
     CHECK(!base::is_image(0));
-    // Nobody's, but somebody may send it.
+    // No image has it, but a client may send it.
     constexpr Token lowest = std::numeric_limits<Token>::min();
     static_assert(base::image_of(lowest) > base::kImageIdMax);
     CHECK(base::is_image(lowest));
 }
 
-TEST_CASE("image tokens: a text is cut between images, equal ones too, and never inside of one") {
+TEST_CASE("image tokens: a text is cut between images, equal ones too, and never inside one") {
     for (const base::ImageId second : {5, 6}) {
         const std::vector<Token> text = text_with(5, second);
         CHECK_EQ(base::last_edge(text, 3), 1);
@@ -50,7 +50,7 @@ TEST_CASE("image tokens: a text is cut between images, equal ones too, and never
     }
 }
 
-TEST_CASE("image tokens: what belongs together ends where text and images meet") {
+TEST_CASE("image tokens: runs end where text and images meet") {
     const std::vector<Token> text = text_with(5, 5);
     CHECK_EQ(base::end_of_kind(text, 0), 1);
     CHECK_EQ(base::end_of_kind(text, 1), 4);

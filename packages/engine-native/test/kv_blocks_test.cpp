@@ -24,8 +24,8 @@ KvBlocks::Keeper sequence(uint64_t id) {
     return {.kind = KvBlocks::Kind::sequence, .id = id};
 }
 
-KvBlocks::Keeper piece(uint64_t id) {
-    return {.kind = KvBlocks::Kind::piece, .id = id};
+KvBlocks::Keeper segment(uint64_t id) {
+    return {.kind = KvBlocks::Kind::segment, .id = id};
 }
 
 Text tokens(Token first, size_t count) {
@@ -39,7 +39,7 @@ Text together(Text text, const Text& more) {
     return text;
 }
 
-/// A log and somebody who follows it.
+/// KvBlocks and a follower of its reports.
 struct Followed {
     KvBlocks blocks{kBlock, 7};
     KvFollower follower{kBlock};
@@ -67,7 +67,7 @@ TEST_CASE("kv blocks: whole blocks of what a sequence has computed are reported,
     CHECK_EQ(log.known().size(), 0);
 }
 
-TEST_CASE("kv blocks: a block stays while somebody keeps it") {
+TEST_CASE("kv blocks: a block stays reported while something keeps it") {
     Followed log;
     log.blocks.keep(sequence(1), tokens(1, 8));
     log.blocks.keep(sequence(2), together(tokens(1, 4), tokens(100, 4)));
@@ -80,7 +80,7 @@ TEST_CASE("kv blocks: a block stays while somebody keeps it") {
     CHECK_EQ(log.known().size(), 1);
 }
 
-TEST_CASE("kv blocks: what is computed token by token along another's text is the same blocks") {
+TEST_CASE("kv blocks: tokens computed one by one along another text are the same blocks") {
     Followed log;
     log.blocks.keep(sequence(1), tokens(1, 12));
     log.blocks.keep(sequence(2), {});
@@ -92,28 +92,28 @@ TEST_CASE("kv blocks: what is computed token by token along another's text is th
     CHECK_EQ(log.known().size(), 4);
 }
 
-TEST_CASE("kv blocks: a piece in host memory counts where all before it can be reused") {
+TEST_CASE("kv blocks: a segment counts if everything before it can be reused") {
     Followed log;
     const Text chat = tokens(1, 16);
     log.blocks.keep(sequence(1), tokens(1, 6));
-    log.blocks.keep(piece(1), chat, 6);
+    log.blocks.keep(segment(1), chat, 6);
     auto known = log.known();
     CHECK_EQ(known.size(), 4);
     CHECK(known.at(tokens(1, 4)) == KvMedium::device);
-    CHECK(known.at(tokens(1, 8)) == KvMedium::host); // a part of it is in the context
+    CHECK(known.at(tokens(1, 8)) == KvMedium::host); // a part of it is in the KV cache
     log.blocks.release(sequence(1));
     CHECK_EQ(log.known().size(), 0);
     log.blocks.keep(sequence(2), together(tokens(1, 6), tokens(50, 2)));
     known = log.known();
     CHECK_EQ(known.size(), 5);
     CHECK(known.at(chat) == KvMedium::host);
-    log.blocks.release(piece(1));
+    log.blocks.release(segment(1));
     CHECK_EQ(log.known().size(), 2);
 }
 
-TEST_CASE("kv blocks: a block that is copied back is stored in the context") {
+TEST_CASE("kv blocks: a block that is swapped in is reported in the KV cache") {
     Followed log;
-    log.blocks.keep(piece(1), tokens(1, 8));
+    log.blocks.keep(segment(1), tokens(1, 8));
     CHECK(log.known().at(tokens(1, 8)) == KvMedium::host);
     log.blocks.keep(sequence(1), {});
     log.blocks.append(sequence(1), tokens(1, 8));
@@ -122,7 +122,7 @@ TEST_CASE("kv blocks: a block that is copied back is stored in the context") {
     CHECK(log.known().at(tokens(1, 8)) == KvMedium::host);
 }
 
-TEST_CASE("kv blocks: what came and went between two reports is in none") {
+TEST_CASE("kv blocks: what came and went between two reports is in neither") {
     Followed log;
     log.blocks.keep(sequence(1), tokens(1, 8));
     log.blocks.release(sequence(1));
@@ -139,7 +139,7 @@ TEST_CASE("kv blocks: neither an image nor what follows it is reported") {
     CHECK_EQ(log.known().size(), 1);
 }
 
-TEST_CASE("kv blocks: equal texts have equal names, but not in another model") {
+TEST_CASE("kv blocks: equal texts have equal hashes, but not with another seed") {
     KvBlocks one(kBlock, 1);
     KvBlocks same(kBlock, 1);
     KvBlocks other(kBlock, 2);
@@ -149,7 +149,7 @@ TEST_CASE("kv blocks: equal texts have equal names, but not in another model") {
     CHECK(hashes != other.take_report().stored.front().hashes);
 }
 
-TEST_CASE("kv blocks: a restatement tells everything anew") {
+TEST_CASE("kv blocks: a restatement reports everything again") {
     Followed log;
     log.blocks.keep(sequence(1), tokens(1, 8));
     log.blocks.keep(sequence(2), together(tokens(1, 4), tokens(50, 4)));
@@ -160,7 +160,7 @@ TEST_CASE("kv blocks: a restatement tells everything anew") {
     CHECK_EQ(known.size(), 3);
 }
 
-/// Blocks that are stored in all reports until there is nothing to tell, and how many reports that took.
+/// Blocks stored in all reports until there is nothing to report, and how many reports that took.
 std::pair<size_t, size_t> stored_in_all(KvBlocks& blocks) {
     size_t all = 0;
     size_t reports = 0;
@@ -173,7 +173,7 @@ std::pair<size_t, size_t> stored_in_all(KvBlocks& blocks) {
     return {all, reports};
 }
 
-TEST_CASE("kv blocks: what is removed without being taken is bounded") {
+TEST_CASE("kv blocks: removals that are not taken are bounded") {
     KvBlocks blocks(kBlock, 1);
     blocks.keep(sequence(1), tokens(1, kBlock * (KvBlocks::kRemovedMax + 2)));
     CHECK_EQ(stored_in_all(blocks).first, KvBlocks::kRemovedMax + 2);
@@ -183,7 +183,7 @@ TEST_CASE("kv blocks: what is removed without being taken is bounded") {
     CHECK(report.removed.empty());
 }
 
-TEST_CASE("kv blocks: a report has at most so many blocks, and the rest follows") {
+TEST_CASE("kv blocks: a report has at most so many blocks, and the next ones have the rest") {
     KvBlocks blocks(kBlock, 1);
     for (uint64_t id = 1; id <= 8; ++id) {
         const auto first = static_cast<Token>(1'000'000 * id);

@@ -1,10 +1,10 @@
-// Follows the reports of sched::KvBlocks as a router does, and compares what it knows then with what the cache holds: a naive look
-// at every token of every text.
+// Follows the reports of sched::KvBlocks as a router does, and compares what it knows with what the KV cache holds, by looking at
+// every token of every text.
 #pragma once
 
 #include "base/image_tokens.h"
-#include "sched/cells.h"
 #include "sched/kv_blocks.h"
+#include "sched/kv_cache_manager.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ class KvFollower {
 public:
     explicit KvFollower(int32_t block_tokens) : block_tokens_(static_cast<size_t>(block_tokens)) {}
 
-    /// Empty, or what no router could make sense of.
+    /// Empty, or what is wrong with a report.
     std::string follow(const sched::KvReport& report) {
         if (report.is_restated) blocks_.clear();
         for (const auto& [medium, hash] : report.removed) {
@@ -33,7 +33,7 @@ public:
         }
         for (const sched::KvReport::Stored& stored : report.stored) {
             if (stored.hashes.empty() || stored.tokens.size() != stored.hashes.size() * block_tokens_)
-                return "blocks and their tokens are not as many";
+                return "a report has another number of tokens than its blocks";
             Text text;
             if (stored.parent != 0) {
                 const auto parent = blocks_.find(stored.parent);
@@ -51,28 +51,28 @@ public:
         return "";
     }
 
-    /// Text up to each block's end, and where it is.
+    /// The text up to each block's end, and where its state is.
     std::map<Text, sched::KvMedium> known() const {
         std::map<Text, sched::KvMedium> known;
         for (const auto& [hash, block] : blocks_) known.emplace(block.text, block.medium);
         return known;
     }
 
-    /// Empty, or how this differs from what `cells` has. Of running sequences, tokens that fill no block may not be known.
-    std::string compare(const sched::Cells& cells, int32_t slots) const {
+    /// Empty, or how this differs from what `cells` holds. Tokens of running sequences that fill no block need not be known.
+    std::string compare(const sched::KvCacheManager& cells, int32_t slots) const {
         const auto known = this->known();
         if (known.size() != blocks_.size()) return "two blocks have the same text";
         const auto least = reusable(cells, slots, false);
         const auto most = reusable(cells, slots, true);
         for (const auto& [text, medium] : known) {
             const auto found = most.find(text);
-            if (found == most.end()) return "a block is told of that cannot be reused";
+            if (found == most.end()) return "a block is reported that cannot be reused";
             const auto sure = least.find(text);
             if (found->second != medium && (sure == least.end() || sure->second != medium))
-                return "a block is told to be somewhere else";
+                return "a block is reported with another medium";
         }
         for (const auto& [text, medium] : least) {
-            if (!known.contains(text)) return "a block can be reused and is not told of";
+            if (!known.contains(text)) return "a block can be reused and is not reported";
         }
         return "";
     }
@@ -83,7 +83,7 @@ private:
         Text text;
     };
 
-    std::map<Text, sched::KvMedium> reusable(const sched::Cells& cells, int32_t slots,
+    std::map<Text, sched::KvMedium> reusable(const sched::KvCacheManager& cells, int32_t slots,
                                              bool has_part_blocks) const {
         std::set<Text> device;
         std::set<Text> host;
@@ -93,7 +93,7 @@ private:
             if (!cells.is_shared(slot)) continue;
             Text text = tree.text(slot);
             size_t length = static_cast<size_t>(tree.unmoved_length(slot));
-            if (cells.have_checkpoints()) {
+            if (cells.needs_checkpoints()) {
                 const auto checkpoints = tree.checkpoints_of(slot);
                 length = 0;
                 for (const auto& checkpoint : checkpoints) {
@@ -107,7 +107,7 @@ private:
             add_prefixes(text, 0, device);
             texts.push_back(std::move(text));
         }
-        for (const auto& [stash, text, first] : cells.stashes().all()) {
+        for (const auto& [segment, text, first] : cells.host_tier().all()) {
             add_prefixes(text, static_cast<size_t>(first), host);
             texts.push_back(text);
         }

@@ -2,7 +2,7 @@
 #include "llama/context/kv_types.h"
 
 #include "check.h"
-#include "engine_house.h"
+#include "engine_harness.h"
 #include "llama/context/context.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// The images of scheduler_random_test.cpp: what they look like in a prompt, and a source that has each of them a few turns after it
-// was asked first.
+// The images of scheduler_random_test.cpp: their tokens in a prompt, and a source that has each of them ready a few steps after it
+// was first asked for.
 #pragma once
 
 #include "random.h"
-#include "sched/image_source.h"
+#include "sched/step_budget.h"
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace test {
 
-/// A world's images: so many, of up to so many tokens. Equal numbers are equal images.
+/// A world's images: `count` of them, of up to `tokens_max` tokens. Equal numbers are equal images.
 struct NaiveImageKinds {
     int32_t count = 0;
     int32_t tokens_max = 1;
@@ -27,11 +27,11 @@ struct NaiveImageKinds {
 
 class NaiveImageSource final : public sched::ImageSource {
 public:
-    /// Each image is late by 0 … late_max turns, anew for every request and after it was computed.
+    /// Each image is late by 0 … late_max steps, again for every request and after it was computed.
     NaiveImageSource(uint64_t seed, int32_t late_max) : random_(seed), late_max_(late_max) {}
 
-    bool has(base::RequestId id, base::ImageId image) override {
-        const auto [entry, is_new] = turns_left_.try_emplace({id, image}, 0);
+    bool prepare(base::RequestId id, base::ImageId image) override {
+        const auto [entry, is_new] = steps_left_.try_emplace({id, image}, 0);
         if (is_new) entry->second = random_.between(0, late_max_);
         if (entry->second == 0) return true;
         entry->second -= 1;
@@ -40,10 +40,10 @@ public:
         return false;
     }
 
-    /// As it is in the engine, an image stays until it is computed for this request.
-    void computed(base::RequestId id, base::ImageId image) { turns_left_.erase({id, image}); }
+    /// As in the engine, an image stays until it is computed for this request.
+    void computed(base::RequestId id, base::ImageId image) { steps_left_.erase({id, image}); }
 
-    /// Who was told since the last call that an image is not there yet.
+    /// Requests whose image was not ready since the last call.
     std::set<base::RequestId> take_waiting() { return std::exchange(waiting_, {}); }
 
     uint64_t late() const { return late_; }
@@ -51,7 +51,7 @@ public:
 private:
     Random random_;
     const int32_t late_max_;
-    std::map<std::pair<base::RequestId, base::ImageId>, int32_t> turns_left_;
+    std::map<std::pair<base::RequestId, base::ImageId>, int32_t> steps_left_;
     std::set<base::RequestId> waiting_;
     uint64_t late_ = 0;
 };

@@ -1,12 +1,14 @@
-// A request as naive_engine.h sees it: its tokens and how far they are computed.
+// A request in naive_engine.h: its tokens and how far they are computed.
 #pragma once
 
 #include "random.h"
 #include "sched/request.h"
+#include "sched/step.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace test {
@@ -22,12 +24,12 @@ struct NaiveSequence {
     int64_t submitted = 0;
     bool is_running = false;
     size_t computed = 0;
-    /// Known from its first step on.
+    /// Known from its first batch entry on.
     base::Slot slot = base::kNoSlot;
 
     size_t pending() const { return tokens.size() - computed; }
-    /// What one step may compute: text or one image, up to the next boundary.
-    size_t pending_step() const {
+    /// What one entry may compute: text or one image, up to the next boundary.
+    size_t pending_entry() const {
         if (pending() == 0) return 0;
         const auto next = std::ranges::upper_bound(boundaries, static_cast<int32_t>(computed));
         const auto kind = static_cast<size_t>(base::end_of_kind(tokens, static_cast<int32_t>(computed)));
@@ -35,39 +37,44 @@ struct NaiveSequence {
         return (next == boundaries.end() ? end : std::min(end, static_cast<size_t>(*next))) - computed;
     }
     bool is_image_due() const { return pending() > 0 && base::is_image(tokens[computed]); }
-    /// What follows its last token is told later.
+    /// The token after its last one is late.
     bool awaits_token() const { return is_running && pending() == 0; }
     bool is_decoding() const {
         return is_running && computed > 0 && pending() == 1 && !base::is_image(tokens.back());
     }
 
-    /// As if the last token that was sampled were not known yet.
+    /// Whether it has exactly these tokens, or had a part of them dropped by the plan that is being made.
+    bool knows(std::span<const base::Token> known, int32_t context_length) const {
+        if (known.size() == tokens.size()) return std::ranges::equal(tokens, known);
+        return tokens.size() == static_cast<size_t>(context_length) && known.size() < tokens.size() &&
+               known.back() == tokens.back();
+    }
+
+    /// Makes the last sampled token late.
     sched::Outcome sample_later(const sched::Outcome& outcome) {
         tokens.pop_back();
         generates += 1;
-        return {.kind = sched::Outcome::Kind::sampling, .accepted = outcome.accepted};
+        return {.kind = sched::Outcome::Kind::awaits_token, .accepted = outcome.accepted};
     }
 
-    /// The token that it waits for.
-    sched::Outcome tell(Random& random) {
-        using enum sched::Outcome::Kind;
+    sched::LateToken late_token(base::RequestId id, Random& random) {
         tokens.push_back(random.between(0, 3));
         generates -= 1;
-        return {.kind = generates == 0 ? finished : advanced, .token = tokens.back()};
+        return {.id = id, .token = tokens.back(), .is_last = generates == 0};
     }
 
-    /// Token by token, as long as the guesses are right, which they are more often than not.
-    sched::Outcome sample(const sched::Step& step, Random& random) {
+    /// Token by token, as long as drafts are accepted, which most are.
+    sched::Outcome sample(const sched::BatchEntry& entry, Random& random) {
         using enum sched::Outcome::Kind;
-        if (!step.sample) return {.kind = advanced};
+        if (!entry.samples) return {.kind = advanced};
         for (size_t accepted = 0;; ++accepted) {
-            const bool has_guess = accepted < step.drafts.size();
+            const bool has_draft = accepted < entry.drafts.size();
             const base::Token token =
-                has_guess && random.chance(60) ? step.drafts[accepted] : random.between(0, 3);
+                has_draft && random.chance(60) ? entry.drafts[accepted] : random.between(0, 3);
             tokens.push_back(token);
             generates -= 1;
             const bool is_last = generates == 0;
-            if (has_guess && step.drafts[accepted] == token && !is_last) {
+            if (has_draft && entry.drafts[accepted] == token && !is_last) {
                 computed += 1;
                 continue;
             }

@@ -23,7 +23,7 @@ TEST_CASE("an empty tree matches nothing") {
     CHECK_EQ(tree.cells(), 0);
 }
 
-TEST_CASE("a beginning that is there is found, and shared without new cells") {
+TEST_CASE("a prefix in the tree is found, and shared without new cells") {
     PrefixTree tree(3);
     tree.append(0, Tokens{1, 2, 3, 4, 5});
     const PrefixTree::Match match = tree.longest(Tokens{1, 2, 3, 9});
@@ -37,7 +37,7 @@ TEST_CASE("a beginning that is there is found, and shared without new cells") {
     CHECK_EQ(tree.longest(Tokens{1, 2, 3, 4, 9}).length, 4);
 }
 
-TEST_CASE("cells stay while one sequence holds them, and go with the last") {
+TEST_CASE("cells stay while one sequence holds them, and are freed with the last") {
     PrefixTree tree(2);
     tree.append(0, Tokens{1, 2, 3, 4});
     tree.share(1, tree.longest(Tokens{1, 2}));
@@ -49,7 +49,7 @@ TEST_CASE("cells stay while one sequence holds them, and go with the last") {
     CHECK_EQ(tree.longest(Tokens{1}).length, 0);
 }
 
-TEST_CASE("what is cut off goes when nobody else holds it") {
+TEST_CASE("truncated cells are freed if no other slot holds them") {
     PrefixTree tree(2);
     tree.append(0, Tokens{1, 2, 3, 4, 5, 6});
     tree.share(1, tree.longest(Tokens{1, 2, 3, 4}));
@@ -61,7 +61,7 @@ TEST_CASE("what is cut off goes when nobody else holds it") {
     CHECK_EQ(tree.longest(Tokens{1, 2, 7}).length, 3);
 }
 
-TEST_CASE("cells that were moved are matched with nothing, nor is what follows them") {
+TEST_CASE("moved cells never match, nor does what follows them") {
     PrefixTree tree(2);
     tree.append(0, Tokens{1, 2, 3, 4, 5, 6});
     CHECK(tree.sharers(0, 4).empty());
@@ -77,7 +77,7 @@ TEST_CASE("cells that were moved are matched with nothing, nor is what follows t
     CHECK_EQ(tree.longest(Tokens{1, 2, 5, 6}).length, 4);
 }
 
-TEST_CASE("sharers are told from a length on") {
+TEST_CASE("sharers are those of cells beyond a length") {
     PrefixTree tree(3);
     tree.append(0, Tokens{1, 2, 3, 4, 5, 6});
     tree.share(1, tree.longest(Tokens{1, 2}));
@@ -87,7 +87,7 @@ TEST_CASE("sharers are told from a length on") {
     CHECK(tree.sharers(0, 4).empty());
 }
 
-TEST_CASE("a slot's text and the states saved on its way are known, whoever holds it too") {
+TEST_CASE("a slot's text and the checkpoints on its path are known, whichever slots share it") {
     PrefixTree tree(3);
     tree.append(0, Tokens{1, 2, 3});
     tree.mark(0, 7);
@@ -101,14 +101,14 @@ TEST_CASE("a slot's text and the states saved on its way are known, whoever hold
     const auto checkpoints = tree.checkpoints_of(1);
     REQUIRE_EQ(checkpoints.size(), 2);
     CHECK_EQ(checkpoints[0].length, 3);
-    CHECK_EQ(checkpoints[0].checkpoint, 7);
+    CHECK_EQ(checkpoints[0].id, 7);
     CHECK_EQ(checkpoints[1].length, 5);
     CHECK_EQ(tree.checkpoint_before(1, 5), 5);
     CHECK_EQ(tree.checkpoint_before(1, 4), 3);
     CHECK_EQ(tree.checkpoint_before(1, 2), 0);
 }
 
-TEST_CASE("the private length of a slot is what no other holds") {
+TEST_CASE("the private length of a slot is what no other slot holds") {
     PrefixTree tree(2);
     tree.append(0, Tokens{1, 2, 3});
     CHECK_EQ(tree.private_length(0), 3);
@@ -227,7 +227,7 @@ TEST_CASE("after any sequence of calls the tree agrees with cells that have name
         PrefixTree tree(kSlots);
         NaiveCells naive(kSlots);
         std::vector<bool> is_pinned(kSlots, false);
-        // Two tokens only, so that common beginnings are frequent.
+        // Two tokens only, so that common prefixes are frequent.
         const auto some_tokens = [&] {
             Tokens tokens;
             for (int32_t i = random.between(1, 12); i > 0; --i) tokens.push_back(random.between(0, 1));

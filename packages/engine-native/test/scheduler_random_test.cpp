@@ -1,12 +1,12 @@
 // sched::Scheduler against a naive engine: thousands of requests at random, some with images, with so few cells that
-// preemption is common. What must hold in each turn is in naive_engine.h.
+// preemption is common. What must hold in each step is in naive_engine.h.
 #include "check.h"
 #include "kv_follower.h"
 #include "naive_engine.h"
 #include "naive_images.h"
 #include "random.h"
-#include "sched/drafter.h"
 #include "sched/scheduler.h"
+#include "sched/step_budget.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -23,58 +23,58 @@ namespace {
 constexpr uint64_t kSeeds = 100;
 constexpr base::RequestId kRequestsPerSeed = 400;
 
-/// What a seed stands for: a scheduler's limits and the people who use it.
+/// What a seed stands for: a scheduler's limits and its load.
 struct World {
     sched::Limits limits;
-    int32_t budget_busy;
-    /// Most tokens of a turn whose logits are wanted; 0 where nobody guesses.
+    int32_t prefill_busy;
+    /// Most tokens of a step that may want logits; 0 without drafts.
     int32_t outputs;
-    /// Texts that prompts begin with, so that beginnings are common.
+    /// Texts that prompts begin with, so that they have common prefixes.
     int32_t families;
     int32_t clients;
-    /// Most requests in the house at a time.
-    int32_t house_max;
+    /// Most requests in flight.
+    int32_t in_flight_max;
     int32_t arrival_percent;
     int32_t cancel_percent;
     int32_t fail_percent;
     /// Requests that go on past the context's end.
     int32_t endless_percent;
-    /// Of turns after which everything computed is lost.
+    /// Steps after which everything computed is lost.
     int32_t loss_per_thousand;
     int32_t copy_fail_percent;
     test::NaiveImageKinds images;
-    /// Turns that an image may be late by.
+    /// Steps that an image may be late by.
     int32_t images_late_max;
-    /// Tokens that are told later than in their turn.
+    /// Tokens that are late.
     int32_t slow_percent;
-    /// Somebody follows which blocks can be reused, now and then with a delay.
+    /// The reports of blocks are followed, now and then with a delay.
     bool is_followed;
 };
 
 World random_world(Random& random) {
-    // Host memory is for long texts: some worlds have them.
+    // Only long texts are swapped out: some worlds have them.
     const bool is_long = random.chance(15);
     const int32_t context_length = is_long ? random.between(300, 1500) : random.between(3, 160);
     const int32_t sequences = random.between(1, 8);
     const int32_t checkpoints = random.chance(40) ? random.between(1, 12) : 0;
-    const int32_t stash_tokens = random.chance(70) ? random.between(0, 12 * context_length) : 0;
+    const int32_t host_tier_tokens = random.chance(70) ? random.between(0, 12 * context_length) : 0;
     World world{
         .limits = {.cells = context_length +
                             random.between(0, random.chance(50) ? 5 * context_length : context_length),
                    .context_length = context_length,
                    .sequences = sequences,
-                   .donors = random.between(0, 6),
+                   .cached_sequences = random.between(0, 6),
                    .batch_tokens = sequences + random.between(0, 2 * context_length),
                    .checkpoints = checkpoints,
                    .reserve_ahead = random.between(1, 8),
                    .can_shift = random.chance(60),
-                   .stash_bytes = static_cast<uint64_t>(10 * stash_tokens),
+                   .host_tier_bytes = static_cast<uint64_t>(10 * host_tier_tokens),
                    .checkpoint_bytes = static_cast<uint64_t>(checkpoints > 0 ? random.between(1, 500) : 0)},
-        .budget_busy = random.between(1, 16),
+        .prefill_busy = random.between(1, 16),
         .outputs = 0,
         .families = random.between(1, 6),
         .clients = random.between(1, 20),
-        .house_max = random.between(1, 24),
+        .in_flight_max = random.between(1, 24),
         .arrival_percent = random.between(5, 100),
         .cancel_percent = random.between(0, 8),
         .fail_percent = random.between(0, 2),
@@ -103,26 +103,26 @@ World random_world(Random& random) {
 }
 
 /// Guesses at random, sometimes nothing, sometimes an image.
-class RandomDrafter final : public sched::Drafter {
+class RandomDrafter final : public sched::DraftSource {
 public:
     RandomDrafter(uint64_t seed, const test::NaiveEngine& engine) : random_(seed), engine_(engine) {}
 
     std::span<const base::Token> draft(base::RequestId id, std::span<const base::Token> tokens,
                                        int32_t most) override {
         are_known_ &= engine_.knows(id, tokens);
-        guesses_.clear();
+        drafts_.clear();
         for (int32_t left = random_.between(0, most); left > 0; --left)
-            guesses_.push_back(random_.chance(2) ? base::image_token(1, true) : random_.between(0, 3));
-        return guesses_;
+            drafts_.push_back(random_.chance(2) ? base::image_token(1, true) : random_.between(0, 3));
+        return drafts_;
     }
 
-    /// It was never asked about other tokens than somebody has.
+    /// It was only asked about tokens that a request has.
     bool are_known() const { return are_known_; }
 
 private:
     Random random_;
     const test::NaiveEngine& engine_;
-    std::vector<base::Token> guesses_;
+    std::vector<base::Token> drafts_;
     bool are_known_ = true;
 };
 
@@ -135,19 +135,19 @@ struct Report {
     uint64_t recomputed = 0;
     uint64_t drafts_accepted = 0;
     uint64_t drafts_rejected = 0;
-    uint64_t tokens_restored = 0;
+    uint64_t tokens_swapped_in = 0;
     uint64_t images_late = 0;
     uint64_t images_computed = 0;
-    uint64_t told_later = 0;
+    uint64_t late_tokens = 0;
     uint64_t blocks_stored = 0;
     uint64_t blocks_swapped = 0;
     uint64_t blocks_removed = 0;
 };
 
-/// How much longer than a context an endless request's answer may be.
+/// How much longer than a context an endless request's reply may be.
 constexpr int32_t kContextsMax = 3;
 
-/// Turns that a token which is told later may be late by, in the mean of a long answer.
+/// ChatTurns that a token which is told later may be late by, in the mean of a long reply.
 constexpr int32_t kSlowTurns = 2;
 
 class Life {
@@ -165,34 +165,34 @@ public:
     }
 
     Report run() {
-        int64_t turn = 0;
-        for (; submitted_ < kRequestsPerSeed || !engine_.ids().empty(); ++turn) {
-            arrive(turn);
+        int64_t step = 0;
+        for (; submitted_ < kRequestsPerSeed || !engine_.ids().empty(); ++step) {
+            arrive(step);
             if (random_.chance(world_.cancel_percent)) cancel_one();
-            const std::string complaint = take_turn(turn);
+            const std::string complaint = take_step(step);
             if (!complaint.empty()) return report(complaint);
         }
-        // The last ones' slots are released by one more plan.
-        const sched::Plan& plan = scheduler_.plan(budget());
-        engine_.compute(plan, budget(), scheduler_.counters().preemptions, random_, 0, turn);
-        report_copies(plan);
-        scheduler_.plan(budget());
+        // One more plan frees the last requests' slots.
+        const sched::StepPlan& plan = scheduler_.schedule(budget());
+        scheduler_.update(
+            engine_.execute(plan, budget(), scheduler_.counters().preemptions, random_, 0, step));
+        scheduler_.schedule(budget());
         return report(check_end());
     }
 
 private:
-    void arrive(int64_t turn) {
-        while (submitted_ < kRequestsPerSeed && std::ssize(engine_.ids()) < world_.house_max &&
+    void arrive(int64_t step) {
+        while (submitted_ < kRequestsPerSeed && std::ssize(engine_.ids()) < world_.in_flight_max &&
                random_.chance(world_.arrival_percent)) {
             const sched::Request request = random_request(++submitted_);
-            engine_.submit(request, random_.between(1, request.generate_max), turn);
+            engine_.submit(request, random_.between(1, request.generate_max), step);
             scheduler_.submit(request);
         }
     }
 
     sched::Request random_request(base::RequestId id) {
         const int32_t context_length = world_.limits.context_length;
-        // Short prompts with long answers are the ones that run out of cells on their way.
+        // Short prompts with long replies are the requests that run out of cells while they run.
         const bool is_growing = random_.chance(60);
         std::vector<base::Token> prompt = random_prompt(static_cast<size_t>(
             random_.between(1, is_growing ? 1 + context_length / 8 : context_length - 1)));
@@ -215,7 +215,7 @@ private:
         return request;
     }
 
-    /// A checkpoint that others have passed too is nobody's alone: there, who follows would have to know who made it.
+    /// A checkpoint belongs to all sequences that have passed it: with checkpoints, a follower would have to know which one saved it.
     bool uses_cache() { return random_.chance(85) || (world_.is_followed && world_.limits.checkpoints > 0); }
 
     std::vector<int32_t> random_lengths(int32_t first, int32_t last) {
@@ -224,8 +224,7 @@ private:
         return lengths;
     }
 
-    /// The beginning of a family's text or of an ended request's, and then something of its own. Now and then the last thing in it
-    /// is an image.
+    /// A prefix of a family's or an ended request's text, and then something of its own. Now and then it ends with an image.
     std::vector<base::Token> random_prompt(size_t length) {
         const auto& ended = engine_.ended();
         const bool goes_on = !ended.empty() && random_.chance(40);
@@ -246,7 +245,7 @@ private:
         return prompt;
     }
 
-    /// A family's, as long as the context at least.
+    /// A family's text, at least as long as the context.
     std::vector<base::Token> text_of(base::Token family) const {
         std::vector<base::Token> text;
         const auto& images = world_.images;
@@ -267,45 +266,43 @@ private:
         scheduler_.check_integrity();
     }
 
-    sched::TurnBudget budget() {
-        return {.prompt_busy = world_.budget_busy,
+    sched::StepBudget budget() {
+        return {.prefill_busy = world_.prefill_busy,
                 .outputs = world_.outputs,
-                .drafter = world_.outputs > 0 ? &drafter_ : nullptr,
+                .drafts = world_.outputs > 0 ? &drafter_ : nullptr,
                 .images = &images_};
     }
 
     /// Empty, or what is wrong.
-    std::string take_turn(int64_t turn) {
-        const sched::Plan& plan = scheduler_.plan(budget());
+    std::string take_step(int64_t step) {
+        const sched::StepPlan& plan = scheduler_.schedule(budget());
         engine_.set_waiting_for_images(images_.take_waiting());
-        const std::vector<sched::Outcome> outcomes = engine_.compute(
-            plan, budget(), scheduler_.counters().preemptions, random_, world_.fail_percent, turn);
+        sched::StepResult result = engine_.execute(plan, budget(), scheduler_.counters().preemptions, random_,
+                                                   world_.fail_percent, step);
         if (!engine_.complaint().empty()) return engine_.complaint();
-        forget_some();
-        report_copies(plan);
-        note_images(plan, outcomes);
-        if (!plan.steps.empty()) scheduler_.apply(outcomes);
-        if (!tell_some(turn)) return "a token is awaited by the scheduler or by the engine alone";
-        if (random_.between(1, 1000) <= world_.loss_per_thousand) {
-            scheduler_.start_over();
-            engine_.start_over();
-        }
+        add_failed_checkpoints(result);
+        add_late_tokens(result, step);
+        note_images(plan, result.outcomes);
+        result.is_cache_lost = random_.between(1, 1000) <= world_.loss_per_thousand;
+        scheduler_.update(result);
+        if (result.is_cache_lost) engine_.lose_cache();
         scheduler_.check_integrity();
+        if (!agree_on_late_tokens()) return "a token is awaited by the scheduler or by the engine alone";
         if (const std::string complaint = follow(); !complaint.empty()) return complaint;
-        if (!drafter_.are_known()) return "guesses are wanted on tokens that nobody has";
+        if (!drafter_.are_known()) return "drafts are wanted of tokens that no request has";
         const sched::Counters counters = scheduler_.counters();
-        if (counters.stash_bytes + counters.stash_text_bytes > world_.limits.stash_bytes)
-            return "host memory is over its limit";
-        if (!is_cancel_known_) return "somebody who is in the house cannot be cancelled";
+        if (counters.host_tier_bytes + counters.host_tier_text_bytes > world_.limits.host_tier_bytes)
+            return "the host KV tier is over its limit";
+        if (!is_cancel_known_) return "a request in flight cannot be cancelled";
         if (scheduler_.ids() != engine_.ids())
-            return "the scheduler and the engine have different people in the house";
+            return "the scheduler and the engine have different requests in flight";
         if (engine_.longest_stay() > stay_max())
-            return "somebody had to stay too long, up to turn " + std::to_string(turn);
+            return "a request had to stay too long, up to step " + std::to_string(step);
         return "";
     }
 
     std::string follow() {
-        sched::KvBlocks* blocks = scheduler_.cells().blocks();
+        sched::KvBlocks* blocks = scheduler_.kv_cache().blocks();
         if (blocks == nullptr || random_.chance(20)) return "";
         if (random_.chance(1)) blocks->restate();
         while (blocks->has_changes()) {
@@ -317,33 +314,37 @@ private:
             }
             if (std::string complaint = follower_.follow(report); !complaint.empty()) return complaint;
         }
-        return follower_.compare(scheduler_.cells(), world_.limits.sequences + world_.limits.donors);
+        return follower_.compare(scheduler_.kv_cache(),
+                                 world_.limits.sequences + world_.limits.cached_sequences);
     }
 
-    /// False when they disagree about who waits for a token.
-    bool tell_some(int64_t turn) {
-        if (world_.slow_percent == 0) return true;
+    bool agree_on_late_tokens() const {
+        return std::ranges::all_of(engine_.ids(), [this](base::RequestId id) {
+            return scheduler_.awaits_token(id) == engine_.awaits_token(id);
+        });
+    }
+
+    /// Some of the tokens that were awaited before this step.
+    void add_late_tokens(sched::StepResult& result, int64_t step) {
         for (const base::RequestId id : engine_.ids()) {
-            if (scheduler_.awaits_token(id) != engine_.awaits_token(id)) return false;
-            if (!engine_.awaits_token(id) || random_.chance(50)) continue;
-            scheduler_.sampled(id, engine_.tell(id, random_, turn));
-            told_later_ += 1;
+            if (!scheduler_.awaits_token(id) || random_.chance(50)) continue;
+            result.late_tokens.push_back(engine_.late_token(id, random_, step));
+            late_tokens_ += 1;
         }
-        return true;
     }
 
     /// Some states could not be saved.
-    void forget_some() {
+    void add_failed_checkpoints(sched::StepResult& result) {
         for (const base::CheckpointId checkpoint : engine_.saved()) {
             if (!random_.chance(world_.fail_percent)) continue;
-            scheduler_.forget(checkpoint);
+            result.failed_checkpoints.push_back(checkpoint);
             engine_.forget(checkpoint);
         }
     }
 
-    void note_images(const sched::Plan& plan, const std::vector<sched::Outcome>& outcomes) {
-        for (size_t i = 0; i < plan.steps.size(); ++i) {
-            const sched::Step& step = plan.steps[i];
+    void note_images(const sched::StepPlan& plan, const std::vector<sched::Outcome>& outcomes) {
+        for (size_t i = 0; i < plan.batch.size(); ++i) {
+            const sched::BatchEntry& step = plan.batch[i];
             if (!step.is_image() || outcomes[i].kind == sched::Outcome::Kind::skipped) continue;
             const base::ImageId image = base::image_of(step.tokens.front());
             const int32_t end = step.image_offset + static_cast<int32_t>(step.tokens.size());
@@ -353,34 +354,27 @@ private:
         }
     }
 
-    void report_copies(const sched::Plan& plan) {
-        for (const auto& [stash, bytes, is_kept] : engine_.made()) scheduler_.stashed(stash, bytes, is_kept);
-        for (size_t i = 0; i < plan.restores.size(); ++i) {
-            scheduler_.restored(plan.restores[i], engine_.restored()[i]);
-        }
-    }
-
-    /// In turns, each for one token at worst, which may be an image that is late. Were a full house of the longest requests served one by one, the last would stay so long; as
-    /// much again is for those who came later and were served before in fairness, and for what preemption
-    /// computes twice.
+    /// In steps, each for one token at worst, which may be an image that is late. If as many of the longest requests as may be in
+    /// flight were served one by one, the last would stay so long; as much again is for requests that came later and were served
+    /// before in fairness, and for what preemption computes twice.
     int64_t stay_max() const {
         // Each cut lets an endless request compute at most a context anew, and comes after half a context at the least.
         const int64_t contexts = world_.endless_percent > 0 ? 1 + 3 * kContextsMax : 1;
-        const int64_t turns = 2 * contexts * world_.house_max * world_.limits.context_length;
+        const int64_t steps = 2 * contexts * world_.in_flight_max * world_.limits.context_length;
         const int64_t late_max = std::max(world_.images_late_max, world_.slow_percent > 0 ? kSlowTurns : 0);
-        return (1 + late_max) * turns + 10;
+        return (1 + late_max) * steps + 10;
     }
 
     std::string check_end() const {
         if (!engine_.complaint().empty()) return engine_.complaint();
         const sched::Counters counters = scheduler_.counters();
-        if (counters.running != 0 || counters.waiting != 0) return "an empty house has people in it";
+        if (counters.running != 0 || counters.waiting != 0) return "requests are left when all have ended";
         if (counters.cells_reserved != 0) return "cells are lost";
         if (static_cast<size_t>(counters.cells_cached) != engine_.cells())
-            return "donors' cells are miscounted";
-        if (counters.stash_bytes != engine_.host_memory().bytes() ||
-            static_cast<size_t>(counters.stashes) != engine_.host_memory().size())
-            return "host memory is miscounted";
+            return "cached cells are miscounted";
+        if (counters.host_tier_bytes != engine_.host_tier().bytes() ||
+            static_cast<size_t>(counters.segments) != engine_.host_tier().size())
+            return "the host KV tier is miscounted";
         return "";
     }
 
@@ -393,10 +387,10 @@ private:
                 .recomputed = engine_.recomputed(),
                 .drafts_accepted = engine_.drafts_accepted(),
                 .drafts_rejected = engine_.drafts_rejected(),
-                .tokens_restored = engine_.tokens_restored(),
+                .tokens_swapped_in = engine_.tokens_swapped_in(),
                 .images_late = images_.late(),
                 .images_computed = images_computed_,
-                .told_later = told_later_,
+                .late_tokens = late_tokens_,
                 .blocks_stored = blocks_stored_,
                 .blocks_swapped = blocks_swapped_,
                 .blocks_removed = blocks_removed_};
@@ -411,7 +405,7 @@ private:
     test::NaiveImageSource images_;
     base::RequestId submitted_ = 0;
     uint64_t images_computed_ = 0;
-    uint64_t told_later_ = 0;
+    uint64_t late_tokens_ = 0;
     uint64_t blocks_stored_ = 0;
     uint64_t blocks_swapped_ = 0;
     uint64_t blocks_removed_ = 0;
@@ -429,10 +423,10 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     uint64_t recomputed = 0;
     uint64_t drafts_accepted = 0;
     uint64_t drafts_rejected = 0;
-    uint64_t tokens_restored = 0;
+    uint64_t tokens_swapped_in = 0;
     uint64_t images_late = 0;
     uint64_t images_computed = 0;
-    uint64_t told_later = 0;
+    uint64_t late_tokens = 0;
     uint64_t blocks_stored = 0;
     uint64_t blocks_swapped = 0;
     uint64_t blocks_removed = 0;
@@ -449,10 +443,10 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
         recomputed += report.recomputed;
         drafts_accepted += report.drafts_accepted;
         drafts_rejected += report.drafts_rejected;
-        tokens_restored += report.tokens_restored;
+        tokens_swapped_in += report.tokens_swapped_in;
         images_late += report.images_late;
         images_computed += report.images_computed;
-        told_later += report.told_later;
+        late_tokens += report.late_tokens;
         blocks_stored += report.blocks_stored;
         blocks_swapped += report.blocks_swapped;
         blocks_removed += report.blocks_removed;
@@ -466,10 +460,10 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     CHECK(shifts - recomputed > requests / 100);
     CHECK(drafts_accepted > requests);
     CHECK(drafts_rejected > requests);
-    CHECK(tokens_restored > requests / 4);
+    CHECK(tokens_swapped_in > requests / 4);
     CHECK(images_late > requests / 4);
     CHECK(images_computed > requests / 4);
-    CHECK(told_later > requests / 4);
+    CHECK(late_tokens > requests / 4);
     CHECK(blocks_stored > requests / 4);
     CHECK(blocks_swapped > requests / 20);
     CHECK(blocks_removed > requests / 4);

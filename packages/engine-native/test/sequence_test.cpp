@@ -16,7 +16,7 @@ namespace {
 constexpr int32_t kContextLength = 20;
 
 Sequence of(int32_t prompt_tokens, int32_t generate_max = 4,
-            std::optional<sched::Turns> turns = std::nullopt) {
+            std::optional<sched::ChatTurns> turns = std::nullopt) {
     return Sequence({.id = 1,
                      .client = "a",
                      .prompt = test::own_prompt(1, prompt_tokens),
@@ -32,7 +32,7 @@ void fill(Sequence& sequence) {
     sequence.admit(0, 0, kContextLength - 1);
     while (!sequence.is_full()) {
         sequence.advance(sequence.pending());
-        sequence.add(500 + sequence.length());
+        sequence.append(500 + sequence.length());
     }
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("sequence: runs in the slot and with the cells that it was admitted wi
     CHECK_EQ(sequence.reserved(), 8);
 }
 
-TEST_CASE("sequence: catches up chunk by chunk, and the sampled token makes it longer") {
+TEST_CASE("sequence: is computed chunk by chunk, and a sampled token makes it longer") {
     Sequence sequence = of(5);
     sequence.admit(0, 0, 6);
     sequence.advance(3);
@@ -70,31 +70,31 @@ TEST_CASE("sequence: catches up chunk by chunk, and the sampled token makes it l
     CHECK_EQ(sequence.pending(), 2);
     CHECK(!sequence.is_decoding());
     sequence.advance(2);
-    sequence.add(42);
+    sequence.append(42);
     CHECK_EQ(sequence.computed(), 5);
     CHECK_EQ(sequence.length(), 6);
     CHECK(sequence.is_decoding());
     sequence.advance(1);
-    sequence.add(42);
+    sequence.append(42);
     CHECK_EQ(sequence.length(), 7);
     CHECK(sequence.is_decoding());
 }
 
-TEST_CASE("sequence: a prompt of one token is not decoding before it was computed") {
+TEST_CASE("sequence: a prompt of one token is not decoding before it is computed") {
     Sequence sequence = of(1);
     sequence.admit(0, 0, 2);
     CHECK_EQ(sequence.pending(), 1);
     CHECK(!sequence.is_decoding());
     sequence.advance(1);
-    sequence.add(42);
+    sequence.append(42);
     CHECK(sequence.is_decoding());
 }
 
-TEST_CASE("sequence: a preempted one loses slot and cells but none of its tokens") {
+TEST_CASE("sequence: preemption takes slot and cells, but no tokens") {
     Sequence sequence = of(5);
     sequence.admit(0, 0, 6);
     sequence.advance(5);
-    sequence.add(42);
+    sequence.append(42);
     sequence.preempt();
     CHECK(sequence.state() == State::waiting);
     CHECK(sequence.was_preempted());
@@ -119,8 +119,8 @@ TEST_CASE("sequence: ends from waiting and from running, and holds nothing after
     CHECK_EQ(running.reserved(), 0);
 }
 
-TEST_CASE("sequence: one that may go on past the context's end counts up to it, and is full there") {
-    Sequence sequence = of(15, 40, sched::Turns{.keep = 3});
+TEST_CASE("sequence: one with turns may fill the context, and is full then") {
+    Sequence sequence = of(15, 40, sched::ChatTurns{.keep = 3});
     CHECK_EQ(sequence.length_max(), kContextLength);
     fill(sequence);
     CHECK_EQ(sequence.length(), kContextLength);
@@ -128,14 +128,14 @@ TEST_CASE("sequence: one that may go on past the context's end counts up to it, 
     CHECK_EQ(sequence.length_max(), kContextLength);
 }
 
-TEST_CASE("sequence: a cut takes the oldest turns out, and what is computed and reserved becomes shorter by "
-          "as many") {
-    Sequence sequence = of(15, 8, sched::Turns{.keep = 3, .ends = {9, 13}});
+TEST_CASE(
+    "sequence: a cut drops the oldest turns, and shortens what is computed and reserved by as many tokens") {
+    Sequence sequence = of(15, 8, sched::ChatTurns{.keep = 3, .ends = {9, 13}});
     fill(sequence);
-    const sched::Cut cut = sequence.cut_due();
+    const sched::Cut cut = sequence.next_cut();
     CHECK_EQ(cut.keep, 3);
     CHECK_EQ(cut.drop, 10); // to the end of the second message, a little more than half of 17
-    sequence.cut(cut);
+    sequence.drop(cut);
     CHECK(sequence.state() == State::running);
     CHECK_EQ(sequence.length(), 10);
     CHECK_EQ(sequence.computed(), 9);
@@ -149,12 +149,12 @@ TEST_CASE("sequence: a cut takes the oldest turns out, and what is computed and 
     CHECK(sequence.request().turns->ends.empty());
 }
 
-TEST_CASE("sequence: without a message's end near its middle, a cut takes just the half") {
-    Sequence sequence = of(15, 40, sched::Turns{.keep = 3, .ends = {5, 19}});
+TEST_CASE("sequence: without a message's end near its middle, a cut drops exactly half") {
+    Sequence sequence = of(15, 40, sched::ChatTurns{.keep = 3, .ends = {5, 19}});
     fill(sequence);
-    CHECK_EQ(sequence.cut_due().drop, 8);
+    CHECK_EQ(sequence.next_cut().drop, 8);
     sequence.preempt();
-    sequence.cut({.keep = 3, .drop = 8});
+    sequence.drop({.keep = 3, .drop = 8});
     CHECK_EQ(sequence.length(), 12);
     CHECK_EQ(sequence.computed(), 0);
     CHECK(sequence.request().turns->ends == std::vector<int32_t>{11});

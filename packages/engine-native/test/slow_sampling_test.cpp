@@ -1,4 +1,4 @@
-// engine::SlowSampling: work that is left in its middle and gone on with.
+// engine::SlowSampling: work that pauses in its middle and goes on later.
 #include "engine/slow_sampling.h"
 
 #include "check.h"
@@ -31,7 +31,7 @@ TEST_CASE("slow sampling: goes on where it stopped, and never does more than its
     CHECK_EQ(rest, 9);
 }
 
-TEST_CASE("slow sampling: what the work throws is told, and what nobody waits for is left") {
+TEST_CASE("slow sampling: rethrows what the work throws, and abandons work that nobody waits for") {
     SlowSampling failing([](WorkShare&) -> base::Token { throw std::runtime_error("too complex"); });
     size_t steps = 5;
     REQUIRE(failing.go_on(steps));

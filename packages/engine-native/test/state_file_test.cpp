@@ -1,4 +1,4 @@
-// engine/state_file: what is written is read again, and nothing that was changed on the disk.
+// engine/state_file: reads what was written, and nothing that was changed on the disk.
 #include "engine/state_file.h"
 
 #include "check.h"
@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 
-using engine::PieceView;
-using engine::SavedPiece;
+using engine::SavedSegment;
+using engine::SegmentView;
 using engine::StateFile;
 
 namespace {
@@ -26,32 +26,32 @@ StateFile file_of(const char* name) {
     return file;
 }
 
-SavedPiece piece(base::Token from, int32_t tokens, size_t bytes) {
-    SavedPiece saved{.text = {}, .first = tokens / 2, .piece = {}};
+SavedSegment segment(base::Token from, int32_t tokens, size_t bytes) {
+    SavedSegment saved{.text = {}, .first = tokens / 2, .segment = {}};
     for (int32_t i = 0; i < tokens; ++i) saved.text.push_back(from + i);
-    saved.piece.state = {.bytes = std::make_unique<uint8_t[]>(bytes), .size = bytes};
-    std::memset(saved.piece.state.bytes.get(), from, bytes);
-    saved.piece.checkpoints[tokens / 2 + 1] = {1, 2, 3};
+    saved.segment.state = {.bytes = std::make_unique<uint8_t[]>(bytes), .size = bytes};
+    std::memset(saved.segment.state.bytes.get(), from, bytes);
+    saved.segment.checkpoints[tokens / 2 + 1] = {1, 2, 3};
     return saved;
 }
 
-std::vector<SavedPiece> two_pieces() {
-    std::vector<SavedPiece> pieces;
-    pieces.push_back(piece(10, 8, 21));
-    pieces.push_back(piece(50, 5, 40));
-    return pieces;
+std::vector<SavedSegment> two_segments() {
+    std::vector<SavedSegment> segments;
+    segments.push_back(segment(10, 8, 21));
+    segments.push_back(segment(50, 5, 40));
+    return segments;
 }
 
-bool write(const StateFile& file, const std::vector<SavedPiece>& pieces) {
-    std::vector<PieceView> views;
-    for (const SavedPiece& saved : pieces)
-        views.push_back({.text = saved.text, .first = saved.first, .piece = &saved.piece});
+bool write(const StateFile& file, const std::vector<SavedSegment>& segments) {
+    std::vector<SegmentView> views;
+    for (const SavedSegment& saved : segments)
+        views.push_back({.text = saved.text, .first = saved.first, .segment = &saved.segment});
     return engine::write_state_file(file, views);
 }
 
-bool is_equal(const SavedPiece& a, const SavedPiece& b) {
-    const auto& [state_a, checkpoints_a, whole_a] = a.piece;
-    const auto& [state_b, checkpoints_b, whole_b] = b.piece;
+bool is_equal(const SavedSegment& a, const SavedSegment& b) {
+    const auto& [state_a, checkpoints_a] = a.segment;
+    const auto& [state_b, checkpoints_b] = b.segment;
     return a.text == b.text && a.first == b.first && checkpoints_a == checkpoints_b &&
            state_a.size == state_b.size &&
            std::memcmp(state_a.bytes.get(), state_b.bytes.get(), state_a.size) == 0;
@@ -67,29 +67,29 @@ void replace(const StateFile& file, const Bytes& bytes) {
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Whether all that was read is what was written, up to where the reading ended.
-bool is_beginning(const std::vector<SavedPiece>& read, const std::vector<SavedPiece>& written) {
+/// Whether the segments that were read are the first of those that were written.
+bool are_first_of(const std::vector<SavedSegment>& read, const std::vector<SavedSegment>& written) {
     return read.size() <= written.size() &&
            std::ranges::equal(read, std::span(written).first(read.size()), is_equal);
 }
 
 } // namespace
 
-TEST_CASE("state file: what is written is read again, and takes the place of what was there") {
+TEST_CASE("state file: reads what was written, and replaces what was there") {
     const StateFile file = file_of("ingle-state-again");
     REQUIRE(write(file, {}));
     CHECK(engine::read_state_file(file, kPlenty, kAnyText).empty());
-    const std::vector<SavedPiece> written = two_pieces();
+    const std::vector<SavedSegment> written = two_segments();
     REQUIRE(write(file, written));
-    const std::vector<SavedPiece> read = engine::read_state_file(file, kPlenty, kAnyText);
+    const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText);
     CHECK_EQ(read.size(), 2);
-    CHECK(is_beginning(read, written));
+    CHECK(are_first_of(read, written));
     CHECK(!std::filesystem::exists(file.path + ".part"));
 }
 
-TEST_CASE("state file: another key, foreign tokens and too much state are not read") {
+TEST_CASE("state file: another key, unknown tokens and too much state are not read") {
     const StateFile file = file_of("ingle-state-foreign");
-    REQUIRE(write(file, two_pieces()));
+    REQUIRE(write(file, two_segments()));
     StateFile other = file;
     other.key[31] += 1;
     CHECK(engine::read_state_file(other, kPlenty, kAnyText).empty());
@@ -102,22 +102,22 @@ TEST_CASE("state file: another key, foreign tokens and too much state are not re
     CHECK(engine::read_state_file(file_of("ingle-state-nowhere"), kPlenty, kAnyText).empty());
 }
 
-TEST_CASE("state file: cut anywhere, it is of use up to there") {
+TEST_CASE("state file: a file that was cut is used up to there") {
     const StateFile file = file_of("ingle-state-cut");
-    const std::vector<SavedPiece> written = two_pieces();
+    const std::vector<SavedSegment> written = two_segments();
     REQUIRE(write(file, written));
     const Bytes whole = content(file);
     for (size_t length = 0; length < whole.size(); ++length) {
         replace(file, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)});
-        const std::vector<SavedPiece> read = engine::read_state_file(file, kPlenty, kAnyText);
+        const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText);
         REQUIRE(read.size() < 2);
-        REQUIRE(is_beginning(read, written));
+        REQUIRE(are_first_of(read, written));
     }
 }
 
-TEST_CASE("state file: no changed byte is believed") {
+TEST_CASE("state file: no changed byte is used") {
     const StateFile file = file_of("ingle-state-changed");
-    const std::vector<SavedPiece> written = two_pieces();
+    const std::vector<SavedSegment> written = two_segments();
     REQUIRE(write(file, written));
     const Bytes whole = content(file);
     for (size_t at = 0; at < whole.size(); ++at) {
@@ -125,19 +125,19 @@ TEST_CASE("state file: no changed byte is believed") {
             Bytes changed = whole;
             changed[at] = static_cast<char>(changed[at] ^ change);
             replace(file, changed);
-            const std::vector<SavedPiece> read = engine::read_state_file(file, kPlenty, kAnyText);
+            const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText);
             REQUIRE(read.size() < 2);
-            REQUIRE(is_beginning(read, written));
+            REQUIRE(are_first_of(read, written));
         }
     }
 }
 
-TEST_CASE("state file: a folder that is not there is told, and nothing is left behind") {
+TEST_CASE("state file: a missing folder is reported, and nothing is left over") {
     const StateFile file{.path = "/nowhere/at/all/ingle-state", .key = {}};
-    CHECK(!write(file, two_pieces()));
+    CHECK(!write(file, two_segments()));
 }
 
-TEST_CASE("state file: who holds what lay in its way open reads nothing of it") {
+TEST_CASE("state file: a process that holds a planted file open reads nothing of the new one") {
     const StateFile file = file_of("ingle-state-file-planted");
     const std::filesystem::path part = file.path + ".part";
     {
@@ -146,7 +146,7 @@ TEST_CASE("state file: who holds what lay in its way open reads nothing of it") 
     std::filesystem::permissions(part, std::filesystem::perms::all);
     std::ifstream reader(part, std::ios::binary);
     REQUIRE(reader.good());
-    REQUIRE(write(file, two_pieces()));
+    REQUIRE(write(file, two_segments()));
     CHECK_EQ(reader.get(), std::ifstream::traits_type::eof());
     CHECK_EQ(engine::read_state_file(file, kPlenty, kAnyText).size(), 2);
     using std::filesystem::perms;

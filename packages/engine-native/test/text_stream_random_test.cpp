@@ -1,6 +1,5 @@
-// engine::TextStream against a naive model that sees the whole text at once, with texts, cuts and stops at
-// random. The model has a decoder of its own: it asks which numbers a few bytes may still become, where the
-// engine has a table.
+// engine::TextStream compared with a naive model that sees the whole text at once, with random texts, cuts and stop strings. The
+// model has a decoder of its own, which tries what a few bytes may still become; the engine has a table.
 #include "check.h"
 #include "engine/text_stream.h"
 #include "random.h"
@@ -17,7 +16,7 @@ namespace {
 constexpr uint64_t kSeeds = 20;
 constexpr int kTextsPerSeed = 1000;
 
-/// How many bytes a character has that begins so; 0 when none does.
+/// How many bytes a character with this first byte has; 0 if there is none.
 size_t length_by_lead(unsigned char lead) {
     if (lead < 0x80) return 1;
     if ((lead & 0xE0) == 0xC0) return 2;
@@ -26,8 +25,8 @@ size_t length_by_lead(unsigned char lead) {
     return 0;
 }
 
-/// Whether the bytes are a well-formed character, or its beginning: fills what is missing with zeros and with
-/// ones, and looks whether an allowed number lies between.
+/// Whether the bytes are a well-formed character or its first bytes: fills the rest with zeros and with ones, and looks for an
+/// allowed number in between.
 bool begins_character(std::string_view bytes) {
     const auto lead = static_cast<unsigned char>(bytes[0]);
     const size_t length = length_by_lead(lead);
@@ -51,9 +50,9 @@ bool begins_character(std::string_view bytes) {
 }
 
 struct Decoded {
-    /// With U+FFFD for what is ill-formed; without an unfinished character at the end.
+    /// With U+FFFD for ill-formed bytes; without an incomplete character at the end.
     std::string text;
-    /// Bytes of that unfinished character.
+    /// Bytes of that incomplete character.
     size_t unfinished = 0;
     bool is_well_formed = true;
 };
@@ -86,8 +85,8 @@ bool is_well_formed(std::string_view text) {
     return decoded.is_well_formed && decoded.unfinished == 0;
 }
 
-/// Where the text is to be cut off: before the stop that is complete first, the longest of those that end
-/// there. npos when there is none.
+/// Where the text ends: before the stop string that is complete first, the longest of those that end there. npos if there is
+/// none.
 size_t cut_of(std::string_view bytes, const std::vector<std::string>& stops) {
     for (size_t end = 1; end <= bytes.size(); ++end) {
         size_t cut = std::string::npos;
@@ -99,8 +98,8 @@ size_t cut_of(std::string_view bytes, const std::vector<std::string>& stops) {
     return std::string::npos;
 }
 
-/// What is to be shown of a text that is not at its end: all but what may become a stop, and but a character
-/// that may become whole before that.
+/// What can be shown of a text before its end: everything except what may become a stop string, and an incomplete character
+/// before that.
 std::string showable(std::string_view bytes, const std::vector<std::string>& stops) {
     size_t end = 0;
     const auto may_become = [&](const std::string& stop) { return stop.starts_with(bytes.substr(end)); };
@@ -108,7 +107,7 @@ std::string showable(std::string_view bytes, const std::vector<std::string>& sto
     return decode(bytes.substr(0, end)).text;
 }
 
-/// Each case uses a few of them, so that stops are met and nearly met all the time.
+/// Each case uses a few of them, so that stop strings are often complete and often nearly complete.
 const std::vector<std::string> kCharacters = {"a", "b", " ", "é", "è", "日", "旦", "本", "😀", "😁"};
 /// A continuation alone, cut and overlong characters, a surrogate, a number too large, no UTF-8 at all, a zero
 /// byte.
@@ -164,7 +163,7 @@ std::string in_words(const Case& test_case) {
     return words;
 }
 
-/// Pushes a case and compares with the model at each piece. Empty, or what is wrong.
+/// Pushes a case and compares with the model after each part. Empty, or what is wrong.
 std::string complaint_about(const Case& test_case) {
     const size_t cut = cut_of(test_case.bytes, test_case.stops);
     const bool has_stop = cut != std::string::npos;
@@ -194,7 +193,7 @@ std::string complaint_about(const Case& test_case) {
 
 } // namespace
 
-TEST_CASE("text: is the whole text up to the first stop, however the tokens cut it") {
+TEST_CASE("text: shows the whole text up to the first stop string, however tokens split it") {
     const std::vector<uint64_t> seeds = test::seeds(kSeeds);
     int stopped = 0;
     for (const uint64_t seed : seeds) {

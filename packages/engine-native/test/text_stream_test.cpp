@@ -44,13 +44,13 @@ TEST_CASE("text: shows whole characters at once") {
     CHECK_EQ(shown({}, {"Hello", ", ", "wörld 日本 😀"}), "Hello|, |wörld 日本 😀|");
 }
 
-TEST_CASE("text: waits for the rest of a character that tokens cut") {
+TEST_CASE("text: waits for the rest of a character that tokens split") {
     CHECK_EQ(shown({}, {"a\xC3", "\xA9!"}), "a|é!|");
     CHECK_EQ(shown({}, {"\xE6", "\x97", "\xA5"}), "||日|");
     CHECK_EQ(shown({}, {"\xF0", "\x9F", "\x98", "\x80"}), "|||😀|");
 }
 
-TEST_CASE("text: a character that never gets its rest is replaced, once") {
+TEST_CASE("text: a character that stays incomplete is replaced, once") {
     CHECK_EQ(shown({}, {"a\xF0\x9F", "\x98"}), "a||" + kReplacement);
     CHECK_EQ(shown({}, {"a\xF0\x9F", "b"}), "a|" + kReplacement + "b|");
 }
@@ -78,7 +78,7 @@ TEST_CASE("text: holds back what may become a stop, and shows it when it does no
     CHECK_EQ(shown({"END"}, {"one E", "E", "N"}), "one |E||EN");
 }
 
-TEST_CASE("text: finds a stop that begins inside a failed beginning of it") {
+TEST_CASE("text: finds a stop that begins inside an incomplete match of it") {
     CHECK_EQ(shown({"aab"}, {"a", "a", "a", "b"}), "||a||$");
     CHECK_EQ(shown({"abac"}, {"ab", "ab", "ac"}), "|ab||$");
 }
@@ -94,7 +94,7 @@ TEST_CASE("text: of two stops that end together, the longer is cut off") {
     CHECK_EQ(shown({"b", "ab"}, {"xa", "b"}), "x||$");
 }
 
-TEST_CASE("text: tells which stop ended it, and none while none did") {
+TEST_CASE("text: reports which stop ended it, and none before that") {
     std::string text;
     TextStream stream({"", "never", "y", "xy"});
     CHECK_FALSE(stream.push("ax", text));
@@ -103,16 +103,16 @@ TEST_CASE("text: tells which stop ended it, and none while none did") {
     CHECK_EQ(stream.stop(), "xy");
 }
 
-TEST_CASE("text: a stop inside a longer one ends it first, however the tokens cut the text") {
+TEST_CASE("text: a stop inside a longer one ends it first, however tokens split the text") {
     CHECK_EQ(shown({"abc", "b"}, {"xa", "b", "c"}), "x|a|$");
     CHECK_EQ(shown({"abc", "b"}, {"xabc"}), "xa|$");
 }
 
-TEST_CASE("text: holds back as much as the longest beginning of any stop") {
+TEST_CASE("text: holds back as much as the longest incomplete match of any stop") {
     CHECK_EQ(shown({"dog", "cats and"}, {"a cats an", "y d", "ot"}), "a |cats any |dot|");
 }
 
-TEST_CASE("text: a stop may be cut by tokens inside a character") {
+TEST_CASE("text: tokens may split a stop inside a character") {
     CHECK_EQ(shown({"é!"}, {"a\xC3", "\xA9", "!"}), "a|||$");
     CHECK_EQ(shown({"é!"}, {"a\xC3", "\xA8"}), "a|è|");
     CHECK_EQ(shown({"日本"}, {"日\xE6", "\x9C", "\xAC"}), "|||$");
@@ -131,7 +131,7 @@ TEST_CASE("text: pushing nothing shows nothing and loses nothing") {
     CHECK_EQ(shown({"END"}, {"E", "", "N", "", "D"}), "|||||$");
 }
 
-TEST_CASE("text: appends to what the caller has already") {
+TEST_CASE("text: appends to the caller's text") {
     TextStream stream({});
     std::string text = "so far: ";
     CHECK(!stream.push("more", text));
@@ -140,7 +140,7 @@ TEST_CASE("text: appends to what the caller has already") {
 
 // ---- the two functions ------------------------------------------------------------------------------------
 
-TEST_CASE("utf-8: the complete part ends before a character that may still become whole") {
+TEST_CASE("utf-8: the complete part ends before a character that may still be completed") {
     const auto length = [](std::string_view bytes) {
         return static_cast<int>(engine::complete_utf8_length(bytes));
     };

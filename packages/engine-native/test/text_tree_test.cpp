@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-using base::StashId;
+using base::SegmentId;
 using base::Token;
 using sched::TextTree;
 using test::Random;
@@ -18,14 +18,14 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-/// Few different tokens, so that texts begin alike.
+/// Few different tokens, so that texts have common prefixes.
 Tokens random_text(Random& random) {
     Tokens tokens;
     for (int32_t left = random.between(1, 30); left > 0; --left) tokens.push_back(random.between(0, 1));
     return tokens;
 }
 
-uint64_t distinct_prefixes(const std::map<StashId, Tokens>& texts) {
+uint64_t distinct_prefixes(const std::map<SegmentId, Tokens>& texts) {
     std::set<Tokens> prefixes;
     for (const auto& [id, text] : texts) {
         for (size_t length = 1; length <= text.size(); ++length)
@@ -36,12 +36,13 @@ uint64_t distinct_prefixes(const std::map<StashId, Tokens>& texts) {
 
 } // namespace
 
-TEST_CASE("text tree: knows of each text how much of another it has, and keeps each common prefix once") {
+TEST_CASE(
+    "text tree: reports how much each text has in common with another, and keeps each common prefix once") {
     Random random(11);
     TextTree tree;
-    std::map<StashId, Tokens> texts;
-    std::map<StashId, TextTree::Node*> ends;
-    for (StashId id = 1; id <= 2000; ++id) {
+    std::map<SegmentId, Tokens> texts;
+    std::map<SegmentId, TextTree::Node*> ends;
+    for (SegmentId id = 1; id <= 2000; ++id) {
         texts[id] = random_text(random);
         ends[id] = tree.add(texts[id], id);
         if (texts.size() > 40) {
@@ -51,9 +52,9 @@ TEST_CASE("text tree: knows of each text how much of another it has, and keeps e
             texts.erase(gone);
         }
         const Tokens asked = random_text(random);
-        std::map<StashId, int32_t> found;
-        tree.visit(asked, [&](StashId piece, int32_t common) { found[piece] = common; });
-        std::map<StashId, int32_t> expected;
+        std::map<SegmentId, int32_t> found;
+        tree.visit(asked, [&](SegmentId piece, int32_t common) { found[piece] = common; });
+        std::map<SegmentId, int32_t> expected;
         for (const auto& [piece, text] : texts) {
             const auto common = std::ranges::mismatch(text, asked).in1 - text.begin();
             if (common > 0) expected[piece] = static_cast<int32_t>(common);

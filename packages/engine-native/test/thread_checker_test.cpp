@@ -1,4 +1,4 @@
-// base::ThreadChecker, as far as it lets its callers live; that it ends the others is in assertions_test.cpp.
+// base::ThreadChecker: which calls pass. Those that abort are in assertions_test.cpp.
 #include "base/thread_checker.h"
 
 #include "check.h"
@@ -7,7 +7,7 @@
 
 using base::ThreadChecker;
 
-TEST_CASE("thread checker: its thread may check as often as it likes") {
+TEST_CASE("thread checker: its owner may check any number of times") {
     ThreadChecker owner;
     owner.check();
     owner.check();
@@ -20,7 +20,7 @@ TEST_CASE("thread checker: belongs to the thread that checks first, not to the o
     CHECK(true);
 }
 
-TEST_CASE("thread checker: binds anew after a release") {
+TEST_CASE("thread checker: binds a new owner after a release") {
     ThreadChecker owner;
     owner.check();
     owner.release();

@@ -1,7 +1,6 @@
-// engine::verify with real samplers on a small language: guesses change nothing about a text, whatever they are.
-#include "engine/verify.h"
-
+// engine::verify with real samplers on a small language: drafts change nothing about a text, whatever they are.
 #include "check.h"
+#include "engine/drafter.h"
 #include "llama/sampling/sampler.h"
 #include "random.h"
 #include "sampler_chain.h"
@@ -69,34 +68,34 @@ std::vector<Token> plain_text(const Language& language, const Sampling& sampling
     return text;
 }
 
-/// With guesses that are wrong at `wrong_percent` and else what comes, which only a test can know.
-std::vector<Token> guessed_text(const Language& language, const Sampling& sampling, size_t length_max,
+/// With drafts that are wrong with a chance of `wrong_percent` and otherwise what follows, which only a test can know.
+std::vector<Token> drafted_text(const Language& language, const Sampling& sampling, size_t length_max,
                                 const std::vector<Token>& truth, Random& random, int32_t wrong_percent) {
     Sampler sampler(kVocabulary, sampling, {});
     Candidates candidates;
     std::vector<Token> text;
     while (text.size() < length_max && (text.empty() || text.back() != kEnd)) {
-        std::vector<Token> guesses;
+        std::vector<Token> drafts;
         for (int32_t i = random.between(0, 6); i > 0; --i) {
-            const size_t at = text.size() + guesses.size();
+            const size_t at = text.size() + drafts.size();
             const bool is_wrong = at >= truth.size() || random.chance(wrong_percent);
-            guesses.push_back(is_wrong ? random.between(0, kVocabulary - 1) : truth[at]);
+            drafts.push_back(is_wrong ? random.between(0, kVocabulary - 1) : truth[at]);
         }
         // All of the batch is computed before anything of it is sampled.
         std::vector<std::vector<float>> logits;
         std::vector<Token> computed = text;
         logits.push_back(language.logits(computed));
-        for (const Token guess : guesses) {
-            computed.push_back(guess);
+        for (const Token draft : drafts) {
+            computed.push_back(draft);
             logits.push_back(language.logits(computed));
         }
         size_t sampled = 0;
-        const engine::Verified verified = engine::verify(guesses, [&](size_t right) {
+        const engine::Verified verified = engine::verify(drafts, [&](size_t right) {
             const Token token = sampler.sample(logits[right].data(), candidates);
             sampled += 1;
             return Sampled{.token = token, .is_last = token == kEnd || text.size() + sampled == length_max};
         });
-        text.insert(text.end(), guesses.begin(), guesses.begin() + verified.accepted);
+        text.insert(text.end(), drafts.begin(), drafts.begin() + verified.accepted);
         text.push_back(verified.token);
     }
     return text;
@@ -104,7 +103,7 @@ std::vector<Token> guessed_text(const Language& language, const Sampling& sampli
 
 } // namespace
 
-TEST_CASE("verify: texts are the same with and without guesses, greedy and seeded, with penalties and ends") {
+TEST_CASE("verify: texts are the same with and without drafts, greedy and seeded, with penalties and ends") {
     for (const uint64_t seed : test::seeds(300)) {
         CAPTURE(seed);
         Random random(seed);
@@ -113,19 +112,19 @@ TEST_CASE("verify: texts are the same with and without guesses, greedy and seede
         const auto length_max = static_cast<size_t>(random.between(1, 60));
         const std::vector<Token> truth = plain_text(language, sampling, length_max);
         for (const int32_t wrong_percent : {0, 30, 100}) {
-            CHECK_EQ(guessed_text(language, sampling, length_max, truth, random, wrong_percent), truth);
+            CHECK_EQ(drafted_text(language, sampling, length_max, truth, random, wrong_percent), truth);
         }
     }
 }
 
 TEST_CASE(
-    "verify: the distribution is that of the logits, also when the guess is always the likeliest token") {
+    "verify: the distribution is that of the logits, also when the draft is always the likeliest token") {
     const Language language(7);
     Sampling sampling = test::plain();
     sampling.temperature = 1;
     constexpr int kDraws = 20'000;
     std::map<Token, int> plain;
-    std::map<Token, int> guessed;
+    std::map<Token, int> drafted;
     const std::vector<Token> likeliest = plain_text(
         language,
         [&] {
@@ -139,22 +138,22 @@ TEST_CASE(
         sampling.seed = draw;
         plain[plain_text(language, sampling, 3).back()] += 1;
         sampling.seed = draw + kDraws; // other draws, so that equal texts are no explanation
-        guessed[guessed_text(language, sampling, 3, likeliest, random, 0).back()] += 1;
+        drafted[drafted_text(language, sampling, 3, likeliest, random, 0).back()] += 1;
     }
     for (const auto& [token, count] : plain) {
         CAPTURE(token);
-        CHECK(std::abs(count - guessed[token]) < 6 * std::sqrt(2.0 * count) + 6);
+        CHECK(std::abs(count - drafted[token]) < 6 * std::sqrt(2.0 * count) + 6);
     }
 }
 
-TEST_CASE("verify: stops at the end of a text, whatever was guessed behind it") {
-    const std::vector<Token> guesses{4, 5, 6};
+TEST_CASE("verify: stops at the end of a text, whatever is drafted after it") {
+    const std::vector<Token> drafts{4, 5, 6};
     const auto saying = [](std::vector<Sampled> all) { return [all](size_t i) { return all[i]; }; };
-    engine::Verified verified = engine::verify(guesses, saying({{4, false}, {5, true}}));
+    engine::Verified verified = engine::verify(drafts, saying({{4, false}, {5, true}}));
     CHECK_EQ(verified.accepted, 1);
     CHECK_EQ(verified.token, 5);
     CHECK(verified.is_last);
-    verified = engine::verify(guesses, saying({{4, false}, {5, false}, {6, false}, {7, false}}));
+    verified = engine::verify(drafts, saying({{4, false}, {5, false}, {6, false}, {7, false}}));
     CHECK_EQ(verified.accepted, 3);
     CHECK_EQ(verified.token, 7);
     CHECK(!verified.is_last);

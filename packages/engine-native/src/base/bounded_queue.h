@@ -1,5 +1,5 @@
-// A bounded queue from many threads to one: the engine's inbox. The reader takes all messages at once, so that a
-// turn of the engine locks once however much has arrived.
+// A bounded queue from many threads to one: the engine's inbox. The reader takes all items at once, so that an engine step locks
+// once however much has arrived.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ class BoundedQueue {
 public:
     explicit BoundedQueue(size_t items_max) : items_max_(items_max) {}
 
-    /// False when the queue is full; the item is then dropped. Any thread.
+    /// False if the queue is full; the item is then dropped. Any thread.
     [[nodiscard]] bool push(T item) {
         {
             std::lock_guard lock(mutex_);
@@ -27,14 +27,14 @@ public:
         return true;
     }
 
-    /// Swaps everything that has arrived into `items`, which is cleared first. The reader's thread.
+    /// Replaces `items` by everything that has arrived. The reader's thread.
     void drain(std::vector<T>& items) {
         items.clear();
         std::lock_guard lock(mutex_);
         items_.swap(items);
     }
 
-    /// Blocks until an item is there; false when `stop` was requested first. The reader's thread.
+    /// Blocks until an item has arrived; false if `stop` was requested first. The reader's thread.
     bool wait(const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
         return arrived_.wait(lock, stop, [this] { return !items_.empty(); });

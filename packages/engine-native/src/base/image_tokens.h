@@ -1,6 +1,6 @@
-// Images among the tokens of a text. The model has no ids for what an image is computed from, so an image is written as a
-// run of negative ones: the first token of image n is -2n, every other one -2n + 1. Equal images have equal numbers, hence
-// equal runs, and whatever compares texts compares images with them. Where an image begins can be seen from the ids alone.
+// Images among the tokens of a text. The model's vocabulary has no ids for what an image is computed from, so an image is a run of
+// negative ids: the first token of image n is -2n, every other one -2n + 1. Equal images have equal numbers and so equal runs, and
+// comparing texts compares their images too. The ids alone show where an image begins.
 #pragma once
 
 #include "base/types.h"
@@ -10,10 +10,10 @@
 
 namespace base {
 
-/// Names what an image (or a tile of it) looks like to one projector. Counts up from 1.
+/// Identifies what an image, or a tile of it, looks like to one projector. Counts up from 1.
 using ImageId = int32_t;
 
-/// So that both of its tokens can be written.
+/// The largest id for which both tokens fit the type.
 inline constexpr ImageId kImageIdMax = (1 << 30) - 1;
 
 constexpr Token image_token(ImageId image, bool is_first) {
@@ -24,16 +24,16 @@ constexpr bool is_image(Token token) {
     return token < 0;
 }
 
-/// Whether a token belongs to the same image as the one before it.
+/// Whether a token belongs to the same image as the token before it.
 constexpr bool continues_image(Token token) {
     return token < 0 && token % 2 != 0;
 }
 
 constexpr ImageId image_of(Token token) {
-    return -(token / 2) - token % 2; // without leaving the type, also for the lowest token there is
+    return -(token / 2) - token % 2; // does not overflow, even for the lowest token
 }
 
-/// Whether a text that is cut here would have a part of an image only.
+/// Whether cutting a text here would cut an image.
 constexpr bool is_inside_image(std::span<const Token> text, int32_t length) {
     return length < static_cast<int32_t>(text.size()) && continues_image(text[static_cast<size_t>(length)]);
 }
@@ -50,7 +50,7 @@ constexpr int32_t next_edge(std::span<const Token> text, int32_t length) {
     return length;
 }
 
-/// How far the image or the text goes on that the token at `first` belongs to.
+/// Where the image or the run of text ends that the token at `first` belongs to.
 constexpr int32_t end_of_kind(std::span<const Token> text, int32_t first) {
     const auto size = static_cast<int32_t>(text.size());
     if (is_image(text[static_cast<size_t>(first)])) return next_edge(text, first + 1);

@@ -1,4 +1,4 @@
-// Used by what writes and reads chat templates' texts.
+// Replaces substrings.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace base {
 
-/// What takes a place is not looked at again. `what` is not empty.
+/// Replaces every `what`, which is not empty, by `with`. Replacements are not searched again.
 inline void replace_all(std::string& text, std::string_view what, std::string_view with) {
     for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
         text.replace(at, what.size(), with);

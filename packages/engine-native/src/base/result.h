@@ -1,5 +1,5 @@
-// Errors are values: what a caller or the world did wrong travels as a Result and becomes a JS error with a code
-// in napi/. A mistake of ours is an INGLE_ASSERT.
+// Errors are values: a mistake of a caller or the world is a Result, which napi/ turns into a JavaScript error with a code. A bug
+// of ours is an INGLE_ASSERT.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class Code {
     disposed,
 };
 
-/// The code as JS sees it in `error.code`; the list stands in index.d.ts too.
+/// The code as JavaScript sees it in `error.code`; index.d.ts has the same list.
 constexpr const char* code_name(Code code) {
     switch (code) {
         case Code::invalid_argument: return "invalid_argument";
@@ -56,7 +56,7 @@ constexpr const char* code_name(Code code) {
 
 struct Error {
     Code code = Code::engine_failed;
-    /// A sentence for people that says what to do.
+    /// A sentence for people that says what is wrong and what to do.
     std::string message;
     /// The numbers behind `context_length_exceeded`.
     struct Lengths {
@@ -64,7 +64,7 @@ struct Error {
         int64_t context_length;
     };
     std::optional<Lengths> lengths = std::nullopt;
-    /// The option of the call that is wrong, where one is; the message begins with it.
+    /// The option of the call that is wrong, if it is one; the message begins with it.
     std::string param = {};
 };
 
@@ -77,7 +77,7 @@ inline std::unexpected<Error> fail(Code code, std::string message) {
 
 } // namespace base
 
-/// Holds in every build: an engine that goes on after a broken invariant would mix up its users' texts.
+/// Checked in every build: an engine that goes on after a broken invariant would mix up its users' texts.
 #define INGLE_ASSERT(condition)                                                                              \
     do {                                                                                                     \
         if (!(condition)) {                                                                                  \

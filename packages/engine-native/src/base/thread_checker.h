@@ -17,7 +17,7 @@ public:
         if (!owner_.compare_exchange_strong(owner, self)) INGLE_ASSERT(owner == self);
     }
 
-    /// The next check() binds anew. The caller makes sure that the old owner is done, by joining it for example.
+    /// The next check() binds a new owner. The caller makes sure that the old one is done, for example by joining it.
     void release() { owner_.store(std::thread::id{}); }
 
 private:

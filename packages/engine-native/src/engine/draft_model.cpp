@@ -6,6 +6,7 @@
 #include "llama/sampling/softmax.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -17,18 +18,18 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// Tokens of a text that are read in one turn: the reply that waits for them should not stop for long.
+/// Most tokens of a text that one step reads: the reply that waits for them should not stall for long.
 constexpr int32_t kReadMax = 128;
 
-/// Tokens that a text grows by in a step, guesses included, are read as a part of guessing; more of them are a text that
-/// the model did not follow.
+/// Tokens that a text grows by in one step, drafts included, are read as a part of drafting; more of them are text that the
+/// model did not follow.
 constexpr size_t kFollowedMax = 16;
 
 double milliseconds_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-/// A guess that is right less often is none, and what would follow it still less.
+/// A draft that is accepted less often is not worth computing, and what would follow it even less.
 constexpr double kChanceMin = 0.4;
 
 } // namespace
@@ -37,11 +38,10 @@ base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<con
                                                              const llama_rt::Model& target,
                                                              llama_rt::ContextOptions options) {
     if (model->info().is_recurrent) {
-        return base::fail(
-            Code::invalid_argument,
-            "A " + model->info().architecture +
-                " model cannot guess for another: its state cannot be taken back when a guess was "
-                "wrong. Choose a draft model of another architecture.");
+        return base::fail(Code::invalid_argument, "A " + model->info().architecture +
+                                                      " model cannot draft for another model: its recurrent "
+                                                      "state cannot be taken back after a rejected "
+                                                      "draft. Choose a draft model of another architecture.");
     }
     const base::Result<int32_t> common = llama_rt::common_vocabulary(target, *model);
     if (!common) return std::unexpected(common.error());
@@ -54,45 +54,46 @@ base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<con
     return std::unique_ptr<DraftModel>(new DraftModel(std::move(*context), *common, options.context_length));
 }
 
-std::span<const Guesser::Guess> DraftModel::guess(std::span<const Token> text, int32_t most) {
+std::span<const Draft> DraftModel::draft(base::RequestId, std::span<const Token> text, int32_t most) {
     const Clock::time_point begin = Clock::now();
-    judge(text);
-    guesses_.clear();
+    learn_acceptance(text);
+    drafts_.clear();
     tenths_.clear();
-    reading_ms_ = 0;
-    guess_all(text, static_cast<size_t>(most));
-    ms_ = milliseconds_since(begin) - reading_ms_;
-    return guesses_;
+    cost_ = {};
+    draft_all(text, static_cast<size_t>(most));
+    const bool has_only_read = drafts_.empty() && cost_.reading_ms > 0;
+    cost_.drafting_ms = has_only_read ? 0 : milliseconds_since(begin) - cost_.reading_ms;
+    return drafts_;
 }
 
-/// Looks how good the last guesses were, if it is about the same text again.
-void DraftModel::judge(std::span<const Token> text) {
-    if (guesses_.empty() || text.size() <= length_ || length_ > held_.size() ||
+/// If the last drafts were of the same text, learns which of them were accepted.
+void DraftModel::learn_acceptance(std::span<const Token> text) {
+    if (drafts_.empty() || text.size() <= length_ || length_ > held_.size() ||
         !std::ranges::equal(text.first(length_), std::span(held_).first(length_)))
         return;
-    for (size_t i = 0; i < guesses_.size() && length_ + i < text.size(); ++i) {
-        const bool is_right = guesses_[i].token == text[length_ + i];
-        rates_[tenths_[i]].observe(is_right);
-        if (!is_right) return;
+    for (size_t i = 0; i < drafts_.size() && length_ + i < text.size(); ++i) {
+        const bool is_accepted = drafts_[i].token == text[length_ + i];
+        rates_[tenths_[i]].observe(is_accepted);
+        if (!is_accepted) return;
     }
 }
 
-void DraftModel::guess_all(std::span<const Token> text, size_t most) {
+void DraftModel::draft_all(std::span<const Token> text, size_t most) {
     length_ = text.size();
     if (std::ssize(text) + static_cast<int32_t>(most) > length_max_ || !read(text)) return;
     for (;;) {
         const Token token = likeliest_next();
         const double chance = rates_[tenths_.back()].mean();
         if (chance < kChanceMin) return;
-        guesses_.push_back({.token = token, .chance = chance});
-        if (guesses_.size() == most || !compute(std::span(&token, 1), true)) return;
+        drafts_.push_back({.token = token, .chance = chance});
+        if (drafts_.size() == most || !compute(std::span(&token, 1), true)) return;
     }
 }
 
-/// Reads what of the text it does not hold yet. False when there is more than one turn's reading, or it cannot be done.
+/// Computes what the context does not hold of the text yet. False if that is more than one step's reading, or if it fails.
 bool DraftModel::read(std::span<const Token> text) {
     const auto [own, _] = std::ranges::mismatch(held_, text);
-    // The last token is always computed: its logits are wanted.
+    // The last token is always computed for its logits.
     const size_t common = std::min(static_cast<size_t>(own - held_.begin()), text.size() - 1);
     if (common < held_.size()) {
         if (!context_->remove(0, static_cast<int32_t>(common))) return give_up();
@@ -102,12 +103,12 @@ bool DraftModel::read(std::span<const Token> text) {
     const bool is_all = rest.size() <= static_cast<size_t>(kReadMax);
     const Clock::time_point begin = Clock::now();
     const bool is_read = compute(is_all ? rest : rest.first(static_cast<size_t>(kReadMax)), is_all);
-    if (rest.size() > kFollowedMax) reading_ms_ = milliseconds_since(begin);
+    if (rest.size() > kFollowedMax) cost_.reading_ms = milliseconds_since(begin);
     return is_read && is_all;
 }
 
 bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {
-    // It sees no images: there are no guesses of what is said about them.
+    // It reads no images, so it does not draft what follows them.
     const auto has_token = [this](Token token) { return !base::is_image(token) && token < vocabulary_size_; };
     if (!std::ranges::all_of(tokens, has_token)) return false;
     const llama_rt::BatchPart part{.slot = 0,
@@ -119,14 +120,14 @@ bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {
     return true;
 }
 
-/// After a failure: what it holds is not known any more. The text is read anew. False, for the caller to return.
+/// After a failure it is unknown what the context holds: the text is read again. Returns false, for the caller to return.
 bool DraftModel::give_up() {
     context_->clear();
     held_.clear();
     return false;
 }
 
-/// The model's next token; its probability goes to tenths_.
+/// The model's next token. Adds its probability to tenths_.
 Token DraftModel::likeliest_next() {
     const std::span<const float> logits(context_->logits(0), static_cast<size_t>(vocabulary_size_));
     const Token token = llama_rt::likeliest(logits);

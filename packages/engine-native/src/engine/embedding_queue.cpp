@@ -17,21 +17,21 @@ using llama_rt::Embedder;
 
 namespace {
 
-/// Texts of one request, as the field's convention has it. It bounds the room for their vectors.
+/// Most texts of one request, as OpenAI's API has it. Bounds the memory for their vectors.
 constexpr size_t kTextsMax = 2048;
 
-/// Room that is made at first: most texts are no longer.
+/// Length that the first context is made for: most texts are no longer.
 constexpr size_t kLengthFirst = 512;
 
-constexpr const char* kNoRoom = "There is not enough memory for the embedding of a text of this length now. "
-                                "Send shorter texts, try again later, or "
-                                "load the model with a shorter context.";
+constexpr const char* kNoMemory =
+    "There is not enough memory to embed a text of this length now. Send shorter texts, try again "
+    "later, or load the model with a shorter context.";
 
-base::Error not_computed(Code code) {
+base::Error no_vector(Code code) {
     const bool is_memory = code == Code::out_of_memory;
     return {.code = code,
-            .message = is_memory ? "There is not enough memory to compute the vector of a text now."
-                                 : "The model could not compute the vector of a text."};
+            .message = is_memory ? "There is not enough memory to embed the text now. Try again later."
+                                 : "The model could not embed the text."};
 }
 
 base::Error too_long(size_t index, size_t length, int32_t length_max) {
@@ -103,7 +103,7 @@ base::Result<void> EmbeddingQueue::check(const std::vector<std::vector<base::Tok
 }
 
 void EmbeddingQueue::add(EmbeddingRequest&& request) {
-    line_.push_back(request.id);
+    waiting_.push_back(request.id);
     requests_.emplace(request.id, Request{.texts = std::move(request.texts), .submitted = request.submitted});
 }
 
@@ -118,46 +118,46 @@ std::optional<FinishEvent> EmbeddingQueue::cancel(base::RequestId id) {
     return event;
 }
 
-void EmbeddingQueue::turn(int32_t tokens_max, std::vector<Event>& events) {
+void EmbeddingQueue::step(int32_t tokens_max, std::vector<Event>& events) {
     admit(events);
     if (is_empty()) return;
     if (batch_.empty()) {
         const Text first = first_text();
-        const base::Result<void> made = make_room(tokens_of(first).size());
+        const base::Result<void> made = make_embedder_for(tokens_of(first).size());
         if (!made) return fail(first.id, made.error(), events);
-        choose(tokens_max);
+        fill_batch(tokens_max);
     }
     switch (compute(tokens_max)) {
         case Decoded::ok: return settle(events);
-        case Decoded::aborted: return;     // the engine is being stopped: end_all() tells everybody
-        case Decoded::worker_lost: return; // end_all() tells everybody, too
+        case Decoded::aborted: return;     // the engine is being stopped and will end all requests
+        case Decoded::worker_lost: return; // the engine will end all requests
         case Decoded::failed: return batch_failed(Code::engine_failed, events);
         case Decoded::out_of_memory: return batch_failed(Code::out_of_memory, events);
     }
 }
 
-/// Only requests that run have room for their vectors: the line may be long. Who can be given none fails.
+/// Only running requests have memory for their vectors, because the queue may be long. A request without memory for them fails.
 void EmbeddingQueue::admit(std::vector<Event>& events) {
     const auto size = static_cast<size_t>(model_->info().embedding_size);
-    while (running_ < options_.sequences && !line_.empty()) {
-        const base::RequestId id = line_.front();
+    while (running_ < options_.sequences && !waiting_.empty()) {
+        const base::RequestId id = waiting_.front();
         Request& request = requests_.at(id);
         try {
             request.vectors.assign(request.texts.size() * size, 0);
         } catch (const std::bad_alloc&) {
-            fail(id, not_computed(Code::out_of_memory), events);
+            fail(id, no_vector(Code::out_of_memory), events);
             continue;
         }
-        line_.pop_front();
+        waiting_.pop_front();
         request.started = Clock::now();
         running_ += 1;
-        turns_.push_back(id);
+        round_.push_back(id);
     }
 }
 
 EmbeddingQueue::Text EmbeddingQueue::first_text() const {
-    if (!again_.empty()) return again_.front();
-    return {.id = turns_.front(), .index = requests_.at(turns_.front()).next};
+    if (!retries_.empty()) return retries_.front();
+    return {.id = round_.front(), .index = requests_.at(round_.front()).next};
 }
 
 const std::vector<base::Token>& EmbeddingQueue::tokens_of(const Text& text) const {
@@ -169,37 +169,37 @@ std::span<float> EmbeddingQueue::vector_of(const Text& text) {
     return std::span(requests_.at(text.id).vectors).subspan(text.index * size, size);
 }
 
-/// A context for texts of this length, by powers of two: a long one takes memory that most never need.
-base::Result<void> EmbeddingQueue::make_room(size_t length) {
+/// Makes a context for texts of this length, rounded up to a power of two: most requests never need the memory of a long one.
+base::Result<void> EmbeddingQueue::make_embedder_for(size_t length) {
     if (embedder_ != nullptr && static_cast<size_t>(embedder_->length_max()) >= length) return {};
-    embedder_.reset(); // before the next one, so that there is room for it
+    embedder_.reset(); // before the next one, so that there is memory for it
     const auto wanted = static_cast<int32_t>(std::bit_ceil(std::max(length, kLengthFirst)));
     const llama_rt::EmbedderOptions options = embedder_options(options_, std::min(wanted, length_max_));
     if (llama_rt::embedder_bytes(*model_, options) > llama_rt::available_memory())
-        return base::fail(Code::out_of_memory, kNoRoom);
+        return base::fail(Code::out_of_memory, kNoMemory);
     auto made = Embedder::create(model_, options, threadpool_, is_aborted_);
     if (!made) return std::unexpected(made.error());
     embedder_ = std::move(*made);
     return {};
 }
 
-/// One text of each request after the other, as many as are whole in a batch; the first in any case.
-void EmbeddingQueue::choose(int32_t tokens_max) {
-    if (!again_.empty()) {
-        batch_.push_back(again_.front());
-        again_.pop_front();
+/// Takes one text of each request in turn, as many as fit the batch as a whole, but at least one.
+void EmbeddingQueue::fill_batch(int32_t tokens_max) {
+    if (!retries_.empty()) {
+        batch_.push_back(retries_.front());
+        retries_.pop_front();
         return;
     }
     const int32_t room = std::min(tokens_max, embedder_->batch_tokens());
     int32_t tokens = 0;
-    while (!turns_.empty() && std::ssize(batch_) < embedder_->batch_texts()) {
+    while (!round_.empty() && std::ssize(batch_) < embedder_->batch_texts()) {
         const Text text = first_text();
         tokens += static_cast<int32_t>(tokens_of(text).size());
         if (!batch_.empty() && tokens > room) return;
         batch_.push_back(text);
-        turns_.pop_front();
+        round_.pop_front();
         Request& request = requests_.at(text.id);
-        if (++request.next < request.texts.size()) turns_.push_back(text.id);
+        if (++request.next < request.texts.size()) round_.push_back(text.id);
     }
 }
 
@@ -242,10 +242,10 @@ void EmbeddingQueue::finish(base::RequestId id, std::vector<Event>& events) {
 
 void EmbeddingQueue::batch_failed(Code code, std::vector<Event>& events) {
     const std::vector<Text> texts = std::exchange(batch_, {});
-    if (texts.size() == 1) return fail(texts[0].id, not_computed(code), events);
+    if (texts.size() == 1) return fail(texts[0].id, no_vector(code), events);
     for (const Text& text : texts) {
         std::ranges::fill(vector_of(text), 0.0F);
-        again_.push_back({.id = text.id, .index = text.index});
+        retries_.push_back({.id = text.id, .index = text.index});
     }
 }
 
@@ -257,9 +257,9 @@ void EmbeddingQueue::fail(base::RequestId id, base::Error error, std::vector<Eve
 void EmbeddingQueue::leave(base::RequestId id) {
     const auto is_its = [id](const Text& text) { return text.id == id; };
     if (requests_.at(id).started) running_ -= 1;
-    std::erase(line_, id);
-    std::erase(turns_, id);
-    std::erase_if(again_, is_its);
+    std::erase(waiting_, id);
+    std::erase(round_, id);
+    std::erase_if(retries_, is_its);
     std::erase_if(batch_, is_its);
     requests_.erase(id);
 }

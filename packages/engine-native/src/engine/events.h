@@ -1,10 +1,11 @@
-// What the engine tells the world about a request, in order: text, text, …, then one finish or one failure. Of a request
-// for embeddings: one event with all of them, or one failure.
+// What the engine reports about its requests. A generation has text events and then one finish or failure; a request for
+// embeddings has one event with all of them, or one failure.
 #pragma once
 
 #include "base/result.h"
 #include "base/types.h"
 #include "sched/kv_blocks.h"
+#include "sched/step.h"
 
 #include <string>
 #include <variant>
@@ -12,13 +13,13 @@
 
 namespace engine {
 
-/// A token as a text's bytes, which may be a part of a character, and the logarithm of its probability.
+/// A token's bytes, which may be a part of a character, and the natural logarithm of its probability.
 struct TokenLogprob {
     std::string bytes;
     float logprob;
 };
 
-/// Of one token of a text, and of those that were likeliest in its place.
+/// Of one token of a text, and of the likeliest tokens in its place.
 struct TokenLogprobs {
     TokenLogprob chosen;
     std::vector<TokenLogprob> top;
@@ -28,7 +29,7 @@ struct TextEvent {
     base::RequestId id;
     std::string text;
     int32_t tokens;
-    /// Of the tokens behind this text; empty unless the request asked for them.
+    /// Of the tokens that this text consists of; empty unless the request asked for them.
     std::vector<TokenLogprobs> logprobs;
 };
 
@@ -38,14 +39,14 @@ enum class FinishReason { stop, length, cancelled };
 struct FinishEvent {
     base::RequestId id;
     FinishReason reason;
-    /// The stop string that ended the reply; empty when none did.
+    /// The stop string that ended the text; empty if none did.
     std::string stop;
     int32_t prompt_tokens;
     int32_t cached_tokens;
     int32_t completion_tokens;
-    /// Tokens of prompt and reply that were dropped because the context was full.
+    /// Prompt and generated tokens that were dropped because the context was full.
     int32_t dropped_tokens;
-    /// Tokens that were guessed and computed, and those of them that were right.
+    /// Drafts that were computed, and those of them that were accepted.
     int32_t drafted_tokens;
     int32_t accepted_tokens;
     double queue_ms;
@@ -55,11 +56,11 @@ struct FinishEvent {
 
 struct EmbeddingEvent {
     base::RequestId id;
-    /// One after the other, in the order of the texts. As the model gives them: not normalized.
+    /// One vector after the other, in the order of the texts. As the model computes them: not normalized.
     std::vector<float> vectors;
     int32_t prompt_tokens;
     double queue_ms;
-    /// From then until the last text was computed, with the turns of others between.
+    /// From then until the last text was computed, including other requests' batches.
     double compute_ms;
 };
 
@@ -68,16 +69,22 @@ struct FailureEvent {
     base::Error error;
 };
 
-/// Of no request: which blocks of tokens can be reused (Engine::report_blocks()).
+/// Belongs to no request: which blocks of tokens can be reused (Engine::report_blocks()).
 struct KvBlocksEvent {
     sched::KvReport report;
 };
 
 using Event = std::variant<TextEvent, FinishEvent, EmbeddingEvent, FailureEvent, KvBlocksEvent>;
 
-/// Whether it is the last event of a request.
+/// Whether this is the last event of a request.
 inline bool ends_request(const Event& event) {
     return !std::holds_alternative<TextEvent>(event) && !std::holds_alternative<KvBlocksEvent>(event);
 }
+
+/// What became of a step: for the scheduler, and for the requests that failed in it.
+struct ExecutedStep {
+    sched::StepResult result;
+    std::vector<FailureEvent> failures;
+};
 
 } // namespace engine

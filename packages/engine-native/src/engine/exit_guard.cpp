@@ -27,8 +27,8 @@ void stop_all() {
 } // namespace
 
 ExitGuard::ExitGuard(std::function<void()> stop) {
-    // What exit() destroys after this handler is what was made before it was registered: llama.cpp's and ggml's own
-    // static objects, since the first engine has its context by now.
+    // exit() destroys static objects that were made before this registration only after the handler. Those are llama.cpp's and
+    // ggml's own, because the first engine has its context by now.
     static std::once_flag once;
     std::call_once(once, [] { static_cast<void>(std::atexit(stop_all)); });
     std::lock_guard lock(guarded().mutex);

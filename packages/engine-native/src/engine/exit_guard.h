@@ -1,5 +1,5 @@
-// Stops every engine before the process takes its static objects apart. process.exit() does not run the environment's
-// cleanup hooks: without this, an engine's thread would go on computing with what is being destroyed.
+// Stops every engine before the process destroys its static objects. process.exit() does not run the environment's cleanup
+// hooks: without this, an engine's thread would go on computing with objects that are being destroyed.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// While one lives, `stop` is called when the process exits; not again after that, and not after its own end.
+/// While a guard lives, `stop` is called once if the process exits.
 class ExitGuard {
 public:
     explicit ExitGuard(std::function<void()> stop);

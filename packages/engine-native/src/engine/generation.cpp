@@ -3,6 +3,7 @@
 #include "llama/sampling/logprobs.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace engine {
@@ -71,7 +72,7 @@ Generation::Sampled Generation::note(base::Token token, const float* logits, lla
 /// Turns a token into text. True when the generation ends with it.
 bool Generation::take(base::Token token) {
     if (sampler_.continuation() == llama_rt::Continuation::blocked) {
-        // Cut short, as by a limit: whoever wanted a whole text must not take this for one.
+        // The grammar allows nothing more: cut short, as by a limit, so that nobody takes this for a whole text.
         reason_ = FinishReason::length;
         stream_.finish(text_);
         return true;
@@ -95,7 +96,7 @@ void Generation::count_drafts(int32_t drafted, int32_t accepted) {
     accepted_ += accepted;
 }
 
-/// Tokens that end the reply are none of its text.
+/// Tokens that end the text are no part of it.
 void Generation::note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates) {
     if (model_.is_end_of_generation(token) || sampler_.continuation() == llama_rt::Continuation::blocked)
         return;
@@ -154,6 +155,22 @@ FinishEvent Generation::record(FinishReason reason, Clock::time_point now) const
             .queue_ms = milliseconds(request_.submitted, started_ == Clock::time_point{} ? now : started_),
             .prompt_ms = milliseconds(started_, has_token ? first_token_ : now),
             .predicted_ms = has_token ? milliseconds(first_token_, now) : 0};
+}
+
+base::Error not_computed(base::Code code) {
+    if (code == base::Code::out_of_memory) {
+        return {
+            .code = code,
+            .message =
+                "There is not enough memory to compute this request now. Try again later, or load the model "
+                "with a shorter context or fewer parallel requests."};
+    }
+    return {.code = code, .message = "The model could not compute this request."};
+}
+
+base::Error not_computed(const std::exception& error) {
+    const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    return not_computed(is_memory ? base::Code::out_of_memory : base::Code::engine_failed);
 }
 
 } // namespace engine

@@ -1,5 +1,5 @@
-// One request while the engine works on it: its sampler, its text, its clock. The scheduler has its tokens and its
-// place; this knows the rest. Engine thread only.
+// One request for text while it is in flight: its sampler, its text, its times. The scheduler has its tokens and its place; this
+// class has the rest. Engine thread only.
 #pragma once
 
 #include "base/types.h"
@@ -10,26 +10,28 @@
 #include "llama/model/model.h"
 #include "llama/sampling/sampler.h"
 #include "llama/vision/vision.h"
-#include "sched/turns.h"
+#include "sched/context_shift.h"
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace engine {
 
 using Clock = std::chrono::steady_clock;
 
-/// A request as it comes in: checked, complete, plain data.
+/// A request as it enters the engine: checked, complete, plain data.
 struct GenerationRequest {
     base::RequestId id;
     std::string client;
     std::vector<base::Token> prompt;
-    /// Those that are in the prompt, or were before it was cut.
+    /// The prompt's images, including those in a part that was cut.
     llama_rt::ImageParts images;
     llama_rt::Sampling sampling;
     /// At least 1.
@@ -37,13 +39,13 @@ struct GenerationRequest {
     std::vector<std::string> stops;
     bool ignore_eos;
     bool uses_cache;
-    /// What may be dropped at the context's end; without, prompt and generate_max together fit the context.
-    std::optional<sched::Turns> turns;
+    /// What may be dropped when the context is full; without it, prompt and generate_max together fit the context.
+    std::optional<sched::ChatTurns> turns;
     /// Tokens that were cut out of the prompt because it did not fit.
     int32_t dropped;
-    /// Null: any text.
+    /// Null allows any text.
     std::shared_ptr<const llama_rt::Constraint> constraint;
-    /// How many of the likeliest tokens are told for each token; -1 tells no probabilities at all.
+    /// How many of the likeliest tokens to report with each token; -1 reports no probabilities at all.
     int32_t logprobs;
     Clock::time_point submitted;
 };
@@ -52,36 +54,36 @@ class Generation {
 public:
     Generation(const llama_rt::Model& model, GenerationRequest request);
 
-    /// The first of its tokens is about to be computed, `cached` of them were found computed. Again, after a
-    /// preemption, nothing changes.
+    /// Its first token is about to be computed; `cached` tokens were in the prefix cache. A later start, after a preemption,
+    /// changes nothing.
     void start(int32_t cached, Clock::time_point now);
 
-    /// Its oldest turns were dropped, `tokens` in all, because it had filled the context.
-    void drop(int32_t tokens) { dropped_ += tokens; }
-    /// So many of its tokens more were found.
-    void find(int32_t tokens) { cached_ += tokens; }
+    /// Its oldest chat turns were dropped, `tokens` in all, because it had filled the context.
+    void count_dropped(int32_t tokens) { dropped_ += tokens; }
+    /// So many of its tokens were swapped in instead of being computed.
+    void count_swapped_in(int32_t tokens) { cached_ += tokens; }
 
     struct Sampled {
         base::Token token;
         /// The generation ends with it.
         bool is_last;
     };
-    /// The token after these logits. Nothing when its grammar takes more than `share`: then sampling is slow, and goes on
-    /// from a copy of them with go_on().
+    /// Samples the token after these logits. Nothing if its grammar takes more than `share`: sampling is slow then, and goes on
+    /// from a copy of the logits with go_on().
     std::optional<Sampled> sample(float* logits, llama_rt::Candidates& candidates, llama_rt::WorkShare& share,
                                   Clock::time_point now);
 
-    /// Goes on with slow sampling, for at most `steps`, which become fewer. True when its token is there; throws what
+    /// Goes on with slow sampling for at most `steps`, and subtracts what it used. True if the token is there; throws what
     /// sampling throws.
     bool go_on(size_t& steps);
 
-    /// Once go_on() was true: that token. It is also what sample() gives when its logits were computed anew meanwhile.
+    /// The token, once go_on() was true. sample() returns it too, if the logits were computed again meanwhile.
     Sampled take_slow_token(Clock::time_point now);
 
-    /// A turn computed so many guesses of its tokens, and so many were right.
+    /// A step computed so many drafts, and so many were accepted.
     void count_drafts(int32_t drafted, int32_t accepted);
 
-    /// Text that has become showable since the last call; empty when there is none.
+    /// The text that can be shown since the last call; empty if there is none.
     TextEvent take_text();
 
     FinishEvent finish(Clock::time_point now) const;
@@ -119,11 +121,18 @@ private:
         std::vector<float> logits;
         llama_rt::Candidates candidates;
         std::optional<base::Token> token;
-        /// Last, and so the first to go: it uses the rest, and the sampler.
+        /// Last, so destroyed first: it uses the rest, and the sampler.
         std::optional<SlowSampling> sampling;
     };
-    /// Null while sampling is not slow. Last, for the same reason.
+    /// Null unless sampling is slow. Last, for the same reason.
     std::unique_ptr<Slow> slow_;
 };
+
+/// The generations in flight.
+using Generations = std::unordered_map<base::RequestId, std::unique_ptr<Generation>>;
+
+/// Why a request ends that could not be computed: `out_of_memory` or `engine_failed`.
+base::Error not_computed(base::Code code);
+base::Error not_computed(const std::exception& error);
 
 } // namespace engine

@@ -9,7 +9,7 @@ using base::ImageId;
 
 namespace {
 
-/// An encoding holds the cores for so long at least: shorter pieces would be lost to waking up its threads.
+/// Least time that an encoding holds the cores: shorter pieces would be spent on waking up its threads.
 constexpr double kPieceMsMin = 20;
 
 } // namespace
@@ -28,17 +28,17 @@ void ImageEncoder::want(const Part& part) {
     {
         std::lock_guard lock(mutex_);
         const auto is_same = [&](const Part& other) { return other->id() == part->id(); };
-        if (under_way_ == part->id() && !is_given_up_.load()) return;
-        if (std::ranges::any_of(line_, is_same)) return;
-        line_.push_back(part);
+        if (encoding_ == part->id() && !is_given_up_.load()) return;
+        if (std::ranges::any_of(queue_, is_same)) return;
+        queue_.push_back(part);
     }
     arrived_.notify_one();
 }
 
 void ImageEncoder::keep_only(const std::function<bool(ImageId)>& is_wanted) {
     std::lock_guard lock(mutex_);
-    std::erase_if(line_, [&](const Part& part) { return !is_wanted(part->id()); });
-    if (under_way_ && !is_wanted(*under_way_)) is_given_up_.store(true);
+    std::erase_if(queue_, [&](const Part& part) { return !is_wanted(part->id()); });
+    if (encoding_ && !is_wanted(*encoding_)) is_given_up_.store(true);
 }
 
 std::vector<ImageEncoder::Done> ImageEncoder::take_done() {
@@ -51,18 +51,18 @@ void ImageEncoder::run(const std::stop_token& stop) {
         Part part;
         {
             std::unique_lock lock(mutex_);
-            if (line_.empty()) piece_taken_ms_.store(0);
-            if (!arrived_.wait(lock, stop, [this] { return !line_.empty(); }) || stop.stop_requested())
+            if (queue_.empty()) piece_taken_ms_.store(0);
+            if (!arrived_.wait(lock, stop, [this] { return !queue_.empty(); }) || stop.stop_requested())
                 return;
-            part = std::move(line_.front());
-            line_.pop_front();
-            under_way_ = part->id();
+            part = std::move(queue_.front());
+            queue_.pop_front();
+            encoding_ = part->id();
             is_given_up_.store(false);
         }
         base::Result<Embedding> embedding = encode(*part, stop);
         {
             std::lock_guard lock(mutex_);
-            under_way_.reset();
+            encoding_.reset();
             if (!is_given_up_.load())
                 done_.push_back({.image = part->id(), .embedding = std::move(embedding)});
         }

@@ -1,10 +1,10 @@
-// Encodes images on a thread of its own, one after the other, while the engine computes its turns. Where the processor does
-// both, they take it by turns: a piece of an encoding takes as long as a turn that computes nothing but replies, so that these
-// go on at half their speed; while none runs, as long as any turn.
+// Encodes images on a thread of its own, one after the other, while the engine computes its steps. If both use the processor,
+// they alternate: a piece of an encoding takes as long as a step that only decodes, so that decoding goes on at half its speed.
+// While nothing decodes, it takes as long as the last step.
 #pragma once
 
 #include "base/result.h"
-#include "engine/taking_turns.h"
+#include "engine/round_robin_lock.h"
 #include "llama/vision/vision.h"
 
 #include <atomic>
@@ -37,20 +37,20 @@ public:
     ImageEncoder(const ImageEncoder&) = delete;
     ImageEncoder& operator=(const ImageEncoder&) = delete;
 
-    /// Puts an image in line, once.
+    /// Queues an image, unless it is queued already.
     void want(const Part& part);
 
-    /// None but these are wanted any more. The one under way is given up where it is not among them.
+    /// Removes all other images from the queue. The one being encoded is given up if it is not wanted.
     void keep_only(const std::function<bool(base::ImageId)>& is_wanted);
 
-    /// Images that became ready, or failed, since the last call.
+    /// Images that were encoded, or failed, since the last call.
     std::vector<Done> take_done();
 
     /// Held by the engine's thread while it computes.
-    TakingTurns& cores() { return cores_; }
+    RoundRobinLock& cores() { return cores_; }
     /// How long a piece of an encoding should take.
     void set_piece(double ms) { piece_ms_.store(ms); }
-    /// How long the last one took, which ends with a node of its graph; 0 while nothing is encoded.
+    /// How long the last piece took, which ends with a node of the graph; 0 while nothing is encoded.
     double piece_taken_ms() const { return piece_taken_ms_.load(); }
 
 private:
@@ -60,7 +60,7 @@ private:
     llama_rt::Vision& vision_;
     const std::function<void()> on_done_;
 
-    TakingTurns cores_;
+    RoundRobinLock cores_;
     std::atomic<double> piece_ms_ = 0;
     std::atomic<double> piece_taken_ms_ = 0;
     std::atomic<bool> is_given_up_ = false;
@@ -68,11 +68,11 @@ private:
     // Guarded by mutex_.
     std::mutex mutex_;
     std::condition_variable_any arrived_;
-    std::deque<Part> line_;
-    std::optional<base::ImageId> under_way_;
+    std::deque<Part> queue_;
+    std::optional<base::ImageId> encoding_;
     std::vector<Done> done_;
 
-    /// Last, so that it ends before anything it uses is gone.
+    /// Last, so that it ends before anything it uses is destroyed.
     std::jthread thread_;
 };
 

@@ -11,8 +11,8 @@ using base::RequestId;
 
 namespace {
 
-/// What encoded images may take that nobody needs now: of a model of a billion parameters some 32,000 tokens. An image whose
-/// cells are still there needs nothing of this.
+/// Memory for encoded images: with a model of a billion parameters some 32,000 tokens. An image that is in the prefix cache needs
+/// none of it.
 constexpr size_t kKeptBytesMax = size_t{256} * 1024 * 1024;
 
 size_t bytes_of(const Embedding& embedding) {
@@ -42,10 +42,10 @@ void Images::drop_unwanted() {
     });
 }
 
-bool Images::has(RequestId id, ImageId image) {
+bool Images::prepare(RequestId id, ImageId image) {
     OfRequest& request = requests_.at(id);
     if (request.held.contains(image)) return true;
-    if (Embedding embedding = find(image)) {
+    if (Embedding embedding = use_kept(image)) {
         request.held.emplace(image, std::move(embedding));
         return true;
     }
@@ -58,8 +58,8 @@ bool Images::has(RequestId id, ImageId image) {
     return false;
 }
 
-std::vector<Images::Failure> Images::receive() {
-    std::vector<Failure> failures;
+std::vector<FailureEvent> Images::receive() {
+    std::vector<FailureEvent> failures;
     if (encoder_ == nullptr) return failures;
     for (ImageEncoder::Done& done : encoder_->take_done()) {
         if (done.embedding) {
@@ -70,25 +70,25 @@ std::vector<Images::Failure> Images::receive() {
         for (auto& [id, request] : requests_) {
             if (request.has_failed || !request.waits) continue;
             if (llama_rt::find_part(request.parts, done.image) == request.parts.end()) continue;
-            request.has_failed = true; // another of its images may have failed, too: it ends once
+            request.has_failed = true; // another of its images may fail too, but it ends once
             failures.push_back({.id = id, .error = done.embedding.error()});
         }
     }
     return failures;
 }
 
-Images::Source Images::source(const sched::Step& step) const {
-    const OfRequest& request = requests_.at(step.id);
-    const ImageId image = base::image_of(step.tokens.front());
+Images::Source Images::source(const sched::BatchEntry& entry) const {
+    const OfRequest& request = requests_.at(entry.id);
+    const ImageId image = base::image_of(entry.tokens.front());
     return {.part = llama_rt::find_part(request.parts, image)->get(),
             .embedding = request.held.at(image)->data()};
 }
 
-void Images::computed(const sched::Step& step) {
-    OfRequest& request = requests_.at(step.id);
-    const ImageId image = base::image_of(step.tokens.front());
+void Images::computed(const sched::BatchEntry& entry) {
+    OfRequest& request = requests_.at(entry.id);
+    const ImageId image = base::image_of(entry.tokens.front());
     const auto part = llama_rt::find_part(request.parts, image);
-    const int32_t end = step.image_offset + static_cast<int32_t>(step.tokens.size());
+    const int32_t end = entry.image_offset + static_cast<int32_t>(entry.tokens.size());
     if (end == (*part)->tokens()) request.held.erase(image);
 }
 
@@ -96,7 +96,8 @@ void Images::set_piece(double ms) {
     if (encoder_ != nullptr) encoder_->set_piece(ms);
 }
 
-Embedding Images::find(ImageId image) {
+/// An encoded image, which becomes the most recently used; null if it is not kept.
+Embedding Images::use_kept(ImageId image) {
     const auto found = kept_by_id_.find(image);
     if (found == kept_by_id_.end()) return nullptr;
     kept_.splice(kept_.begin(), kept_, found->second);

@@ -1,12 +1,12 @@
-// The images of the requests in the house: which are encoded, which are on their way, and what earlier ones left. Asked by
-// the scheduler when a sequence comes to an image. Engine thread only.
+// The images of the requests in flight: which are encoded, which are being encoded, and what earlier ones have left. The
+// scheduler asks for an image when a sequence has reached it. Engine thread only.
 #pragma once
 
-#include "base/result.h"
+#include "engine/events.h"
 #include "engine/image_encoder.h"
 #include "llama/vision/vision.h"
-#include "sched/image_source.h"
-#include "sched/request.h"
+#include "sched/step.h"
+#include "sched/step_budget.h"
 
 #include <functional>
 #include <list>
@@ -18,41 +18,37 @@ namespace engine {
 
 class Images final : public sched::ImageSource {
 public:
-    /// Null for a model that reads no pictures. `on_ready` is called on another thread when there is something new.
+    /// `vision` is null for a model that reads no images. `on_ready` is called on another thread when an image is encoded.
     Images(llama_rt::Vision* vision, std::function<void()> on_ready);
 
-    /// A request that has images.
+    /// Adds a request with its images, which may be none.
     void add(base::RequestId id, llama_rt::ImageParts parts);
     /// A request has ended.
     void forget(base::RequestId id);
 
-    /// Where it is not there yet, it is encoded, and the one after it, so that both threads have something to do.
-    bool has(base::RequestId id, base::ImageId image) override;
+    /// If the image is not encoded yet, starts encoding it and the one after it, so that both threads have something to do.
+    bool prepare(base::RequestId id, base::ImageId image) override;
 
-    struct Failure {
-        base::RequestId id;
-        base::Error error;
-    };
-    /// Takes in what the encoder has done. Returns the requests whose image could not be encoded, each once, however many of
+    /// Takes what the encoder has done. Returns the requests with an image that could not be encoded, each once, however many of
     /// its images failed.
-    std::vector<Failure> receive();
+    std::vector<FailureEvent> receive();
 
     struct Source {
         const llama_rt::ImagePart* part;
         const float* embedding;
     };
-    /// What a step is computed from that has() was true for.
-    Source source(const sched::Step& step) const;
+    /// What an entry is computed from; prepare() was true for it.
+    Source source(const sched::BatchEntry& entry) const;
 
-    /// A step is computed: where it was the end of an image, that is not held for this request any more.
-    void computed(const sched::Step& step);
+    /// An entry is computed: if it reached the image's end, the image is not held for this request any more.
+    void computed(const sched::BatchEntry& entry);
 
-    /// Held while the engine computes; see ImageEncoder.
-    TakingTurns* cores() { return encoder_ == nullptr ? nullptr : &encoder_->cores(); }
+    /// Held while the engine computes; see ImageEncoder. Null without a projector.
+    RoundRobinLock* cores() { return encoder_ == nullptr ? nullptr : &encoder_->cores(); }
     void set_piece(double ms);
     double piece_taken_ms() const { return encoder_ == nullptr ? 0 : encoder_->piece_taken_ms(); }
 
-    /// Ends the encoder's thread; nothing is to be called after that. Any thread, once the engine's has ended.
+    /// Ends the encoder's thread; nothing may be called after that. Any thread, once the engine's has ended.
     void stop() { encoder_.reset(); }
 
     /// Images that were encoded so far.
@@ -61,10 +57,10 @@ public:
 private:
     struct OfRequest {
         llama_rt::ImageParts parts;
-        /// Those that it has come to.
+        /// Images that it has reached and not computed yet.
         std::unordered_map<base::ImageId, Embedding> held;
         bool waits = false;
-        /// receive() has returned it: the caller ends it.
+        /// receive() has returned it, and the caller ends it.
         bool has_failed = false;
     };
     struct Kept {
@@ -72,17 +68,17 @@ private:
         Embedding embedding;
     };
 
-    Embedding find(base::ImageId image);
+    Embedding use_kept(base::ImageId image);
     void keep(base::ImageId image, Embedding embedding);
     void drop_unwanted();
 
     std::unordered_map<base::RequestId, OfRequest> requests_;
-    /// What encoded images left, most recently used first.
+    /// Encoded images, most recently used first.
     std::list<Kept> kept_;
     std::unordered_map<base::ImageId, std::list<Kept>::iterator> kept_by_id_;
     size_t kept_bytes_ = 0;
     uint64_t encoded_ = 0;
-    /// Null without a projector. Last: its thread ends first.
+    /// Null without a projector. Last, so its thread ends first.
     std::unique_ptr<ImageEncoder> encoder_;
 };
 

@@ -1,4 +1,4 @@
-// What the scheduler may use of a model and its context: places, cells, donors and checkpoints.
+// The scheduler's limits for a model and its context: slots, cells, cached sequences and checkpoints.
 #pragma once
 
 #include "base/types.h"
@@ -11,18 +11,18 @@
 
 namespace engine {
 
-/// These options, or as little as a context can have: a model that generates nothing needs no room for it.
+/// The context's options: these, or the least possible for a model that generates no text.
 llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options);
 
-/// Sequences that the context must be able to tell apart: the running ones and the donors.
+/// Sequences that the context must be able to hold: running and cached ones.
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
-/// At most `stash_bytes` of host memory for evicted state; none where it could not be used.
-/// Computes a token to find the size of a recurrent state; the context must be empty, and is afterwards.
+/// With at most `host_tier_bytes` for the host KV tier, or none if the model cannot use it. Computes a token to measure the size
+/// of recurrent state. REQUIRES: an empty context, which is empty again afterwards.
 sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
-                        const llama_rt::ContextOptions& options, uint64_t stash_bytes);
+                        const llama_rt::ContextOptions& options, uint64_t host_tier_bytes);
 
-/// Lengths of a prompt at which a checkpoint is worth it; none where the model needs no checkpoints.
+/// Lengths of a prompt at which a checkpoint is worth saving; none if the model needs no checkpoints.
 std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt);
 
 } // namespace engine

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 namespace engine {
 
@@ -9,39 +10,39 @@ using base::Token;
 
 namespace {
 
-/// Tokens in a row that must have stood before: two do by chance.
+/// Tokens in a row that must have occurred before: two do by chance.
 constexpr size_t kMatchMin = 3;
-/// More than these make a guess no likelier.
+/// A longer match makes a draft no likelier.
 constexpr size_t kMatchMax = 10;
 
 constexpr size_t kEndsMin = 1024;
 
-/// Spreads what it is multiplied with over all bits.
+/// Multiplying by it spreads a number over all bits.
 constexpr uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;
 
 } // namespace
 
-void NgramDrafter::observe(std::span<const Token> text) {
-    // Cut at its beginning: all places have moved. One may even be this text's end, behind which there is nothing yet.
+void NgramIndex::observe(std::span<const Token> text) {
+    // The text was cut, so all places have moved; one may even be the text's end, with nothing behind it.
     if (text.size() <= learned_) {
         std::ranges::fill(ends_, 0);
         learned_ = 0;
     }
-    judge(text);
-    guess(text);
+    learn_acceptance(text);
+    draft(text);
 }
 
-/// Up to the first wrong guess: those behind it followed another text.
-void NgramDrafter::judge(std::span<const Token> text) {
-    for (size_t i = 0; i < guesses_.size() && length_ + i < text.size(); ++i) {
-        const bool is_right = text[length_ + i] == guesses_[i];
-        rates_[rate_of(i)].observe(is_right);
-        if (!is_right) return;
+/// Up to the first rejected draft: those behind it followed another text.
+void NgramIndex::learn_acceptance(std::span<const Token> text) {
+    for (size_t i = 0; i < drafts_.size() && length_ + i < text.size(); ++i) {
+        const bool is_accepted = text[length_ + i] == drafts_[i];
+        rates_[rate_of(i)].observe(is_accepted);
+        if (!is_accepted) return;
     }
 }
 
-/// Of each three tokens in a row, where they end; but for the very last, which have to be looked up first.
-void NgramDrafter::learn(std::span<const Token> text) {
+/// Notes where each three tokens in a row end, except the very last, which have to be looked up first.
+void NgramIndex::learn_text(std::span<const Token> text) {
     if (ends_.size() < 2 * text.size()) {
         ends_.assign(std::max(kEndsMin, 2 * std::bit_ceil(text.size())), 0);
         learned_ = 0;
@@ -51,27 +52,27 @@ void NgramDrafter::learn(std::span<const Token> text) {
     learned_ = text.size() - 1;
 }
 
-void NgramDrafter::guess(std::span<const Token> text) {
-    guesses_.clear();
+void NgramIndex::draft(std::span<const Token> text) {
+    drafts_.clear();
     match_ = 0;
     length_ = text.size();
     if (text.size() <= kMatchMin) return;
-    learn(text);
+    learn_text(text);
     const size_t end = end_of(text, text.size());
     const auto before = text.subspan(end - std::min(end, kMatchMax), std::min(end, kMatchMax));
     const auto [_, differs] = std::mismatch(text.rbegin(), text.rend(), before.rbegin(), before.rend());
     match_ = static_cast<size_t>(differs - before.rbegin());
     if (match_ < kMatchMin) return;
-    guesses_.reserve(kGuessesMax);
-    // Where the text's end is reached, it is a loop: then the guesses themselves go on.
-    for (size_t i = 0; i < kGuessesMax; ++i) {
+    drafts_.reserve(kDraftsMax);
+    // At the text's end it is a loop: the drafts themselves are what follows.
+    for (size_t i = 0; i < kDraftsMax; ++i) {
         const size_t at = end + i;
-        guesses_.push_back(at < text.size() ? text[at] : guesses_[at - text.size()]);
+        drafts_.push_back(at < text.size() ? text[at] : drafts_[at - text.size()]);
     }
 }
 
-/// The place in ends_ of the three tokens that end here: theirs, or the empty one where it would be.
-uint32_t& NgramDrafter::end_of(std::span<const Token> text, size_t end) {
+/// The place in ends_ of the three tokens that end at `end`: the one that has them, or the empty one for them.
+uint32_t& NgramIndex::end_of(std::span<const Token> text, size_t end) {
     const auto tokens = text.subspan(end - kMatchMin, kMatchMin);
     uint64_t hash = 0;
     for (const Token token : tokens) hash = (hash + static_cast<uint64_t>(token)) * kGoldenRatio;
@@ -82,8 +83,23 @@ uint32_t& NgramDrafter::end_of(std::span<const Token> text, size_t end) {
     }
 }
 
-size_t NgramDrafter::rate_of(size_t guess) const {
-    return std::min(match_ - kMatchMin + guess, rates_.size() - 1);
+size_t NgramIndex::rate_of(size_t draft) const {
+    return std::min(match_ - kMatchMin + draft, rates_.size() - 1);
+}
+
+std::span<const Draft> NgramDrafter::draft(base::RequestId id, std::span<const Token> text, int32_t most) {
+    drafts_.clear();
+    NgramIndex& index = indexes_[id];
+    try {
+        index.observe(text);
+    } catch (const std::bad_alloc&) {
+        return drafts_; // drafts only help: the reply goes on without them
+    }
+    const auto tokens = index.drafts();
+    const size_t count = std::min(static_cast<size_t>(most), tokens.size());
+    drafts_.reserve(NgramIndex::kDraftsMax);
+    for (size_t i = 0; i < count; ++i) drafts_.push_back({.token = tokens[i], .chance = index.chance(i)});
+    return drafts_;
 }
 
 } // namespace engine

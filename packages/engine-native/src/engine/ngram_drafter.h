@@ -1,53 +1,66 @@
-// Guesses a text's next tokens from the text itself: what followed the last time that its latest tokens stood there.
-// Answers that repeat their prompt (a summary, a file with a change) are guessed well, others seldom; how well is learned
-// for each text on its own, by comparing every guess with what came, whether it was computed or not. Pure; one for each
-// generation (speculation.h).
+// Drafts from the text itself: what followed the last time that its latest tokens occurred. Replies that repeat their prompt (a
+// summary, a file with a change) are drafted well, others rarely. How well is learned for each text, by comparing every draft
+// with what came, whether the draft was computed or not. Pure.
 #pragma once
 
 #include "base/types.h"
-#include "engine/hit_rate.h"
+#include "engine/drafter.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace engine {
 
-class NgramDrafter {
+/// Where each three tokens in a row occurred last in one text.
+class NgramIndex {
 public:
-    /// Guesses for more than these tokens ahead would seldom all be right.
-    static constexpr size_t kGuessesMax = 8;
+    /// More drafts than these would rarely all be accepted.
+    static constexpr size_t kDraftsMax = 8;
 
-    /// The text as it is known now. Looks how good the guesses before were, and guesses anew.
+    /// Takes the text as it is known now: learns how good the last drafts were, and drafts again.
     void observe(std::span<const base::Token> text);
 
-    /// At most kGuessesMax tokens that may follow; none where the latest tokens have not stood before.
-    std::span<const base::Token> guesses() const { return guesses_; }
+    /// The tokens that followed when the latest tokens occurred before: kDraftsMax of them, or none.
+    std::span<const base::Token> drafts() const { return drafts_; }
 
-    /// How likely guess `i` is right when those before it are; 0 … 1.
+    /// How likely draft `i` is accepted if those before it are; 0 … 1.
     double chance(size_t i) const { return rates_[rate_of(i)].mean(); }
 
 private:
-    void judge(std::span<const base::Token> text);
-    void learn(std::span<const base::Token> text);
-    void guess(std::span<const base::Token> text);
+    void learn_acceptance(std::span<const base::Token> text);
+    void learn_text(std::span<const base::Token> text);
+    void draft(std::span<const base::Token> text);
     uint32_t& end_of(std::span<const base::Token> text, size_t end);
-    size_t rate_of(size_t guess) const;
+    size_t rate_of(size_t draft) const;
 
-    /// Where each three tokens in a row ended last in the text: a hash table whose empty places are 0. Its size is a power
-    /// of two, at least twice the text's.
+    /// Where each three tokens in a row end: a hash table whose empty places are 0. Its size is a power of two, at least twice
+    /// the text's length.
     std::vector<uint32_t> ends_;
-    /// Tokens of the text that have gone into ends_, or were too few to.
+    /// Tokens of the text that are in ends_, or were too few.
     size_t learned_ = 0;
 
-    std::vector<base::Token> guesses_;
-    /// Length of the text that guesses_ follows, and how many of its last tokens are the same as before.
+    std::vector<base::Token> drafts_;
+    /// Length of the text that drafts_ follow, and how many of its last tokens match the earlier occurrence.
     size_t length_ = 0;
     size_t match_ = 0;
-    /// By the number of tokens that are the same: the longer, the likelier the same goes on.
-    std::array<HitRate, 8> rates_;
+    /// By the length of the match: the longer, the likelier the text goes on alike.
+    std::array<AcceptanceRate, 8> rates_;
+};
+
+class NgramDrafter final : public Drafter {
+public:
+    bool takes_time() const override { return false; }
+    std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
+                                 int32_t most) override;
+    void forget(base::RequestId id) override { indexes_.erase(id); }
+
+private:
+    std::unordered_map<base::RequestId, NgramIndex> indexes_;
+    std::vector<Draft> drafts_;
 };
 
 } // namespace engine

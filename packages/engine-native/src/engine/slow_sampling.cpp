@@ -9,8 +9,8 @@ SlowSampling::SlowSampling(Work work) : work_(std::move(work)), thread_([this] {
 SlowSampling::~SlowSampling() {
     {
         std::lock_guard lock(mutex_);
-        is_left_ = true;
-        turn_ = Turn::worker;
+        is_abandoned_ = true;
+        runs_ = Runs::worker;
     }
     changed_.notify_all();
 }
@@ -19,9 +19,9 @@ bool SlowSampling::go_on(size_t& steps) {
     std::unique_lock lock(mutex_);
     if (is_done_) return true;
     share_.left = steps;
-    turn_ = Turn::worker;
+    runs_ = Runs::worker;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return turn_ == Turn::caller; });
+    changed_.wait(lock, [this] { return runs_ == Runs::caller; });
     steps = share_.left;
     return is_done_;
 }
@@ -34,31 +34,31 @@ base::Token SlowSampling::token() const {
 void SlowSampling::run() {
     {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return turn_ == Turn::worker; });
-        if (is_left_) return;
+        changed_.wait(lock, [this] { return runs_ == Runs::worker; });
+        if (is_abandoned_) return;
     }
     base::Token token = 0;
     std::exception_ptr error;
     try {
         token = work_(share_);
     } catch (...) {
-        error = std::current_exception(); // go_on()'s caller is told by token()
+        error = std::current_exception(); // rethrown by token()
     }
     std::lock_guard lock(mutex_);
     token_ = token;
     error_ = std::move(error);
     is_done_ = true;
-    turn_ = Turn::caller;
+    runs_ = Runs::caller;
     changed_.notify_all();
 }
 
-/// The worker's thread, in the middle of its work.
+/// On the worker's thread, in the middle of its work.
 void SlowSampling::wait_for_more() {
     std::unique_lock lock(mutex_);
-    turn_ = Turn::caller;
+    runs_ = Runs::caller;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return turn_ == Turn::worker; });
-    if (is_left_) throw llama_rt::ShareUsedUp();
+    changed_.wait(lock, [this] { return runs_ == Runs::worker; });
+    if (is_abandoned_) throw llama_rt::ShareUsedUp();
 }
 
 } // namespace engine

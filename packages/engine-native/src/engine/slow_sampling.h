@@ -1,7 +1,6 @@
-// One sampling whose grammar asks for more work than an engine step may spend on it. It has a thread of its own, which runs
-// only while go_on() waits for it and stops where its share of steps is used up: like a function that can be left in its
-// middle. So the work is the same as on the engine's thread, and nothing about it is shared between two running threads.
-// Used by Generation.
+// Sampling one token whose grammar takes more work than an engine step may spend on it. The work has a thread of its own, which
+// runs only while go_on() waits for it and pauses when its share of steps is used up, like a coroutine. So it is the same code
+// as on the engine's thread, and two running threads never share anything.
 #pragma once
 
 #include "base/types.h"
@@ -19,17 +18,17 @@ class SlowSampling {
 public:
     using Work = std::function<base::Token(llama_rt::WorkShare& share)>;
 
-    /// Begins with the first go_on(). What `work` uses must outlive this.
+    /// Begins with the first go_on(). Everything that `work` uses must outlive this.
     explicit SlowSampling(Work work);
-    /// Leaves it where it is.
+    /// Abandons the work where it is.
     ~SlowSampling();
     SlowSampling(const SlowSampling&) = delete;
     SlowSampling& operator=(const SlowSampling&) = delete;
 
-    /// Goes on for at most so many steps, and takes those that it needed off them. True when it is done.
+    /// Goes on for at most `steps`, and subtracts what it used. True if the work is done.
     bool go_on(size_t& steps);
 
-    /// Once it is done: the token, or what the work threw.
+    /// Once it is done: returns the token, or throws what the work threw.
     base::Token token() const;
 
 private:
@@ -44,7 +43,7 @@ private:
         SlowSampling& owner_;
     };
 
-    enum class Turn { caller, worker };
+    enum class Runs { caller, worker };
 
     void run();
     void wait_for_more();
@@ -55,13 +54,13 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     // Guarded by mutex_.
-    Turn turn_ = Turn::caller;
-    bool is_left_ = false;
+    Runs runs_ = Runs::caller;
+    bool is_abandoned_ = false;
     bool is_done_ = false;
     base::Token token_ = 0;
     std::exception_ptr error_;
 
-    /// Last, so that it ends before anything it uses is gone.
+    /// Last, so that it ends before anything it uses is destroyed.
     std::jthread thread_;
 };
 

@@ -1,70 +1,69 @@
-// Decides how many guesses a turn computes beside its decoding sequences: as many as make all of them together faster,
-// and none of them noticeably slower. It weighs how likely guesses are right against what they cost here (turn_cost.h);
-// so it gives up by itself where a turn is full, a text does not repeat itself, or tokens are dear.
+// Decides how many drafts a step computes beside its decoding sequences: as many as make all of them together faster and none
+// of them noticeably slower. It weighs how likely drafts are accepted against what they cost here (step_cost.h). So it stops by
+// itself where a step is full, a text does not repeat itself, or tokens are expensive.
 //
-// Guesses come from the texts themselves (ngram_drafter.h) or from a draft model (guesser.h). That one takes time to
-// guess, so it is asked only while one reply runs, and rests for a while when replies are not faster for it. What it takes to
-// read a prompt says nothing about its guesses: only where those do not pay, it makes the rest longer.
+// A drafter that takes time (a draft model) is asked only while one sequence decodes, and rests for a while when replies are
+// not faster with it. What it takes to read a prompt says nothing about its drafts: it only makes a rest longer.
 //
-// Pure; the engine's thread uses it.
+// Pure; used by the engine's thread.
 #pragma once
 
-#include "engine/guesser.h"
-#include "engine/ngram_drafter.h"
-#include "engine/turn_cost.h"
-#include "sched/drafter.h"
+#include "engine/drafter.h"
+#include "engine/step_cost.h"
+#include "sched/step_budget.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace engine {
 
-class Speculation final : public sched::Drafter {
+class Speculation final : public sched::DraftSource {
 public:
-    /// With `model`, which must outlive this, guesses are its, at most `model_tokens` a turn; else the texts' own.
-    explicit Speculation(Guesser* model = nullptr, int32_t model_tokens = 0)
-        : model_(model), model_tokens_(model_tokens) {}
+    /// Asks `drafter` for at most `drafts_max` drafts of a sequence.
+    Speculation(std::unique_ptr<Drafter> drafter, int32_t drafts_max)
+        : drafter_(std::move(drafter)), drafts_max_(drafts_max) {}
 
-    /// The next turn has so many decoding sequences.
-    void begin_turn(int32_t decoding);
+    /// The next step has so many decoding sequences.
+    void begin_step(int32_t decoding);
 
     std::span<const base::Token> draft(base::RequestId id, std::span<const base::Token> tokens,
                                        int32_t most) override;
 
-    /// A turn without prompts computed so many tokens, guesses included, and gave so many of replies.
-    void observe(int32_t computed, int32_t given, double ms);
+    /// A step without prefill computed so many tokens, drafts included, and generated so many.
+    void observe(int32_t computed, int32_t generated, double ms);
 
     /// A request has ended.
-    void forget(base::RequestId id) { drafters_.erase(id); }
+    void forget(base::RequestId id) { drafter_->forget(id); }
+
+    /// Any thread: a draft under way ends soon.
+    void abort() { drafter_->abort(); }
 
 private:
-    std::span<const base::Token> draft_by_model(std::span<const base::Token> tokens, int32_t most);
-    void judge_model(int32_t given, double ms);
-    int32_t worth(int32_t guesses, auto chance);
+    bool may_ask(int32_t most) const;
+    void judge_drafter(int32_t generated, double ms);
+    size_t worth(std::span<const Draft> drafts);
 
-    Guesser* model_;
-    int32_t model_tokens_;
+    const std::unique_ptr<Drafter> drafter_;
+    const int32_t drafts_max_;
 
-    std::unordered_map<base::RequestId, NgramDrafter> drafters_;
-    std::vector<base::Token> drafts_;
-    TurnCost cost_;
-    /// Of the turn that is planned: sequences, tokens with guesses, and how many of them are expected to be right.
+    std::vector<base::Token> tokens_;
+    StepCost cost_;
+    /// Of the step that is planned: decoding sequences, tokens with drafts, and how many of them are expected to be accepted.
     int32_t decoding_ = 0;
-    int32_t tokens_ = 0;
+    int32_t planned_ = 0;
     double expected_ = 0;
 
-    /// Milliseconds that the model took to guess for this turn; 0 when it was not asked, or had yet to read.
-    double model_ms_ = 0;
-    /// What it took to read since its guesses were last found to pay or not to.
+    /// What drafting took for this step; 0 if the drafter was not asked or only read.
+    double drafting_ms_ = 0;
+    /// What reading took since the drafter was last judged.
     double reading_ms_ = 0;
-    /// Of the model's turns, with weights that fade: how many there were, the tokens they gave, and the milliseconds they
-    /// took.
+    /// Steps with the drafter, with weights that fade: how many, the tokens they generated, and the milliseconds they took.
     double trials_ = 0;
-    double trials_given_ = 0;
+    double trials_generated_ = 0;
     double trials_ms_ = 0;
-    /// Turns that the model does not guess for yet.
+    /// Steps before the drafter is asked again.
     int32_t rest_ = 0;
 };
 

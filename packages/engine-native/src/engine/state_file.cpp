@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<char, 8> kMagic{'I', 'N', 'G', 'L', 'E', 'S', 'T', '1'};
 
-/// What a piece begins with.
+/// What a segment begins with.
 struct Lengths {
     uint32_t tokens;
     uint32_t first;
@@ -36,7 +36,7 @@ std::filesystem::path path_of(const std::string& utf8) {
     return {std::u8string(utf8.begin(), utf8.end())};
 }
 
-/// FNV-1a over words of 64 bits: finds damage, and costs little beside the disk.
+/// FNV-1a over words of 64 bits: detects damage, and costs little compared with the disk.
 class Checksum {
 public:
     void add(const void* data, size_t size) {
@@ -65,8 +65,8 @@ public:
         sum_.add(data, size);
         put(data, size);
     }
-    void piece(const PieceView& view) {
-        const auto& [state, checkpoints, is_whole] = *view.piece;
+    void write(const SegmentView& view) {
+        const auto& [state, checkpoints] = *view.segment;
         sum_ = {};
         const Lengths lengths{.tokens = static_cast<uint32_t>(view.text.size()),
                               .first = static_cast<uint32_t>(view.first),
@@ -84,7 +84,7 @@ public:
         const uint64_t sum = sum_.value();
         put(&sum, sizeof(sum));
     }
-    /// False when some of it is not in the file.
+    /// False if something could not be written.
     bool close() {
         if (file_ != nullptr) is_good_ &= std::fclose(file_.release()) == 0;
         return is_good_;
@@ -100,7 +100,7 @@ private:
     Checksum sum_;
 };
 
-/// Every length is compared with what is left of the file before anything is made of that length.
+/// Compares every length with what is left of the file before it allocates anything of that length.
 class Reader {
 public:
     Reader(const std::filesystem::path& path, uint64_t size) : stream_(path, std::ios::binary), left_(size) {}
@@ -118,8 +118,8 @@ public:
         items.resize(count);
         return read(items.data(), count * sizeof(T));
     }
-    /// False at the end of the file, and where it is damaged.
-    bool read(SavedPiece& saved, uint64_t bytes_max) {
+    /// False at the end of the file, and if it is damaged.
+    bool read(SavedSegment& saved, uint64_t bytes_max) {
         sum_ = {};
         Lengths lengths{};
         if (!read(&lengths, sizeof(lengths)) || lengths.state > bytes_max || lengths.state > left_)
@@ -128,17 +128,17 @@ public:
         saved.first = static_cast<int32_t>(lengths.first);
         bytes_max -= lengths.state;
         if (!read(saved.text, lengths.tokens) || !read_checkpoints(saved, lengths, bytes_max)) return false;
-        llama_rt::State& state = saved.piece.state;
+        llama_rt::State& state = saved.segment.state;
         state.size = lengths.state;
         state.bytes = std::make_unique_for_overwrite<uint8_t[]>(state.size);
         if (!read(state.bytes.get(), state.size)) return false;
         const uint64_t sum = sum_.value();
-        uint64_t told = 0;
-        return read(&told, sizeof(told)) && told == sum;
+        uint64_t written = 0;
+        return read(&written, sizeof(written)) && written == sum;
     }
 
 private:
-    bool read_checkpoints(SavedPiece& saved, const Lengths& lengths, uint64_t bytes_max) {
+    bool read_checkpoints(SavedSegment& saved, const Lengths& lengths, uint64_t bytes_max) {
         for (uint32_t i = 0; i < lengths.checkpoints; ++i) {
             CheckpointLengths of{};
             if (!read(&of, sizeof(of)) || of.length <= lengths.first || of.length >= lengths.tokens)
@@ -146,7 +146,7 @@ private:
             std::vector<uint8_t> bytes;
             if (of.bytes > bytes_max || !read(bytes, of.bytes)) return false;
             bytes_max -= of.bytes;
-            saved.piece.checkpoints.emplace(static_cast<int32_t>(of.length), std::move(bytes));
+            saved.segment.checkpoints.emplace(static_cast<int32_t>(of.length), std::move(bytes));
         }
         return true;
     }
@@ -158,14 +158,14 @@ private:
 
 } // namespace
 
-bool write_state_file(const StateFile& file, std::span<const PieceView> pieces) {
+bool write_state_file(const StateFile& file, std::span<const SegmentView> segments) {
     const std::filesystem::path path = path_of(file.path);
     const std::filesystem::path part = path_of(file.path + ".part");
     Writer writer(part);
     std::error_code error;
     writer.write(kMagic.data(), kMagic.size());
     writer.write(file.key.data(), file.key.size());
-    for (const PieceView& piece : pieces) writer.piece(piece);
+    for (const SegmentView& segment : segments) writer.write(segment);
     if (writer.close()) std::filesystem::rename(part, path, error);
     else error = std::make_error_code(std::errc::io_error);
     if (!error) return true;
@@ -173,27 +173,27 @@ bool write_state_file(const StateFile& file, std::span<const PieceView> pieces) 
     return false;
 }
 
-std::vector<SavedPiece> read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text) {
-    std::vector<SavedPiece> pieces;
+std::vector<SavedSegment> read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text) {
+    std::vector<SavedSegment> segments;
     std::error_code error;
     const std::filesystem::path path = path_of(file.path);
     const uint64_t size = std::filesystem::file_size(path, error);
-    if (error) return pieces;
+    if (error) return segments;
     Reader reader(path, size);
     std::array<char, kMagic.size()> magic{};
     StateKey key{};
-    if (!reader.read(magic.data(), magic.size()) || magic != kMagic) return pieces;
-    if (!reader.read(key.data(), key.size()) || key != file.key) return pieces;
+    if (!reader.read(magic.data(), magic.size()) || magic != kMagic) return segments;
+    if (!reader.read(key.data(), key.size()) || key != file.key) return segments;
     try {
-        for (SavedPiece saved; reader.read(saved, bytes_max); saved = {}) {
+        for (SavedSegment saved; reader.read(saved, bytes_max); saved = {}) {
             if (!is_text(saved.text)) break;
-            bytes_max -= HostMemory::size_of(saved.piece);
-            pieces.push_back(std::move(saved));
+            bytes_max -= HostTierStore::size_of(saved.segment);
+            segments.push_back(std::move(saved));
         }
     } catch (const std::bad_alloc&) {
-        // What there is memory for is of use.
+        // The segments that there is memory for are used.
     }
-    return pieces;
+    return segments;
 }
 
 } // namespace engine

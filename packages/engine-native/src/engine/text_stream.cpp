@@ -21,7 +21,7 @@ struct Lead {
     unsigned char second_max;
 };
 
-/// Table 3-7 of the Unicode standard: what may follow a first byte. Length 0 means that it cannot be one.
+/// What may follow a first byte, by table 3-7 of the Unicode standard. Length 0: no character begins with it.
 Lead lead_of(unsigned char byte) {
     if (byte < 0x80) return {1, 0, 0};
     if (byte < 0xC2) return {0, 0, 0};
@@ -60,11 +60,11 @@ size_t partial_match(std::string_view text, std::string_view stop) {
 } // namespace
 
 size_t complete_utf8_length(std::string_view bytes) {
-    // Only the last three bytes can begin a character that is not yet whole.
+    // Only the last three bytes can begin an incomplete character.
     for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
         const size_t start = bytes.size() - back;
         const auto byte = static_cast<unsigned char>(bytes[start]);
-        if ((byte & 0xC0) == 0x80) continue; // a continuation: its first byte lies before it
+        if ((byte & 0xC0) == 0x80) continue; // a continuation byte
         const Character last = first_character(bytes.substr(start));
         return last.kind == Character::Kind::incomplete ? start : bytes.size();
     }
@@ -92,8 +92,8 @@ bool TextStream::push(std::string_view bytes, std::string& text) {
     const size_t before = held_.size();
     held_.append(bytes);
     const size_t from = before > lookback_ ? before - lookback_ : 0;
-    // The stop that is complete first ends the text, the longest of those that end there: so the answer does not
-    // depend on how tokens cut it.
+    // The stop string that is complete first ends the text; of several that end there, the longest. So the result does not
+    // depend on how tokens split the text.
     size_t first = std::string::npos;
     size_t end = std::string::npos;
     const std::string* ending = nullptr;

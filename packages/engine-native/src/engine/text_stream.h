@@ -1,6 +1,6 @@
-// Turns the bytes of sampled tokens into text that may be shown: whole UTF-8 characters only, and nothing that is, or
-// may still become, a stop string. Bytes that can never become a character are replaced by U+FFFD, as a decoder
-// would. One for each generation; no llama.cpp.
+// Turns the bytes of sampled tokens into text that can be shown: whole UTF-8 characters only, and nothing that is or may still
+// become a stop string. Bytes that can never become a character are replaced by U+FFFD, as a decoder does. One for each
+// generation; no llama.cpp.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +15,30 @@ public:
     /// Empty stops are ignored.
     explicit TextStream(std::vector<std::string> stops);
 
-    /// Takes a token's bytes and appends to `text` what may be shown now. True when a stop string is complete: it and
-    /// everything after it are dropped, and nothing more may be pushed.
+    /// Takes a token's bytes and appends to `text` what can be shown now. True if a stop string is complete: it and everything
+    /// after it are dropped, and nothing more may be pushed.
     [[nodiscard]] bool push(std::string_view bytes, std::string& text);
 
-    /// The generation is over without a stop string: what was held back is shown.
+    /// The generation has ended without a stop string: appends what was held back.
     void finish(std::string& text);
 
-    /// The stop string that ended the text; empty while none did.
+    /// The stop string that ended the text; empty if none did.
     const std::string& stop() const { return stop_; }
 
 private:
-    /// How much of what is held may be shown.
+    /// How many of the held bytes can be shown.
     size_t safe_length() const;
     void release(size_t length, std::string& text);
 
     const std::vector<std::string> stops_;
-    /// Longest stop string less one: no earlier byte can be part of a match that ends with the next byte.
+    /// Length of the longest stop string minus one: no earlier byte can be part of a match that ends with the next byte.
     size_t lookback_ = 0;
     std::string held_;
     std::string stop_;
 };
 
-/// Length of the longest prefix of `bytes` that ends between characters. A tail that may become a character with more
-/// bytes is left out; bytes that cannot are counted in.
+/// Length of the longest prefix of `bytes` that ends between characters: without a tail that more bytes may make a character, but
+/// with bytes that can never be one.
 size_t complete_utf8_length(std::string_view bytes);
 
 /// Appends `bytes` with every ill-formed sequence replaced by U+FFFD (maximal subparts, Unicode 15 section 3.9).

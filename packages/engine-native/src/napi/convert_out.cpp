@@ -288,7 +288,7 @@ Napi::Value from_stats(Napi::Env env, const engine::Stats& stats) {
     object.Set("cellBytes", static_cast<double>(stats.cell_bytes));
     object.Set("cellsUsed", stats.cells_used);
     object.Set("cellsCached", stats.cells_cached);
-    object.Set("turns", static_cast<double>(stats.turns));
+    object.Set("turns", static_cast<double>(stats.steps));
     object.Set("promptTokens", static_cast<double>(stats.prompt_tokens));
     object.Set("generatedTokens", static_cast<double>(stats.generated_tokens));
     object.Set("imagesEncoded", static_cast<double>(stats.images_encoded));

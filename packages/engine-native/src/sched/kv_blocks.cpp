@@ -12,7 +12,7 @@ using base::Token;
 
 namespace {
 
-/// A block that is never reported: there is an image in it or before it.
+/// A block that is never reported: it or one before it contains an image.
 constexpr uint64_t kNoHash = 0;
 
 /// A step of splitmix64: every bit of either input changes half of the output's.
@@ -23,7 +23,8 @@ constexpr uint64_t mix(uint64_t hash, uint64_t next) {
     return hash ^ (hash >> 31U);
 }
 
-constexpr uint64_t told(uint64_t hash) {
+/// Keeps a hash apart from kNoHash.
+constexpr uint64_t reportable(uint64_t hash) {
     return hash == kNoHash ? 1 : hash;
 }
 
@@ -32,7 +33,7 @@ constexpr uint64_t told(uint64_t hash) {
 struct KvBlocks::Node {
     struct Block {
         uint64_t hash;
-        /// Empty: nobody was told of it.
+        /// Empty if it is not reported.
         std::optional<KvMedium> reported = std::nullopt;
     };
 
@@ -45,11 +46,11 @@ struct KvBlocks::Node {
     /// Keepers of this run.
     int32_t on_device = 0;
     int32_t on_host = 0;
-    /// Where it can be reused from, with all that is before it.
+    /// Where it can be reused from, together with everything before it.
     std::optional<KvMedium> medium = std::nullopt;
-    /// Those that end in this run.
+    /// Blocks that end in this run.
     std::vector<Block> blocks = {};
-    /// The first of them are reported as they are.
+    /// How many of the first blocks are reported as they are.
     size_t settled = 0;
 
     int32_t end() const { return begin + static_cast<int32_t>(tokens.size()); }
@@ -62,7 +63,7 @@ struct KvBlocks::Node {
 };
 
 KvBlocks::KvBlocks(int32_t block_tokens, uint64_t seed)
-    : block_tokens_(block_tokens), seed_(told(mix(0, seed))), root_(std::make_unique<Node>()) {
+    : block_tokens_(block_tokens), seed_(reportable(mix(0, seed))), root_(std::make_unique<Node>()) {
     INGLE_ASSERT(block_tokens >= 1);
     root_->medium = KvMedium::device;
 }
@@ -70,7 +71,7 @@ KvBlocks::KvBlocks(int32_t block_tokens, uint64_t seed)
 KvBlocks::~KvBlocks() = default;
 
 KvMedium KvBlocks::kept_in(Keeper keeper) {
-    return keeper.kind == Kind::piece ? KvMedium::host : KvMedium::device;
+    return keeper.kind == Kind::segment ? KvMedium::host : KvMedium::device;
 }
 
 void KvBlocks::keep(Keeper keeper, std::span<const Token> text, int32_t first) {
@@ -88,7 +89,7 @@ void KvBlocks::append(Keeper keeper, std::span<const Token> tokens) {
     Held& held = found->second;
     held.pending.insert(held.pending.end(), tokens.begin(), tokens.end());
     const int32_t length = held.length + static_cast<int32_t>(held.pending.size());
-    // Token by token, a run would be cut wherever another text goes the same way.
+    // Noted token by token, a run would be split wherever another text takes the same path.
     if (length / block_tokens_ > held.length / block_tokens_) settle(keeper, held);
 }
 
@@ -136,7 +137,8 @@ void KvBlocks::release(Keeper keeper) {
     held_.erase(found);
 }
 
-/// The node at whose end `tokens` lead, from the end of `node` on. Makes what is missing, and cuts where they end in a run.
+/// Follows `tokens` from the end of `node`, and returns the node at whose end they lead. Adds missing nodes, and splits a run in
+/// which they end.
 KvBlocks::Node* KvBlocks::descend(Node* node, std::span<const Token> tokens) {
     while (!tokens.empty()) {
         Node* child = node->child(tokens.front());
@@ -163,7 +165,7 @@ void KvBlocks::grow(Node* node, std::span<const Token> tokens) {
     add_blocks(node, from);
 }
 
-/// Cuts a node in two and returns the upper one. The lower one stays what keepers know it as.
+/// Splits a node and returns the upper part. The lower part keeps its address, which keepers refer to.
 KvBlocks::Node* KvBlocks::split(Node* node, size_t at) {
     Node* parent = node->parent;
     const auto place = std::ranges::find(parent->children, node, &std::unique_ptr<Node>::get);
@@ -190,7 +192,7 @@ KvBlocks::Node* KvBlocks::split(Node* node, size_t at) {
     return place->get();
 }
 
-/// A keeper has what lies below `above`, down to `end`.
+/// Counts a keeper of everything below `above`, down to `end`.
 void KvBlocks::cover(Node* end, const Node* above, KvMedium medium) {
     std::vector<Node*> way;
     for (Node* node = end; node != above; node = node->parent) way.push_back(node);
@@ -207,12 +209,12 @@ void KvBlocks::uncover(Node* node, KvMedium medium) {
 }
 
 std::optional<KvMedium> KvBlocks::medium_of(const Node& node) {
-    if (node.on_device > 0) return KvMedium::device; // then so is all that is before it
+    if (node.on_device > 0) return KvMedium::device; // then so is everything before it
     const bool is_whole = node.on_host > 0 && node.parent->medium.has_value();
     return is_whole ? std::optional(KvMedium::host) : std::nullopt;
 }
 
-/// Its keepers have changed, and with them perhaps what can be reused below.
+/// A node's keepers have changed, and with them perhaps what can be reused below it.
 void KvBlocks::refresh(Node* node) {
     std::vector<Node*> open{node};
     while (!open.empty()) {
@@ -227,7 +229,7 @@ void KvBlocks::refresh(Node* node) {
     }
 }
 
-/// Nodes that nobody keeps and that lead nowhere go.
+/// Removes a node without keepers and children, and its parents if that leaves them without both.
 void KvBlocks::prune(Node* node) {
     while (node != root_.get() && node->on_device == 0 && node->on_host == 0 && node->children.empty()) {
         Node* parent = node->parent;
@@ -241,7 +243,7 @@ void KvBlocks::prune(Node* node) {
     if (removed_.size() > kRemovedMax) restate();
 }
 
-/// Of the tokens from `from` on, which are new.
+/// Adds the blocks of a node's new tokens, those from `from` on.
 void KvBlocks::add_blocks(Node* node, int32_t from) {
     std::vector<Token> tokens;
     for (int32_t end = (from / block_tokens_ + 1) * block_tokens_; end <= node->end(); end += block_tokens_) {
@@ -252,7 +254,7 @@ void KvBlocks::add_blocks(Node* node, int32_t from) {
     }
 }
 
-/// Adds those of the block that ends at `end`, in this run; it may have begun in the runs above.
+/// Appends the tokens of the block that ends at `end`, in this run; it may have begun in the runs above.
 void KvBlocks::add_tokens(const Node* node, int32_t end, std::vector<Token>& tokens) const {
     const int32_t begin = end - block_tokens_;
     tokens.resize(tokens.size() + static_cast<size_t>(block_tokens_));
@@ -265,7 +267,7 @@ void KvBlocks::add_tokens(const Node* node, int32_t end, std::vector<Token>& tok
     }
 }
 
-/// Of the block that ends at `depth` on the way to a node, or what a text begins with.
+/// The hash of the block that ends at `depth` on the path to a node, or the seed at depth 0.
 uint64_t KvBlocks::hash_at(const Node* node, int32_t depth) const {
     if (depth == 0) return seed_;
     while (node->begin >= depth) node = node->parent;
@@ -277,7 +279,7 @@ uint64_t KvBlocks::hash_of(uint64_t parent, std::span<const Token> tokens) const
     if (parent == kNoHash || std::ranges::any_of(tokens, base::is_image)) return kNoHash;
     uint64_t hash = parent;
     for (const Token token : tokens) hash = mix(hash, static_cast<uint32_t>(token));
-    return told(hash);
+    return reportable(hash);
 }
 
 void KvBlocks::restate() {
@@ -299,7 +301,7 @@ KvReport KvBlocks::take_report() {
                     .removed = std::exchange(removed_, {}),
                     .stored = {}};
     std::vector<Node*> nodes(changed_.begin(), changed_.end());
-    // By depth: parents first. Equal texts are in one node, so that the order among the others is of no matter.
+    // By depth, so parents come first. Equal texts are in one node, so the order among the others does not matter.
     std::ranges::sort(nodes, {}, &Node::begin);
     for (Node* node : nodes) report_removed(node, report);
     size_t stored = 0;
@@ -319,7 +321,7 @@ void KvBlocks::report_removed(Node* node, KvReport& report) {
     }
 }
 
-/// How many blocks it became, at most `most`.
+/// Reports up to `most` blocks of a node. Returns how many it reported.
 size_t KvBlocks::report_stored(Node* node, size_t most, KvReport& report) {
     KvReport::Stored stored{
         .medium = node->medium.value_or(KvMedium::device), .parent = 0, .hashes = {}, .tokens = {}};
@@ -328,7 +330,7 @@ size_t KvBlocks::report_stored(Node* node, size_t most, KvReport& report) {
         if (block.reported || !node->medium || block.hash == kNoHash) continue;
         const int32_t before =
             (node->begin / block_tokens_ + static_cast<int32_t>(node->settled)) * block_tokens_;
-        // All blocks of a run are in one place, so that they follow each other.
+        // All blocks of a run have the same medium, so they are consecutive.
         if (stored.hashes.empty() && before > 0) stored.parent = hash_at(node, before);
         stored.hashes.push_back(block.hash);
         add_tokens(node, before + block_tokens_, stored.tokens);

@@ -1,18 +1,18 @@
-// Which blocks of tokens another request could reuse from the KV cache, and what has changed since the last report: where the
-// KV-cache events come from that routers follow. Used by Cells and Stashes, and only where reports are wanted.
+// Which blocks of tokens another request could reuse from the KV cache, and what has changed since the last report. This is
+// the source of the KV-cache events that routers follow; it exists only while reports are enabled.
 //
-// A radix tree of texts, each common prefix once. A keeper has the state of a part of a text: a sequence or a checkpoint in
-// the context from the first token on, a piece in host memory from where it begins. A run of tokens can be reused while
-// somebody keeps it and all that is before it:
+// A radix tree of texts, each common prefix once. A keeper has the state of a part of a text: a sequence or a checkpoint has
+// it in the KV cache from the first token on, a segment has it in the host KV tier from its own first token on. A run of
+// tokens can be reused while it and everything before it has a keeper:
 //
-//     root ── [0, 100) device ──┬── [100, 130) device      a chat that runs
-//                               └── [100, 612) host        one that was swapped out: it leans on the device's 100 tokens
+//     root ── [0, 100) device ──┬── [100, 130) device      a running chat
+//                               └── [100, 612) host        a chat that was swapped out: it continues the device's 100 tokens
 //
-// Block n of a text is its tokens from n * block_tokens on, and is named by a hash of the text up to the block's end. It is
-// reported while its last token can be reused, and so are all blocks before it. Where a state cannot be cut (hybrid models),
-// that is the most that a request can get: it gets what leads up to the last checkpoint on its way.
+// Block n of a text starts at token n * block_tokens and is named by a hash of the text up to the block's end. It is reported
+// while its last token can be reused, and so are all blocks before it. Where recurrent state cannot be cut (hybrid models),
+// a request may get less: what leads up to the last checkpoint on its path.
 //
-// A text is followed up to its first image: what an image's tokens stand for is known to this process alone.
+// A text is followed up to its first image: only this process knows what an image's tokens stand for.
 #pragma once
 
 #include "base/types.h"
@@ -29,25 +29,25 @@
 
 namespace sched {
 
-/// Where a block's state lies: in the context, or in host memory, from where it is copied back.
+/// Where a block's state is: in the KV cache, or in the host KV tier, from where it is swapped in.
 enum class KvMedium { device, host };
 
-/// What has changed since the report before. The removed ones go first: a block that moved is removed and stored.
+/// What has changed since the previous report. Removals come first: a block that moved is removed and stored.
 struct KvReport {
     struct Removed {
         KvMedium medium;
         uint64_t hash;
     };
-    /// Blocks one after the other.
+    /// Consecutive blocks.
     struct Stored {
         KvMedium medium;
-        /// Of the block before the first of these; 0 where that begins the text.
+        /// Hash of the block before the first of these; 0 if the first one begins the text.
         uint64_t parent;
         std::vector<uint64_t> hashes;
         std::vector<base::Token> tokens;
     };
 
-    /// Whatever was reported before is void; what there is follows from here on.
+    /// All earlier reports are void; this and the following ones tell everything again.
     bool is_restated = false;
     std::vector<Removed> removed;
     /// Parents before children.
@@ -56,12 +56,12 @@ struct KvReport {
 
 class KvBlocks {
 public:
-    /// Removed blocks that are remembered until the next report; beyond, everything is reported anew.
+    /// Most removed blocks that are remembered until the next report; beyond that, everything is reported again.
     static constexpr size_t kRemovedMax = 16'384;
-    /// Blocks in one report: of 64 tokens, these are a megabyte. The rest is in the next one.
+    /// Most blocks in one report: a megabyte with blocks of 64 tokens. The rest is in the next report.
     static constexpr size_t kStoredMax = 4'096;
 
-    enum class Kind { sequence, checkpoint, piece };
+    enum class Kind { sequence, checkpoint, segment };
     struct Keeper {
         Kind kind;
         uint64_t id;
@@ -74,17 +74,17 @@ public:
     KvBlocks(const KvBlocks&) = delete;
     KvBlocks& operator=(const KvBlocks&) = delete;
 
-    /// A new keeper has the state of `text` from `first` on. Only pieces are in host memory.
+    /// Adds a keeper of the state of `text` from `first` on. Only segments are in host memory.
     void keep(Keeper keeper, std::span<const base::Token> text, int32_t first = 0);
-    /// It has computed more. Unknown keepers are ignored, here and below. What fills no block may be noted later.
+    /// The keeper has computed more. Unknown keepers are ignored, here and below. Tokens that fill no block may be noted later.
     void append(Keeper keeper, std::span<const base::Token> tokens);
-    /// Notes what append() has left for later.
+    /// Notes the tokens that append() has left for later.
     void settle(Keeper keeper);
-    /// It has only the first `length` tokens of its text.
+    /// The keeper has only the first `length` tokens of its text now.
     void truncate(Keeper keeper, int32_t length);
     void release(Keeper keeper);
 
-    /// The next report begins anew.
+    /// The next report tells everything again.
     void restate();
     bool has_changes() const { return is_restated_ || !removed_.empty() || !changed_.empty(); }
     KvReport take_report();
@@ -121,7 +121,7 @@ private:
     const uint64_t seed_;
     std::unique_ptr<Node> root_;
     std::map<Keeper, Held> held_;
-    /// Nodes with blocks that are not as they were reported.
+    /// Nodes with blocks that differ from what was reported.
     std::unordered_set<Node*> changed_;
     /// Reported blocks whose nodes are gone.
     std::vector<KvReport::Removed> removed_;

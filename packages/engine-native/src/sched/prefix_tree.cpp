@@ -15,13 +15,13 @@ struct PrefixTree::Node {
     Node* parent = nullptr;
     std::vector<Token> tokens;
     std::vector<std::unique_ptr<Node>> children;
-    /// Slots whose path goes through or ends here; never empty but in the root.
+    /// Slots whose path goes through or ends here; empty only in the root.
     std::vector<Slot> holders;
     /// How many of them are pinned.
     int32_t pins = 0;
-    /// The state saved after the last of these tokens; 0 is none.
+    /// The state saved after the last of these tokens; 0 if none.
     base::CheckpointId checkpoint = 0;
-    /// A moved tail: its tokens are not what its state was computed from.
+    /// A moved tail: its state was computed from other tokens.
     bool is_moved = false;
 
     int32_t size() const { return static_cast<int32_t>(tokens.size()); }
@@ -42,8 +42,8 @@ PrefixTree::PrefixTree(int32_t slots) : root_(std::make_unique<Node>()) {
 
 PrefixTree::~PrefixTree() = default;
 
-/// Calls `visit(node, length)` for every node that `tokens` lead into, with the tokens matched at its end or where they
-/// part. Depth first; several children may begin alike, and the best way may lie behind any of them.
+/// Calls `visit(node, length, is_whole)` for every node that `tokens` lead into: `length` tokens match up to its end, or up to
+/// where they differ. Depth first: several children may begin with the same token, and the best match may be behind any.
 template <class Visit>
 void PrefixTree::walk(std::span<const Token> tokens, Visit visit) const {
     std::vector<std::pair<const Node*, size_t>> open{{root_.get(), 0}};
@@ -142,7 +142,7 @@ void PrefixTree::append(Slot slot, std::span<const Token> tokens) {
     add_tail(slot, {tokens.begin(), tokens.end()});
 }
 
-/// Puts a node behind what a slot holds.
+/// Adds a node behind what a slot holds.
 PrefixTree::Node* PrefixTree::add_tail(Slot slot, std::vector<Token> tokens) {
     Held& own = held(slot);
     auto node = std::make_unique<Node>();
@@ -167,17 +167,17 @@ void PrefixTree::truncate(Slot slot, int32_t length) {
         const int32_t parent_length = own.length - own.tail->size();
         if (parent_length < length) split(own.tail, static_cast<size_t>(length - parent_length));
         own.length -= own.tail->size();
-        let_go_of_tail(slot);
+        release_tail(slot);
     }
 }
 
-void PrefixTree::let_go_of_tail(Slot slot) {
+void PrefixTree::release_tail(Slot slot) {
     Held& own = held(slot);
     Node* node = std::exchange(own.tail, own.tail->parent);
     std::erase(node->holders, slot);
     if (own.is_pinned && --node->pins == 0) cells_pinned_ -= node->size();
     if (!node->holders.empty()) return;
-    INGLE_ASSERT(node->children.empty()); // who holds a child holds its parent
+    INGLE_ASSERT(node->children.empty()); // a slot that holds a child holds its parent
     cells_ -= node->size();
     unmark(node);
     std::erase_if(own.tail->children, [node](const auto& child) { return child.get() == node; });
@@ -188,7 +188,7 @@ void PrefixTree::shift(Slot slot, const Cut& cut) {
     INGLE_ASSERT(moved >= 0 && private_length(slot) >= moved && cut.keep <= unmoved_length(slot));
     truncate(slot, cut.keep);
     if (moved == 0) return;
-    // What they say is of no matter: nobody is matched with them.
+    // The tokens themselves do not matter: a moved tail never matches.
     add_tail(slot, std::vector<Token>(static_cast<size_t>(moved)))->is_moved = true;
     held(slot).length += moved;
     cells_ += moved;
@@ -197,7 +197,7 @@ void PrefixTree::shift(Slot slot, const Cut& cut) {
 std::vector<Slot> PrefixTree::sharers(Slot slot, int32_t length) const {
     int32_t end = this->length(slot);
     if (end <= length) return {};
-    // Who holds a cell of these holds the first of them.
+    // A slot that holds one of these cells holds the first of them.
     const Node* node = held_[static_cast<size_t>(slot)].tail;
     for (; end - node->size() > length; node = node->parent) end -= node->size();
     std::vector<Slot> others = node->holders;
@@ -244,11 +244,11 @@ std::vector<Token> PrefixTree::text(Slot slot) const {
     return text;
 }
 
-std::vector<PrefixTree::Checkpoint> PrefixTree::checkpoints_of(Slot slot) const {
+std::vector<Checkpoint> PrefixTree::checkpoints_of(Slot slot) const {
     std::vector<Checkpoint> found;
     int32_t end = length(slot);
     for (const Node* node = held_[static_cast<size_t>(slot)].tail; node != root_.get(); node = node->parent) {
-        if (node->checkpoint != 0) found.push_back({.length = end, .checkpoint = node->checkpoint});
+        if (node->checkpoint != 0) found.push_back({.length = end, .id = node->checkpoint});
         end -= node->size();
     }
     std::ranges::reverse(found);
@@ -263,7 +263,7 @@ int32_t PrefixTree::checkpoint_before(Slot slot, int32_t length) const {
     return last;
 }
 
-/// Cuts a node in two, both held by the same slots; returns the upper one, which has `at` tokens.
+/// Splits a node; both parts are held by the same slots. Returns the upper one, which has `at` tokens.
 PrefixTree::Node* PrefixTree::split(Node* node, size_t at) {
     INGLE_ASSERT(at > 0 && at < node->tokens.size());
     const auto place =

@@ -1,22 +1,24 @@
-// Which tokens lie computed in the context's cells, and which sequences hold them.
+// Which tokens are computed in the KV cache, and which sequences hold their cells.
 //
-// A radix tree: each node is a run of tokens with one cell each, and its path from the root is the text before it.
-// Every sequence (its slot) holds the nodes on the path to its own tail; llama.cpp keeps a cell as long as one
-// sequence holds it, and so do we a node:
+// A radix tree: each node is a run of tokens with one cell each, and the path to it is the text before them. Every sequence
+// (its slot) holds the nodes on the path to its tail. llama.cpp keeps a cell as long as one sequence holds it, and the tree
+// keeps a node as long:
 //
 //     root ── "You are a helpful …" ──┬── "What is 2+2?" ── "4"          held by slot 0
 //             held by slots 0, 1, 2   ├── "Tell me a story"              held by slot 1
 //                                     └── "What is the capital …"        held by slot 2
 //
-// Two sequences that computed the same tokens side by side have two nodes of the same text: the tree is about cells,
-// not about texts. Pinned slots are those that run; what only others hold can be freed.
+// Two sequences that computed the same tokens side by side have two nodes with the same text: the tree is about cells, not
+// about texts. Slots of running sequences are pinned; cells that only other slots hold can be freed.
 //
-// Cells that were moved to other positions are a tail of their own: they were computed after a text that is gone, so
-// they are not what anybody else's tokens would give there, and nothing is ever matched with them.
+// A checkpoint marks a node at whose end a sequence's recurrent state was saved.
+//
+// Cells that were moved to other positions form a tail of their own. They were computed after a text that has been dropped, so
+// another sequence with the same tokens would compute something else: they never match.
 #pragma once
 
 #include "base/types.h"
-#include "sched/turns.h"
+#include "sched/step.h"
 
 #include <cstdint>
 #include <list>
@@ -36,52 +38,52 @@ public:
 
     struct Match {
         int32_t length = 0;
-        /// A slot that holds all of it; kNoSlot when length is 0.
+        /// A slot that holds all of it; kNoSlot if length is 0.
         base::Slot holder = base::kNoSlot;
-        /// The state saved there; 0 when nobody asked for one.
+        /// Set by longest_checkpoint() only.
         base::CheckpointId checkpoint = 0;
     };
 
-    /// The longest beginning of `tokens` that is there.
+    /// The longest prefix of `tokens` in the tree, cut at an image's edge.
     Match longest(std::span<const base::Token> tokens) const;
 
-    /// The longest beginning of `tokens` that is there and ends in a checkpoint.
+    /// The longest prefix of `tokens` in the tree that ends in a checkpoint.
     Match longest_checkpoint(std::span<const base::Token> tokens) const;
 
-    /// The state of `slot` is saved where it stands now.
+    /// Marks what `slot` holds now as saved in `checkpoint`.
     void mark(base::Slot slot, base::CheckpointId checkpoint);
     bool is_marked(base::Slot slot) const;
 
-    /// A checkpoint was of use: it is the last to be given up.
+    /// Makes a checkpoint the most recently used.
     void touch(base::CheckpointId checkpoint);
-    /// Gives up a checkpoint, if it is there.
+    /// Drops a checkpoint, if it exists.
     void forget(base::CheckpointId checkpoint);
-    /// Gives up the checkpoint that was longest of no use.
+    /// Drops the least recently used checkpoint.
     void forget_oldest_checkpoint();
     int32_t checkpoints() const { return static_cast<int32_t>(marked_.size()); }
 
-    /// Checkpoints that went with their cells or were forgotten since the last call.
+    /// Checkpoints that were dropped since the last call, also with their cells.
     std::vector<base::CheckpointId> take_dropped() { return std::exchange(dropped_, {}); }
 
-    /// Lets `slot`, which must hold nothing, hold what was matched.
+    /// Lets `slot`, which holds nothing, hold what was matched.
     void share(base::Slot slot, const Match& match);
 
-    /// `slot` has computed these tokens after what it holds.
+    /// Adds tokens that `slot` has computed after what it holds.
     void append(base::Slot slot, std::span<const base::Token> tokens);
 
-    /// `slot` lets go of everything; it must not be pinned.
+    /// Frees everything that `slot`, which is not pinned, holds.
     void release(base::Slot slot);
 
-    /// `slot` lets go of what it holds beyond `length`.
+    /// Frees what `slot` holds beyond `length`.
     void truncate(base::Slot slot, int32_t length);
 
-    /// `slot` lets go of a part of what it holds; what follows, which must be its own, becomes a moved tail.
+    /// Frees a part of what `slot` holds. What follows, which no other slot holds, becomes a moved tail.
     void shift(base::Slot slot, const Cut& cut);
 
-    /// Other slots that hold cells of this one's beyond `length`.
+    /// Other slots that hold cells of `slot` beyond `length`.
     std::vector<base::Slot> sharers(base::Slot slot, int32_t length) const;
 
-    /// A pinned slot's cells cannot be freed. Both are told in turn.
+    /// A pinned slot's cells cannot be freed. Calls alternate.
     void pin(base::Slot slot);
     void unpin(base::Slot slot);
     bool is_pinned(base::Slot slot) const { return held_[static_cast<size_t>(slot)].is_pinned; }
@@ -89,7 +91,7 @@ public:
     /// Tokens that a slot holds.
     int32_t length(base::Slot slot) const { return held_[static_cast<size_t>(slot)].length; }
 
-    /// Tokens that a slot holds before its moved tail, if it has one.
+    /// Tokens that a slot holds before its moved tail; all of them if it has none.
     int32_t unmoved_length(base::Slot slot) const;
     bool has_moved(base::Slot slot) const { return unmoved_length(slot) < length(slot); }
 
@@ -99,13 +101,9 @@ public:
     /// What a slot holds, token by token.
     std::vector<base::Token> text(base::Slot slot) const;
 
-    struct Checkpoint {
-        int32_t length;
-        base::CheckpointId checkpoint;
-    };
-    /// The states saved on a slot's way, the shortest first.
+    /// The checkpoints on the path to a slot's tail, the shortest first.
     std::vector<Checkpoint> checkpoints_of(base::Slot slot) const;
-    /// Where the last of them is that a slot's first `length` tokens have; 0 without.
+    /// The length of the last of them within a slot's first `length` tokens; 0 if there is none.
     int32_t checkpoint_before(base::Slot slot, int32_t length) const;
 
     /// Cells in use, and how many of them pinned slots hold.
@@ -125,7 +123,7 @@ private:
     void unmark(Node* node);
     Node* split(Node* node, size_t at);
     void hold(Node* node, base::Slot slot);
-    void let_go_of_tail(base::Slot slot);
+    void release_tail(base::Slot slot);
     Node* add_tail(base::Slot slot, std::vector<base::Token> tokens);
     Held& held(base::Slot slot) { return held_[static_cast<size_t>(slot)]; }
 

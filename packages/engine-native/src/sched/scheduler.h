@@ -1,41 +1,42 @@
-// Decides what the engine computes next. Pure: no clock, no random numbers, no llama.cpp; the same calls give the
-// same plans. One thread.
+// Decides what the engine computes next. Pure: no clock, no random numbers, no llama.cpp; the same calls give the same plans.
+// For one thread.
 //
-//     submit, cancel  ->  plan()  ->  (the engine computes it)  ->  apply()
+//     submit, cancel  ─▶  schedule()  ─▶  (the engine executes the plan)  ─▶  update()
 //
-// A turn is {sequence: tokens} under a token budget. Decoding sequences come first, one token each; what is left of
-// the budget goes to the sequences that catch up with their prompts, oldest first, so that one long prompt never
-// freezes the others.
+// A step is one batch under a token budget. Decoding sequences come first, with one token each. The rest of the budget goes to
+// prefill, oldest sequence first, so that a long prompt never stalls the others.
 //
-// Cells are reserved at admission: a sequence starts only when its tokens and some room to grow fit. It grows by
-// reserving more; when no cell is free, the youngest running sequence is preempted and waits at the head of the line.
-// A request is therefore never failed because another one grew, and the oldest always runs.
+// Admission reserves cells: a sequence starts only when its tokens and some cells ahead fit. It grows by reserving more. If
+// none can be freed, the youngest running sequence is preempted and goes to the head of the waiting queue. So a request never
+// fails because another one grew, and the oldest always runs.
 //
-// A sequence that fills the context ends there, or drops its oldest turns and goes on (Request::turns): its cells are
-// moved, or, where that cannot be, it computes what is left anew.
+// A sequence that fills the context ends, or drops its oldest chat turns and goes on (Request::turns): its cells are moved, or,
+// if they cannot be moved, the remaining tokens are computed again.
 //
-// Where guesses of a sequence's next tokens are to be had (drafter.h), they are computed beside its one token, in cells
-// that it has reserved anyway; what the guesses were wrong about is cut off before the next turn. Nobody gives way for a
-// guess, and a turn with a part of a prompt has none.
+// Drafts of a decoding sequence's next tokens (step_budget.h) are computed beside its one token, in cells that it has reserved
+// anyway; rejected ones are trimmed before the next step. No sequence is preempted for a draft, and a step with prefill has
+// none.
 //
-// Images are runs of tokens like any others (base/image_tokens.h), but for four things: a step is text or of one image, a
-// beginning that is shared or cut off ends at an image's edge, a sequence waits for an image that is not encoded yet while
-// others go on (image_source.h), and where its tokens see each other it is computed whole.
+// An image is a run of tokens like any other (base/image_tokens.h), with four exceptions: a batch entry is text or one image;
+// a prefix is shared and cut at image edges; a sequence waits for an image that is not encoded yet while others go on; and
+// an image whose tokens attend to each other is computed in one step.
 //
-// Prefixes are shared (cells.h): a sequence starts with the longest beginning that is computed already, whoever computed
-// it. One whose beginning is just being computed by another waits for that one instead of computing it beside it. Where
-// a part of the state cannot be cut (Limits::checkpoints), a step ends at each of a prompt's boundaries, and there, as
-// at a sequence's end, a checkpoint is made. What host memory has of a sequence's text (stashes.h) is copied instead of
-// computed: a sequence that catches up gets restores in a turn, or a step, and goes on from there.
+// Prefixes are shared (kv_cache_manager.h): a sequence starts with the longest prefix that is in the prefix cache. If another
+// sequence is just computing more of its prefix, it waits for that instead of computing the same beside it. Where recurrent
+// state cannot be cut (Limits::checkpoints), prefill stops at each of a prompt's boundaries, and a checkpoint is saved there
+// and at a sequence's end. What the host KV tier has of a text (host_tier.h) is swapped in instead of computed: in a step,
+// a sequence is either swapped in or computed.
 #pragma once
 
-#include "sched/cells.h"
-#include "sched/drafter.h"
+#include "sched/kv_cache_manager.h"
 #include "sched/request.h"
 #include "sched/sequence.h"
-#include "sched/waiting_line.h"
+#include "sched/step.h"
+#include "sched/step_budget.h"
+#include "sched/waiting_queue.h"
 
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -45,106 +46,104 @@ class Scheduler {
 public:
     explicit Scheduler(const Limits& limits);
 
+    // Between steps: after update(), before the next schedule().
+
     /// REQUIRES: a new id, and lengths within the limits (see Request).
-    /// Half a request in the books would be everybody's: without memory for these the process ends.
+    /// noexcept: a half-registered request would corrupt the scheduler, so running out of memory here aborts.
     void submit(Request request) noexcept;
 
-    /// Ends a request in whatever state it is. False when there is no such request.
+    /// Ends a request in whatever state it is. False if there is no such request.
     bool cancel(base::RequestId id);
 
-    /// The next turn. Empty steps mean that there is nothing to do.
-    /// REQUIRES: apply() was called for the plan before.
-    const Plan& plan(const TurnBudget& budget);
+    /// Plans the next step. An empty batch means that there is nothing to compute now.
+    const StepPlan& schedule(const StepBudget& budget);
 
-    /// What became of a plan's copies, before apply(); the plan stays valid. Of each `stash` in it: whether it was kept,
-    /// and the bytes that it takes or would have taken. Of each restore: whether those tokens are there now.
-    void stashed(base::StashId stash, uint64_t bytes, bool is_kept) { cells_.stashed(stash, bytes, is_kept); }
-    void restored(const Restore& restore, bool is_ok);
-    /// A `stash` was not tried, for a reason that says nothing about memory.
-    void not_stashed(base::StashId stash) { cells_.not_stashed(stash); }
+    /// Plans to evict cached sequences, with as much swapped out as fits one step; no operations when none are left.
+    /// REQUIRES: nothing runs.
+    const StepPlan& schedule_eviction();
 
-    /// Reports the turn: one outcome for each step of the last plan, in order.
-    void apply(const std::vector<Outcome>& outcomes);
+    /// Reports what became of the last plan.
+    /// REQUIRES: exactly one call for each schedule() and schedule_eviction(), before any other call but a const one.
+    void update(const StepResult& result);
 
-    /// Whether this request's last step was `sampling`, and its sequence still runs: if it had to give way, it is computed
-    /// anew, and sampled then.
-    bool awaits_token(base::RequestId id) const;
-    /// What was sampled: `advanced` or `finished`.
-    /// REQUIRES: awaits_token(), between turns.
-    void sampled(base::RequestId id, const Outcome& outcome);
-
-    /// The state of this checkpoint could not be saved or restored: nobody is to begin with it.
-    void forget(base::CheckpointId checkpoint) { cells_.forget(checkpoint); }
-
-    /// Everything computed is lost, the context was emptied: running sequences wait and begin anew.
-    void start_over();
-
-    /// Donors are given up, and copied to host memory as far as there is room; empty when there are none left.
-    /// REQUIRES: nobody runs.
-    const Plan& give_up_donors();
-
-    /// See Cells::adopt().
-    base::StashId adopt(std::span<const base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
-                        uint64_t bytes) {
-        return cells_.adopt(text, first, std::move(checkpoints), bytes);
+    /// See KvCacheManager::adopt().
+    base::SegmentId adopt_segment(std::span<const base::Token> text, int32_t first,
+                                  std::vector<int32_t> checkpoints, uint64_t bytes) {
+        return kv_cache_.adopt(text, first, std::move(checkpoints), bytes);
     }
-    const Stashes& stashes() const { return cells_.stashes(); }
-    const Cells& cells() const { return cells_; }
+
+    // At any time.
+
+    /// True if this request's sequence runs and its last outcome was `awaits_token`. If it was preempted since, it is computed
+    /// and sampled again instead.
+    bool awaits_token(base::RequestId id) const;
+
+    const KvCacheManager& kv_cache() const { return kv_cache_; }
 
     Counters counters() const;
 
-    /// Tokens that each slot holds. Those of none may have cells until the next plan frees them.
+    /// Tokens that each slot holds. An empty slot may have cells until the next plan frees them.
     std::vector<int32_t> held() const;
 
-    /// Ids of every request in the house, oldest first; for shutting down.
+    /// Ids of all requests in flight, oldest first.
     std::vector<base::RequestId> ids() const;
 
-    /// Asserts the invariants that hold between turns. For tests and idle moments.
+    /// Asserts the invariants that hold between steps. For tests.
     void check_integrity() const;
 
 private:
-    using Keep = Cells::Keep;
+    using Keep = KvCacheManager::Keep;
 
     Sequence& find(base::RequestId id);
-    void cut_full_ones();
+
+    // schedule(), in this order.
+    void cut_full_sequences();
+    void plan_decoding();
+    void admit_waiting();
+    void plan_prefill(const StepBudget& budget);
+    void plan_drafts(const StepBudget& budget);
+
     bool cut(Sequence& sequence);
     void drop_turns(Sequence& sequence, const Cut& part);
-    void plan_decoding();
-    void plan_catching_up(const TurnBudget& turn);
-    int32_t next_count(const Sequence& sequence, int32_t budget, bool is_first) const;
-    bool plan_restores(const Sequence& sequence);
-    void add_step(const Sequence& sequence, int32_t count);
-    void plan_drafts(const TurnBudget& budget);
-    std::span<const base::Token> draft(const Sequence& sequence, Drafter& drafter, int32_t most);
-    void advance(Sequence& sequence, const Step& step, const Outcome& outcome);
-
-    void admit_waiting();
     PrefixTree::Match find_prefix(const Sequence& sequence) const;
-    bool is_being_computed(const Sequence& sequence, int32_t there) const;
+    bool is_being_computed(const Sequence& sequence, int32_t shared) const;
     int32_t will_share(const Sequence& leader, int32_t common) const;
     bool admit(Sequence& sequence, const PrefixTree::Match& match);
+    bool plan_swap_ins(const Sequence& sequence);
+    int32_t prefill_count(const Sequence& sequence, int32_t budget, bool is_first) const;
+    void add_entry(const Sequence& sequence, int32_t count);
+    std::span<const base::Token> draft(const Sequence& sequence, DraftSource& source, int32_t most);
     bool grow(Sequence& sequence);
+    int32_t reservation(const Sequence& sequence) const;
+
+    // update(), in this order.
+    void note_copies(const StepResult& result);
+    void note_swap_in(const SwapIn& op, Copied copied);
+    void note_outcomes(const std::vector<Outcome>& outcomes);
+    void note_late_token(const LateToken& late);
+    void lose_cache();
+
+    void advance(Sequence& sequence, const BatchEntry& entry, const Outcome& outcome);
     void preempt(Sequence& sequence);
     void requeue(Sequence& sequence, Keep keep);
-    void end(Sequence& sequence, Keep keep);
     void stop_running(Sequence& sequence, Keep keep);
-
-    int32_t reservation(const Sequence& sequence) const;
+    void end(Sequence& sequence, Keep keep);
 
     const Limits limits_;
     std::unordered_map<base::RequestId, std::unique_ptr<Sequence>> sequences_;
     /// Oldest first. Pointers into sequences_.
     std::vector<Sequence*> running_;
-    WaitingLine waiting_;
+    WaitingQueue waiting_;
     std::unordered_map<std::string, int32_t> requests_of_client_;
 
-    Cells cells_;
+    KvCacheManager kv_cache_;
     uint64_t arrivals_ = 0;
     uint64_t preemptions_ = 0;
-    uint64_t shifts_ = 0;
-    Plan plan_;
-    /// What the plan's steps have drafts from.
+    uint64_t context_shifts_ = 0;
+    StepPlan plan_;
+    /// What the entries' drafts point into.
     std::vector<base::Token> drafts_;
+    /// schedule() was called, and update() was not yet.
     bool is_planned_ = false;
 };
 

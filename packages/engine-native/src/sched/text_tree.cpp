@@ -7,7 +7,7 @@
 
 namespace sched {
 
-using base::StashId;
+using base::SegmentId;
 using base::Token;
 
 size_t TextTree::common_length(const Node& node, std::span<const Token> rest) const {
@@ -24,7 +24,7 @@ TextTree::Node* TextTree::child_of(const Node& node, Token first) const {
     return found == node.children.end() ? nullptr : found->get();
 }
 
-TextTree::Node* TextTree::add(std::span<const Token> text, StashId piece) {
+TextTree::Node* TextTree::add(std::span<const Token> text, SegmentId segment) {
     Node* node = root_.get();
     size_t depth = 0;
     while (depth < text.size()) {
@@ -42,11 +42,11 @@ TextTree::Node* TextTree::add(std::span<const Token> text, StashId piece) {
         depth += common;
         node = common < child->tokens.size() ? split(child, common) : child;
     }
-    node->pieces.push_back(piece);
+    node->segments.push_back(segment);
     return node;
 }
 
-/// Cuts a node in two and returns the upper one. The lower one stays what others know it as.
+/// Splits a node and returns the upper part. The lower part keeps its address, which segments refer to.
 TextTree::Node* TextTree::split(Node* node, size_t at) {
     Node* parent = node->parent;
     const auto place = std::ranges::find(parent->children, node, &std::unique_ptr<Node>::get);
@@ -61,21 +61,22 @@ TextTree::Node* TextTree::split(Node* node, size_t at) {
     return place->get();
 }
 
-void TextTree::remove(Node* end, StashId piece) {
-    INGLE_ASSERT(std::erase(end->pieces, piece) == 1);
+void TextTree::remove(Node* end, SegmentId segment) {
+    const size_t erased = std::erase(end->segments, segment);
+    INGLE_ASSERT(erased == 1);
     Node* node = end;
-    while (node != root_.get() && node->pieces.empty() && node->children.empty()) {
+    while (node != root_.get() && node->segments.empty() && node->children.empty()) {
         Node* parent = node->parent;
         tokens_ -= node->tokens.size();
         std::erase_if(parent->children, [node](const auto& child) { return child.get() == node; });
         node = parent;
     }
-    tidy(node);
+    merge_with_only_child(node);
 }
 
-/// A node where nothing ends and nothing branches becomes the beginning of its only child: nodes are as many as texts ask for.
-void TextTree::tidy(Node* node) {
-    if (node == root_.get() || !node->pieces.empty() || node->children.size() != 1) return;
+/// A node where no text ends and nothing branches is merged into its only child, so that look-ups visit no needless nodes.
+void TextTree::merge_with_only_child(Node* node) {
+    if (node == root_.get() || !node->segments.empty() || node->children.size() != 1) return;
     Node* parent = node->parent;
     const auto place = std::ranges::find(parent->children, node, &std::unique_ptr<Node>::get);
     std::unique_ptr<Node> child = std::move(node->children.front());
@@ -85,12 +86,12 @@ void TextTree::tidy(Node* node) {
 }
 
 void TextTree::visit(std::span<const Token> text,
-                     const std::function<void(StashId piece, int32_t common)>& visit) const {
-    std::vector<std::pair<const Node*, size_t>> beside; // and all that is below them
+                     const std::function<void(SegmentId segment, int32_t common)>& visit) const {
+    std::vector<std::pair<const Node*, size_t>> beside; // with everything below them
     const Node* node = root_.get();
     size_t depth = 0;
     while (node != nullptr) {
-        for (const StashId piece : node->pieces) visit(piece, static_cast<int32_t>(depth));
+        for (const SegmentId segment : node->segments) visit(segment, static_cast<int32_t>(depth));
         const Node* next = depth < text.size() ? child_of(*node, text[depth]) : nullptr;
         for (const auto& child : node->children) {
             if (child.get() != next && depth > 0) beside.emplace_back(child.get(), depth);
@@ -104,7 +105,7 @@ void TextTree::visit(std::span<const Token> text,
     while (!beside.empty()) {
         const auto [other, common] = beside.back();
         beside.pop_back();
-        for (const StashId piece : other->pieces) visit(piece, static_cast<int32_t>(common));
+        for (const SegmentId segment : other->segments) visit(segment, static_cast<int32_t>(common));
         for (const auto& child : other->children) beside.emplace_back(child.get(), common);
     }
 }

@@ -1,10 +1,10 @@
-// The texts of the pieces in host memory, each common prefix once: a radix tree. Used by Stashes, which looks up a text with
-// one walk along its tokens, however many pieces there are and however long their texts.
+// The texts of the host KV tier's segments, each common prefix once: a radix tree. Looking up a text takes one walk along its
+// tokens, however many segments there are and however long their texts.
 //
-//     root ── "You are a helpful …" ──┬── "What is 2+2?"      where the text of piece 1 ends
+//     root ── "You are a helpful …" ──┬── "What is 2+2?"      where the text of segment 1 ends
 //                                     └── "Tell me " ──┬── "a story"  …
 //
-// Unlike prefix_tree.h this is about texts, not about cells: a text is there once, whoever's it is.
+// Unlike prefix_tree.h this is about texts, not about cells: equal texts have one place, whichever sequence they came from.
 #pragma once
 
 #include "base/types.h"
@@ -20,42 +20,42 @@ namespace sched {
 
 class TextTree {
 public:
-    /// Where a text ends. Stays valid until the last text that ends there is removed.
+    /// Where a text ends. Valid until the last text that ends here is removed.
     struct Node {
         Node* parent = nullptr;
         std::vector<base::Token> tokens = {};
         /// Their first tokens differ.
         std::vector<std::unique_ptr<Node>> children = {};
-        /// Pieces whose texts end with this node.
-        std::vector<base::StashId> pieces = {};
+        /// Segments whose texts end with this node.
+        std::vector<base::SegmentId> segments = {};
     };
 
     TextTree() : root_(std::make_unique<Node>()) {}
     TextTree(const TextTree&) = delete;
     TextTree& operator=(const TextTree&) = delete;
 
-    /// Adds the text of a piece. Time in the length of the text.
-    Node* add(std::span<const base::Token> text, base::StashId piece);
-    /// Removes it, and what of the tree only that piece needed.
-    void remove(Node* end, base::StashId piece);
+    /// Adds a segment's text. Takes time in proportion to its length.
+    Node* add(std::span<const base::Token> text, base::SegmentId segment);
+    /// Removes it, and the nodes that only this segment needed.
+    void remove(Node* end, base::SegmentId segment);
 
-    /// Calls `visit(piece, common)` for each piece whose text has its first `common` tokens, at least 1, in common with
-    /// this one. Time in the length of the text and the number of pieces.
+    /// Calls `visit(segment, common)` for each segment whose text shares its first `common` tokens, at least 1, with this one.
+    /// Takes time in proportion to the text's length and the number of segments.
     void visit(std::span<const base::Token> text,
-               const std::function<void(base::StashId piece, int32_t common)>& visit) const;
+               const std::function<void(base::SegmentId segment, int32_t common)>& visit) const;
 
-    /// The whole text that ends there.
+    /// The whole text that ends here.
     static std::vector<base::Token> text_of(const Node* end);
 
     /// Memory of all texts, each common prefix counted once.
     uint64_t bytes() const { return tokens_ * sizeof(base::Token); }
 
-    /// Tokens that were compared since this began: what looking up costs.
+    /// Tokens compared so far: what looking up has cost.
     uint64_t compared() const { return compared_; }
 
 private:
     Node* split(Node* node, size_t at);
-    void tidy(Node* node);
+    void merge_with_only_child(Node* node);
     Node* child_of(const Node& node, base::Token first) const;
     size_t common_length(const Node& node, std::span<const base::Token> rest) const;
 

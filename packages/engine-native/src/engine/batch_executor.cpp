@@ -1,0 +1,115 @@
+#include "engine/batch_executor.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace engine {
+
+using base::Code;
+using sched::BatchEntry;
+using sched::Outcome;
+using Kind = sched::Outcome::Kind;
+
+void BatchExecutor::execute(Entries batch, ExecutedStep& step) {
+    std::vector<Outcome>& outcomes = step.result.outcomes;
+    outcomes.assign(batch.size(), Outcome{.kind = Kind::skipped});
+    for (const FailureEvent& failure : step.failures) sampler_.forget(failure.id);
+    if (batch.empty()) return;
+    sampler_.begin_batch();
+    const auto first_image = std::ranges::find_if(batch, &BatchEntry::is_image);
+    const auto texts = static_cast<size_t>(first_image - batch.begin());
+    const Outcomes all(outcomes);
+    if (texts > 0) decode(batch.first(texts), all.first(texts), step);
+    if (texts < batch.size()) decode(batch.subspan(texts), all.subspan(texts), step);
+}
+
+/// Computes and samples entries that are all text or all images.
+void BatchExecutor::decode(Entries entries, Outcomes outcomes, ExecutedStep& step) {
+    if (step.result.is_cache_lost) return;
+    if (entries.size() > 1 && has_suspect(entries)) return decode_in_halves(entries, outcomes, step);
+    fill(entries);
+    switch (context_.decode(parts_)) {
+        case llama_rt::Decoded::ok:
+            for (size_t i = 0; i < entries.size(); ++i) outcomes[i] = sample(entries[i], i, step);
+            return;
+        case llama_rt::Decoded::aborted: // the engine is being stopped and will end all requests
+            step.result.is_cache_lost = !context_.undo(parts_);
+            return;
+        case llama_rt::Decoded::worker_lost: return; // the engine will end all requests
+        case llama_rt::Decoded::failed: return decode_failed(Code::engine_failed, entries, outcomes, step);
+        case llama_rt::Decoded::out_of_memory:
+            return decode_failed(Code::out_of_memory, entries, outcomes, step);
+    }
+}
+
+void BatchExecutor::fill(Entries entries) {
+    parts_.clear();
+    for (const BatchEntry& entry : entries) {
+        parts_.push_back({.slot = entry.slot,
+                          .first = entry.first,
+                          .tokens = entry.tokens,
+                          .wants_logits = entry.samples,
+                          .drafts = entry.drafts});
+        if (!entry.is_image()) continue;
+        const auto [part, embedding] = images_.source(entry);
+        parts_.back().image = part;
+        parts_.back().embedding = embedding;
+        parts_.back().offset = entry.image_offset;
+    }
+}
+
+/// Halves, then each entry alone, twice. If the cache is lost, the entries are tried again in a later step.
+void BatchExecutor::decode_failed(Code code, Entries entries, Outcomes outcomes, ExecutedStep& step) {
+    step.result.is_cache_lost = !context_.undo(parts_);
+    if (entries.size() > 1 && !step.result.is_cache_lost) return decode_in_halves(entries, outcomes, step);
+    if (entries.size() == 1 && suspects_.contains(entries[0].id)) {
+        outcomes[0] = fail(entries[0], not_computed(code), step);
+        return;
+    }
+    for (const BatchEntry& entry : entries) suspects_.insert(entry.id);
+    decode(entries, outcomes, step);
+}
+
+void BatchExecutor::decode_in_halves(Entries entries, Outcomes outcomes, ExecutedStep& step) {
+    const size_t half = entries.size() / 2;
+    decode(entries.first(half), outcomes.first(half), step);
+    decode(entries.subspan(half), outcomes.subspan(half), step);
+}
+
+bool BatchExecutor::has_suspect(Entries entries) const {
+    if (suspects_.empty()) return false;
+    return std::ranges::any_of(entries,
+                               [this](const BatchEntry& entry) { return suspects_.contains(entry.id); });
+}
+
+/// The outcome of a computed entry.
+Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep& step) {
+    const auto count = static_cast<uint64_t>(entry.tokens.size());
+    prompt_tokens_ += entry.samples ? count - 1 : count;
+    if (!entry.samples) {
+        if (entry.is_image()) images_.computed(entry);
+        return {.kind = Kind::advanced};
+    }
+    for (size_t drafts = 0; drafts <= entry.drafts.size(); ++drafts) {
+        if (context_.logits(part, drafts) == nullptr)
+            return fail(entry, not_computed(Code::engine_failed), step);
+    }
+    suspects_.erase(entry.id);
+    try {
+        const Outcome outcome = sampler_.sample(entry, context_, part);
+        if (entry.is_image()) images_.computed(entry);
+        return outcome;
+    } catch (const std::exception& error) {
+        // A trigger's regular expression may be too complex for the text it meets: that is this request's fault alone.
+        return fail(entry, not_computed(error), step);
+    }
+}
+
+Outcome BatchExecutor::fail(const BatchEntry& entry, base::Error error, ExecutedStep& step) {
+    step.failures.push_back({.id = entry.id, .error = std::move(error)});
+    sampler_.forget(entry.id);
+    return {.kind = Kind::failed};
+}
+
+} // namespace engine

@@ -1,0 +1,60 @@
+// Computes a plan's batch: fills llama.cpp's batch, decodes it, and samples the entries that reach their sequence's end.
+//
+// When a decode fails, this class finds out which sequence is the cause, and the others get what they asked for. The batch is
+// computed again in halves, and an entry that fails alone once more: if it fails again, its request fails. If the context's
+// state is unknown after a failure (recurrent state moves within a batch), the cache is lost, and the batch's sequences become
+// suspects: each is computed alone until it has a token, so that the next failure has one cause only. Engine thread only.
+#pragma once
+
+#include "engine/events.h"
+#include "engine/generation.h"
+#include "engine/images.h"
+#include "engine/token_sampler.h"
+#include "llama/context/context.h"
+#include "sched/step.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+namespace engine {
+
+class BatchExecutor {
+public:
+    /// All must outlive this.
+    BatchExecutor(llama_rt::Context& context, Images& images, TokenSampler& sampler)
+        : context_(context), images_(images), sampler_(sampler) {}
+
+    /// Adds an outcome for each entry to `step`, and failures for those that failed. If the cache was lost before, nothing is
+    /// computed.
+    void execute(std::span<const sched::BatchEntry> batch, ExecutedStep& step);
+
+    /// A request has ended.
+    void forget(base::RequestId id) { suspects_.erase(id); }
+
+    /// Tokens of prompts computed so far.
+    uint64_t prompt_tokens() const { return prompt_tokens_; }
+
+private:
+    using Entries = std::span<const sched::BatchEntry>;
+    using Outcomes = std::span<sched::Outcome>;
+
+    void decode(Entries entries, Outcomes outcomes, ExecutedStep& step);
+    void decode_in_halves(Entries entries, Outcomes outcomes, ExecutedStep& step);
+    void decode_failed(base::Code code, Entries entries, Outcomes outcomes, ExecutedStep& step);
+    void fill(Entries entries);
+    bool has_suspect(Entries entries) const;
+    sched::Outcome sample(const sched::BatchEntry& entry, size_t part, ExecutedStep& step);
+    sched::Outcome fail(const sched::BatchEntry& entry, base::Error error, ExecutedStep& step);
+
+    llama_rt::Context& context_;
+    Images& images_;
+    TokenSampler& sampler_;
+    std::vector<llama_rt::BatchPart> parts_;
+    std::unordered_set<base::RequestId> suspects_;
+    uint64_t prompt_tokens_ = 0;
+};
+
+} // namespace engine

@@ -1,0 +1,59 @@
+// The bytes of the host KV tier: the state that was swapped out, by segment. sched/host_tier.h decides which segments there are.
+// Engine thread only.
+#pragma once
+
+#include "base/types.h"
+#include "llama/context/context.h"
+#include "sched/step.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace engine {
+
+/// The saved recurrent states in the KV cache. One is empty if it could not be saved.
+using Checkpoints = std::unordered_map<base::CheckpointId, std::vector<uint8_t>>;
+
+class HostTierStore {
+public:
+    /// Never holds more than `bytes_max`, except for the checkpoints of a segment that is just being added.
+    explicit HostTierStore(uint64_t bytes_max) : bytes_max_(bytes_max) {}
+
+    /// Copies a segment out of the context. `failed` if there is no memory for it; `not_tried` if a checkpoint is missing, or if
+    /// there is no memory for one.
+    sched::SwappedOut swap_out(llama_rt::Context& context, const sched::SwapOut& op,
+                               const Checkpoints& checkpoints);
+
+    /// Copies a part of a segment back. False if the segment is not here or does not fit; see Context::copy_in().
+    bool swap_in(llama_rt::Context& context, const sched::SwapIn& op) const;
+
+    /// Does nothing if the segment could not be swapped out.
+    void drop(base::SegmentId id);
+
+    struct Segment {
+        llama_rt::State state;
+        /// By length: recurrent states that let the segment be cut there.
+        std::map<int32_t, std::vector<uint8_t>> checkpoints;
+    };
+    static uint64_t size_of(const Segment& segment);
+
+    /// Adds a segment that another engine of the same model has left.
+    void adopt(base::SegmentId id, Segment segment);
+
+    /// Null if the segment is not here.
+    const Segment* find(base::SegmentId id) const;
+
+    size_t size() const { return segments_.size(); }
+    uint64_t bytes() const { return bytes_; }
+    uint64_t bytes_max() const { return bytes_max_; }
+
+private:
+    const uint64_t bytes_max_;
+    uint64_t bytes_ = 0;
+    std::unordered_map<base::SegmentId, Segment> segments_;
+};
+
+} // namespace engine

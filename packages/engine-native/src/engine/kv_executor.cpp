@@ -1,0 +1,124 @@
+#include "engine/kv_executor.h"
+
+#include "base/image_tokens.h"
+#include "engine/generation.h"
+#include "llama/backend/backend.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace engine {
+
+using sched::Copied;
+using sched::StepResult;
+
+void KvExecutor::execute(const sched::StepPlan& plan, ExecutedStep& step) {
+    for (const sched::KvOp& op : plan.kv_ops) {
+        const bool is_known = std::visit([&](const auto& one) { return execute(one, step.result); }, op);
+        if (is_known) continue;
+        step.result.is_cache_lost = true;
+        const auto* share = std::get_if<sched::SharePrefix>(&op);
+        if (share == nullptr) continue;
+        const auto start = std::ranges::find(plan.starts, share->slot, &sched::Start::slot);
+        if (start == plan.starts.end()) continue; // it was preempted again
+        step.result.failed.push_back(start->id);
+        step.failures.push_back({.id = start->id, .error = not_computed(base::Code::engine_failed)});
+    }
+}
+
+bool KvExecutor::execute(const sched::FreeSlot& op, StepResult& result) {
+    return result.is_cache_lost || context_.remove(op.slot, 0);
+}
+
+bool KvExecutor::execute(const sched::SharePrefix& op, StepResult& result) {
+    if (result.is_cache_lost) return true;
+    if (!context_.share(op.from, op.slot, 0, op.length)) return false;
+    return op.checkpoint == 0 || context_.restore(op.slot, checkpoints_[op.checkpoint]);
+}
+
+bool KvExecutor::execute(const sched::TrimSlot& op, StepResult& result) {
+    return result.is_cache_lost || context_.remove(op.slot, op.length);
+}
+
+bool KvExecutor::execute(const sched::ShiftCells& op, StepResult& result) {
+    return result.is_cache_lost || context_.shift(op.slot, op.cut.keep, op.cut.drop);
+}
+
+bool KvExecutor::execute(const sched::SaveCheckpoint& op, StepResult& result) {
+    std::vector<uint8_t>& state = checkpoints_[op.checkpoint];
+    if (!result.is_cache_lost) state = context_.save(op.slot);
+    if (state.empty()) result.failed_checkpoints.push_back(op.checkpoint);
+    return true;
+}
+
+bool KvExecutor::execute(const sched::DropCheckpoint& op, StepResult&) {
+    checkpoints_.erase(op.checkpoint);
+    return true;
+}
+
+bool KvExecutor::execute(const sched::SwapOut& op, StepResult& result) {
+    sched::SwappedOut swapped{.copied = Copied::not_tried, .bytes = 0};
+    if (!result.is_cache_lost) swapped = host_tier_.swap_out(context_, op, checkpoints_);
+    result.swap_outs.push_back(swapped);
+    return result.is_cache_lost || !context_.is_torn();
+}
+
+bool KvExecutor::execute(const sched::SwapIn& op, StepResult& result) {
+    Copied copied = Copied::not_tried;
+    if (!result.is_cache_lost) copied = host_tier_.swap_in(context_, op) ? Copied::done : Copied::failed;
+    result.swap_ins.push_back(copied);
+    return result.is_cache_lost || !context_.is_torn();
+}
+
+bool KvExecutor::execute(const sched::DropSegment& op, StepResult&) {
+    host_tier_.drop(op.segment);
+    return true;
+}
+
+void KvExecutor::lose_cache() {
+    context_.clear();
+    checkpoints_.clear();
+}
+
+void KvExecutor::load(const StateFile& file, base::Token vocabulary_size, sched::Scheduler& scheduler) {
+    if (file.path.empty()) return;
+    const auto is_text = [&](std::span<const base::Token> text) {
+        return std::ranges::all_of(text,
+                                   [&](base::Token token) { return token >= 0 && token < vocabulary_size; });
+    };
+    for (SavedSegment& saved : read_state_file(file, host_tier_.bytes_max(), is_text)) {
+        std::vector<int32_t> checkpoints;
+        for (const auto& [length, bytes] : saved.segment.checkpoints) checkpoints.push_back(length);
+        const uint64_t bytes = HostTierStore::size_of(saved.segment);
+        const base::SegmentId id =
+            scheduler.adopt_segment(saved.text, saved.first, std::move(checkpoints), bytes);
+        if (id != 0) host_tier_.adopt(id, std::move(saved.segment));
+    }
+}
+
+void KvExecutor::save(const StateFile& file, sched::Scheduler& scheduler) {
+    if (file.path.empty()) return;
+    bool has_more = true;
+    while (has_more) {
+        ExecutedStep step;
+        const sched::StepPlan& plan = scheduler.schedule_eviction();
+        has_more = !plan.kv_ops.empty();
+        execute(plan, step);
+        scheduler.update(step.result);
+        if (step.result.is_cache_lost) lose_cache();
+    }
+    const std::vector<sched::HostTier::Segment> segments = scheduler.kv_cache().host_tier().all();
+    std::vector<SegmentView> views;
+    for (const auto& [id, text, first] : segments) {
+        const HostTierStore::Segment* segment = host_tier_.find(id);
+        // Only this process knows which image an id stands for.
+        if (std::ranges::any_of(text, base::is_image)) continue;
+        if (segment != nullptr) views.push_back({.text = text, .first = first, .segment = segment});
+    }
+    if (!write_state_file(file, views))
+        llama_rt::log_debug("The KV cache could not be written to the state file.\n");
+}
+
+} // namespace engine

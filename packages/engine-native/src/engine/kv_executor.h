@@ -1,0 +1,59 @@
+// Executes a plan's KV operations on the context: shares, trims and shifts cells, saves checkpoints, and copies state to and
+// from the host KV tier. Engine thread only.
+//
+// An operation that fails may leave the context in a state in which nobody knows whose cells lie where. Then the step's cache is
+// lost: operations after it touch no cells, no batch is computed, and lose_cache() empties the context.
+#pragma once
+
+#include "engine/events.h"
+#include "engine/host_tier_store.h"
+#include "engine/state_file.h"
+#include "llama/context/context.h"
+#include "sched/scheduler.h"
+#include "sched/step.h"
+
+#include <cstdint>
+
+namespace engine {
+
+class KvExecutor {
+public:
+    /// `context` must outlive this.
+    KvExecutor(llama_rt::Context& context, uint64_t host_tier_bytes)
+        : context_(context), host_tier_(host_tier_bytes) {}
+
+    /// Executes the operations in order and adds to `step` what became of them. A request whose prefix could not be shared
+    /// fails: it is the likeliest cause, and would fail again.
+    void execute(const sched::StepPlan& plan, ExecutedStep& step);
+
+    /// Empties the context. The host KV tier stays.
+    void lose_cache();
+
+    /// Reads the segments that an earlier engine of the same model has left. Texts with tokens outside `vocabulary_size` are
+    /// not read.
+    void load(const StateFile& file, base::Token vocabulary_size, sched::Scheduler& scheduler);
+
+    /// Evicts all cached sequences and writes all segments for the next engine.
+    /// REQUIRES: nothing runs.
+    void save(const StateFile& file, sched::Scheduler& scheduler);
+
+    const HostTierStore& host_tier() const { return host_tier_; }
+
+private:
+    // Each adds what is to be reported to `result`, and returns false if the context's state is unknown afterwards.
+    bool execute(const sched::FreeSlot& op, sched::StepResult& result);
+    bool execute(const sched::SharePrefix& op, sched::StepResult& result);
+    bool execute(const sched::TrimSlot& op, sched::StepResult& result);
+    bool execute(const sched::ShiftCells& op, sched::StepResult& result);
+    bool execute(const sched::SaveCheckpoint& op, sched::StepResult& result);
+    bool execute(const sched::DropCheckpoint& op, sched::StepResult& result);
+    bool execute(const sched::SwapOut& op, sched::StepResult& result);
+    bool execute(const sched::SwapIn& op, sched::StepResult& result);
+    bool execute(const sched::DropSegment& op, sched::StepResult& result);
+
+    llama_rt::Context& context_;
+    Checkpoints checkpoints_;
+    HostTierStore host_tier_;
+};
+
+} // namespace engine

@@ -1,0 +1,65 @@
+// How much the engine's next step may hold, learned from how long steps take: prefill beside decoding sequences, drafts, texts to
+// embed, and the pieces of image encoding between two steps. Engine thread only, except where noted.
+#pragma once
+
+#include "engine/images.h"
+#include "engine/prefill_budget.h"
+#include "engine/speculation.h"
+#include "sched/request.h"
+#include "sched/step.h"
+#include "sched/step_budget.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace engine {
+
+class StepBudgets {
+public:
+    struct Limits {
+        /// Most tokens of a step.
+        int32_t batch_tokens;
+        /// Most prompt tokens beside decoding sequences; 0 learns the number.
+        int32_t batch_tokens_busy;
+        /// Sequences that may run at the same time.
+        int32_t sequences;
+        /// Most tokens of a step with drafts that may want logits.
+        int32_t outputs;
+    };
+
+    /// `speculation` is null if nothing is drafted.
+    StepBudgets(const Limits& limits, std::unique_ptr<Speculation> speculation);
+
+    /// The next step's budget. `images` must outlive the step.
+    sched::StepBudget next(const sched::Counters& counters, Images& images);
+
+    /// A batch was computed in `ms`.
+    void observe(std::span<const sched::BatchEntry> batch, std::span<const sched::Outcome> outcomes,
+                 double ms);
+
+    /// Most tokens of texts to embed in this step: beside decoding sequences a batch of texts is like a chunk of a prompt.
+    int32_t embedding_tokens(int32_t decoding) const;
+    void observe_embedding(int32_t tokens, double ms);
+
+    /// How long a piece of image encoding may take between two steps: as long as a step that only decodes, or, if nothing
+    /// decodes, as long as the last step.
+    double encoding_ms(int32_t decoding, double step_ms) const;
+
+    /// A request has ended.
+    void forget(base::RequestId id);
+
+    /// Any thread: a draft under way ends soon.
+    void abort();
+
+private:
+    int32_t prefill_busy(const sched::Counters& counters, const Images& images) const;
+
+    const Limits limits_;
+    PrefillBudget prefill_;
+    /// A token of a text to embed costs more or less than one of a prompt.
+    PrefillBudget embedding_;
+    const std::unique_ptr<Speculation> speculation_;
+};
+
+} // namespace engine

@@ -1,0 +1,89 @@
+#include "engine/token_sampler.h"
+
+#include "engine/drafter.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace engine {
+
+using sched::Outcome;
+using Kind = sched::Outcome::Kind;
+
+namespace {
+
+/// Most matching steps at once for one token: nearly all need less than a hundredth of it.
+constexpr size_t kGrammarStepsAlone = 250'000;
+
+/// Sampling that needs more is given up, to be begun again as slow sampling.
+class ShareAtOnce final : public llama_rt::WorkShare {
+public:
+    explicit ShareAtOnce(size_t steps) { left = steps; }
+
+protected:
+    void used_up() override { throw llama_rt::ShareUsedUp(); }
+};
+
+} // namespace
+
+Outcome TokenSampler::sample(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part) {
+    Generation& generation = *generations_.at(entry.id);
+    const size_t granted = std::min(steps_left_, kGrammarStepsAlone);
+    ShareAtOnce share(granted);
+    bool is_slow = false;
+    const auto [accepted, token, is_last] = verify(entry.drafts, [&](size_t drafts) {
+        const auto sampled =
+            generation.sample(context.logits(part, drafts), candidates_, share, Clock::now());
+        is_slow = !sampled;
+        return sampled.value_or(Generation::Sampled{.token = 0, .is_last = true});
+    });
+    steps_left_ -= granted - share.left;
+    generation.count_drafts(static_cast<int32_t>(entry.drafts.size()), accepted);
+    counts_.generated += static_cast<uint64_t>(accepted) + (is_slow ? 0 : 1);
+    counts_.drafted += entry.drafts.size();
+    counts_.accepted += static_cast<uint64_t>(accepted);
+    if (is_slow) {
+        if (std::ranges::find(slow_, entry.id) == slow_.end()) slow_.push_back(entry.id);
+        return {.kind = Kind::awaits_token, .accepted = accepted};
+    }
+    return {.kind = is_last ? Kind::finished : Kind::advanced, .accepted = accepted, .token = token};
+}
+
+/// One request after the other, each with what the step has left. One that is not done goes to the end.
+void TokenSampler::sample_slowly(const sched::StepPlan& plan, const sched::Scheduler& scheduler,
+                                 ExecutedStep& step) {
+    size_t steps = kGrammarStepsSlowly;
+    for (size_t count = slow_.size(); count > 0 && steps > 0; --count) {
+        const base::RequestId id = slow_.front();
+        slow_.pop_front();
+        try {
+            if (!generations_.at(id)->go_on(steps)) slow_.push_back(id);
+            else deliver(id, plan, scheduler, step.result);
+        } catch (const std::exception& error) {
+            step.result.failed.push_back(id);
+            step.failures.push_back({.id = id, .error = not_computed(error)});
+        }
+    }
+}
+
+/// If the request was preempted meanwhile, its token stays with its generation until the logits are computed again.
+void TokenSampler::deliver(base::RequestId id, const sched::StepPlan& plan, const sched::Scheduler& scheduler,
+                           sched::StepResult& result) {
+    if (result.is_cache_lost) return;
+    const auto entry = std::ranges::find(plan.batch, id, &sched::BatchEntry::id);
+    Outcome* outcome = nullptr;
+    if (entry != plan.batch.end()) {
+        outcome = &result.outcomes[static_cast<size_t>(entry - plan.batch.begin())];
+        if (outcome->kind != Kind::awaits_token) return;
+    } else if (!scheduler.awaits_token(id)) return;
+    const auto [token, is_last] = generations_.at(id)->take_slow_token(Clock::now());
+    counts_.generated += 1;
+    if (outcome == nullptr) {
+        result.late_tokens.push_back({.id = id, .token = token, .is_last = is_last});
+        return;
+    }
+    outcome->kind = is_last ? Kind::finished : Kind::advanced;
+    outcome->token = token;
+}
+
+} // namespace engine

@@ -1,0 +1,68 @@
+// Samples the next tokens of the sequences in a batch, and verifies their drafts.
+//
+// A grammar may take a lot of work, and anybody may have written it. So a step spends a bounded number of matching steps
+// (llama's stack_set.h) on the grammars of all requests together. A token that takes longer is sampled in small parts over
+// several engine steps, while the other sequences go on as usual (slow_sampling.h). Engine thread only.
+#pragma once
+
+#include "engine/events.h"
+#include "engine/generation.h"
+#include "llama/context/context.h"
+#include "llama/sampling/candidates.h"
+#include "sched/scheduler.h"
+#include "sched/step.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+namespace engine {
+
+class TokenSampler {
+public:
+    /// Matching steps in one engine step, for all requests together: for tokens that need few, and for tokens that need many. A
+    /// million take some ten milliseconds, so no grammar delays another request's next token by more than some fifteen.
+    static constexpr size_t kGrammarStepsAtOnce = 1'000'000;
+    static constexpr size_t kGrammarStepsSlowly = 500'000;
+
+    /// `generations` must outlive this and have every request of a batch.
+    explicit TokenSampler(Generations& generations) : generations_(generations) {}
+
+    /// Grants the matching steps of a new batch.
+    void begin_batch() { steps_left_ = kGrammarStepsAtOnce; }
+
+    /// Samples from the logits of `part` in the context's last batch, which is this entry. Throws what llama.cpp's samplers
+    /// and regular expressions throw.
+    sched::Outcome sample(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part);
+
+    /// Goes on with tokens that take long. Adds those that are done to `step`: as the outcome of this step's entry, or as a late
+    /// token if `scheduler` still waits for it.
+    void sample_slowly(const sched::StepPlan& plan, const sched::Scheduler& scheduler, ExecutedStep& step);
+
+    bool has_slow() const { return !slow_.empty(); }
+
+    /// A request has ended.
+    void forget(base::RequestId id) { std::erase(slow_, id); }
+
+    /// Tokens since the sampler was made.
+    struct Counts {
+        uint64_t generated = 0;
+        uint64_t drafted = 0;
+        uint64_t accepted = 0;
+    };
+    const Counts& counts() const { return counts_; }
+
+private:
+    void deliver(base::RequestId id, const sched::StepPlan& plan, const sched::Scheduler& scheduler,
+                 sched::StepResult& result);
+
+    Generations& generations_;
+    llama_rt::Candidates candidates_;
+    /// Of kGrammarStepsAtOnce, for this batch.
+    size_t steps_left_ = 0;
+    /// Requests whose token takes long, in the order in which they go on.
+    std::deque<base::RequestId> slow_;
+    Counts counts_;
+};
+
+} // namespace engine

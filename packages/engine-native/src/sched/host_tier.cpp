@@ -1,0 +1,180 @@
+#include "sched/host_tier.h"
+
+#include "base/image_tokens.h"
+#include "base/result.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+namespace sched {
+
+using base::SegmentId;
+using base::Token;
+
+namespace {
+
+/// A segment is copied back as a whole and takes cells for a moment: swapping it in must gain at least this share of its
+/// tokens, a quarter.
+constexpr int32_t kGainedShareMin = 4;
+
+} // namespace
+
+HostTier::Matches HostTier::look_up(std::span<const Token> tokens) const {
+    Matches matches;
+    if (entries_.empty()) return matches;
+    texts_.visit(tokens, [&](SegmentId id, int32_t common) {
+        const Entry& entry = *by_id_.at(id);
+        const int32_t length = common > entry.first ? usable_length(entry, tokens, common) : 0;
+        if (length > entry.first)
+            matches.push_back({.segment = id, .first = entry.first, .end = entry.end, .length = length});
+    });
+    return matches;
+}
+
+HostTier::Match HostTier::find(const Matches& matches, int32_t computed) const {
+    Match best;
+    for (const Match& match : matches) {
+        const int32_t gained = match.length - computed;
+        if (match.first > computed || match.length <= best.length || gained < kSegmentMin) continue;
+        if (gained < (match.end - match.first) / kGainedShareMin || !by_id_.contains(match.segment)) continue;
+        best = match;
+    }
+    return best;
+}
+
+int32_t HostTier::reach(std::span<const Token> tokens, int32_t computed) const {
+    const Matches matches = look_up(tokens);
+    for (Match match = find(matches, computed); match.segment != 0; match = find(matches, computed))
+        computed = match.length;
+    return computed;
+}
+
+/// How many tokens of a text are computed after swapping in a segment that has its first `common` tokens.
+int32_t HostTier::usable_length(const Entry& entry, std::span<const Token> tokens, int32_t common) const {
+    common = base::last_edge(tokens, common);
+    if (checkpoint_bytes_ == 0) return common;
+    auto beyond = std::ranges::upper_bound(entry.stops, common);
+    // A request that was cancelled inside an image has left a stop there.
+    while (beyond != entry.stops.begin() && base::is_inside_image(tokens, *std::prev(beyond))) --beyond;
+    return beyond == entry.stops.begin() ? 0 : *std::prev(beyond);
+}
+
+SegmentId HostTier::add(std::span<const Token> text, int32_t first, std::vector<int32_t> checkpoints) {
+    const auto end = static_cast<int32_t>(text.size());
+    Entry entry{.id = ++segments_made_, .text = nullptr, .first = first, .end = end, .stops = {}, .bytes = 0};
+    if (checkpoint_bytes_ > 0) {
+        entry.stops = std::move(checkpoints);
+        entry.stops.push_back(end);
+    }
+    entry.bytes = fixed_bytes(entry) + token_bytes_ * static_cast<uint64_t>(end - first);
+    if (entry.bytes + text.size_bytes() > bytes_max_)
+        return 0; // too large even alone: nothing is dropped for it
+    const size_t droppable = touch(text);
+    entry.text = texts_.add(text, entry.id);
+    if (!make_room(entry.bytes, droppable)) {
+        texts_.remove(entry.text, entry.id);
+        return 0;
+    }
+    bytes_ += entry.bytes;
+    by_id_.emplace(entry.id, entries_.insert(entries_.end(), std::move(entry)));
+    touch(text);
+    if (blocks_ != nullptr)
+        blocks_->keep({.kind = KvBlocks::Kind::segment, .id = segments_made_}, text, first);
+    return segments_made_;
+}
+
+void HostTier::swapped_out(SegmentId segment, const SwappedOut& result) {
+    const auto entry = entry_of(segment);
+    if (entry == entries_.end()) return; // it was dropped for another in the same step
+    if (result.copied == Copied::not_tried) return erase(entry);
+    const auto tokens = static_cast<uint64_t>(entry->end - entry->first);
+    const uint64_t fixed = std::min(result.bytes, fixed_bytes(*entry));
+    token_bytes_ = std::max(token_bytes_, (result.bytes - fixed + tokens - 1) / tokens);
+    if (result.copied == Copied::failed) {
+        erase(entry);
+        if (fits(result.bytes)) bytes_max_ = bytes_ + texts_.bytes();
+        return;
+    }
+    bytes_ += result.bytes - entry->bytes;
+    entry->bytes = result.bytes;
+    // It may be more than was estimated, and the engine does not count texts.
+    make_room(0, entries_.size());
+}
+
+void HostTier::begin_swap_in(SegmentId segment) {
+    const auto entry = entry_of(segment);
+    INGLE_ASSERT(entry != entries_.end());
+    entry->uses += 1;
+    touch(TextTree::text_of(entry->text));
+}
+
+void HostTier::swapped_in(SegmentId segment, Copied copied) {
+    const auto entry = entry_of(segment);
+    if (entry == entries_.end()) return; // another swap-in of it has failed
+    entry->uses -= 1;
+    if (copied == Copied::done) swap_ins_ += 1;
+    if (copied == Copied::failed) drop(entry);
+}
+
+void HostTier::cancel_swap_ins() {
+    for (Entry& entry : entries_) entry.uses = 0;
+}
+
+std::vector<HostTier::Segment> HostTier::all() const {
+    std::vector<Segment> segments;
+    for (const Entry& entry : entries_)
+        segments.push_back({.id = entry.id, .text = TextTree::text_of(entry.text), .first = entry.first});
+    return segments;
+}
+
+/// Only the first `droppable` entries, the least recently used, may be dropped: the others are what a new segment continues.
+bool HostTier::make_room(uint64_t bytes, size_t droppable) {
+    auto oldest = entries_.begin();
+    for (; !fits(bytes) || entries_.size() == kSegmentsMax; --droppable) {
+        while (droppable > 0 && oldest->uses > 0) {
+            ++oldest;
+            --droppable;
+        }
+        if (droppable == 0) return false;
+        drop(oldest++);
+    }
+    return true;
+}
+
+/// Makes all segments with a part of this text the most recently used, those that begin first above all. Returns how many
+/// others there are.
+size_t HostTier::touch(std::span<const Token> text) {
+    std::vector<Entries::iterator> touched;
+    texts_.visit(text, [&](SegmentId id, int32_t common) {
+        const Entries::iterator entry = by_id_.at(id);
+        if (common > entry->first) touched.push_back(entry);
+    });
+    const auto begins_later = [](Entries::iterator a, Entries::iterator b) {
+        return a->first != b->first ? a->first > b->first : a->id < b->id;
+    };
+    std::ranges::sort(touched, begins_later);
+    for (const Entries::iterator entry : touched) entries_.splice(entries_.end(), entries_, entry);
+    return entries_.size() - touched.size();
+}
+
+/// Erases a segment that the engine has to drop too.
+void HostTier::drop(Entries::iterator entry) {
+    dropped_.push_back(entry->id);
+    erase(entry);
+}
+
+void HostTier::erase(Entries::iterator entry) {
+    if (blocks_ != nullptr) blocks_->release({.kind = KvBlocks::Kind::segment, .id = entry->id});
+    bytes_ -= entry->bytes;
+    texts_.remove(entry->text, entry->id);
+    by_id_.erase(entry->id);
+    entries_.erase(entry);
+}
+
+HostTier::Entries::iterator HostTier::entry_of(SegmentId segment) {
+    const auto found = by_id_.find(segment);
+    return found == by_id_.end() ? entries_.end() : found->second;
+}
+
+} // namespace sched

@@ -1,0 +1,155 @@
+// The host KV tier: which computed state lies in host memory after its cells were needed for something else. KvCacheManager
+// decides when something is swapped out or in; engine/host_tier_store.h holds the bytes.
+//
+// A segment is the state of a part of a text: only what was nowhere else when it was swapped out. A chat that is evicted
+// repeatedly leaves a chain of segments, and chats with the same system message share its segment:
+//
+//     [0, 900) system message and a first chat        [900, 1400) its next messages
+//     [0, 800) of it is also the prefix of ...        [800, 1300) a second chat
+//
+// A token's state depends on all tokens before it, so each segment knows its whole text: it can be swapped in where that very
+// text is computed up to the segment's first token, by whichever sequence. A segment is never wrong, only unused. The least
+// recently used segments are dropped first, and the end of a chain before what it continues.
+//
+// The texts are kept in a tree (text_tree.h), each common prefix once. So looking up a text walks along it once, and the memory
+// of texts counts towards the tier's limit.
+#pragma once
+
+#include "base/types.h"
+#include "sched/kv_blocks.h"
+#include "sched/step.h"
+#include "sched/text_tree.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace sched {
+
+class HostTier {
+public:
+    /// Fewer tokens are computed again: a copy's fixed costs would not pay off.
+    static constexpr int32_t kSegmentMin = 64;
+
+    /// A longer state that can be cut is kept in several segments: a text swaps in only what it needs, and copying is spread
+    /// over steps.
+    static constexpr int32_t kSegmentMax = 512;
+
+    /// Bounds the work for each waiting request: all segments that share a prefix with its text are compared.
+    static constexpr size_t kSegmentsMax = 1024;
+
+    /// If `checkpoint_bytes` is not 0, a segment is usable only as a whole or up to one of its checkpoints.
+    HostTier(uint64_t bytes_max, uint64_t checkpoint_bytes)
+        : bytes_max_(bytes_max), checkpoint_bytes_(checkpoint_bytes) {}
+
+    /// Reports every segment that comes or goes from now on to `blocks`.
+    void report_to(KvBlocks* blocks) { blocks_ = blocks; }
+
+    struct Match {
+        base::SegmentId segment = 0;
+        /// Where the segment begins and ends, and how many tokens of the text are computed once it is swapped in.
+        int32_t first = 0;
+        int32_t end = 0;
+        int32_t length = 0;
+
+        /// Cells that swapping in takes for a moment beyond the tokens that are gained.
+        int32_t surplus(int32_t computed) const { return (end - first) - (length - computed); }
+    };
+
+    /// The segments that hold a part of one text, each up to where it is usable.
+    using Matches = std::vector<Match>;
+    Matches look_up(std::span<const base::Token> tokens) const;
+
+    /// The segment that leads furthest in a text of which `computed` tokens are computed; segment 0 if none is worth it.
+    /// Segments that were dropped since look_up() are ignored.
+    Match find(const Matches& matches, int32_t computed) const;
+    Match find(std::span<const base::Token> tokens, int32_t computed) const {
+        return find(look_up(tokens), computed);
+    }
+
+    /// How many tokens of a text could be there with all its segments swapped in, one after the other.
+    int32_t reach(std::span<const base::Token> tokens, int32_t computed) const;
+
+    /// Makes room for the state of `text` from `first` on, with checkpoints at these lengths, and adds it as a segment. 0 if
+    /// there is no room without dropping what the segment continues.
+    base::SegmentId add(std::span<const base::Token> text, int32_t first, std::vector<int32_t> checkpoints);
+
+    /// What became of adding a segment. Teaches how much memory a token takes. If it failed, the machine has no more memory:
+    /// what is in use now becomes the limit, unless the segment would not have fitted anyway.
+    void swapped_out(base::SegmentId segment, const SwappedOut& result);
+
+    /// The segment is about to be swapped in: it is not dropped before swapped_in().
+    void begin_swap_in(base::SegmentId segment);
+    /// A segment that could not be swapped in is dropped.
+    void swapped_in(base::SegmentId segment, Copied copied);
+
+    /// No segment is about to be swapped in any more.
+    void cancel_swap_ins();
+
+    struct Segment {
+        base::SegmentId id;
+        std::vector<base::Token> text;
+        int32_t first;
+    };
+    /// All segments, least recently used first.
+    std::vector<Segment> all() const;
+
+    /// Segments dropped since the last call, except those that the engine does not have.
+    std::vector<base::SegmentId> take_dropped() { return std::exchange(dropped_, {}); }
+
+    /// How many segments take_dropped() would return.
+    size_t dropped() const { return dropped_.size(); }
+
+    /// Bytes of state in all segments, as far as known, and of their texts. Their sum is at most bytes_max.
+    uint64_t bytes() const { return bytes_; }
+    uint64_t text_bytes() const { return texts_.bytes(); }
+    /// Tokens compared so far by look-ups.
+    uint64_t compared() const { return texts_.compared(); }
+    int32_t size() const { return static_cast<int32_t>(entries_.size()); }
+    uint64_t swap_ins() const { return swap_ins_; }
+
+private:
+    struct Entry {
+        base::SegmentId id;
+        /// Where its text ends in texts_.
+        TextTree::Node* text;
+        int32_t first;
+        int32_t end;
+        /// Lengths up to which it can be swapped in, ascending, ending with `end`; empty if it can be cut anywhere.
+        std::vector<int32_t> stops;
+        uint64_t bytes;
+        /// Swap-ins that were begun.
+        int32_t uses = 0;
+    };
+    using Entries = std::list<Entry>;
+
+    int32_t usable_length(const Entry& entry, std::span<const base::Token> tokens, int32_t common) const;
+    uint64_t fixed_bytes(const Entry& entry) const { return checkpoint_bytes_ * entry.stops.size(); }
+    bool fits(uint64_t bytes) const { return bytes_ + bytes + texts_.bytes() <= bytes_max_; }
+    bool make_room(uint64_t bytes, size_t droppable);
+    size_t touch(std::span<const base::Token> text);
+    void drop(Entries::iterator entry);
+    void erase(Entries::iterator entry);
+    Entries::iterator entry_of(base::SegmentId segment);
+
+    uint64_t bytes_max_;
+    const uint64_t checkpoint_bytes_;
+    /// Least recently used first.
+    Entries entries_;
+    std::unordered_map<base::SegmentId, Entries::iterator> by_id_;
+    TextTree texts_;
+    std::vector<base::SegmentId> dropped_;
+    uint64_t bytes_ = 0;
+    /// The most that a token has taken so far; 0 before the first segment.
+    uint64_t token_bytes_ = 0;
+    base::SegmentId segments_made_ = 0;
+    uint64_t swap_ins_ = 0;
+    /// Null if nobody follows blocks.
+    KvBlocks* blocks_ = nullptr;
+};
+
+} // namespace sched

@@ -1,0 +1,299 @@
+#include "sched/kv_cache_manager.h"
+
+#include "base/image_tokens.h"
+#include "base/result.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace sched {
+
+using base::Slot;
+
+namespace {
+
+KvBlocks::Keeper keeper_of(Slot slot) {
+    return {.kind = KvBlocks::Kind::sequence, .id = static_cast<uint64_t>(slot)};
+}
+
+KvBlocks::Keeper keeper_of(base::CheckpointId checkpoint) {
+    return {.kind = KvBlocks::Kind::checkpoint, .id = checkpoint};
+}
+
+} // namespace
+
+KvCacheManager::KvCacheManager(const Limits& limits)
+    : limits_(limits),
+      tree_(limits.sequences + limits.cached_sequences),
+      host_tier_(limits.host_tier_bytes, limits.checkpoint_bytes),
+      is_shared_(static_cast<size_t>(limits.sequences + limits.cached_sequences)) {
+    if (limits.block_tokens > 0 && shares_prefixes()) {
+        blocks_ = std::make_unique<KvBlocks>(limits.block_tokens, limits.block_seed);
+        host_tier_.report_to(blocks_.get());
+    }
+    for (Slot slot = limits.sequences + limits.cached_sequences - 1; slot >= 0; --slot)
+        free_slots_.push_back(slot);
+}
+
+PrefixTree::Match KvCacheManager::find_prefix(std::span<const base::Token> tokens) const {
+    if (!shares_prefixes()) return {};
+    return needs_checkpoints() ? tree_.longest_checkpoint(tokens) : tree_.longest(tokens);
+}
+
+std::optional<Slot> KvCacheManager::admit(const PrefixTree::Match& match, int32_t reserved, bool shares) {
+    if (!make_free_slot(match.holder)) return std::nullopt;
+    const Slot slot = free_slots_.back();
+    free_slots_.pop_back();
+    const auto undo = static_cast<std::ptrdiff_t>(ops_.size());
+    if (match.length > 0) {
+        tree_.share(slot, match);
+        ops_.emplace_back(SharePrefix{
+            .from = match.holder, .slot = slot, .length = match.length, .checkpoint = match.checkpoint});
+    }
+    tree_.pin(slot); // before room is made, so that the match itself is not evicted
+    // A cached sequence that was of use becomes the most recently used, even if this request has to wait: it must not be
+    // evicted meanwhile. One that shares only the template's first tokens was of no use.
+    const auto cached = std::ranges::find(cached_slots_, match.holder);
+    if (match.length >= kWorthMin && cached != cached_slots_.end())
+        std::rotate(cached, std::next(cached), cached_slots_.end());
+    const int32_t wanted = reserved - match.length;
+    if (!make_room(wanted, OverCopyLimit::wait)) {
+        tree_.unpin(slot);
+        tree_.release(slot);
+        free_slots_.push_back(slot);
+        if (match.length > 0) ops_.erase(ops_.begin() + undo);
+        return std::nullopt;
+    }
+    ahead_ += wanted;
+    tree_.touch(match.checkpoint);
+    is_shared_[static_cast<size_t>(slot)] = shares;
+    // With checkpoints, what can be reused ends at the last checkpoint: save_checkpoint() reports it.
+    if (blocks_ != nullptr && shares && !needs_checkpoints())
+        blocks_->keep(keeper_of(slot), tree_.text(slot));
+    return slot;
+}
+
+int32_t KvCacheManager::reserve(int32_t wanted) {
+    if (!make_room(1, OverCopyLimit::lose)) return 0;
+    const int32_t granted = std::min(wanted, limits_.cells - tree_.cells() - ahead_);
+    ahead_ += granted;
+    return granted;
+}
+
+void KvCacheManager::append(Slot slot, std::span<const base::Token> tokens) {
+    tree_.append(slot, tokens);
+    if (blocks_ != nullptr && !tree_.has_moved(slot)) blocks_->append(keeper_of(slot), tokens);
+    ahead_ -= static_cast<int32_t>(tokens.size());
+}
+
+void KvCacheManager::trim(Slot slot) {
+    ops_.emplace_back(TrimSlot{.slot = slot, .length = tree_.length(slot)});
+}
+
+std::optional<HostTier::Match> KvCacheManager::find_segment(const HostTier::Matches& matches,
+                                                            int32_t computed) const {
+    const HostTier::Match match = host_tier_.find(matches, computed);
+    // The whole segment is copied before it is cut: that takes cells for a moment that are not reserved.
+    const bool has_room = tree_.cells_pinned() + ahead_ + match.surplus(computed) <= limits_.cells;
+    return match.segment == 0 || !has_room ? std::nullopt : std::optional(match);
+}
+
+bool KvCacheManager::swap_in(const HostTier::Match& match, const SwapIn& op) {
+    if (!may_copy(match.end - match.first)) return false;
+    copied_ += match.end - match.first;
+    host_tier_.begin_swap_in(match.segment);
+    const bool has_room = make_room(match.surplus(op.first), OverCopyLimit::lose);
+    INGLE_ASSERT(has_room); // find_segment() has checked it
+    ops_.emplace_back(op);
+    return true;
+}
+
+base::SegmentId KvCacheManager::adopt(std::span<const base::Token> text, int32_t first,
+                                      std::vector<int32_t> checkpoints, uint64_t bytes) {
+    const base::SegmentId segment = host_tier_.add(text, first, std::move(checkpoints));
+    if (segment != 0) host_tier_.swapped_out(segment, {.copied = Copied::done, .bytes = bytes});
+    return segment;
+}
+
+void KvCacheManager::evict_cached_sequences() {
+    while (!cached_slots_.empty() && evict(cached_slots_.begin(), OverCopyLimit::wait)) {
+    }
+}
+
+void KvCacheManager::save_checkpoint(Slot slot) {
+    if (!needs_checkpoints() || tree_.length(slot) < kWorthMin || tree_.is_marked(slot)) return;
+    if (tree_.checkpoints() == limits_.checkpoints) tree_.forget_oldest_checkpoint();
+    plan_dropped_checkpoints();
+    const base::CheckpointId checkpoint = ++checkpoints_made_;
+    tree_.mark(slot, checkpoint);
+    if (blocks_ != nullptr && is_shared(slot) && !tree_.has_moved(slot))
+        blocks_->keep(keeper_of(checkpoint), tree_.text(slot));
+    ops_.emplace_back(SaveCheckpoint{.slot = slot, .length = tree_.length(slot), .checkpoint = checkpoint});
+}
+
+void KvCacheManager::forget_checkpoint(base::CheckpointId checkpoint) {
+    tree_.forget(checkpoint);
+    plan_dropped_checkpoints();
+}
+
+void KvCacheManager::clear() {
+    INGLE_ASSERT(ahead_ == 0);
+    for (const Slot cached : std::exchange(cached_slots_, {})) free_slot(cached);
+    host_tier_.cancel_swap_ins();
+    // Only the host KV tier has anything left to be dropped.
+    std::erase_if(ops_, [](const KvOp& op) { return !std::holds_alternative<DropSegment>(op); });
+}
+
+bool KvCacheManager::shift(Slot slot, const Cut& cut) {
+    if (!limits_.can_shift) return false;
+    // A cell moves for every sequence that holds it.
+    const std::vector<Slot> sharers = tree_.sharers(slot, cut.end());
+    if (std::ranges::any_of(sharers, [this](Slot sharer) { return tree_.is_pinned(sharer); })) return false;
+    for (const Slot cached : sharers) evict(std::ranges::find(cached_slots_, cached), OverCopyLimit::lose);
+    tree_.shift(slot, cut);
+    if (blocks_ != nullptr) blocks_->truncate(keeper_of(slot), cut.keep);
+    ops_.emplace_back(ShiftCells{.slot = slot, .cut = cut});
+    return true;
+}
+
+/// Moved cells are of no use to other sequences.
+void KvCacheManager::drop_moved_tail(Slot slot) {
+    const int32_t length = tree_.length(slot);
+    const int32_t unmoved = tree_.unmoved_length(slot);
+    if (unmoved == length) return;
+    tree_.truncate(slot, unmoved);
+    ops_.emplace_back(ShiftCells{.slot = slot, .cut = {.keep = unmoved, .drop = length - unmoved}});
+}
+
+void KvCacheManager::leave(Slot slot, int32_t unused, Keep keep) {
+    ahead_ -= unused;
+    if (keep == Keep::yes) {
+        drop_moved_tail(slot);
+        if (blocks_ != nullptr) blocks_->settle(keeper_of(slot));
+        save_checkpoint(slot); // a chat's next request goes on from here
+    }
+    tree_.unpin(slot);
+    if (keep == Keep::yes && shares_prefixes() && tree_.length(slot) >= cached_length_min())
+        cached_slots_.push_back(slot);
+    else free_slot(slot);
+}
+
+void KvCacheManager::take_ops(std::vector<KvOp>& ops) {
+    copied_ = 0;
+    plan_dropped_segments(); // those that could not be swapped in
+    ops.clear();
+    ops.swap(ops_);
+}
+
+/// Evicts cached sequences until `cells` more can be reserved. False if even evicting all of them would not be enough, with
+/// nothing changed, or if an eviction has to wait.
+bool KvCacheManager::make_room(int32_t cells, OverCopyLimit over_limit) {
+    if (tree_.cells_pinned() + ahead_ + cells > limits_.cells) return false;
+    while (tree_.cells() + ahead_ + cells > limits_.cells) {
+        INGLE_ASSERT(!cached_slots_.empty());
+        if (!evict(cached_slots_.begin(), over_limit)) return false;
+    }
+    return true;
+}
+
+/// Makes sure that a slot is free, without evicting the `needed` one. False if the eviction has to wait.
+bool KvCacheManager::make_free_slot(Slot needed) {
+    if (!free_slots_.empty()) return true;
+    // Evict a sequence that another holds nearly all of; otherwise the least recently used.
+    const auto is_redundant = [&](Slot cached) {
+        return cached != needed && tree_.private_length(cached) < kWorthMin;
+    };
+    auto cached = std::ranges::find_if(cached_slots_, is_redundant);
+    if (cached == cached_slots_.end())
+        cached = std::ranges::find_if(cached_slots_, [&](Slot other) { return other != needed; });
+    INGLE_ASSERT(cached != cached_slots_.end()); // cached sequences have slots beyond those that may run
+    return evict(cached, OverCopyLimit::wait);
+}
+
+bool KvCacheManager::evict(std::vector<Slot>::iterator cached, OverCopyLimit over_limit) {
+    const Slot slot = *cached;
+    if (!swap_out(slot, over_limit)) return false;
+    cached_slots_.erase(cached);
+    free_slot(slot);
+    return true;
+}
+
+/// Swaps out what would be lost with an evicted sequence. False if some of it has to wait for the next step.
+bool KvCacheManager::swap_out(Slot slot, OverCopyLimit over_limit) {
+    const int32_t length = tree_.length(slot);
+    int32_t first = length - tree_.private_length(slot);
+    if (limits_.host_tier_bytes == 0 || length - first < HostTier::kSegmentMin) return true;
+    if (needs_checkpoints()) first = tree_.checkpoint_before(slot, first);
+    const std::vector<base::Token> text = tree_.text(slot);
+    first = host_tier_.reach(text, first);
+    while (length - first >= HostTier::kSegmentMin) {
+        // Recurrent state cannot be cut: all of it is one segment.
+        const bool is_last =
+            needs_checkpoints() || length - first < HostTier::kSegmentMax + HostTier::kSegmentMin;
+        const int32_t end = is_last ? length : base::next_edge(text, first + HostTier::kSegmentMax);
+        if (!may_copy(end - first)) return over_limit == OverCopyLimit::lose;
+        if (!swap_out_segment(slot, std::span(text).first(static_cast<size_t>(end)), first)) return true;
+        first = end;
+    }
+    return true;
+}
+
+/// False if the host KV tier has no room for it.
+bool KvCacheManager::swap_out_segment(Slot slot, std::span<const base::Token> text, int32_t first) {
+    const auto length = static_cast<int32_t>(text.size());
+    std::vector<Checkpoint> checkpoints = tree_.checkpoints_of(slot);
+    std::erase_if(checkpoints, [&](const auto& one) { return one.length <= first || one.length >= length; });
+    std::vector<int32_t> stops;
+    for (const Checkpoint& checkpoint : checkpoints) stops.push_back(checkpoint.length);
+    const base::SegmentId segment = host_tier_.add(text, first, std::move(stops));
+    plan_dropped_segments();
+    if (segment == 0) return false;
+    copied_ += length - first;
+    ops_.emplace_back(SwapOut{.segment = segment,
+                              .slot = slot,
+                              .first = first,
+                              .length = length,
+                              .checkpoints = std::move(checkpoints)});
+    return true;
+}
+
+void KvCacheManager::free_slot(Slot slot) {
+    tree_.release(slot);
+    if (blocks_ != nullptr) blocks_->release(keeper_of(slot));
+    free_slots_.push_back(slot);
+    ops_.emplace_back(FreeSlot{.slot = slot});
+    plan_dropped_checkpoints();
+}
+
+void KvCacheManager::plan_dropped_checkpoints() {
+    for (const base::CheckpointId checkpoint : tree_.take_dropped()) {
+        if (blocks_ != nullptr) blocks_->release(keeper_of(checkpoint));
+        ops_.emplace_back(DropCheckpoint{.checkpoint = checkpoint});
+    }
+}
+
+void KvCacheManager::plan_dropped_segments() {
+    for (const base::SegmentId segment : host_tier_.take_dropped())
+        ops_.emplace_back(DropSegment{.segment = segment});
+}
+
+void KvCacheManager::check_integrity(std::span<const Slot> running, int32_t ahead) const {
+    std::vector<bool> is_taken(static_cast<size_t>(limits_.sequences + limits_.cached_sequences), false);
+    const auto take = [&](Slot slot) {
+        INGLE_ASSERT(slot >= 0 && static_cast<size_t>(slot) < is_taken.size() &&
+                     !is_taken[static_cast<size_t>(slot)]);
+        is_taken[static_cast<size_t>(slot)] = true;
+    };
+    for (const Slot slot : running) take(slot);
+    for (const Slot slot : cached_slots_) take(slot);
+    for (const Slot slot : free_slots_) {
+        take(slot);
+        INGLE_ASSERT(tree_.length(slot) == 0);
+    }
+    INGLE_ASSERT(std::ranges::find(is_taken, false) == is_taken.end());
+    INGLE_ASSERT(ahead == ahead_ && tree_.cells_pinned() <= tree_.cells());
+    INGLE_ASSERT(tree_.cells() + ahead <= limits_.cells);
+}
+
+} // namespace sched

@@ -1,0 +1,164 @@
+// Decides which sequence holds which cells of the KV cache: slots for sequences, cells reserved for running ones, the prefix
+// cache of ended ones, and what is swapped out to and in from the host KV tier. The scheduler decides who runs; this class
+// decides what has to be evicted for it.
+//
+// A running sequence has a slot, the cells of what it has computed (its own or shared, see prefix_tree.h), and reserved cells
+// ahead. Ended sequences stay cached until their cells or slots are needed; the least recently used is evicted first. Where
+// recurrent state cannot be cut (Limits::checkpoints), a prefix is shared where a checkpoint of it was saved.
+//
+// What is lost with an evicted sequence is swapped out first (host_tier.h), and swapped in when a text needs it. Copying
+// delays every sequence, so one step copies a bounded number of tokens, and the rest waits for the next step.
+//
+// Nothing touches the real cells here: take_ops() says what the engine has to do before the next batch.
+#pragma once
+
+#include "sched/host_tier.h"
+#include "sched/kv_blocks.h"
+#include "sched/prefix_tree.h"
+#include "sched/request.h"
+#include "sched/step.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sched {
+
+class KvCacheManager {
+public:
+    /// Whether a sequence that stops running stays in the prefix cache.
+    enum class Keep { yes, no };
+
+    /// A shorter text's recurrent state is not saved, and no request waits for another to compute fewer common tokens than
+    /// this: computing them costs as much. Sharing cells that are there costs microseconds and always pays.
+    static constexpr int32_t kWorthMin = 16;
+
+    /// Most tokens copied in one step; a single segment that cannot be cut may be longer. For a model of a billion parameters
+    /// these are 46 MB: 20 ms on their way out, 4 ms on their way in.
+    static constexpr int32_t kCopyMax = 2048;
+
+    explicit KvCacheManager(const Limits& limits);
+
+    /// The longest prefix of `tokens` that can be shared; empty if there is none.
+    PrefixTree::Match find_prefix(std::span<const base::Token> tokens) const;
+
+    /// How much of `tokens` need not be computed, given that `shared` can be shared: that and what can be swapped in.
+    int32_t reach(std::span<const base::Token> tokens, int32_t shared) const {
+        return host_tier_.reach(tokens, shared);
+    }
+
+    /// Takes a slot that begins with `match` and reserves `reserved` cells in all. Nothing if that many cells would not be free
+    /// with every cached sequence evicted, or if evicting them takes more copies than fit this step. A sequence that does not
+    /// share is neither kept for others nor reported.
+    /// REQUIRES: fewer slots running than Limits::sequences.
+    std::optional<base::Slot> admit(const PrefixTree::Match& match, int32_t reserved, bool shares);
+
+    /// Reserves up to `wanted` more cells for running sequences. Returns how many it reserved; 0 if none can be freed.
+    int32_t reserve(int32_t wanted);
+
+    /// A running `slot` has computed these tokens, in cells that were reserved for it.
+    void append(base::Slot slot, std::span<const base::Token> tokens);
+
+    /// Frees what a running `slot` has computed beyond its length, for rejected drafts.
+    void trim(base::Slot slot);
+
+    /// The segments of a text, for find_segment().
+    HostTier::Matches look_up_segments(std::span<const base::Token> tokens) const {
+        return host_tier_.look_up(tokens);
+    }
+    /// The segment that goes on from a running sequence's `computed` tokens, if there is one and room to swap it in.
+    std::optional<HostTier::Match> find_segment(const HostTier::Matches& matches, int32_t computed) const;
+    /// Plans to swap in a match of find_segment(), into cells that are reserved. False if that has to wait for the next step.
+    bool swap_in(const HostTier::Match& match, const SwapIn& op);
+    /// What became of it. The caller appends what is there now, as if it were computed.
+    void swapped_in(base::SegmentId segment, Copied copied) { host_tier_.swapped_in(segment, copied); }
+    void swapped_out(base::SegmentId segment, const SwappedOut& result) {
+        host_tier_.swapped_out(segment, result);
+    }
+
+    /// Adds a segment that another context of the same model has left, with checkpoints at these lengths. 0 if there is no
+    /// room for it.
+    base::SegmentId adopt(std::span<const base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
+                          uint64_t bytes);
+
+    /// Evicts cached sequences, as many as can be swapped out in one step.
+    void evict_cached_sequences();
+
+    /// Saves the recurrent state of a running `slot` as it is now, if that is worth it. Drops the oldest checkpoint if there
+    /// are too many.
+    void save_checkpoint(base::Slot slot);
+
+    /// A checkpoint's state could not be saved.
+    void forget_checkpoint(base::CheckpointId checkpoint);
+
+    /// The KV cache was emptied, by no operation of this class. The host KV tier stays.
+    /// REQUIRES: nothing runs.
+    void clear();
+
+    /// Removes a part of what a running `slot` has computed and moves what follows down; cells reserved ahead stay. False, with
+    /// nothing changed, if cells cannot be moved or another running sequence holds one that would have to move.
+    bool shift(base::Slot slot, const Cut& cut);
+
+    /// A running `slot` stops; `unused` cells were reserved for it beyond what it computed.
+    void leave(base::Slot slot, int32_t unused, Keep keep);
+
+    /// Moves the operations since the last call to `ops`, in order. Ends a step: copies are counted anew.
+    void take_ops(std::vector<KvOp>& ops);
+
+    /// Whether prefix sharing is enabled.
+    bool shares_prefixes() const { return limits_.cached_sequences > 0; }
+    /// Whether prefixes can be shared at checkpoints only.
+    bool needs_checkpoints() const { return limits_.checkpoints > 0; }
+
+    /// Cells that running sequences hold or have reserved.
+    int32_t reserved() const { return tree_.cells_pinned() + ahead_; }
+    /// Cells that only cached sequences hold.
+    int32_t cached() const { return tree_.cells() - tree_.cells_pinned(); }
+    const HostTier& host_tier() const { return host_tier_; }
+    const PrefixTree& tree() const { return tree_; }
+    /// Whether other sequences may use what a slot holds.
+    bool is_shared(base::Slot slot) const { return is_shared_[static_cast<size_t>(slot)]; }
+    /// What others could reuse, for reports; null if reports are disabled.
+    KvBlocks* blocks() const { return blocks_.get(); }
+    /// Tokens that a slot holds.
+    int32_t length(base::Slot slot) const { return tree_.length(slot); }
+
+    /// Asserts that every slot is either running, cached or free, and that `ahead` cells are reserved.
+    void check_integrity(std::span<const base::Slot> running, int32_t ahead) const;
+
+private:
+    /// What happens to an evicted sequence that would have to be swapped out when this step may copy no more: either the
+    /// eviction waits, or the state is lost.
+    enum class OverCopyLimit { wait, lose };
+
+    /// A shorter sequence is not kept: no checkpoint was saved of it.
+    int32_t cached_length_min() const { return needs_checkpoints() ? kWorthMin : 1; }
+    bool make_room(int32_t cells, OverCopyLimit over_limit);
+    bool make_free_slot(base::Slot needed);
+    bool evict(std::vector<base::Slot>::iterator cached, OverCopyLimit over_limit);
+    bool swap_out(base::Slot slot, OverCopyLimit over_limit);
+    bool swap_out_segment(base::Slot slot, std::span<const base::Token> text, int32_t first);
+    bool may_copy(int32_t tokens) const { return copied_ == 0 || copied_ + tokens <= kCopyMax; }
+    void free_slot(base::Slot slot);
+    void drop_moved_tail(base::Slot slot);
+    void plan_dropped_checkpoints();
+    void plan_dropped_segments();
+
+    const Limits limits_;
+    PrefixTree tree_;
+    std::unique_ptr<KvBlocks> blocks_;
+    HostTier host_tier_;
+    std::vector<base::Slot> free_slots_;
+    std::vector<bool> is_shared_;
+    /// Slots of ended sequences, least recently used first.
+    std::vector<base::Slot> cached_slots_;
+    /// Cells reserved for running sequences and not yet filled.
+    int32_t ahead_ = 0;
+    /// Tokens copied in this step, out and in.
+    int32_t copied_ = 0;
+    base::CheckpointId checkpoints_made_ = 0;
+    std::vector<KvOp> ops_;
+};
+
+} // namespace sched

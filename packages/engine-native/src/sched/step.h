@@ -1,0 +1,205 @@
+// One engine step: what the scheduler plans (StepPlan), and what became of it (StepResult). Plain data, no behaviour.
+//
+//     plan = scheduler.schedule(budget);      // KV operations in order, then one batch
+//     …the engine executes the plan and fills `result`…
+//     scheduler.update(result);               // exactly once for each schedule()
+#pragma once
+
+#include "base/image_tokens.h"
+#include "base/types.h"
+#include "sched/context_shift.h"
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace sched {
+
+// ---- KV operations ----------------------------------------------------------------------------------------
+
+/// Empties `slot`.
+struct FreeSlot {
+    base::Slot slot;
+};
+
+/// Lets `slot`, which is empty, hold the first `length` cells of `from` too. Its recurrent state becomes that of `checkpoint`,
+/// if there is one.
+struct SharePrefix {
+    base::Slot from;
+    base::Slot slot;
+    int32_t length;
+    base::CheckpointId checkpoint;
+};
+
+/// Frees the cells of `slot` after its first `length`: they were computed for rejected drafts.
+struct TrimSlot {
+    base::Slot slot;
+    int32_t length;
+};
+
+/// Frees the cells of `slot` in `cut`. The cells behind, which no other slot holds, move down into their positions.
+struct ShiftCells {
+    base::Slot slot;
+    Cut cut;
+};
+
+/// Saves the recurrent state of `slot`, which holds `length` tokens.
+struct SaveCheckpoint {
+    base::Slot slot;
+    int32_t length;
+    base::CheckpointId checkpoint;
+};
+
+struct DropCheckpoint {
+    base::CheckpointId checkpoint;
+};
+
+/// A saved recurrent state on a sequence's way, after `length` tokens.
+struct Checkpoint {
+    int32_t length;
+    base::CheckpointId id;
+};
+
+/// Copies what `slot` holds from `first` to `length` to host memory, and these checkpoints with it. Recurrent state is copied
+/// as it is, so `length` is then all that the slot holds.
+struct SwapOut {
+    base::SegmentId segment;
+    base::Slot slot;
+    int32_t first;
+    int32_t length;
+    std::vector<Checkpoint> checkpoints;
+};
+
+/// Copies a part of a segment back: `slot`, which holds `first` tokens, then holds `length`.
+struct SwapIn {
+    base::SegmentId segment;
+    base::Slot slot;
+    int32_t first;
+    int32_t length;
+    base::RequestId id;
+    /// The request was preempted before: these may be tokens that it computed itself.
+    bool is_resumed;
+};
+
+struct DropSegment {
+    base::SegmentId segment;
+};
+
+using KvOp = std::variant<FreeSlot, SharePrefix, TrimSlot, ShiftCells, SaveCheckpoint, DropCheckpoint,
+                          SwapOut, SwapIn, DropSegment>;
+
+// ---- the plan ---------------------------------------------------------------------------------------------
+
+/// A sequence that had filled the context has dropped its oldest chat turns.
+struct ContextShift {
+    base::RequestId id;
+    Cut cut;
+    /// The sequence lost its cells and computes the remaining tokens again; otherwise its cells were moved.
+    bool is_recomputed;
+};
+
+/// A request begins to run: for the first time, after a preemption, or after a context shift that could not move its cells.
+struct Start {
+    base::RequestId id;
+    base::Slot slot;
+    /// Tokens of its prefix that were found in the prefix cache.
+    int32_t cached;
+};
+
+/// What the batch computes of one sequence: tokens from position `first` on, all of them text or all of one image.
+struct BatchEntry {
+    base::RequestId id;
+    base::Slot slot;
+    int32_t first;
+    std::span<const base::Token> tokens;
+    /// The tokens reach the sequence's end, so their last logits give its next token.
+    bool samples;
+    /// Drafts of the tokens that follow, computed beside them: an accepted draft needs no step of its own.
+    std::span<const base::Token> drafts = {};
+    /// Tokens of the image that are computed already; 0 for text.
+    int32_t image_offset = 0;
+
+    bool is_image() const { return base::is_image(tokens.front()); }
+};
+
+/// Valid until the scheduler's next call other than a const one.
+struct StepPlan {
+    std::vector<ContextShift> shifts;
+    std::vector<Start> starts;
+    /// Executed in this order, before the batch.
+    std::vector<KvOp> kv_ops;
+    /// Texts before images. A sequence with a SwapIn has no entry.
+    std::vector<BatchEntry> batch;
+
+    bool is_empty() const { return shifts.empty() && kv_ops.empty() && batch.empty(); }
+};
+
+// ---- the result -------------------------------------------------------------------------------------------
+
+/// What became of a batch entry.
+struct Outcome {
+    enum class Kind {
+        /// Computed. If the entry samples, `token` is the sequence's next one.
+        advanced,
+        /// Computed, `token` was sampled, and the sequence ends with it.
+        finished,
+        /// Computed, but sampling takes longer than this step: `late_tokens` of a later step has the token. Until then the
+        /// sequence has no entry.
+        awaits_token,
+        /// Not computed: the request ends.
+        failed,
+        /// Not computed, and nothing has changed: the scheduler plans it again.
+        skipped,
+    };
+    Kind kind;
+    /// How many of the entry's drafts were sampled, one after the other, before `token`.
+    int32_t accepted = 0;
+    base::Token token = 0;
+};
+
+/// What became of a copy. Nothing is known about one that was `not_tried`, because an operation before it had failed.
+enum class Copied { done, failed, not_tried };
+
+struct SwappedOut {
+    Copied copied;
+    /// What the segment takes, or would have taken.
+    uint64_t bytes;
+};
+
+/// The token of a sequence whose outcome was `awaits_token` in an earlier step.
+struct LateToken {
+    base::RequestId id;
+    base::Token token;
+    /// The sequence ends with it.
+    bool is_last;
+};
+
+struct StepResult {
+    /// Checkpoints whose state could not be saved.
+    std::vector<base::CheckpointId> failed_checkpoints = {};
+    /// One for each SwapOut, and one for each SwapIn, in the plan's order.
+    std::vector<SwappedOut> swap_outs = {};
+    std::vector<Copied> swap_ins = {};
+    /// One for each entry of the batch.
+    std::vector<Outcome> outcomes = {};
+    /// REQUIRES: Scheduler::awaits_token() before update().
+    std::vector<LateToken> late_tokens = {};
+    /// Further requests that end here.
+    std::vector<base::RequestId> failed = {};
+    /// The KV cache was emptied. Running sequences return to the waiting queue and are computed again.
+    bool is_cache_lost = false;
+
+    /// Keeps the vectors' memory.
+    void clear() {
+        failed_checkpoints.clear();
+        swap_outs.clear();
+        swap_ins.clear();
+        outcomes.clear();
+        late_tokens.clear();
+        failed.clear();
+        is_cache_lost = false;
+    }
+};
+
+} // namespace sched

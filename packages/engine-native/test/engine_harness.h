@@ -1,0 +1,222 @@
+// An engine with a tiny model for the engine's tests: requests in, whole replies out. Requests that are sent together are computed
+// in the same steps on every machine.
+#pragma once
+
+#include "engine/engine.h"
+#include "llama_faults.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace test {
+
+using base::RequestId;
+using base::Token;
+using ModelPtr = std::shared_ptr<const llama_rt::Model>;
+
+/// The file that an environment variable such as INGLE_TINY_LLAMA names; cpp.test.ts makes it.
+inline std::string tiny_file(const std::string& variable) {
+    const char* path = std::getenv(variable.c_str());
+    if (path == nullptr) throw std::runtime_error(variable + " is not set; see test/cpp.test.ts");
+    return path;
+}
+
+/// The tiny model that an environment variable names. A vision model (`sees`) has its projector in the variable with _MMPROJ.
+inline ModelPtr tiny_model(const std::string& variable, bool sees = false) {
+    static std::map<std::string, ModelPtr> models;
+    ModelPtr& model = models[variable];
+    if (model != nullptr) return model;
+    const std::atomic<bool> is_aborted = false;
+    llama_rt::ModelOptions options{
+        .path = tiny_file(variable), .gpu_layers = 0, .mmap = true, .mlock = false};
+    if (sees)
+        options.vision = llama_rt::VisionOptions{.path = tiny_file(variable + "_MMPROJ"), .uses_gpu = false};
+    auto loaded = llama_rt::Model::load(options, [](float) {}, is_aborted);
+    if (!loaded) throw std::runtime_error(loaded.error().message);
+    return model = std::move(*loaded);
+}
+
+inline ModelPtr tiny_llama() {
+    return tiny_model("INGLE_TINY_LLAMA");
+}
+inline ModelPtr tiny_lfm2() {
+    return tiny_model("INGLE_TINY_LFM2");
+}
+
+inline ModelPtr tiny_bert() {
+    return tiny_model("INGLE_TINY_BERT");
+}
+
+/// Few slots and small steps, so that requests wait, share and are computed in chunks. In exact arithmetic a text does not depend
+/// on what else is in the batch.
+inline engine::EngineOptions few_places() {
+    return {.context = {.context_length = 128,
+                        .cells = 256,
+                        .sequences = 3,
+                        .batch_tokens = 24,
+                        .threads = 1,
+                        .threads_batch = 1,
+                        .kv_type_k = "f32",
+                        .kv_type_v = "f32",
+                        .flash_attention = "off"},
+            .batch_tokens_busy = 8,
+            .waiting_max = 1000,
+            .drops_turns = true,
+            .speculates = false,
+            .cache_ram_bytes = 0};
+}
+
+struct TextRequest {
+    std::vector<Token> prompt;
+    int32_t tokens;
+    bool uses_cache = true;
+    llama_rt::ImageParts images = {};
+    float temperature = 0;
+    std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
+};
+
+struct Reply {
+    std::string text;
+    std::optional<engine::FinishReason> reason;
+    std::optional<base::Code> error;
+    int32_t cached = 0;
+    /// The texts' vectors, if these were asked for.
+    std::vector<float> vectors = {};
+    /// Which reply this was to end: first, second, …; 0 before its end.
+    int32_t place = 0;
+    /// Last events that came for it: more than one is a bug of the engine.
+    int32_t ends = 0;
+
+    bool is_whole() const { return reason == engine::FinishReason::length || !vectors.empty(); }
+};
+
+class EngineHarness {
+public:
+    explicit EngineHarness(ModelPtr model, const engine::EngineOptions& options = few_places()) {
+        auto started =
+            engine::Engine::start(std::move(model), options, [this](auto&& events) { hear(events); });
+        if (!started) throw std::runtime_error(started.error().message);
+        engine = std::move(*started);
+    }
+
+    RequestId submit(const TextRequest& request) {
+        const auto id = engine->submit({.client = "",
+                                        .prompt = request.prompt,
+                                        .sampling = {.temperature = request.temperature,
+                                                     .top_k = 40,
+                                                     .top_p = 1,
+                                                     .min_p = 0,
+                                                     .repeat_penalty = 1,
+                                                     .repeat_last_n = 64,
+                                                     .presence_penalty = 0,
+                                                     .frequency_penalty = 0,
+                                                     .seed = 1,
+                                                     .logit_bias = {}},
+                                        .tokens_max = request.tokens,
+                                        .stops = {},
+                                        .ignore_eos = true,
+                                        .uses_cache = request.uses_cache,
+                                        .images = request.images,
+                                        .constraint = request.constraint,
+                                        .logprobs = -1});
+        if (!id) throw std::runtime_error(id.error().message);
+        return *id;
+    }
+
+    RequestId embed(const std::vector<std::vector<Token>>& texts) {
+        const auto id = engine->embed(texts);
+        if (!id) throw std::runtime_error(id.error().message);
+        return *id;
+    }
+
+    /// Waits for a request's end.
+    Reply wait(RequestId id) {
+        std::unique_lock lock(mutex_);
+        const auto has_ended = [&] { return replies_[id].place > 0; };
+        if (!heard_.wait_for(lock, kWaitMax, has_ended))
+            throw std::runtime_error("request " + std::to_string(id) + " has not ended");
+        return replies_[id];
+    }
+
+    Reply generate(const TextRequest& request) { return wait(submit(request)); }
+
+    /// Submits all of them at once: the first is running when the others come.
+    std::vector<Reply> generate_all(const std::vector<TextRequest>& requests) {
+        std::vector<RequestId> ids;
+        {
+            // The listener of the first one's first turn waits until all are in.
+            std::unique_lock lock(mutex_);
+            is_asking_ = true;
+            ids.push_back(submit(requests[0]));
+            heard_.wait_for(lock, kWaitMax, [&] { return replies_.contains(ids[0]); });
+            for (size_t i = 1; i < requests.size(); ++i) ids.push_back(submit(requests[i]));
+            is_asking_ = false;
+            heard_.notify_all();
+        }
+        std::vector<Reply> replies;
+        for (const RequestId id : ids) replies.push_back(wait(id));
+        return replies;
+    }
+
+private:
+    /// A sanitizer on a busy machine takes long; what hangs takes for ever.
+    static constexpr std::chrono::minutes kWaitMax{2};
+
+    /// The engine's thread.
+    void hear(const std::vector<engine::Event>& events) {
+        engine->check_integrity();
+        std::unique_lock lock(mutex_);
+        for (const engine::Event& event : events) note(event);
+        heard_.notify_all();
+        heard_.wait_for(lock, kWaitMax, [&] { return !is_asking_; });
+    }
+
+    void note(const engine::Event& event) {
+        if (const auto* text = std::get_if<engine::TextEvent>(&event)) {
+            replies_[text->id].text += text->text;
+            return;
+        }
+        if (!engine::ends_request(event)) return;
+        const auto id_of = [](const auto& one) {
+            if constexpr (requires { one.id; }) return one.id;
+            else return RequestId{0}; // of no request
+        };
+        Reply& reply = replies_[std::visit(id_of, event)];
+        reply.place = ++ended_;
+        reply.ends += 1;
+        if (const auto* embeddings = std::get_if<engine::EmbeddingEvent>(&event)) {
+            reply.vectors = embeddings->vectors;
+        } else if (const auto* finish = std::get_if<engine::FinishEvent>(&event)) {
+            reply.reason = finish->reason;
+            reply.cached = finish->cached_tokens;
+        } else {
+            reply.error = std::get<engine::FailureEvent>(event).error.code;
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable heard_;
+    // Guarded by mutex_.
+    std::map<RequestId, Reply> replies_;
+    int32_t ended_ = 0;
+    /// Not all requests of generate_all() are submitted: the listener waits for them.
+    bool is_asking_ = false;
+
+public:
+    /// Last, so that its thread has ended before the rest is destroyed.
+    std::unique_ptr<engine::Engine> engine;
+};
+
+} // namespace test
