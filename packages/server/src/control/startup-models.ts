@@ -7,16 +7,16 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { isInMemory } from "../models/slot/model-state.ts";
 
 export class ParallelChoice {
-  /** Undefined is as usual. */
+  /** Undefined: the usual number. */
   current: number | undefined;
   readonly #loadedWith = new Map<string, number | undefined>();
 
-  /** The same models; their loads are noted. */
+  /** Returns the same models, and records with which number each is loaded. */
   noted(source: ModelSource): ModelSource {
     return { known: async () => (await source.known()).map((known) => this.#noted(known)) };
   }
 
-  /** Whether it was loaded with another choice than the current one. */
+  /** Whether a model was loaded with another number than the current one. */
   isOutdated(id: string): boolean {
     return this.#loadedWith.has(id) && this.#loadedWith.get(id) !== this.current;
   }
@@ -24,15 +24,15 @@ export class ParallelChoice {
   #noted(known: KnownModel): KnownModel {
     return {
       ...known,
-      prepare: async (order) => {
+      prepare: async (options) => {
         this.#loadedWith.set(known.id, this.current);
-        return await known.prepare(order);
+        return await known.prepare(options);
       },
     };
   }
 }
 
-/** Loads the models that the server starts with, and again those that compute another number of requests at once. */
+/** Loads the models that the server starts with, and reloads those that compute another number of requests at once. */
 export async function loadStartupModels(
   { parallel: asked, models }: ServerSettings,
   { registry, parallel, signal }: { registry: ModelRegistry; parallel: ParallelChoice; signal: AbortSignal },
@@ -41,7 +41,7 @@ export async function loadStartupModels(
   await registry.refresh({ isNeeded: true });
   for (const slot of registry.slots) {
     if (!isInMemory(slot.state) || !parallel.isOutdated(slot.id)) continue;
-    const { id, ordered: settings } = slot;
+    const { id, requestedSettings: settings } = slot;
     await registry.unload(id, { signal });
     await loadOne(id, () => registry.load(id, undefined, { settings, signal }));
   }

@@ -1,4 +1,4 @@
-// How the engine is at the moment of a scrape: the line, the cache, the work so far.
+// Metrics of the engines at the moment of a scrape: the queue, the caches, the work so far.
 import { totalOf } from "@ingle/engine";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { EngineCounter, EngineStats } from "../models/slot/engine-stats.ts";
@@ -13,17 +13,25 @@ type GaugeName =
   | "cacheRamBytes"
   | "cacheRamPieces";
 const gauges: readonly (readonly [GaugeName, string, string])[] = [
-  ["running", "ingle_requests_running", "Requests that are computed now."],
-  ["waiting", "ingle_requests_waiting", "Requests in line, or waiting for an idle model to be loaded."],
+  ["running", "ingle_requests_running", "Requests that are running."],
+  [
+    "waiting",
+    "ingle_requests_waiting",
+    "Requests in the waiting queue, or waiting for a model to be loaded.",
+  ],
   ["cells", "ingle_kv_cells", "Cells of the KV cache, one token each; 0 while no model is loaded."],
   ["cellsUsed", "ingle_kv_cells_used", "Cells that running requests hold or have reserved."],
-  ["cellsCached", "ingle_kv_cells_cached", "Cells kept for requests that begin like earlier ones."],
+  [
+    "cellsCached",
+    "ingle_kv_cells_cached",
+    "Cells of the prefix cache: kept for requests with the same prefix.",
+  ],
   ["cacheRamBytes", "ingle_cache_ram_bytes", "Host memory that holds evicted state."],
   ["cacheRamPieces", "ingle_cache_ram_pieces", "Pieces of evicted state in host memory."],
 ];
 
 const totals: readonly (readonly [EngineCounter, string, string])[] = [
-  ["turns", "ingle_engine_turns_total", "Turns of the engine: one batch each."],
+  ["turns", "ingle_engine_turns_total", "Engine steps: one batch each."],
   [
     "promptTokens",
     "ingle_prompt_tokens_total",
@@ -32,17 +40,22 @@ const totals: readonly (readonly [EngineCounter, string, string])[] = [
   [
     "generatedTokens",
     "ingle_generated_tokens_total",
-    "Tokens of replies, those of clients that left included.",
+    "Generated tokens, those of clients that disconnected included.",
   ],
   ["imagesEncoded", "ingle_images_encoded_total", "Images, or tiles of them, that were encoded."],
-  ["preemptions", "ingle_preemptions_total", "Requests that gave their cells up for a while."],
+  [
+    "preemptions",
+    "ingle_preemptions_total",
+    "Running requests that gave up their KV cells and waited again.",
+  ],
   ["contextShifts", "ingle_context_shifts_total", "Times that the oldest turns of a chat were dropped."],
-  ["draftedTokens", "ingle_draft_tokens_total", "Tokens that speculation guessed."],
-  ["acceptedTokens", "ingle_draft_tokens_accepted_total", "Guessed tokens that were right."],
+  ["draftedTokens", "ingle_draft_tokens_total", "Draft tokens that speculative decoding proposed."],
+  ["acceptedTokens", "ingle_draft_tokens_accepted_total", "Draft tokens that were accepted."],
   ["cacheRamHits", "ingle_cache_ram_hits_total", "Pieces of evicted state that were copied back."],
 ];
 
 export function addEngineMetrics(register: Registry, models: ModelRegistry): void {
+  const stats = oncePerScrape(() => models.stats());
   for (const [figure, name, help] of gauges) {
     register.registerMetric(
       new Gauge({
@@ -50,7 +63,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
         help,
         registers: [],
         collect() {
-          this.set(models.stats()[figure]);
+          this.set(stats()[figure]);
         },
       }),
     );
@@ -63,7 +76,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
         registers: [],
         collect() {
           this.reset();
-          this.inc(models.stats()[figure]);
+          this.inc(stats()[figure]);
         },
       }),
     );
@@ -74,7 +87,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
       help: "Requests that run or wait: ingle_requests_running and ingle_requests_waiting together.",
       registers: [],
       collect() {
-        const { running, waiting } = models.stats();
+        const { running, waiting } = stats();
         this.set(running + waiting);
       },
     }),
@@ -82,10 +95,10 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
   register.registerMetric(
     new Gauge({
       name: "ingle_kv_usage_ratio",
-      help: "The part of the KV cache that running requests hold or have reserved: 0 to 1.",
+      help: "Share of the KV cache that running requests hold or have reserved: 0 to 1.",
       registers: [],
       collect() {
-        this.set(kvUsage(models.stats()));
+        this.set(kvUsage(stats()));
       },
     }),
   );
@@ -104,7 +117,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
   addModelMetrics(register, models);
 }
 
-/** How often models came and went, and the memory that they take. */
+/** Loads of models, and the memory that they take. */
 function addModelMetrics(register: Registry, models: ModelRegistry): void {
   register.registerMetric(
     new Counter({
@@ -133,7 +146,20 @@ function addModelMetrics(register: Registry, models: ModelRegistry): void {
   );
 }
 
-/** The part of the KV cache that running requests hold or have reserved: 0 to 1. */
+/**
+ * Gathers once for all metrics of a scrape: a registry calls the collect functions of its metrics one after the other,
+ * without waiting between them.
+ */
+export function oncePerScrape<T>(gather: () => T): () => T {
+  let gathered: { value: T } | undefined;
+  return () => {
+    if (gathered === undefined) queueMicrotask(() => (gathered = undefined));
+    gathered ??= { value: gather() };
+    return gathered.value;
+  };
+}
+
+/** Share of the KV cache that running requests hold or have reserved: 0 to 1. */
 export function kvUsage({ cells, cellsUsed }: EngineStats): number {
   return cells > 0 ? cellsUsed / cells : 0;
 }

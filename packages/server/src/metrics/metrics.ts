@@ -1,5 +1,5 @@
-// All that `GET /metrics` tells, in Prometheus' text form. Made by app.ts; a server has its own, so that two of them in
-// one process do not mix.
+// Everything that `GET /metrics` returns, in the text format of Prometheus. Each server has its own registry, so that two
+// servers in one process do not mix.
 import { Registry } from "prom-client";
 import type { ModelRegistry } from "../models/registry.ts";
 import { addEngineMetrics } from "./engine-metrics.ts";
@@ -7,7 +7,7 @@ import { addProcessMetrics } from "./process-metrics.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 import { addVllmMetrics } from "./vllm-metrics.ts";
 
-/** Gateways ask every 50 ms, each of them: more often than that nothing is gathered and written out. */
+/** Each gateway may scrape every 50 ms: all scrapes within that time share one text. */
 const freshMs = 50;
 
 export class Metrics implements Disposable {
@@ -16,7 +16,7 @@ export class Metrics implements Disposable {
   #ready: { text: Promise<string>; at: number } | undefined;
   readonly #process: Disposable;
 
-  /** @param options.compat whose names are added to ours */
+  /** @param options.compat adds the names of another server to ours */
   constructor(models: ModelRegistry, options: { compat?: "vllm" | undefined } = {}) {
     this.requests = new RequestMetrics(this.#register);
     addEngineMetrics(this.#register, models);
@@ -36,7 +36,7 @@ export class Metrics implements Disposable {
     return this.#ready.text;
   }
 
-  /** Ends the measuring of the event loop. Idempotent. */
+  /** Stops measuring the event loop. Idempotent. */
   [Symbol.dispose](): void {
     this.#process[Symbol.dispose]();
   }

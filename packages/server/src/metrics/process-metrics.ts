@@ -1,5 +1,5 @@
-// The process behind the server, under the names that dashboards know, and how late its event loop runs: what delays
-// a token between the engine and the socket.
+// Metrics of the process under the usual names, and the lag of its event loop, which delays tokens between the engine
+// and the socket. prom-client's own collectors cannot be stopped and read /proc synchronously at each scrape.
 import { readdir } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, type Registry } from "prom-client";

@@ -1,5 +1,4 @@
-// What requests and generations come to, as counters and histograms. Filled by plugins/metrics.ts and
-// plugins/watch-generations.ts.
+// Counters and histograms of requests and generations.
 import { Counter, Histogram, type Registry } from "prom-client";
 
 /** Seconds from a cached probe to a long reply on a small machine. */
@@ -38,27 +37,27 @@ export class RequestMetrics {
     const model = ["model"] as const;
     this.#requests = new Counter({
       name: "ingle_requests_total",
-      help: "Requests that have ended; status 499 is a client that left.",
+      help: "Requests that have ended; status 499 means that the client disconnected.",
       labelNames: ["method", "route", "status"],
       registers,
     });
     this.#seconds = new Histogram({
       name: "ingle_request_seconds",
-      help: "From the arrival of a request to the end of its reply.",
+      help: "From the arrival of a request to the end of its response.",
       labelNames: ["route"],
       buckets: requestBuckets,
       registers,
     });
     this.#firstToken = new Histogram({
       name: "ingle_time_to_first_token_seconds",
-      help: "From the arrival of a request to the first piece of its reply.",
+      help: "From the arrival of a request to its first generated token.",
       labelNames: model,
       buckets: firstTokenBuckets,
       registers,
     });
     this.#interToken = new Histogram({
       name: "ingle_inter_token_seconds",
-      help: "Between two pieces of a reply, divided by the tokens of the second.",
+      help: "Time between two pieces of generated text, for each token of the second.",
       labelNames: model,
       buckets: interTokenBuckets,
       registers,
@@ -82,7 +81,7 @@ export class RequestMetrics {
     return new Map(values.map(({ labels, value }) => [String(labels.model), value]));
   }
 
-  /** `model` is the id of a model in the house, never what a request called it. */
+  /** `model` is the id of a known model, never the name in a request: those have no bound. */
   meter(model: string): GenerationMeter {
     const firstToken = this.#firstToken.labels(model);
     const interToken = this.#interToken.labels(model);

@@ -5,7 +5,7 @@ import { kvBlockTokens } from "@ingle/engine";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { EngineStats } from "../models/slot/engine-stats.ts";
 import type { ModelRegistry } from "../models/registry.ts";
-import { kvUsage } from "./engine-metrics.ts";
+import { kvUsage, oncePerScrape } from "./engine-metrics.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
 /** A model at the moment of a scrape. */
@@ -49,14 +49,14 @@ const counters: readonly Described[] = [
 ];
 
 export function addVllmMetrics(register: Registry, models: ModelRegistry, requests: RequestMetrics): void {
-  const samples = async (): Promise<Sample[]> => {
+  const samples = oncePerScrape(async (): Promise<Sample[]> => {
     const cached = await requests.cachedTokens();
     return sampledSlots(models).map((slot) => {
       const figures = slot.stats();
       const hits = cached.get(slot.id) ?? 0;
       return { model_name: slot.id, figures, hits, queries: hits + figures.promptTokens };
     });
-  };
+  });
   const labelNames = ["model_name"];
   const add = (kind: typeof Counter | typeof Gauge, { name, help, value }: Described): void => {
     const metric: Counter | Gauge = new kind({

@@ -1,33 +1,32 @@
-// The bounded line before a model: how many requests may be in the house at once, running or waiting.
-// The engine orders them; this only keeps their number within what was promised. Held by models/registry.ts.
+// Bounds the requests in flight on one model, running or waiting. The engine schedules them; this only counts.
 import { WireError } from "../wire-error.ts";
 
-/** Seconds a client is asked to wait when the line is full: about one short reply. */
+/** Seconds until a refused client should try again: about one short completion. */
 const retryAfterSeconds = 2;
 
-/** A place in the house; give it back by disposing it. */
+/** Admission of a request; disposing it frees its places. */
 export type Permit = Disposable;
 
 export class Admission {
   #placesMax: number;
   #taken = 0;
 
-  /** @param placesMax requests that may run and wait together */
+  /** @param placesMax requests that may be in flight */
   constructor(placesMax: number) {
     this.#placesMax = placesMax;
   }
 
-  /** Places that are taken now. */
+  /** Places taken now. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Changes the number of places; who has one keeps it. */
+  /** Changes the number of places. Admitted requests keep theirs. */
   resize(placesMax: number): void {
     this.#placesMax = placesMax;
   }
 
-  /** Takes one place or several at once. Throws `overloaded` when there are none, or the signal's reason. */
+  /** Takes one or more places. Throws `overloaded` if there are too few, or the signal's reason. */
   enter(options: { signal?: AbortSignal | undefined; places?: number } = {}): Permit {
     const { signal, places = 1 } = options;
     signal?.throwIfAborted();

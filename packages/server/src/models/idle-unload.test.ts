@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 /** A registry with a model, and what its loader was asked. */
-async function house(options: { waitingMax?: number } = {}) {
+async function registryWith(options: { waitingMax?: number } = {}) {
   const freed: number[] = [];
   let count = 0;
   const next: { load: () => Promise<LoadedModel> } = {
@@ -49,8 +49,8 @@ async function idle({ registry }: { registry: ModelRegistry }, ms: number = idle
 }
 
 describe("an idle model", () => {
-  it("is freed after its time, stays in the list, and the house stays ready", async () => {
-    const { registry, freed } = await house();
+  it("is freed after its time, stays in the list, and the server stays ready", async () => {
+    const { registry, freed } = await registryWith();
     await idle({ registry }, idleUnloadMs - 1);
     expect(stateOf(registry)).toBe("loaded");
     await idle({ registry }, 1);
@@ -62,7 +62,7 @@ describe("an idle model", () => {
   });
 
   it("is not idle while a request holds it, nor while requests keep coming", async () => {
-    const { registry } = await house();
+    const { registry } = await registryWith();
     const lease = await use(registry);
     await idle({ registry }, 10 * idleUnloadMs);
     expect(stateOf(registry)).toBe("loaded");
@@ -77,7 +77,7 @@ describe("an idle model", () => {
   });
 
   it("is loaded again once for all who ask, and they wait for it", async () => {
-    const { registry, loader, next, load } = await house();
+    const { registry, loader, next, load } = await registryWith();
     await idle({ registry });
     let release: () => void = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -101,7 +101,7 @@ describe("an idle model", () => {
   });
 
   it("that is asked for while it is being freed is loaded again afterwards", async () => {
-    const { registry, freed } = await house();
+    const { registry, freed } = await registryWith();
     vi.advanceTimersByTime(idleUnloadMs);
     expect(stateOf(registry)).toBe("unloading");
     using lease = await use(registry);
@@ -110,7 +110,7 @@ describe("an idle model", () => {
   });
 
   it("is freed again when those who waited for it have left", async () => {
-    const { registry, next, load } = await house();
+    const { registry, next, load } = await registryWith();
     await idle({ registry });
     let release: () => void = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -130,7 +130,7 @@ describe("an idle model", () => {
   });
 
   it("that cannot be loaded again says why, and a request that comes later tries once more", async () => {
-    const { registry, next, load } = await house();
+    const { registry, next, load } = await registryWith();
     await idle({ registry });
     next.load = () => Promise.reject(new EngineError("out_of_memory", "There is no room."));
     await expect(use(registry)).rejects.toEqual(code("out_of_memory"));
@@ -143,7 +143,7 @@ describe("an idle model", () => {
   });
 
   it("keeps what it has counted", async () => {
-    const { registry } = await house();
+    const { registry } = await registryWith();
     {
       using lease = await use(registry);
       await lease.model.generate({ prompt: "abc" });
@@ -160,7 +160,7 @@ describe("an idle model", () => {
 
 describe("disposal", () => {
   it("of an unloaded model has nothing to free, and leaves no timer", async () => {
-    const { registry, freed } = await house();
+    const { registry, freed } = await registryWith();
     await idle({ registry });
     await registry[Symbol.asyncDispose]();
     expect(freed).toEqual([1]);
@@ -169,7 +169,7 @@ describe("disposal", () => {
   });
 
   it("ends the wait of those who want an idle model", async () => {
-    const { registry, next } = await house();
+    const { registry, next } = await registryWith();
     await idle({ registry });
     next.load = () => new Promise(() => {});
     const waiting = expect(use(registry)).rejects.toEqual(code("shutting_down"));
@@ -179,7 +179,7 @@ describe("disposal", () => {
   });
 
   it("in the middle of unloading waits for it", async () => {
-    const { registry, freed } = await house();
+    const { registry, freed } = await registryWith();
     vi.advanceTimersByTime(idleUnloadMs);
     await registry[Symbol.asyncDispose]();
     expect([freed, stateOf(registry)]).toEqual([[1], "closed"]);

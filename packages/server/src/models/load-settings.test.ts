@@ -8,7 +8,10 @@ import { ModelRegistry, type RegistryOptions } from "./registry.ts";
 const model = "a";
 const refused = expect.objectContaining({ code: "invalid_request" });
 
-function house(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}): ModelRegistry {
+function registryWith(
+  models: readonly ScriptedKnown[],
+  options: Partial<RegistryOptions> = {},
+): ModelRegistry {
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", ...options });
   for (const each of models) registry.add(each);
   return registry;
@@ -18,7 +21,7 @@ async function request(registry: ModelRegistry, id: string): Promise<void> {
   using _lease = await registry.acquire(id, "desktop");
 }
 
-describe("the settings of an order", () => {
+describe("the settings of a request", () => {
   it("are those that it says; bits of one side win over those of both", () => {
     expect(settingsOf({ model, kv_bits: 8, kv_bits_v: 3 })).toEqual({ kvBitsK: 8, kvBitsV: 3 });
     expect(settingsOf({ model, context_length: 512 })).toEqual({ contextLength: 512 });
@@ -50,7 +53,7 @@ describe("the settings of an order", () => {
 describe("a model that was loaded with settings of its own", () => {
   it("comes back with them after it was freed for another", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = house([a, b], { loadedMax: 1 });
+    const registry = registryWith([a, b], { loadedMax: 1 });
     const settings = { contextLength: 512, kvBitsK: 4 } as const;
     await registry.load("a", undefined, { settings });
     await request(registry, "b");
@@ -61,9 +64,9 @@ describe("a model that was loaded with settings of its own", () => {
     expect(slot?.settings).toEqual({ contextLength: 512, kvBitsK: 4, kvBitsV: 16 });
   });
 
-  it("is loaded as usual after an order to unload it, also by those who wait for it meanwhile", async () => {
+  it("is loaded as usual after a request to unload it, also by those who wait for it meanwhile", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a]);
+    const registry = registryWith([a]);
     await registry.load("a", undefined, { settings: { contextLength: 512 } });
     const lease = await registry.acquire("a", "desktop");
     const unloading = registry.unload("a");
@@ -76,9 +79,9 @@ describe("a model that was loaded with settings of its own", () => {
     expect(a.asked).toEqual([{ contextLength: 512 }, undefined]);
   });
 
-  it("is so after an order to unload what was freed already", async () => {
+  it("is so after a request to unload what was freed already", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = house([a, b], { loadedMax: 1 });
+    const registry = registryWith([a, b], { loadedMax: 1 });
     await registry.load("a", undefined, { settings: { kvBitsK: 8, kvBitsV: 8 } });
     await request(registry, "b");
     await registry.unload("a");
@@ -88,7 +91,7 @@ describe("a model that was loaded with settings of its own", () => {
 
   it("keeps them when the order to unload it was taken back", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a]);
+    const registry = registryWith([a]);
     await registry.load("a", undefined, { settings: { contextLength: 512 } });
     using _lease = await registry.acquire("a", "desktop");
     const hangUp = new AbortController();
@@ -96,12 +99,12 @@ describe("a model that was loaded with settings of its own", () => {
     await expect.poll(() => registry.slots[0]?.state.kind).toBe("draining");
     hangUp.abort();
     await expect(unloading).rejects.toThrow();
-    expect(registry.slots[0]?.ordered).toEqual({ contextLength: 512 });
+    expect(registry.slots[0]?.requestedSettings).toEqual({ contextLength: 512 });
   });
 
   it("takes the same order again, and one that says nothing; another has to unload it first", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a]);
+    const registry = registryWith([a]);
     const settings = { contextLength: 512, kvBitsK: 4, kvBitsV: 4 } as const;
     const first = await registry.load("a", undefined, { settings });
     expect(await registry.load("a", undefined, { settings })).toBe(first);
@@ -115,7 +118,7 @@ describe("a model that was loaded with settings of its own", () => {
   });
 });
 
-describe("an order with settings", () => {
+describe("a request with settings", () => {
   it("given while the model is leaving holds for the next load", async () => {
     const { registry, leave } = await leaving({ contextLength: 512 });
     const next = registry.load("a", undefined, { settings: { contextLength: 256 } });
@@ -137,7 +140,7 @@ describe("an order with settings", () => {
     expect(a.asked).toEqual([{ contextLength: 512 }, undefined]);
   });
 
-  /** A model that was loaded with these settings and is being freed by an order, until leave(). */
+  /** A model that was loaded with these settings and is being freed by a request, until leave(). */
   async function leaving(settings: LoadSettings) {
     const a = scriptedKnown("a");
     const freed = gate();
@@ -153,7 +156,7 @@ describe("an order with settings", () => {
       };
       return { ...prepared, load };
     };
-    const registry = house([{ ...a, prepare }, scriptedKnown("b")]);
+    const registry = registryWith([{ ...a, prepare }, scriptedKnown("b")]);
     await registry.load("a", undefined, { settings });
     const unloading = registry.unload("a");
     await expect.poll(() => registry.slots[0]?.state.kind).toBe("unloading");
@@ -168,7 +171,7 @@ describe("an order with settings", () => {
     const a = scriptedKnown("a");
     const finish = gate();
     a.gate = finish.closed;
-    const registry = house([a]);
+    const registry = registryWith([a]);
     const loading = registry.load("a", undefined, { settings: { kvBitsK: 8 } });
     await expect.poll(() => a.log.loads).toBe(1);
     await expect(registry.load("a", undefined, { settings: { kvBitsK: 4 } })).rejects.toEqual(refused);
@@ -179,7 +182,7 @@ describe("an order with settings", () => {
 
   it("that fails changes nothing for the loads after it", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = house([a, b], { loadedMax: 1 });
+    const registry = registryWith([a, b], { loadedMax: 1 });
     await registry.load("a", undefined, { settings: { contextLength: 512 } });
     await request(registry, "b");
     a.refusal = new EngineError("invalid_request", "contextLength: too long.");
@@ -212,7 +215,7 @@ describe("an order with settings", () => {
       if (isFirst) await new Promise(() => (isFirst = false));
       return await a.prepare(options);
     };
-    const registry = house([{ ...a, prepare }]);
+    const registry = registryWith([{ ...a, prepare }]);
     const hangUp = new AbortController();
     const ordered = registry.load("a", undefined, { settings, signal: hangUp.signal });
     await expect.poll(() => isFirst).toBe(false);
@@ -226,7 +229,7 @@ describe("an order with settings", () => {
   it("is refused for a model whose loading somebody else has settled", async () => {
     const a = scriptedKnown("a");
     const { load } = await a.prepare({ signal: new AbortController().signal });
-    const registry = house([]);
+    const registry = registryWith([]);
     await registry.load("own", load);
     await registry.unload("own");
     await expect(registry.load("own", undefined, { settings: { kvBitsK: 16 } })).rejects.toEqual(refused);

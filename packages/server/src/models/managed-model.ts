@@ -1,4 +1,4 @@
-// The models of the house as the management of the server shows them. Used by routes/control.ts.
+// Models as the management API returns them.
 import { totalOf } from "@ingle/engine";
 import type { ManagedModel, ModelMemory } from "@ingle/protocol";
 import type { ModelSlot } from "./slot/model-slot.ts";
@@ -47,7 +47,7 @@ function unixSeconds(time: Date): number {
   return Math.floor(time.getTime() / 1000);
 }
 
-/** What nobody foresaw keeps its words to the log. */
+/** The message of a known error. Unexpected errors stay in the log: they may hold paths or secrets. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error && "code" in error ? error.message : "The server's log has the reason.";
 }

@@ -1,14 +1,14 @@
-// Why a model cannot be had, as wire errors. Used by this folder; routes/health.ts asks how long a load still takes.
+// Why a model cannot be used, as wire errors.
 import prettyBytes from "pretty-bytes";
 import { EngineError, totalOf, type MemoryBytes } from "@ingle/engine";
 import { WireError } from "../wire-error.ts";
 import type { LoadSettings } from "./slot/load-settings.ts";
 import type { MemoryLimits } from "./eviction/eviction-plan.ts";
 
-/** Seconds a client is asked to wait for a model that is loading, by how far it is. */
+/** Bounds of the seconds after which a client should ask again for a model that is loading. */
 const retryAfter = { min: 1, max: 5 };
 
-/** `id` is what the request asked for, where it did. */
+/** `id` is the model that the request names; undefined if it names none. */
 export function modelNotFound(id: string | undefined): WireError {
   const what =
     id === undefined ? "No model is served here" : `The model ${JSON.stringify(id)} is not served here`;
@@ -31,10 +31,10 @@ export function loadFailed(failed: { id: string; error: unknown; retryInMs: numb
   return new WireError(code, message, { retryAfterSeconds, cause: error });
 }
 
-/** Of reasons that may pass without anything being changed here. */
+/** Reasons that may go away by themselves. */
 const passingCodes = ["out_of_memory", "worker_lost", "worker_unreachable", "worker_refused"] as const;
 
-/** What nobody foresaw keeps its words to the log. */
+/** The message of an unexpected error stays in the log: it may hold paths or secrets. */
 export function loadError(id: string, error: unknown): WireError {
   const isKnown = EngineError.is(error) || error instanceof WireError;
   const why = isKnown ? error.message : "the server's log has the reason.";
@@ -42,7 +42,7 @@ export function loadError(id: string, error: unknown): WireError {
   return new WireError(code, `The model ${id} could not be loaded: ${why}`, { cause: error });
 }
 
-/** An order wants the model as it is not: in memory, or on its way there. */
+/** A request to load has other settings than those that the model is loaded with. */
 export function loadedWithOtherSettings(
   id: string,
   { contextLength, kvBitsK, kvBitsV }: LoadSettings,
@@ -54,13 +54,13 @@ export function loadedWithOtherSettings(
   return new WireError("invalid_request", message, { param: "model" });
 }
 
-/** Whoever gave the model to the server has settled how it is loaded. */
+/** The program that added the model has decided how it is loaded. */
 export function settingsAreFixed(id: string): WireError {
-  const message = `How the model ${id} is loaded cannot be chosen on this server; leave its settings out.`;
+  const message = `The settings of the model ${id} are fixed on this server; leave them out of the request.`;
   return new WireError("invalid_request", message, { param: "model" });
 }
 
-/** Pinned models are in the way of one that would fit by itself. */
+/** A model would fit, were it not for pinned models. */
 export function noMemory(byMemory: MemoryBytes, { budget, loadedMax }: MemoryLimits): WireError {
   const memory =
     budget === undefined
@@ -79,7 +79,7 @@ export function shuttingDown(): WireError {
   });
 }
 
-/** Nothing is known about the speed, so the wait shrinks with what is left. `progress` is 0 … 1. */
+/** Shrinks with what is left to load, as the speed is unknown. `progress` is 0 … 1. */
 export function loadRetryAfterSeconds(progress: number): number {
   return Math.max(retryAfter.min, Math.ceil(retryAfter.max * (1 - progress)));
 }

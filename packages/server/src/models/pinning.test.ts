@@ -38,7 +38,7 @@ it("a model that was to leave for another stays when it is pinned, and the other
   expect(slot.state.kind).toBe("loaded");
 });
 
-it("a model that an order frees is freed all the same", async () => {
+it("a model that a request frees is freed all the same", async () => {
   const { registry, slot } = await loaded({});
   const lease = await registry.acquire("a", "desktop");
   const unloading = registry.unload("a");

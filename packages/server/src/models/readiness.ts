@@ -1,8 +1,8 @@
-// Whether requests are answered now, for probes: one word for all models together. Used by registry.ts.
+// Whether the server can take requests now, for probes: one status for all models together.
 import type { Readiness } from "@ingle/protocol";
 import { progressOf, type ModelState } from "./slot/model-state.ts";
 
-/** What a probe is told. */
+/** The status, and whether a readiness probe succeeds. */
 export interface ServerReadiness extends Readiness {
   isReady: boolean;
 }
@@ -10,16 +10,16 @@ export interface ServerReadiness extends Readiness {
 interface Candidate {
   readonly id: string;
   readonly state: ModelState;
-  readonly usedAt: number;
+  readonly lastUse: number;
   readonly counts: { readonly loads: number };
 }
 
 /**
- * A loaded model is enough, and so is one that the next request loads, once a first one was loaded: before that a server
- * has still to show that it can.
+ * Ready is a server with a loaded model, or with one that the next request loads. While a model loads, a server is ready only
+ * if it has loaded one before: until then it has not shown that it can.
  */
 export function readinessOf(models: readonly Candidate[]): ServerReadiness {
-  const lastUsed = models.toSorted((a, b) => b.usedAt - a.usedAt);
+  const lastUsed = models.toSorted((a, b) => b.lastUse - a.lastUse);
   const hasStarted = models.some(({ counts }) => counts.loads > 0);
   const find = (...kinds: ModelState["kind"][]): Candidate | undefined =>
     lastUsed.find(({ state }) => kinds.includes(state.kind));

@@ -1,4 +1,4 @@
-// The registry under random orders: whoever holds a model holds a live one, memory and number are never exceeded, and at
+// The registry under random requests: whoever holds a model holds a live one, memory and number are never exceeded, and at
 // the end everything is free.
 import { EngineError } from "@ingle/engine";
 import fc from "fast-check";
@@ -36,7 +36,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** What runs in the test at one time. */
-class House {
+class RandomRun {
   readonly models = new Map<string, ScriptedKnown>();
   readonly gates = new Map<string, ReturnType<typeof gate>>();
   readonly registry: ModelRegistry;
@@ -163,11 +163,11 @@ it("never frees what is held, never holds more than it may, and is never stuck",
       fc.array(anyStep, { maxLength: 60 }),
       fc.integer({ min: 1, max: 3 }),
       async (steps, loadedMax) => {
-        const house = new House(loadedMax);
-        for (const step of steps) await house.play(step);
-        await house.everybodyIsServed();
-        await house.end();
-        expect(house.wrongs).toEqual([]);
+        const run = new RandomRun(loadedMax);
+        for (const step of steps) await run.play(step);
+        await run.everybodyIsServed();
+        await run.end();
+        expect(run.wrongs).toEqual([]);
       },
     ),
     { numRuns: 300 },

@@ -8,7 +8,10 @@ import { refreshMinMs } from "./catalog/model-catalog.ts";
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
 /** A registry that knows these models. */
-function house(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}): ModelRegistry {
+function registryWith(
+  models: readonly ScriptedKnown[],
+  options: Partial<RegistryOptions> = {},
+): ModelRegistry {
   const registry = new ModelRegistry({ waitingMax: 1, now: () => new Date(5_000), ...options });
   for (const model of models) registry.add(model);
   return registry;
@@ -29,7 +32,7 @@ describe("loading", () => {
     const a = scriptedKnown("a");
     const finish = gate();
     a.gate = finish.closed;
-    const registry = house([a]);
+    const registry = registryWith([a]);
     expect(stateOf(registry)).toBe("available");
     const loading = registry.load("a");
     await settle();
@@ -43,7 +46,7 @@ describe("loading", () => {
 
   it("happens once for two hundred requests that come together, which all get the same model", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a], { waitingMax: 256, onLoading: "wait" });
+    const registry = registryWith([a], { waitingMax: 256, onLoading: "wait" });
     const leases = await Promise.all(Array.from({ length: 200 }, () => registry.acquire("a", "desktop")));
     expect(a.log).toEqual({ prepared: 1, loads: 1, frees: 0 });
     expect(new Set(leases.map(({ model }) => model)).size).toBe(1);
@@ -51,7 +54,7 @@ describe("loading", () => {
 
   it("is told to who watches: before anybody uses the model, and before it is freed", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a]);
+    const registry = registryWith([a]);
     const told: string[] = [];
     registry.watch({
       loaded: (id) => told.push(`${id} loaded, ${registry.slots[0]?.leases} leases`),
@@ -65,9 +68,9 @@ describe("loading", () => {
     expect(told).toEqual([...life, "a loaded, 0 leases", "a goes, 1 freed"]);
   });
 
-  it("is one load for orders and requests alike", async () => {
+  it("is one load for management requests and inference alike", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a], { onLoading: "wait" });
+    const registry = registryWith([a], { onLoading: "wait" });
     const [first, lease, second] = await Promise.all([
       registry.load("a"),
       registry.acquire("a", "desktop"),
@@ -79,14 +82,14 @@ describe("loading", () => {
   });
 
   it("takes a loader for a model that nobody knew, under its alias too", async () => {
-    const registry = house([]);
+    const registry = registryWith([]);
     const { load } = await scriptedKnown("x").prepare({ signal: new AbortController().signal });
     await registry.load("new", load, { alias: "./new.gguf" });
     expect((await registry.acquire("./new.gguf", "desktop")).id).toBe("new");
   });
 
   it("of an unknown model is model_not_found", async () => {
-    await expect(house([]).load("a")).rejects.toEqual(code("model_not_found"));
+    await expect(registryWith([]).load("a")).rejects.toEqual(code("model_not_found"));
   });
 });
 
@@ -96,7 +99,7 @@ describe("a load that fails", () => {
   it("is what all who waited are told, and all who come until it has cooled down", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const a = scriptedKnown("a");
-    const registry = house([a], { waitingMax: 9, onLoading: "wait" });
+    const registry = registryWith([a], { waitingMax: 9, onLoading: "wait" });
     a.refusal = broken;
     const waiting = [registry.acquire("a", "desktop"), registry.acquire("a", "desktop")];
     const told = expect.objectContaining({ code: "engine_failed", details: { retryAfterSeconds: 10 } });
@@ -112,9 +115,9 @@ describe("a load that fails", () => {
     expect(lease.id).toBe("a");
   });
 
-  it("throws its own error to whoever ordered it, and an order need not wait for the cool-down", async () => {
+  it("throws its own error to whoever ordered it, and a request need not wait for the cool-down", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a]);
+    const registry = registryWith([a]);
     a.refusal = broken;
     await expect(registry.load("a")).rejects.toBe(broken);
     expect(stateOf(registry)).toBe("failed");
@@ -126,7 +129,7 @@ describe("a load that fails", () => {
   it("for lack of memory says so to the requests", async () => {
     const a = scriptedKnown("a");
     a.refusal = new EngineError("out_of_memory", "It needs 9 GiB, and 4 GiB may be used.");
-    const registry = house([a], { onLoading: "wait" });
+    const registry = registryWith([a], { onLoading: "wait" });
     const refused = expect(registry.acquire("a", "desktop")).rejects;
     await refused.toThrow(/9 GiB/);
     await expect(registry.acquire("a", "desktop")).rejects.toEqual(code("out_of_memory"));
@@ -134,7 +137,7 @@ describe("a load that fails", () => {
 
   it("of one model leaves the others as they are", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = house([a, b], { onLoading: "wait" });
+    const registry = registryWith([a, b], { onLoading: "wait" });
     b.refusal = broken;
     await registry.load("a");
     await expect(registry.load("b")).rejects.toBe(broken);
@@ -147,8 +150,8 @@ describe("which id is accepted", () => {
   it.each(["desktop", "command-line", "serverless"] as const)(
     "%s: only those that are known",
     async (variant) => {
-      const registry = house([scriptedKnown("a")]);
-      await expect(house([]).acquire("a", variant)).rejects.toEqual(code("model_not_found"));
+      const registry = registryWith([scriptedKnown("a")]);
+      await expect(registryWith([]).acquire("a", variant)).rejects.toEqual(code("model_not_found"));
       await registry.load("a");
       expect((await registry.acquire("a", variant)).id).toBe("a");
       await expect(registry.acquire("A", variant)).rejects.toEqual(code("model_not_found"));
@@ -156,7 +159,7 @@ describe("which id is accepted", () => {
   );
 
   it("developer: any string is the model that was used last, but an id is that model", async () => {
-    const registry = house([scriptedKnown("a"), scriptedKnown("b")], { waitingMax: 9 });
+    const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { waitingMax: 9 });
     await registry.load("a");
     expect((await registry.acquire("whatever", "developer")).id).toBe("a");
     expect((await registry.acquire("", "developer")).id).toBe("a");
@@ -169,7 +172,11 @@ describe("which id is accepted", () => {
     const installed = [scriptedKnown("a")];
     const clock = { ms: 0 };
     const known = vi.fn(async () => installed);
-    const registry = house([], { onLoading: "wait", source: { known }, now: () => new Date(clock.ms) });
+    const registry = registryWith([], {
+      onLoading: "wait",
+      source: { known },
+      now: () => new Date(clock.ms),
+    });
     await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_not_found"));
     installed.push(scriptedKnown("b", { aliases: ["bee"] }));
     await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_not_found"));
@@ -185,7 +192,7 @@ describe("which id is accepted", () => {
     const broken = new Error("the manifest is damaged");
     const onSourceFailure = vi.fn();
     const source = { known: () => Promise.reject(broken) };
-    const registry = house([scriptedKnown("a")], { onLoading: "wait", source, onSourceFailure });
+    const registry = registryWith([scriptedKnown("a")], { onLoading: "wait", source, onSourceFailure });
     await registry.refresh();
     expect(registry.list().map(({ id }) => id)).toEqual(["a"]);
     expect(onSourceFailure).toHaveBeenCalledWith(broken);
@@ -195,7 +202,7 @@ describe("which id is accepted", () => {
 describe("while a model loads", () => {
   it("requests are told to come back in 1 to 5 seconds until a first one was loaded", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = house([a, b], { waitingMax: 9 });
+    const registry = registryWith([a, b], { waitingMax: 9 });
     const finish = gate();
     a.gate = finish.closed;
     const loading = registry.load("a");
@@ -214,7 +221,7 @@ describe("while a model loads", () => {
 
   it("requests wait where that is the rule, and the model is listed", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a], { onLoading: "wait" });
+    const registry = registryWith([a], { onLoading: "wait" });
     const finish = gate();
     a.gate = finish.closed;
     const waiting = registry.acquire("a", "desktop");
@@ -227,7 +234,7 @@ describe("while a model loads", () => {
 
   it("requests are refused where that is the rule, and the first of them begins the load", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = house([a, b], { onLoading: "reject" });
+    const registry = registryWith([a, b], { onLoading: "reject" });
     await registry.load("a");
     await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_loading"));
     await expect.poll(() => stateOf(registry, "b")).toBe("loaded");
@@ -236,7 +243,7 @@ describe("while a model loads", () => {
 
   it("one who leaves is gone at once, and a load that has begun goes on", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a], { onLoading: "wait" });
+    const registry = registryWith([a], { onLoading: "wait" });
     const finish = gate();
     a.gate = finish.closed;
     const leaving = new AbortController();
@@ -252,7 +259,7 @@ describe("while a model loads", () => {
 
 describe("the list", () => {
   it("has the fields of a model entry, before it is loaded and afterwards", async () => {
-    const registry = house([scriptedKnown("a")], { onLoading: "wait" });
+    const registry = registryWith([scriptedKnown("a")], { onLoading: "wait" });
     expect(registry.list()).toMatchObject([{ id: "a", context_length: null, status: "available" }]);
     await registry.load("a");
     expect(registry.list()).toEqual([
@@ -276,7 +283,7 @@ describe("the list", () => {
 
   it("says of a model that it reads images before it is loaded", () => {
     const known = [{ ...scriptedKnown("a"), about: { readsImages: true } }, scriptedKnown("b")];
-    const registry = house(known, { onLoading: "wait" });
+    const registry = registryWith(known, { onLoading: "wait" });
     const read = registry.list().map(({ input_modalities }) => input_modalities);
     expect(read).toEqual([["text", "image"], ["text"]]);
   });
@@ -285,7 +292,7 @@ describe("the list", () => {
 describe("disposal", () => {
   it("waits for the last lease of every model, takes no new one and frees each once", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = house([a, b]);
+    const registry = registryWith([a, b]);
     await Promise.all([registry.load("a"), registry.load("b")]);
     const lease = await registry.acquire("a", "desktop");
     const disposal = registry[Symbol.asyncDispose]();
@@ -302,7 +309,7 @@ describe("disposal", () => {
   });
 
   it("ends a load under way by its signal", async () => {
-    const registry = house([]);
+    const registry = registryWith([]);
     const loading = registry.load(
       "a",
       (_onProgress, signal) =>
@@ -318,7 +325,7 @@ describe("disposal", () => {
 
   it("frees a model whose load did not heed the signal", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a]);
+    const registry = registryWith([a]);
     const finish = gate();
     a.gate = finish.closed;
     const failed = expect(registry.load("a")).rejects.toEqual(code("shutting_down"));

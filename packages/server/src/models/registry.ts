@@ -1,6 +1,5 @@
-// The models in the house and those that could be: which one a request means, that it is loaded once and only while
-// there is room, and that nobody loses it while using it. Each has a slot (model-slot.ts); room.ts says who has to leave.
-// Made by serve.ts, filled by the command line, read by the routes.
+// The models of the server: finds the one that a request means, loads it once however many ask for it, evicts others for
+// it, and keeps it while somebody uses it. The catalog knows all models, each has a slot, and the planner gives them memory.
 import { addMemory, type MemoryBytes, type Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
@@ -20,32 +19,32 @@ export type { ModelLoader } from "./catalog/known-model.ts";
 export type { Lease } from "./slot/model-slot.ts";
 
 export interface RegistryOptions extends MemoryLimits {
-  /** Requests that may wait for a model beside those that it computes. */
+  /** Requests that may wait for a model beside those that run on it. */
   waitingMax: number;
   /** A model without requests for this long is freed until the next one. Default: never. */
   idleUnloadMs?: number | undefined;
-  /** Ids of models that are not freed once they are loaded, but for an order. */
+  /** Ids of models that are never evicted, only unloaded by a management request. */
   pinned?: readonly string[];
-  /** What becomes of requests for a model that is not loaded yet. Default `reject-at-start`. */
+  /** What happens to requests for a model that is not loaded. Default: `reject-at-start`. */
   onLoading?: OnLoading;
   /** Models beside those that were added one by one. Default: none. */
   source?: ModelSource | undefined;
-  /** The source could not be asked; what it has said before holds. */
+  /** Called when the source fails; its models of the last refresh stay. */
   onSourceFailure?: ((error: unknown) => void) | undefined;
   now?: () => Date;
 }
 
 export interface LoadOptions {
   alias?: string | undefined;
-  /** Of a model that is known already. */
+  /** How to load it. Only for a model that is known already. */
   settings?: LoadSettings | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Who wants to know which models are in memory. */
+/** Is told which models are in memory. */
 export interface ModelWatcher {
   loaded(id: string, model: Model): void;
-  /** It is about to be freed. Also told of models whose load was given up. */
+  /** Called right before a model is freed, also after a load that was given up. */
   freed(id: string): void;
 }
 
@@ -54,7 +53,7 @@ export class ModelRegistry implements AsyncDisposable {
   readonly #abort = new AbortController();
   readonly #planner: MemoryPlanner;
   readonly #catalog: ModelCatalog;
-  #stamp = 0;
+  #uses = 0;
   #watcher: ModelWatcher | undefined;
   #disposal: Promise<void> | undefined;
 
@@ -69,12 +68,12 @@ export class ModelRegistry implements AsyncDisposable {
     });
   }
 
-  /** Every model that is known, loaded or not. */
+  /** The slots of all known models, loaded or not. */
   get slots(): readonly ModelSlot[] {
     return this.#catalog.slots;
   }
 
-  /** What all models may take together, and how many of them there may be. */
+  /** How much memory all models may take together, and how many may be loaded. */
   get limits(): MemoryLimits {
     return this.#options;
   }
@@ -83,30 +82,30 @@ export class ModelRegistry implements AsyncDisposable {
     return this.#abort.signal.aborted ? { status: "shutting_down", isReady: false } : readinessOf(this.slots);
   }
 
-  /** What the models in memory take, as far as it is known. */
+  /** Memory that the loaded models take, as far as it is known. */
   memoryUsed(): MemoryBytes {
     return addMemory(...this.slots.filter(({ state }) => takesMemory(state)).map(({ byMemory }) => byMemory));
   }
 
-  /** How all engines are now, and what those of this registry's life have done. */
+  /** Gauges of all engines now, and counters since this registry was created. */
   stats(): EngineStats {
     return sumOfStats(this.slots.map((slot) => slot.stats()));
   }
 
-  /** Tells of the models that are loaded from now on. One at a time. */
+  /** Tells the watcher of models that are loaded from now on. Replaces the one before. */
   watch(watcher: ModelWatcher): void {
     this.#watcher = watcher;
   }
 
-  /** Adds a model that requests may name. One of the same id stays. */
+  /** Adds a model, unless there is one with the same id. */
   add(known: KnownModel): ModelSlot {
     return this.#catalog.add(known);
   }
 
   /**
-   * Loads a model, once however many ask for it. A `loader` adds it under that id, and under `alias`, where it is not known
-   * yet. `settings` hold for this load and those after it, until unload(). Throws what loading throws, `model_not_found`,
-   * `invalid_request` where it is loaded with other settings, `shutting_down` after disposal, or the signal's reason.
+   * Loads a model, once however many callers ask for it. A `loader` adds an unknown model under this id and `alias`.
+   * `settings` apply to this load and later ones, until unload(). Throws what loading throws, `model_not_found`,
+   * `invalid_request` if it is loaded with other settings, `shutting_down` after disposal, or the signal's reason.
    */
   async load(
     id: string,
@@ -116,12 +115,11 @@ export class ModelRegistry implements AsyncDisposable {
     this.#assertOpen();
     if (loader !== undefined) this.add(plainModel(id, loader, alias));
     const slot = await this.known(id);
-    return await slot.want(signal, settings);
+    return await slot.ensureLoaded(signal, settings);
   }
 
   /**
-   * Frees a model as soon as nobody uses it; requests for it then load it again, with its usual settings. Throws
-   * `model_not_found`.
+   * Frees a model once nobody uses it; the next request loads it again with its usual settings. Throws `model_not_found`.
    */
   async unload(id: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     this.#assertOpen();
@@ -130,11 +128,11 @@ export class ModelRegistry implements AsyncDisposable {
     const { unloads } = slot.counts;
     const isNotFreed = (): boolean => slot.counts.unloads === unloads;
     try {
-      slot.dismiss();
+      slot.unload();
       while (isNotFreed() && (takesMemory(slot.state) || slot.state.kind === "preparing")) {
         await this.#planner.nextChange(until);
-        // It was on its way, or was kept. One that is leaving may have the next order already.
-        if (isNotFreed() && slot.state.kind !== "unloading") slot.dismiss();
+        // It was loading, or an eviction was cancelled. One that is being freed may have a new request to load already.
+        if (isNotFreed() && slot.state.kind !== "unloading") slot.unload();
       }
     } finally {
       slot.keep();
@@ -142,9 +140,9 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /**
-   * Takes a place and the model, without an id the one that was used last; waits while it is loaded, where that is the
-   * rule. Throws `overloaded`, `model_not_found`,
-   * `model_loading` (with a time to try again), why loading failed, or the signal's reason.
+   * Leases a model, without an id the one that was used last. Waits while it loads if `onLoading` says so. Throws
+   * `overloaded`, `model_not_found`, `model_loading` (with a time to try again), the reason of a failed load, or the
+   * signal's reason.
    */
   async acquire(
     requestedId: string | undefined,
@@ -152,15 +150,15 @@ export class ModelRegistry implements AsyncDisposable {
     { signal, places = 1 }: { signal?: AbortSignal | undefined; places?: number } = {},
   ): Promise<Lease> {
     this.#assertOpen();
-    const slot = await this.#meant(requestedId, variant);
+    const slot = await this.#resolve(requestedId, variant);
     const { id, state } = slot;
     if (state.kind === "loaded" || state.kind === "failed" || this.#waits)
       return await slot.lease({ signal, places });
-    void this.#bringUnasked(slot); // never rejects; the next request finds it loaded
+    void this.#loadInBackground(slot); // never rejects; the next request finds it loaded
     throw modelLoading({ id, progress: progressOf(state) });
   }
 
-  /** Entries of `GET /v1/models`: what can be served now, if need be after loading it. */
+  /** The entries of `GET /v1/models`: models that can be used now, if need be after loading them. */
   list(): ModelEntry[] {
     const canWait = this.#waits;
     const canLoad = canWait || this.#hasStarted;
@@ -177,7 +175,7 @@ export class ModelRegistry implements AsyncDisposable {
     return this.slots.filter(({ state }) => isServed[state.kind]).map(({ entry }) => entry);
   }
 
-  /** The entry of an id or an alias. Throws `model_not_found`, or `model_loading` when it will be there soon. */
+  /** The entry of a model by id or alias. Throws `model_not_found`, or `model_loading` while it loads. */
   describe(name: string): ModelEntry {
     const slot = this.#catalog.named(name);
     const id = slot?.id ?? name;
@@ -189,19 +187,19 @@ export class ModelRegistry implements AsyncDisposable {
     throw modelNotFound(id);
   }
 
-  /** The model of this id or alias. Throws `model_not_found`. */
+  /** The slot of a model by id or alias. Throws `model_not_found`. */
   async known(name: string): Promise<ModelSlot> {
     const slot = await this.#catalog.find(name);
     if (slot === undefined) throw modelNotFound(name);
     return slot;
   }
 
-  /** Asks the source what there is now, unless it was asked a moment ago. `isNeeded`: even then. */
+  /** Reads the source again, unless that was just done. `isNeeded`: always. */
   async refresh(options: { isNeeded?: boolean } = {}): Promise<void> {
     if (!this.#abort.signal.aborted) await this.#catalog.refresh(options);
   }
 
-  /** Takes no new leases, ends loads under way, waits for the leases and frees the models. Idempotent. */
+  /** Grants no new leases, aborts loads, waits until all leases are disposed, and frees the models. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal ??= this.#dispose();
     await this.#disposal;
@@ -223,7 +221,7 @@ export class ModelRegistry implements AsyncDisposable {
       waitingMax,
       idleUnloadMs,
       now: () => this.#now(),
-      stamp: () => (this.#stamp += 1),
+      nextUse: () => (this.#uses += 1),
       bring: (slot) => this.#bring(slot),
       onChange: () => this.#planner.changed(),
       onLoaded: (model) => this.#watcher?.loaded(known.id, model),
@@ -246,45 +244,45 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /** The model that a request means. Throws `model_not_found`. */
-  async #meant(requestedId: string | undefined, variant: VariantName): Promise<ModelSlot> {
+  async #resolve(requestedId: string | undefined, variant: VariantName): Promise<ModelSlot> {
     const named = requestedId === undefined ? undefined : await this.#catalog.find(requestedId);
     if (named !== undefined) return named;
     const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
-    const usual = acceptsAny ? this.#usual() : undefined;
-    if (usual === undefined) throw modelNotFound(requestedId);
-    return usual;
+    const lastUsed = acceptsAny ? this.#lastUsed() : undefined;
+    if (lastUsed === undefined) throw modelNotFound(requestedId);
+    return lastUsed;
   }
 
-  /** The model that any name means: the one that was used last, else the first. */
-  #usual(): ModelSlot | undefined {
+  /** The model that was used last, else the first. */
+  #lastUsed(): ModelSlot | undefined {
     const [first, ...others] = this.slots;
     return others.reduce(
-      (best, each) => (best !== undefined && each.usedAt > best.usedAt ? each : best),
+      (best, each) => (best !== undefined && each.lastUse > best.lastUse ? each : best),
       first,
     );
   }
 
-  /** Gets a model that somebody waits for into memory. Never rejects: those who wait are told. */
+  /** Prepares a model, reserves memory for it and loads it. Never rejects: the slot tells those who wait. */
   async #bring(slot: ModelSlot): Promise<void> {
     try {
       const signal = AbortSignal.any([slot.startPreparing(), this.#abort.signal]);
       const { budget } = this.#options;
-      const { known, ordered: settings } = slot;
+      const { known, requestedSettings: settings } = slot;
       const prepared = await orAborted(known.prepare({ budget, settings, signal }), signal);
-      using _turn = await this.#planner.enter(prepared.byMemory, () => this.slots, signal);
+      using _reserved = await this.#planner.reserve(prepared.byMemory, () => this.slots, signal);
       await slot.load(prepared, this.#abort.signal);
     } catch (error) {
-      slot.notBrought(error);
+      slot.notLoaded(error);
     }
   }
 
-  /** For requests that do not wait. */
-  async #bringUnasked(slot: ModelSlot): Promise<void> {
+  /** Loads a model for requests that do not wait. Never rejects. */
+  async #loadInBackground(slot: ModelSlot): Promise<void> {
     if (slot.state.kind !== "available") return;
     try {
-      await slot.want(this.#abort.signal);
+      await slot.ensureLoaded(this.#abort.signal);
     } catch {
-      // The slot has kept why, and tells it to the next request.
+      // The slot keeps the reason for the next request.
     }
   }
 }

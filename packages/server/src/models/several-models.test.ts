@@ -6,7 +6,10 @@ const code = (expected: string) => expect.objectContaining({ code: expected });
 const settle = () => new Promise(setImmediate);
 const budget = { byMemory: { host: 10 } };
 
-function house(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}): ModelRegistry {
+function registryWith(
+  models: readonly ScriptedKnown[],
+  options: Partial<RegistryOptions> = {},
+): ModelRegistry {
   const registry = new ModelRegistry({ waitingMax: 99, onLoading: "wait", budget, ...options });
   for (const model of models) registry.add(model);
   return registry;
@@ -24,7 +27,10 @@ async function touch(registry: ModelRegistry, ...ids: string[]): Promise<void> {
 
 describe("several models", () => {
   it("stay in memory beside each other while there is room", async () => {
-    const registry = house([scriptedKnown("a", { hostBytes: 4 }), scriptedKnown("b", { hostBytes: 6 })]);
+    const registry = registryWith([
+      scriptedKnown("a", { hostBytes: 4 }),
+      scriptedKnown("b", { hostBytes: 6 }),
+    ]);
     await touch(registry, "a", "b");
     expect(statesOf(registry)).toEqual({ a: "loaded", b: "loaded" });
     expect(registry.memoryUsed()).toEqual({ host: 10 });
@@ -32,20 +38,20 @@ describe("several models", () => {
 
   it("make room for one more: the least recently used first", async () => {
     const models = ["a", "b", "c"].map((id) => scriptedKnown(id, { hostBytes: 5 }));
-    const registry = house(models);
+    const registry = registryWith(models);
     await touch(registry, "a", "b", "a", "c");
     expect(statesOf(registry)).toEqual({ a: "loaded", b: "available", c: "loaded" });
     expect(models.map(({ log }) => log.frees)).toEqual([0, 1, 0]);
   });
 
   it("are no more than --max-loaded, whatever the memory", async () => {
-    const registry = house([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
+    const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
     await touch(registry, "a", "b");
     expect(statesOf(registry)).toEqual({ a: "available", b: "loaded" });
   });
 
   it("count together in the figures, and keep what they have counted", async () => {
-    const registry = house([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
+    const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
     for (const id of ["a", "b"]) {
       using lease = await use(registry, id);
       await lease.model.generate({ prompt: "abc" });
@@ -57,7 +63,7 @@ describe("several models", () => {
 describe("a model that somebody uses", () => {
   it("is not freed for another one, which waits until the last lease is back", async () => {
     const [a, b] = [scriptedKnown("a", { hostBytes: 6 }), scriptedKnown("b", { hostBytes: 6 })];
-    const registry = house([a, b]);
+    const registry = registryWith([a, b]);
     const leases = [await use(registry, "a"), await use(registry, "a")];
     const waiting = use(registry, "b");
     await settle();
@@ -72,7 +78,7 @@ describe("a model that somebody uses", () => {
   });
 
   it("takes no new requests while another one waits for its place: those wait for their turn", async () => {
-    const registry = house([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
+    const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
     const first = await use(registry, "a");
     const other = use(registry, "b");
     await settle();
@@ -86,7 +92,7 @@ describe("a model that somebody uses", () => {
 
   it("goes on when the one that waited for its place has left", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = house([a, b], { loadedMax: 1 });
+    const registry = registryWith([a, b], { loadedMax: 1 });
     using first = await use(registry, "a");
     const leaving = new AbortController();
     const waiting = use(registry, "b", leaving.signal);
@@ -104,7 +110,7 @@ describe("a model that somebody uses", () => {
 describe("a pinned model", () => {
   it("is not freed for others, which are refused when there is no room beside it", async () => {
     const models = ["a", "b", "c"].map((id) => scriptedKnown(id, { hostBytes: 5 }));
-    const registry = house(models, { pinned: ["a"] });
+    const registry = registryWith(models, { pinned: ["a"] });
     await touch(registry, "a", "b", "c");
     expect(statesOf(registry)).toEqual({ a: "loaded", b: "available", c: "loaded" });
     registry.add(scriptedKnown("large", { hostBytes: 6 }));
@@ -112,18 +118,18 @@ describe("a pinned model", () => {
     expect(statesOf(registry)).toMatchObject({ a: "loaded", c: "loaded" });
   });
 
-  it("is freed by an order all the same", async () => {
-    const registry = house([scriptedKnown("a")], { pinned: ["a"] });
+  it("is freed by a request all the same", async () => {
+    const registry = registryWith([scriptedKnown("a")], { pinned: ["a"] });
     await registry.load("a");
     await registry.unload("a");
     expect(statesOf(registry)).toEqual({ a: "available" });
   });
 });
 
-describe("an order to unload", () => {
+describe("a request to unload", () => {
   it("waits for those who use the model, and requests that come meanwhile load it again", async () => {
     const a = scriptedKnown("a");
-    const registry = house([a]);
+    const registry = registryWith([a]);
     const first = await use(registry, "a");
     const unloading = registry.unload("a");
     await settle();
@@ -137,13 +143,13 @@ describe("an order to unload", () => {
   });
 
   it("has nothing to do where the model is not in memory", async () => {
-    const registry = house([scriptedKnown("a")]);
+    const registry = registryWith([scriptedKnown("a")]);
     await registry.unload("a");
     await expect(registry.unload("b")).rejects.toEqual(code("model_not_found"));
   });
 
   it("is taken back by whoever gave it", async () => {
-    const registry = house([scriptedKnown("a")]);
+    const registry = registryWith([scriptedKnown("a")]);
     using first = await use(registry, "a");
     const leaving = new AbortController();
     const unloading = registry.unload("a", { signal: leaving.signal });
@@ -159,7 +165,7 @@ describe("an order to unload", () => {
     const a = scriptedKnown("a");
     const finish = gate();
     a.gate = finish.closed;
-    const registry = house([a]);
+    const registry = registryWith([a]);
     const loading = registry.load("a");
     await settle();
     const unloading = registry.unload("a");

@@ -7,7 +7,7 @@ import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-mod
 import { testConfig } from "../testing/scripted-server.ts";
 
 /** A server that knows these models. */
-async function house(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}) {
+async function registryWith(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}) {
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", ...options });
   for (const model of models) registry.add(model);
   const now = (): Date => new Date(5_000);
@@ -22,7 +22,7 @@ describe("GET /api/v1/models", () => {
   it("shows every known model, its state and what all of them take", async () => {
     const budget = { byMemory: { host: 100 } };
     const a = scriptedKnown("a", { hostBytes: 30 });
-    const server = await house([a, scriptedKnown("b")], { budget, pinned: ["a"] });
+    const server = await registryWith([a, scriptedKnown("b")], { budget, pinned: ["a"] });
     await server.registry.load("a");
     using _lease = await server.registry.acquire("a", "desktop");
     const { data, memory } = await server.list();
@@ -38,7 +38,7 @@ describe("GET /api/v1/models", () => {
     const listed = { format: "mlx", lastUsedAt: new Date(7_900), isRemovable: true, traits } as const;
     const a = { ...scriptedKnown("a"), about: { readsImages: true }, listed };
     const source = { known: async () => [a, scriptedKnown("b")] };
-    const server = await house([], { source, now: () => new Date(9_000) });
+    const server = await registryWith([], { source, now: () => new Date(9_000) });
     expect((await server.list()).data).toMatchObject([
       {
         format: "mlx",
@@ -61,7 +61,7 @@ describe("GET /api/v1/models", () => {
     const finish = gate();
     a.gate = finish.closed;
     b.refusal = new EngineError("model_invalid", "b.gguf is cut short.");
-    const server = await house([a, b]);
+    const server = await registryWith([a, b]);
     const loading = server.registry.load("a");
     await expect(server.registry.load("b")).rejects.toThrow();
     a.report(0.5);
@@ -76,7 +76,7 @@ describe("GET /api/v1/models", () => {
 
 describe("POST /api/v1/models/load and unload", () => {
   it("answer when the order is carried out", async () => {
-    const server = await house([scriptedKnown("a")]);
+    const server = await registryWith([scriptedKnown("a")]);
     const loaded = await server.post("load", { model: "a" });
     expect([loaded.statusCode, ManagedModel.parse(loaded.json()).status]).toEqual([200, "loaded"]);
     const unloaded = await server.post("unload", { model: "a" });
@@ -87,7 +87,7 @@ describe("POST /api/v1/models/load and unload", () => {
     const a = scriptedKnown("a");
     const finish = gate();
     a.gate = finish.closed;
-    const server = await house([a]);
+    const server = await registryWith([a]);
     const begun = await server.post("load", { model: "a", wait: false });
     expect(begun.statusCode).toBe(200);
     expect((await server.list()).data).toMatchObject([{ status: "loading" }]);
@@ -96,7 +96,7 @@ describe("POST /api/v1/models/load and unload", () => {
   });
 
   it("say which model they do not know, and what is wrong with the order", async () => {
-    const server = await house([]);
+    const server = await registryWith([]);
     for (const path of ["load", "unload"]) {
       expect((await server.post(path, { model: "x" })).json()).toMatchObject({
         error: { code: "model_not_found" },
@@ -108,7 +108,7 @@ describe("POST /api/v1/models/load and unload", () => {
   });
 
   it("load with the settings that the order says, and show them", async () => {
-    const server = await house([scriptedKnown("a")]);
+    const server = await registryWith([scriptedKnown("a")]);
     const order = { model: "a", context_length: 512, kv_bits: 8, kv_bits_v: 4 };
     const loaded = await server.post("load", order);
     expect(loaded.json()).toMatchObject({ context_length: 512, kv_bits_k: 8, kv_bits_v: 4 });
@@ -118,7 +118,7 @@ describe("POST /api/v1/models/load and unload", () => {
   });
 
   it.each([true, false])("refuse other settings of a model in memory, `wait: %s`", async (wait) => {
-    const server = await house([scriptedKnown("a")]);
+    const server = await registryWith([scriptedKnown("a")]);
     await server.post("load", { model: "a", kv_bits: 8 });
     const other = await server.post("load", { model: "a", kv_bits: 4, wait });
     expect([other.statusCode, other.json()]).toMatchObject([
@@ -133,7 +133,7 @@ describe("POST /api/v1/models/load and unload", () => {
     [{ kv_bits_k: "8" }, "kv_bits_k", "kv_bits_k must be 16, 8, 4 or 3"],
     [{ context_length: 8 }, "context_length", "context_length must be an integer of at least 16"],
   ])("refuse %j", async (settings, param, message) => {
-    const server = await house([scriptedKnown("a")]);
+    const server = await registryWith([scriptedKnown("a")]);
     const answer = await server.post("load", { model: "a", ...settings });
     expect([answer.statusCode, answer.json()]).toMatchObject([400, { error: { param, message } }]);
   });
@@ -142,7 +142,7 @@ describe("POST /api/v1/models/load and unload", () => {
     const a = scriptedKnown("a");
     const details = { param: "contextLength" };
     a.refusal = new EngineError("invalid_request", "contextLength: 4096 is too many.", { details });
-    const server = await house([a]);
+    const server = await registryWith([a]);
     expect((await server.post("load", { model: "a", context_length: 4096 })).json()).toMatchObject({
       error: { param: "context_length", message: "context_length: 4096 is too many." },
     });
@@ -151,7 +151,7 @@ describe("POST /api/v1/models/load and unload", () => {
   it("tell why a model cannot be loaded", async () => {
     const a = scriptedKnown("a");
     a.refusal = new EngineError("out_of_memory", "a.gguf needs 9.0 GiB of memory.");
-    const server = await house([a]);
+    const server = await registryWith([a]);
     const refused = await server.post("load", { model: "a" });
     expect(refused.statusCode).toBe(503);
     expect(refused.headers["retry-after"]).toBeDefined();
@@ -163,7 +163,7 @@ describe("POST /api/v1/models/load and unload", () => {
 
 describe("GET /api/v1/state", () => {
   it("tells what the server is doing", async () => {
-    const server = await house([scriptedKnown("a", { hostBytes: 7 }), scriptedKnown("b")]);
+    const server = await registryWith([scriptedKnown("a", { hostBytes: 7 }), scriptedKnown("b")]);
     await server.registry.load("a");
     const state = ServerState.parse((await server.app.inject({ url: "/api/v1/state" })).json());
     expect(state).toEqual({

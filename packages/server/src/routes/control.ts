@@ -125,7 +125,7 @@ function orders(app: FastifyInstance, { registry }: ControlOptions): void {
     async (request) => {
       const settings = settingsOf(request.body);
       const slot = await registry.known(request.body.model);
-      if (settings !== undefined) slot.assertTakes(settings); // who does not wait is told, too
+      if (settings !== undefined) slot.assertAccepts(settings); // who does not wait is told, too
       return await carryOut(slot, request, (signal) =>
         registry.load(slot.id, undefined, { settings, signal }),
       );

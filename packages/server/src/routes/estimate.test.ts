@@ -8,7 +8,7 @@ import { testConfig } from "../testing/scripted-server.ts";
 
 const budget = { byMemory: { host: 100 } };
 
-async function house(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}) {
+async function registryWith(models: readonly ScriptedKnown[], options: Partial<RegistryOptions> = {}) {
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", budget, ...options });
   for (const model of models) registry.add(model);
   const app = await buildApp(testConfig(), { registry });
@@ -23,7 +23,7 @@ const tellable = (id: string, hostBytes: number, forecast = {}) => scriptedKnown
 
 it("tells what a model would take and that there is room, and loads nothing", async () => {
   const a = tellable("a", 30);
-  const server = await house([a]);
+  const server = await registryWith([a]);
   expect(await server.estimate({})).toEqual({
     model: "a",
     fits: "yes",
@@ -41,14 +41,14 @@ it("tells what a model would take and that there is room, and loads nothing", as
 
 it("asks with the settings of the order", async () => {
   const a = tellable("a", 30);
-  const server = await house([a]);
+  const server = await registryWith([a]);
   const order = { context_length: 512, kv_bits: 8, kv_bits_v: 4 };
   expect(await server.estimate(order)).toMatchObject({ context_length: 512, kv_bits_k: 8, kv_bits_v: 4 });
   expect(a.asked).toEqual([{ contextLength: 512, kvBitsK: 8, kvBitsV: 4 }]);
 });
 
 it("has no bound where nothing is accounted", async () => {
-  const server = await house([tellable("a", 30)], { budget: undefined });
+  const server = await registryWith([tellable("a", 30)], { budget: undefined });
   expect(await server.estimate({})).toMatchObject({
     fits: "yes",
     reason: "It needs 30 B.",
@@ -57,18 +57,18 @@ it("has no bound where nothing is accounted", async () => {
 });
 
 it("is tight where others are freed for it, and names them", async () => {
-  const server = await house([tellable("a", 60), scriptedKnown("b", { hostBytes: 70 })]);
+  const server = await registryWith([tellable("a", 60), scriptedKnown("b", { hostBytes: 70 })]);
   await server.registry.load("b");
   expect(await server.estimate({})).toMatchObject({
     fits: "tight",
-    reason: "It needs 60 B. Other models are freed for it: b.",
+    reason: "It needs 60 B. Other models are evicted for it: b.",
     available_bytes: 30,
   });
   expect(server.registry.slots.map(({ state }) => state.kind)).toEqual(["available", "loaded"]);
 });
 
 it("is no where pinned models are in the way", async () => {
-  const server = await house([tellable("a", 60), scriptedKnown("b", { hostBytes: 70 })]);
+  const server = await registryWith([tellable("a", 60), scriptedKnown("b", { hostBytes: 70 })]);
   await server.registry.load("b");
   expect(ManagedModel.parse((await server.post("pin", { model: "b", pinned: true })).json())).toMatchObject({
     id: "b",
@@ -83,17 +83,17 @@ it("is no where pinned models are in the way", async () => {
 });
 
 it("is tight where there is room for less than usual", async () => {
-  const server = await house([tellable("a", 90, { isReduced: true, contextLength: 1024 })]);
+  const server = await registryWith([tellable("a", 90, { isReduced: true, contextLength: 1024 })]);
   expect(await server.estimate({})).toMatchObject({
     fits: "tight",
-    reason: "Memory is short: there is room for a context of 1,024 tokens, with 90 B in all.",
+    reason: "Memory is short: a context of 1,024 tokens fits, with 90 B in all.",
     context_length: 1024,
   });
 });
 
 it("is no with the reason that a load would be refused for", async () => {
   const refusal = new EngineError("out_of_memory", "a.gguf needs 9.0 GiB of memory.");
-  const server = await house([tellable("a", 900, { refusal, contextLengthMax: 0 })]);
+  const server = await registryWith([tellable("a", 900, { refusal, contextLengthMax: 0 })]);
   expect(await server.estimate({})).toMatchObject({
     fits: "no",
     reason: "a.gguf needs 9.0 GiB of memory.",
@@ -102,13 +102,13 @@ it("is no with the reason that a load would be refused for", async () => {
 });
 
 it("does not count the model's own memory against it", async () => {
-  const server = await house([tellable("a", 60)]);
+  const server = await registryWith([tellable("a", 60)]);
   await server.registry.load("a");
   expect(await server.estimate({})).toMatchObject({ fits: "yes", available_bytes: 100 });
 });
 
 it("is an error where nobody can tell, and for a model that is not there", async () => {
-  const server = await house([scriptedKnown("a")]);
+  const server = await registryWith([scriptedKnown("a")]);
   expect((await server.post("estimate", { model: "a" })).json()).toMatchObject({
     error: { code: "invalid_request", param: "model" },
   });
@@ -130,7 +130,7 @@ it("estimates one model at a time, and refuses to keep too many waiting", async 
     if (forecast === undefined) throw new Error("It was told to have one.");
     return await forecast(order);
   };
-  const server = await house([a]);
+  const server = await registryWith([a]);
   const asked = Array.from({ length: 70 }, () => server.post("estimate", { model: "a" }));
   await expect.poll(() => running).toBe(1);
   slow.open();
@@ -144,7 +144,7 @@ it("estimates one model at a time, and refuses to keep too many waiting", async 
 it.each([{}, { model: "a" }, { model: "a", pinned: "yes" }, { model: "a", pinned: null }])(
   "pinning refuses %j",
   async (payload) => {
-    const server = await house([scriptedKnown("a")]);
+    const server = await registryWith([scriptedKnown("a")]);
     expect((await server.post("pin", payload)).statusCode).toBe(400);
   },
 );

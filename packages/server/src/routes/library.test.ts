@@ -17,7 +17,7 @@ import { scriptedLibrary } from "../testing/scripted-library.ts";
 import { scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
 import { testConfig } from "../testing/scripted-server.ts";
 
-async function house(flags: ServerFlags = {}, installed: ScriptedKnown[] = []) {
+async function registryWith(flags: ServerFlags = {}, installed: ScriptedKnown[] = []) {
   const scripted = scriptedLibrary(installed);
   const source = { known: async () => installed };
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", source });
@@ -32,7 +32,7 @@ const half: LibraryProgress = { phase: "download", bytes: 5, totalBytes: 10 };
 
 describe("POST /api/v1/models/pull", () => {
   it("tells how far it is, and at the end that requests may name the model", async () => {
-    const server = await house();
+    const server = await registryWith();
     const pulling = server.post("pull", { model: "acme/tiny-GGUF:Q4_0" });
     await expect.poll(() => server.asked.length).toBe(1);
     server.report(half);
@@ -51,20 +51,20 @@ describe("POST /api/v1/models/pull", () => {
   });
 
   it("answers once when it is not to be streamed", async () => {
-    const server = await house();
+    const server = await registryWith();
     server.finish.open();
     const reply = await server.post("pull", { model: "acme/tiny-GGUF", stream: false });
     expect(PullEvent.parse(reply.json())).toMatchObject({ status: "done", model: "acme/tiny-GGUF" });
   });
 
   it("is an ordinary error when it fails before there is something to tell", async () => {
-    const server = await house();
+    const server = await registryWith();
     const reply = await server.post("pull", { model: "nobody/nothing" });
     expect([reply.statusCode, reply.json()]).toMatchObject([404, { error: { code: "model_not_found" } }]);
   });
 
   it("is given up when its client hangs up", async () => {
-    const server = await house();
+    const server = await registryWith();
     const { library, registry, config } = server;
     const running = await serve(config, { logger: false, registry, library });
     await using _closing = { [Symbol.asyncDispose]: () => running.close({ deadlineMs: 0 }) };
@@ -84,7 +84,7 @@ describe("POST /api/v1/models/pull", () => {
 
 describe("GET /api/v1/models/search", () => {
   it("lists repositories of the hub", async () => {
-    const server = await house();
+    const server = await registryWith();
     const reply = await server.app.inject({ url: "/api/v1/models/search?q=tiny%20model&limit=5" });
     expect(FoundRepositories.parse(reply.json()).data).toEqual([
       { repo: "acme/tiny-GGUF", downloads: 7, likes: 3, gated: false },
@@ -93,7 +93,7 @@ describe("GET /api/v1/models/search", () => {
   });
 
   it.each(["", "?q=", "?q=tiny&limit=0", "?q=tiny&limit=x"])("refuses %j", async (query) => {
-    const server = await house();
+    const server = await registryWith();
     const reply = await server.app.inject({ url: `/api/v1/models/search${query}` });
     expect([reply.statusCode, server.asked]).toEqual([400, []]);
   });
@@ -101,7 +101,7 @@ describe("GET /api/v1/models/search", () => {
 
 describe("GET /api/v1/models/recommended", () => {
   it("tells which model to begin with", async () => {
-    const server = await house();
+    const server = await registryWith();
     const reply = await server.app.inject({ url: "/api/v1/models/recommended" });
     expect(RecommendedModel.parse(reply.json())).toEqual({
       model: "small-chat",
@@ -116,7 +116,7 @@ describe("GET /api/v1/models/recommended", () => {
 
 describe("GET /api/v1/models/describe", () => {
   it("tells the models of a repository and what each needs", async () => {
-    const server = await house();
+    const server = await registryWith();
     const reply = await server.app.inject({ url: "/api/v1/models/describe?repo=acme/tiny-GGUF" });
     expect(OfferedRepository.parse(reply.json())).toEqual({
       repo: "acme/tiny-GGUF",
@@ -139,7 +139,7 @@ describe("GET /api/v1/models/describe", () => {
   });
 
   it.each(["", "?repo=", `?repo=${"x".repeat(194)}`, "?repo=a/b&repo=c/d"])("refuses %j", async (query) => {
-    const server = await house();
+    const server = await registryWith();
     const reply = await server.app.inject({ url: `/api/v1/models/describe${query}` });
     expect([reply.statusCode, reply.json(), server.asked]).toMatchObject([
       400,
@@ -151,7 +151,7 @@ describe("GET /api/v1/models/describe", () => {
 
 describe("POST /api/v1/models/alias and unalias", () => {
   it("give a model a name that requests may use, and take it away", async () => {
-    const server = await house({}, [scriptedKnown("a"), scriptedKnown("b")]);
+    const server = await registryWith({}, [scriptedKnown("a"), scriptedKnown("b")]);
     const named = await server.post("alias", { model: "a", alias: "daily" });
     expect(ModelAliases.parse(named.json())).toEqual({ id: "a", aliases: ["daily"] });
     expect((await server.post("load", { model: "daily" })).json()).toMatchObject({ id: "a" });
@@ -169,7 +169,7 @@ describe("POST /api/v1/models/alias and unalias", () => {
   });
 
   it("name the model too that the server was started with", async () => {
-    const server = await house({}, [scriptedKnown("a")]);
+    const server = await registryWith({}, [scriptedKnown("a")]);
     server.registry.add(scriptedKnown("a", { aliases: ["./models/a.gguf"] }));
     await server.post("alias", { model: "a", alias: "daily" });
     expect((await server.post("load", { model: "daily" })).json()).toMatchObject({
@@ -186,7 +186,7 @@ describe("POST /api/v1/models/alias and unalias", () => {
     ["unalias", {}, "alias"],
     ["unalias", { alias: ["daily"] }, "alias"],
   ])("%s refuses %j", async (path, body, param) => {
-    const server = await house({}, [scriptedKnown("a")]);
+    const server = await registryWith({}, [scriptedKnown("a")]);
     const reply = await server.post(path, body);
     expect([reply.statusCode, reply.json()]).toMatchObject([400, { error: { param } }]);
   });
@@ -194,14 +194,14 @@ describe("POST /api/v1/models/alias and unalias", () => {
 
 describe("POST /api/v1/models/remove", () => {
   it("removes a model that nobody has in memory, and forgets it", async () => {
-    const server = await house({}, [scriptedKnown("a")]);
+    const server = await registryWith({}, [scriptedKnown("a")]);
     const reply = await server.post("remove", { model: "a" });
     expect(RemovedModel.parse(reply.json())).toEqual({ id: "a", removed: true, freed_bytes: 42 });
     expect(server.registry.list()).toEqual([]);
   });
 
   it("refuses one that is in memory", async () => {
-    const server = await house({}, [scriptedKnown("a")]);
+    const server = await registryWith({}, [scriptedKnown("a")]);
     await server.registry.load("a");
     const reply = await server.post("remove", { model: "a" });
     expect([reply.statusCode, reply.json()]).toMatchObject([400, { error: { param: "model" } }]);
@@ -213,11 +213,11 @@ describe("orders", () => {
   it.each(["pull", "remove", "load", "unload", "alias"])(
     "to %s are not taken from strangers",
     async (path) => {
-      const open = await house({ host: "0.0.0.0", noAuth: true }, [scriptedKnown("a")]);
+      const open = await registryWith({ host: "0.0.0.0", noAuth: true }, [scriptedKnown("a")]);
       const payload = { model: "a", alias: "daily" };
       const refused = await open.post(path, payload);
       expect([refused.statusCode, refused.json()]).toMatchObject([403, { error: { code: "forbidden" } }]);
-      const keyed = await house({ host: "0.0.0.0", adminKey: ["secret"] }, [scriptedKnown("a")]);
+      const keyed = await registryWith({ host: "0.0.0.0", adminKey: ["secret"] }, [scriptedKnown("a")]);
       keyed.finish.open();
       const url = `/api/v1/models/${path}`;
       const headers = { authorization: "Bearer secret" };

@@ -1,5 +1,4 @@
-// What the registry asks of a model that it may be told to load, and of whoever knows models. Made by the command line
-// and by sources such as model-folder.ts.
+// What the registry needs from a model that it may load, and from a source of models.
 import type { LoadedModel, MemoryBudget, MemoryBytes, MemoryForecast, ModelTraits } from "@ingle/engine";
 import type { ManagedModel, ModelEntry } from "@ingle/protocol";
 import type { LoadSettings } from "../slot/load-settings.ts";
@@ -10,21 +9,21 @@ export type ModelLoader = (
   signal: AbortSignal,
 ) => Promise<LoadedModel>;
 
-/** A model that fits into memory by itself. */
+/** A model that fits into the memory budget if it is the only one. */
 export interface PreparedModel {
-  /** What it will take, as far as that is known. */
+  /** What it will take, as far as it is known. */
   byMemory: MemoryBytes;
-  /** What its file says of it. */
+  /** What its file says. */
   traits?: ModelTraits | undefined;
   load: ModelLoader;
 }
 
-/** What the library says of a model that is in it. */
+/** A model's entry in the library. */
 export interface ListedModel {
   format: ManagedModel["format"];
   lastUsedAt: Date | null;
   isRemovable: boolean;
-  /** Absent while nobody has read its file. */
+  /** Absent until its file is read. */
   traits?: ModelTraits | undefined;
 }
 
@@ -35,30 +34,30 @@ export interface PrepareOptions {
 }
 
 export interface KnownModel {
-  /** Its name in requests and answers. */
+  /** Its name in requests and responses. */
   readonly id: string;
   /** Other names for it, such as the path that the server was started with. */
   readonly aliases?: readonly string[];
-  /** What is known of it before it is loaded. */
+  /** What is known before it is loaded. */
   readonly about?: Partial<Pick<ModelEntry, "created" | "size_bytes" | "quantization" | "context_length">> & {
-    /** It is loaded with a projector. */
+    /** Whether it is loaded with a projector. */
     readsImages?: boolean;
   };
-  /** Absent: it is in no library. */
+  /** Absent: the model is in no library. */
   readonly listed?: ListedModel;
-  /** How it is loaded where an order does not say it. Absent: no order can. */
+  /** How it is loaded unless a request chooses otherwise. Absent: requests cannot choose. */
   readonly settings?: LoadSettings;
   /**
-   * Gets everything but memory: the file, and settings with which the model fits into the budget (absent: into any), and
-   * among them those that an order has said. Called again before every load. Throws `out_of_memory` with what would fit, and
-   * whatever keeps it from being loaded.
+   * Does everything but load: downloads the file if needed, and finds settings with which the model fits into the budget,
+   * the requested ones among them. Called before every load. Throws `out_of_memory` with what would fit, and any other
+   * reason that prevents a load.
    */
   prepare(options: PrepareOptions): Promise<PreparedModel>;
-  /** What prepare() and a load would come to; nothing is fetched or loaded. Absent: nobody can tell. */
+  /** Predicts the memory that a load would take, without fetching or loading. Absent: it cannot be predicted. */
   forecast?(options: PrepareOptions): Promise<MemoryForecast>;
 }
 
 export interface ModelSource {
-  /** What could be loaded now. Asked often: it should take milliseconds. */
+  /** Lists the models that could be loaded now. Called often: it should take milliseconds. */
   known(): Promise<readonly KnownModel[]>;
 }

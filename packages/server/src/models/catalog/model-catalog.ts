@@ -1,14 +1,14 @@
-// Every model that is known, loaded or not: those that were added one by one, and those that a source gives. Held by
-// registry.ts.
+// The model catalog: every model that the server knows, loaded or not, by id and alias. Some are added one by one, the
+// others come from a source, such as the library.
 import type { KnownModel, ModelSource } from "./known-model.ts";
 import type { ModelSlot } from "../slot/model-slot.ts";
 
-/** The source is not asked more often: it may look through folders of thousands of files. */
+/** Shortest time between two refreshes: a source may scan folders of thousands of files. */
 export const refreshMinMs = 2_000;
 
 export interface CatalogOptions {
   source: ModelSource | undefined;
-  /** The source could not be asked; what it has said before holds. */
+  /** Called when the source fails; its models of the last refresh stay. */
   onSourceFailure: ((error: unknown) => void) | undefined;
   now: () => Date;
   makeSlot: (known: KnownModel) => ModelSlot;
@@ -16,9 +16,9 @@ export interface CatalogOptions {
 
 export class ModelCatalog {
   readonly #options: CatalogOptions;
-  /** By id, those that were added first. */
+  /** By id, in the order in which they were added. */
   readonly #slots = new Map<string, ModelSlot>();
-  /** Ids that the source has given; the others stay whatever it says. */
+  /** Ids that came from the source. The others are never removed. */
   readonly #sourced = new Set<string>();
   #refreshing: Promise<void> | undefined;
   #refreshedAt = -Infinity;
@@ -31,14 +31,14 @@ export class ModelCatalog {
     return [...this.#slots.values()];
   }
 
-  /** Adds a model. One of the same id stays. */
+  /** Adds a model, unless there is one with the same id. */
   add(known: KnownModel): ModelSlot {
     const slot = this.#slots.get(known.id) ?? this.#options.makeSlot(known);
     this.#slots.set(known.id, slot);
     return slot;
   }
 
-  /** The model of this id, else of this name in the library, else the one that was added by it; after a look at the source where there is none. */
+  /** Finds a model like named(), after a refresh if there is none. */
   async find(name: string): Promise<ModelSlot | undefined> {
     const present = this.named(name);
     if (present !== undefined || this.#options.source === undefined) return present;
@@ -46,7 +46,7 @@ export class ModelCatalog {
     return this.named(name);
   }
 
-  /** Asks the source what there is now, unless it was asked a moment ago. `isNeeded`: even then. */
+  /** Reads the source again, unless that was just done. `isNeeded`: always. */
   async refresh({ isNeeded = false }: { isNeeded?: boolean } = {}): Promise<void> {
     const { source, now } = this.#options;
     if (source === undefined) return;
@@ -58,7 +58,7 @@ export class ModelCatalog {
     await this.#refreshing;
   }
 
-  /** Without a look at the source. */
+  /** Finds a model by its id, else by its alias in the library, else by an alias it was added with. */
   named(name: string): ModelSlot | undefined {
     return (
       this.#slots.get(name) ??
@@ -75,9 +75,9 @@ export class ModelCatalog {
       for (const model of known) {
         if (!this.#slots.has(model.id)) this.#sourced.add(model.id);
         const slot = this.add(model);
-        if (this.#sourced.has(model.id)) slot.know(model);
+        if (this.#sourced.has(model.id)) slot.update(model);
       }
-      for (const slot of this.slots) slot.profile.note(listed.get(slot.id));
+      for (const slot of this.slots) slot.profile.setListed(listed.get(slot.id));
     } catch (error) {
       this.#options.onSourceFailure?.(error);
     } finally {
@@ -85,7 +85,7 @@ export class ModelCatalog {
     }
   }
 
-  /** A model that the source has no more. One that is in memory stays until it is freed. */
+  /** Removes a model that the source no longer has, unless it is in memory. */
   #forget(id: string): void {
     const kind = this.#slots.get(id)?.state.kind;
     if (kind !== "available" && kind !== "failed") return;

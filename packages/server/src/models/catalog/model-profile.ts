@@ -1,5 +1,4 @@
-// What is known of one model: from the library, from its file, and from the last time that it was loaded. Kept by
-// model-slot.ts.
+// What is known of one model: from the library, from its file, and from its last load.
 import type { Model, ModelTraits } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
 import type { KnownModel, ListedModel } from "./known-model.ts";
@@ -10,7 +9,7 @@ export class ModelProfile {
   #aliases: readonly string[] = [];
   #listed: ListedModel | undefined;
   #traits: ModelTraits | undefined;
-  #usedAt: Date | undefined;
+  #lastUse: Date | undefined;
 
   constructor(known: KnownModel) {
     this.#known = known;
@@ -21,21 +20,21 @@ export class ModelProfile {
     return this.#known;
   }
 
-  /** The same model, looked at anew. `isNews`: nothing better is known than what it says. */
-  know(known: KnownModel, { isNews }: { isNews: boolean }): void {
+  /** Replaces what is known. A model that was loaded knows its entry better than the catalog. */
+  update(known: KnownModel, { isNeverLoaded }: { isNeverLoaded: boolean }): void {
     this.#known = known;
-    if (isNews) this.#entry = entryOfKnown(known);
+    if (isNeverLoaded) this.#entry = entryOfKnown(known);
   }
 
-  /** The model as the library has it now; undefined where it has none of this id. */
-  note(known: KnownModel | undefined): void {
+  /** Takes over what the library says of the model; undefined if the library does not have it. */
+  setListed(known: KnownModel | undefined): void {
     this.#aliases = known?.aliases ?? [];
     this.#listed = known?.listed;
     this.#traits = known?.listed?.traits ?? this.#traits;
   }
 
-  /** What its file says of it, where somebody has looked. */
-  read(traits: ModelTraits | undefined): void {
+  /** Takes over what the model's file says, if it was read. */
+  learnTraits(traits: ModelTraits | undefined): void {
     this.#traits = traits ?? this.#traits;
   }
 
@@ -46,31 +45,31 @@ export class ModelProfile {
     this.#traits ??= { architecture, knowsTools, knowsThinking: false, isEmbedder: false };
   }
 
-  /** Its settings are not those any more that it was loaded with. */
+  /** Forgets what the last load has told: the next one may have other settings. */
   reset(): void {
     this.#entry = entryOfKnown(this.#known);
   }
 
   used(at: Date): void {
-    this.#usedAt = at;
+    this.#lastUse = at;
   }
 
-  /** Without its state: that is the slot's to say. */
+  /** Its status is the slot's to add. */
   get entry(): ModelEntry {
     return this.#entry;
   }
 
-  /** The user's own names for it, as the library had them last. */
+  /** The user's aliases in the library. */
   get aliases(): readonly string[] {
     return this.#aliases;
   }
 
-  /** What the library said of it last. */
+  /** Its entry in the library. */
   get listed(): ListedModel | undefined {
     return this.#listed;
   }
 
-  /** Null while nobody has read its file. */
+  /** Null until its file is read. */
   get architecture(): string | null {
     return this.#traits?.architecture ?? null;
   }
@@ -86,9 +85,9 @@ export class ModelProfile {
     return allCapabilities.filter((each) => canDo[each]);
   }
 
-  /** When a request had it last, here or as the library knows; null where nobody knows of any. */
+  /** Its last use by this server or any other program with the same library; null if there was none. */
   get lastUsedAt(): Date | null {
-    return this.#usedAt ?? this.#listed?.lastUsedAt ?? null;
+    return this.#lastUse ?? this.#listed?.lastUsedAt ?? null;
   }
 }
 

@@ -9,7 +9,7 @@ const resident = (name: string, host: number, rest: Partial<Resident> = {}) => (
   isPinned: false,
   isLeaving: false,
   leases: 0,
-  usedAt: 0,
+  lastUse: 0,
   ...rest,
 });
 const budget = { byMemory: { host: 10 } };
@@ -26,19 +26,19 @@ describe("room for one more model", () => {
   });
 
   it("is made by the one that was used longest ago, and no more than needed", () => {
-    const present = [resident("new", 4, { usedAt: 3 }), resident("old", 4, { usedAt: 1 })];
+    const present = [resident("new", 4, { lastUse: 3 }), resident("old", 4, { lastUse: 1 })];
     expect(namesOf(planEviction(need(5), present, { budget }))).toEqual(["old"]);
     expect(namesOf(planEviction(need(1), present, { budget, loadedMax: 2 }))).toEqual(["old"]);
   });
 
   it("is made by models that nobody uses before those that somebody does", () => {
-    const present = [resident("busy", 4, { usedAt: 1, leases: 1 }), resident("free", 4, { usedAt: 2 })];
+    const present = [resident("busy", 4, { lastUse: 1, leases: 1 }), resident("free", 4, { lastUse: 2 })];
     expect(namesOf(planEviction(need(5), present, { budget }))).toEqual(["free"]);
     expect(namesOf(planEviction(need(9), present, { budget }))).toEqual(["free", "busy"]);
   });
 
   it("spares the small when the large one had to leave anyway", () => {
-    const present = [resident("small", 1, { usedAt: 1 }), resident("large", 8, { usedAt: 2 })];
+    const present = [resident("small", 1, { lastUse: 1 }), resident("large", 8, { lastUse: 2 })];
     expect(namesOf(planEviction(need(9), present, { budget }))).toEqual(["large"]);
   });
 
@@ -68,7 +68,7 @@ describe("room for one more model", () => {
         isPinned: fc.boolean(),
         isLeaving: fc.boolean(),
         leases: fc.nat(2),
-        usedAt: fc.nat(9),
+        lastUse: fc.nat(9),
       }),
       { maxLength: 6 },
     );
@@ -76,20 +76,20 @@ describe("room for one more model", () => {
       fc.property(residents, fc.nat(12), fc.integer({ min: 1, max: 6 }), (present, host, loadedMax) => {
         const limits = { budget, loadedMax };
         const plan = planEviction(need(host), present, limits);
-        const hasRoom = (beside: readonly Resident[]): boolean =>
+        const fits = (beside: readonly Resident[]): boolean =>
           beside.length < loadedMax &&
           fitsInto(
             { host: beside.reduce((sum, { byMemory }) => sum + (byMemory["host"] ?? 0), host) },
             budget,
           );
         const pinned = present.filter(({ isPinned, isLeaving }) => isPinned && !isLeaving);
-        expect(hasRoom(present)).toBe(plan.kind === "fits");
-        if (plan.kind === "never") expect(hasRoom(pinned)).toBe(false);
+        expect(fits(present)).toBe(plan.kind === "fits");
+        if (plan.kind === "never") expect(fits(pinned)).toBe(false);
         if (plan.kind !== "waits") return;
         expect(plan.evict.some(({ isPinned, isLeaving }) => isPinned || isLeaving)).toBe(false);
         const staying = present.filter((each) => !each.isLeaving && !plan.evict.includes(each));
-        expect(hasRoom(staying)).toBe(true);
-        for (const each of plan.evict) expect(hasRoom([...staying, each])).toBe(false);
+        expect(fits(staying)).toBe(true);
+        for (const each of plan.evict) expect(fits([...staying, each])).toBe(false);
       }),
     );
   });

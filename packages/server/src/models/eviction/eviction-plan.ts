@@ -1,32 +1,32 @@
-// Who has to leave so that one more model has room: the least recently used that nobody uses, then those that somebody
-// does, as soon as they are done. A function of its input; room.ts does what it says.
+// Which models to evict for one more: the least recently used of the idle ones first, then those in use, which leave when
+// their leases end. A pure function; memory-planner.ts carries the plan out.
 import { addMemory, fitsInto, type MemoryBudget, type MemoryBytes } from "@ingle/engine";
 
 /** A model that takes memory. */
 export interface Resident {
   readonly byMemory: MemoryBytes;
-  /** May not be asked to leave. */
+  /** Is never evicted. */
   readonly isPinned: boolean;
-  /** On its way out already. */
+  /** Is being freed already. */
   readonly isLeaving: boolean;
   /** Leases that are held. */
   readonly leases: number;
-  /** The larger, the later it was used. */
-  readonly usedAt: number;
+  /** Grows with each use of any model. */
+  readonly lastUse: number;
 }
 
 export interface MemoryLimits {
-  /** Absent: nothing is known about the memory, and nothing refused for it. */
+  /** Absent: the memory is unknown and not limited. */
   budget?: MemoryBudget | undefined;
-  /** Most models at the same time. */
+  /** Most models in memory at the same time. */
   loadedMax?: number | undefined;
 }
 
 export type EvictionPlan<T extends Resident> =
   | { kind: "fits" }
-  /** There is room once these have left, and those that are leaving. */
+  /** It fits once these models and those that are being freed are gone. */
   | { kind: "waits"; evict: T[] }
-  /** Not even then. */
+  /** It does not fit beside the pinned models. */
   | { kind: "never" };
 
 export function planEviction<T extends Resident>(
@@ -34,32 +34,32 @@ export function planEviction<T extends Resident>(
   residents: readonly T[],
   limits: MemoryLimits,
 ): EvictionPlan<T> {
-  const hasRoom = (beside: readonly Resident[]): boolean =>
+  const fits = (beside: readonly Resident[]): boolean =>
     beside.length < (limits.loadedMax ?? Infinity) &&
     (limits.budget === undefined ||
       fitsInto(addMemory(byMemory, ...beside.map((each) => each.byMemory)), limits.budget));
-  if (hasRoom(residents)) return { kind: "fits" };
+  if (fits(residents)) return { kind: "fits" };
 
   let staying = residents.filter(({ isLeaving }) => !isLeaving);
   const evict: T[] = [];
-  const candidates = staying.filter(({ isPinned }) => !isPinned).toSorted(byWorth);
+  const candidates = staying.filter(({ isPinned }) => !isPinned).toSorted(leastMissedFirst);
   for (const candidate of candidates) {
-    if (hasRoom(staying)) break;
+    if (fits(staying)) break;
     evict.push(candidate);
     staying = staying.filter((each) => each !== candidate);
   }
-  if (!hasRoom(staying)) return { kind: "never" };
-  // A large one may have made the small ones before it unnecessary: the most worthy of them stay.
+  if (!fits(staying)) return { kind: "never" };
+  // A large model may have made the small ones before it unnecessary: of those, the most recently used stay.
   for (const candidate of evict.toReversed()) {
-    if (!hasRoom([...staying, candidate])) continue;
+    if (!fits([...staying, candidate])) continue;
     staying = [...staying, candidate];
     evict.splice(evict.indexOf(candidate), 1);
   }
   return { kind: "waits", evict };
 }
 
-/** The one that is missed least comes first. */
-function byWorth(a: Resident, b: Resident): number {
+/** Idle models before those in use, the least recently used first. */
+function leastMissedFirst(a: Resident, b: Resident): number {
   const [isBusyA, isBusyB] = [a.leases > 0, b.leases > 0];
-  return isBusyA === isBusyB ? a.usedAt - b.usedAt : Number(isBusyA) - Number(isBusyB);
+  return isBusyA === isBusyB ? a.lastUse - b.lastUse : Number(isBusyA) - Number(isBusyB);
 }

@@ -1,4 +1,4 @@
-// What loading a model would take and whether there is room, in words for people. Used by routes/control.ts.
+// Estimates what loading a model would take and whether it fits beside the loaded ones, in words for people.
 import prettyBytes from "pretty-bytes";
 import { totalOf, type MemoryForecast } from "@ingle/engine";
 import type { MemoryEstimate } from "@ingle/protocol";
@@ -10,14 +10,14 @@ import type { ModelRegistry } from "../registry.ts";
 import { planEviction, type MemoryLimits } from "./eviction-plan.ts";
 import { toResident } from "./memory-planner.ts";
 
-/** Estimates that wait for their turn: a page asks for those of a whole list. */
+/** Estimates that may wait: a page asks for one for each model of a list. */
 const waitingMax = 64;
 const retryAfterSeconds = 2;
 
-/** Estimates of one server, one after the other: each lays the model out several times. */
+/** The estimates of one server, computed one after the other: each measures the model several times. */
 export class MemoryEstimates {
   readonly #registry: ModelRegistry;
-  #line: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
   constructor(registry: ModelRegistry) {
@@ -25,8 +25,8 @@ export class MemoryEstimates {
   }
 
   /**
-   * Nothing is loaded. `settings` are those of an order to load. Throws `invalid_request` where nobody can tell, `overloaded`, and what
-   * looking at the model's file throws.
+   * Loads nothing. `settings` are those that a load would be requested with. Throws `invalid_request` for a model without a
+   * forecast, `overloaded`, and what reading the model's file throws.
    */
   async of(
     slot: ModelSlot,
@@ -34,13 +34,13 @@ export class MemoryEstimates {
     signal: AbortSignal,
   ): Promise<MemoryEstimate> {
     if (this.#waiting >= waitingMax)
-      throw new WireError("overloaded", "Too many estimates are asked for; try again shortly.", {
+      throw new WireError("overloaded", "Too many estimates are waiting; try again shortly.", {
         retryAfterSeconds,
       });
     this.#waiting += 1;
-    const before = this.#line;
+    const before = this.#queue;
     const mine = this.#after(before, () => this.#estimate(slot, settings, signal));
-    this.#line = mine.catch(() => {});
+    this.#queue = mine.catch(() => {});
     try {
       return await mine;
     } finally {
@@ -55,17 +55,17 @@ export class MemoryEstimates {
 
   async #estimate(
     slot: ModelSlot,
-    said: LoadSettings | undefined,
+    requested: LoadSettings | undefined,
     signal: AbortSignal,
   ): Promise<MemoryEstimate> {
     signal.throwIfAborted();
     const { known, id } = slot;
     if (known.forecast === undefined) {
-      const message = `What the model ${id} would take is known only when it is loaded.`;
+      const message = `The memory that the model ${id} needs is known only once it is loaded.`;
       throw new WireError("invalid_request", message, { param: "model" });
     }
     const { limits } = this.#registry;
-    const settings = settingsOver(said, slot.ordered ?? {});
+    const settings = settingsOver(requested, slot.requestedSettings ?? {});
     const forecast = await known.forecast({ budget: limits.budget, settings, signal });
     const others = this.#registry.slots.filter((each) => each !== slot && takesMemory(each.state));
     const { kvBitsK = 16, kvBitsV = 16 } = settingsOver(settings, known.settings ?? {});
@@ -83,7 +83,7 @@ export class MemoryEstimates {
   }
 }
 
-/** Of the budget, what the other models leave. */
+/** What the other models leave of the budget. */
 function availableBytes(others: readonly ModelSlot[], { budget }: MemoryLimits): number | null {
   if (budget === undefined) return null;
   const used = others.reduce((sum, { byMemory }) => sum + totalOf(byMemory), 0);
@@ -103,20 +103,20 @@ function verdictOf(
     const pinned = others.filter(({ isPinned }) => isPinned).map(({ id }) => id);
     return {
       fits: "no",
-      reason: `It needs ${needed}, and pinned models do not make room: ${pinned.join(", ")}.`,
+      reason: `It needs ${needed}, and pinned models are not evicted: ${pinned.join(", ")}.`,
     };
   }
   const shorter = isReduced
-    ? `Memory is short: there is room for a context of ${contextLength.toLocaleString("en-US")} tokens, with ${needed} in all.`
+    ? `Memory is short: a context of ${contextLength.toLocaleString("en-US")} tokens fits, with ${needed} in all.`
     : `It needs ${needed}.`;
   if (plan.kind === "waits") {
     const evicted = plan.evict.map(({ slot }) => slot.id);
     const leaving = others.filter(({ state }) => state.kind === "draining" || state.kind === "unloading");
     const freed = [...evicted, ...leaving.map(({ id }) => id)].join(", ");
-    return { fits: "tight", reason: `${shorter} Other models are freed for it: ${freed}.` };
+    return { fits: "tight", reason: `${shorter} Other models are evicted for it: ${freed}.` };
   }
   if (isReduced) return { fits: "tight", reason: shorter };
   const available = availableBytes(others, limits);
-  const room = available === null ? "" : ` Models may take ${prettyBytes(available, { binary: true })} more.`;
-  return { fits: "yes", reason: shorter + room };
+  const rest = available === null ? "" : ` Models may take ${prettyBytes(available, { binary: true })} more.`;
+  return { fits: "yes", reason: shorter + rest };
 }

@@ -1,5 +1,4 @@
-// MemoryPlanner in memory for one more model: those that want it come one after the other, and others are asked to leave for
-// them. Held by registry.ts.
+// Gives memory to one model after the other: evicts others for it, and waits until they are freed.
 import { EventEmitter, once } from "node:events";
 import type { MemoryBytes } from "@ingle/engine";
 import { orAborted } from "../../or-aborted.ts";
@@ -15,20 +14,20 @@ export interface ResidentSlot extends Resident {
 export class MemoryPlanner {
   readonly #limits: MemoryLimits;
   readonly #changes = new EventEmitter();
-  /** Ends when the last one in line has left it. */
-  #line: Promise<void> = Promise.resolve();
+  /** Resolves when the last one in the queue is done. */
+  #queue: Promise<void> = Promise.resolve();
 
   constructor(limits: MemoryLimits) {
     this.#limits = limits;
-    this.#changes.setMaxListeners(0); // one for each order to unload that waits
+    this.#changes.setMaxListeners(0); // one for each request to unload that waits
   }
 
-  /** A slot has changed; who waits looks again. */
+  /** Wakes whoever waits in nextChange(): a slot has changed. */
   changed(): void {
     this.#changes.emit("change");
   }
 
-  /** Resolves at the next change. Rejects with the signal's reason. */
+  /** Resolves at the next change of a slot. Rejects with the signal's reason. */
   async nextChange(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     try {
@@ -40,17 +39,17 @@ export class MemoryPlanner {
   }
 
   /**
-   * Waits in line, then until there is room beside the other `slots`, which leave for it as far as they may. Nobody else
-   * is given room before the result is disposed. Throws `out_of_memory` when there will never be any, or the signal's reason.
+   * Waits in the queue, then evicts other `slots` until the model fits beside the rest. No other model gets memory before
+   * the result is disposed. Throws `out_of_memory` if it does not fit beside the pinned models, or the signal's reason.
    */
-  async enter(
+  async reserve(
     byMemory: MemoryBytes,
     slots: () => readonly ModelSlot[],
     signal: AbortSignal,
   ): Promise<Disposable> {
-    const turn = await this.#enterLine(signal);
+    const turn = await this.#waitForTurn(signal);
     try {
-      await this.#makeRoom(byMemory, slots, signal);
+      await this.#evictFor(byMemory, slots, signal);
       return turn;
     } catch (error) {
       turn[Symbol.dispose]();
@@ -59,12 +58,12 @@ export class MemoryPlanner {
   }
 
   /** First come, first served. */
-  async #enterLine(signal: AbortSignal): Promise<Disposable> {
-    const before = this.#line;
+  async #waitForTurn(signal: AbortSignal): Promise<Disposable> {
+    const before = this.#queue;
     let leave: () => void = () => {};
     const isLeft = new Promise<void>((resolve) => (leave = resolve));
     const turn = { [Symbol.dispose]: () => leave() };
-    this.#line = bothOf(before, isLeft);
+    this.#queue = bothOf(before, isLeft);
     try {
       await orAborted(before, signal);
       return turn;
@@ -74,7 +73,7 @@ export class MemoryPlanner {
     }
   }
 
-  async #makeRoom(
+  async #evictFor(
     byMemory: MemoryBytes,
     slots: () => readonly ModelSlot[],
     signal: AbortSignal,
@@ -89,16 +88,23 @@ export class MemoryPlanner {
         await this.nextChange(signal);
       }
     } finally {
-      for (const slot of slots()) slot.keep(); // whoever has not left yet may stay
+      for (const slot of slots()) slot.keep(); // those that are not freed yet may stay
     }
   }
 }
 
-/** The slot as who plans the room sees it. */
+/** The slot as the eviction plan sees it. */
 export function toResident(slot: ModelSlot): ResidentSlot {
   const { kind } = slot.state;
-  const { byMemory, isPinned, leases, usedAt } = slot;
-  return { slot, byMemory, isPinned, isLeaving: kind === "draining" || kind === "unloading", leases, usedAt };
+  const { byMemory, isPinned, leases, lastUse } = slot;
+  return {
+    slot,
+    byMemory,
+    isPinned,
+    isLeaving: kind === "draining" || kind === "unloading",
+    leases,
+    lastUse,
+  };
 }
 
 async function bothOf(first: Promise<void>, second: Promise<void>): Promise<void> {

@@ -17,7 +17,7 @@ export function toRecommendedModel(chosen: DefaultModel): RecommendedModel {
     size_bytes: downloadBytes(located),
     license: licenseOf(located),
     reason: reasons[chosen.reason],
-    hub: hubSaid(chosen),
+    hub: hubStatus(chosen),
   };
 }
 
@@ -41,7 +41,7 @@ function licenseOf(located: LocatedModel): string | null {
   return located.kind === "npm" ? (located.model.license ?? null) : null;
 }
 
-function hubSaid(chosen: DefaultModel): RecommendedModel["hub"] {
+function hubStatus(chosen: DefaultModel): RecommendedModel["hub"] {
   if (chosen.reason === "recommended") return "asked";
   if (chosen.reason !== "starter") return "not_asked";
   const { why } = chosen.insteadOf;

@@ -1,5 +1,4 @@
-// What the server's management asks of the library of models: the engine's functions, with the surroundings that the
-// command line read. Used by routes/library.ts; tests hand in a library of their own.
+// The model library as the management API uses it: the engine's functions with the environment of the command line.
 import {
   addAlias,
   defaultModel,
@@ -27,17 +26,17 @@ import { WireError } from "../../wire-error.ts";
 import { registerQuantized } from "./register-quantized.ts";
 
 export interface ModelLibrary {
-  /** Fetches a model that is not there. Resolves with its id; `onProgress` is called with the id as soon as it is known. */
+  /** Downloads a model if it is not installed. Resolves with its id; `onProgress` gets the id as soon as it is known. */
   pull(
     model: string,
     options: { signal: AbortSignal; onProgress: (id: string, progress: LibraryProgress) => void },
   ): Promise<string>;
-  /** Makes a file or a folder of this machine known where it lies. Resolves with the ids of its models. */
+  /** Adds a file or folder of this machine without moving it. Resolves with the ids of its models. */
   importPath(
     path: string,
     options: { signal: AbortSignal; onProgress: (progress: LibraryProgress) => void },
   ): Promise<string[]>;
-  /** Writes an installed model with fewer bits for each weight. Resolves with the id of that, or its path where it cannot be listed. */
+  /** Quantizes an installed model. Resolves with the new model's id, or its path if it cannot be listed. */
   quantize(
     model: string,
     options: { to: string; signal: AbortSignal; onProgress: (progress: QuantizeProgress) => void },
@@ -47,9 +46,9 @@ export interface ModelLibrary {
     options: { limit?: number | undefined; signal: AbortSignal },
   ): Promise<HubSearchResult[]>;
   describe(repo: string, options: { signal: AbortSignal }): Promise<OfferedRepository>;
-  /** The model that is taken where nobody named one. It fetches nothing. */
+  /** The model that is used when none is named. Downloads nothing. */
   recommended(options: { signal: AbortSignal }): Promise<DefaultModel>;
-  /** Both resolve with the model that had or has the name, and all names that it has then. */
+  /** Both resolve with the model that the alias belongs or belonged to, and its aliases afterwards. */
   alias(alias: string, model: string, options: { signal: AbortSignal }): Promise<NamedModel>;
   unalias(alias: string, options: { signal: AbortSignal }): Promise<NamedModel>;
   remove(model: string, options: { signal: AbortSignal }): Promise<Removal>;
@@ -60,49 +59,49 @@ export interface NamedModel {
   aliases: readonly string[];
 }
 
-/** The library of this machine. Throws what its functions throw. */
-export function modelLibrary(surroundings: Pick<LibraryOptions, "env" | "isOffline">): ModelLibrary {
+/** The library of this machine. Its functions throw what the engine's throw. */
+export function modelLibrary(environment: Pick<LibraryOptions, "env" | "isOffline">): ModelLibrary {
   const named = async (id: string): Promise<NamedModel> => {
-    const models = await listModels(surroundings);
+    const models = await listModels(environment);
     return { id, aliases: models.find((model) => model.id === id)?.aliases ?? [] };
   };
   return {
     pull: async (model, { signal, onProgress }) => {
       refusePath(model);
-      const located = await locateModel(model, { ...surroundings, signal });
+      const located = await locateModel(model, { ...environment, signal });
       await fetchModel(located, {
-        ...surroundings,
+        ...environment,
         signal,
         onProgress: (progress) => onProgress(located.id, progress),
       });
       return located.id;
     },
     importPath: async (path, options) => {
-      const models = await importModels(path, { ...surroundings, ...options });
+      const models = await importModels(path, { ...environment, ...options });
       return models.map(({ id }) => id);
     },
     quantize: async (model, options) => {
       refusePath(model);
       const { signal } = options;
-      // It is there, or it is an error: nobody waits for a download here.
-      const located = await locateModel(model, { ...surroundings, isOffline: true, signal });
-      const file = await fetchModel(located, { ...surroundings, isOffline: true, signal });
-      const { path } = await quantizeModel(file, { ...surroundings, ...options });
+      // A model that is not installed is an error: a quantization does not download.
+      const located = await locateModel(model, { ...environment, isOffline: true, signal });
+      const file = await fetchModel(located, { ...environment, isOffline: true, signal });
+      const { path } = await quantizeModel(file, { ...environment, ...options });
       return (
-        (await registerQuantized(path, { ...surroundings, signal }, { EngineError, registerModel })) ?? path
+        (await registerQuantized(path, { ...environment, signal }, { EngineError, registerModel })) ?? path
       );
     },
-    search: async (words, options) => await searchModels(words, { ...surroundings, ...options }),
-    describe: async (repo, options) => await describeRepository(repo, { ...surroundings, ...options }),
-    recommended: async (options) => await defaultModel({ ...surroundings, ...options }),
+    search: async (words, options) => await searchModels(words, { ...environment, ...options }),
+    describe: async (repo, options) => await describeRepository(repo, { ...environment, ...options }),
+    recommended: async (options) => await defaultModel({ ...environment, ...options }),
     alias: async (alias, model, options) =>
-      await named(await addAlias(alias, model, { ...surroundings, ...options })),
-    unalias: async (alias, options) => await named(await removeAlias(alias, { ...surroundings, ...options })),
-    remove: async (model, options) => await removeModel(model, { ...surroundings, ...options }),
+      await named(await addAlias(alias, model, { ...environment, ...options })),
+    unalias: async (alias, options) => await named(await removeAlias(alias, { ...environment, ...options })),
+    remove: async (model, options) => await removeModel(model, { ...environment, ...options }),
   };
 }
 
-/** Nobody looks around on this machine's disk, or has a folder of it converted, by asking over HTTP. */
+/** HTTP clients must not probe this machine's disk, or have a folder of it converted. */
 function refusePath(model: string): void {
   if (parseModelSpec(model).kind !== "file") return;
   const message = `${model} is a path. \`ingle import\` takes one, on the machine where it is.`;

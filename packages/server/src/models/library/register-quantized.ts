@@ -1,15 +1,15 @@
-// A file that was made of a model, put into the library beside it. Used by `ingle quantize` and by the server's jobs.
+// Adds a quantized file to the library.
 import type { EngineError, LibraryOptions, registerModel } from "@ingle/engine";
 
-/** The id is taken by another file, or the library is not ours to write. */
-const unlisted: ReadonlySet<string> = new Set(["invalid_request", "download_failed", "disk_full"]);
+/** The id belongs to another file, or the library cannot be written. */
+const tolerated: ReadonlySet<string> = new Set(["invalid_request", "download_failed", "disk_full"]);
 
 interface Engine {
   readonly EngineError: typeof EngineError;
   readonly registerModel: typeof registerModel;
 }
 
-/** The new model's id. Undefined when the list cannot have it: the file is there all the same. Throws the engine's other errors. */
+/** Returns the new model's id; undefined if the library cannot take it, which leaves the file usable. Throws other errors. */
 export async function registerQuantized(
   path: string,
   options: LibraryOptions,
@@ -18,7 +18,7 @@ export async function registerQuantized(
   try {
     return (await engine.registerModel(path, options)).id;
   } catch (error) {
-    if (engine.EngineError.is(error) && unlisted.has(error.code)) return undefined;
+    if (engine.EngineError.is(error) && tolerated.has(error.code)) return undefined;
     throw error;
   }
 }

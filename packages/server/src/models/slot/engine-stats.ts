@@ -1,12 +1,10 @@
-// What the engines of this server's life have done, over unloading and loading again. Kept for each model by
-// model-slot.ts, shown by /metrics.
+// Statistics of the engines of one model, summed over unloading and loading again.
 import type { NativeStats } from "@ingle/engine";
 
-/** How the engine is now, and its counters since the server began. */
+/** Gauges of the present engine, and counters since the server started. */
 export type EngineStats = Omit<NativeStats, "cellBytes">;
 
-/** Those that are of the moment. */
-const presents = [
+const gauges = [
   "running",
   "waiting",
   "cells",
@@ -28,7 +26,7 @@ const counters = [
   "cacheRamHits",
 ] as const satisfies (keyof EngineStats)[];
 
-/** Those of the figures that only ever grow. */
+/** The statistics that only grow. */
 export type EngineCounter = (typeof counters)[number];
 
 const nothing: EngineStats = {
@@ -50,11 +48,11 @@ const nothing: EngineStats = {
   cacheRamHits: 0,
 };
 
-/** Of several models together. */
+/** Adds up the statistics of several models. */
 export function sumOfStats(all: readonly EngineStats[]): EngineStats {
   const sum = { ...nothing };
-  for (const figures of all) {
-    for (const name of [...presents, ...counters]) sum[name] += figures[name];
+  for (const stats of all) {
+    for (const name of [...gauges, ...counters]) sum[name] += stats[name];
   }
   return sum;
 }
@@ -62,15 +60,15 @@ export function sumOfStats(all: readonly EngineStats[]): EngineStats {
 export class EngineHistory {
   #past: EngineStats = nothing;
 
-  /** Keeps the counters of an engine that ends now. */
+  /** Keeps the counters of an engine that is freed. */
   close(last: EngineStats): void {
     this.#past = this.with(last);
   }
 
-  /** How the present engine is, where there is one, with the counters of all. */
+  /** The gauges of the present engine, if there is one, with the counters of all engines. */
   with(present: EngineStats = nothing): EngineStats {
-    const figures = { ...present };
-    for (const counter of counters) figures[counter] += this.#past[counter];
-    return figures;
+    const stats = { ...present };
+    for (const counter of counters) stats[counter] += this.#past[counter];
+    return stats;
   }
 }

@@ -1,8 +1,7 @@
-// What an order to load a model may say of how it is loaded; what it does not say is as the server was told. Used by
-// model-slot.ts, by those who make models for the registry, and by routes/control.ts.
+// How a model is loaded, as far as a management request may choose it. The rest is as the server was started.
 import type { KvBits, LoadRequest } from "@ingle/protocol";
 
-/** What is absent was not said, or is not known. */
+/** Absent settings are not specified, or not known. */
 export interface LoadSettings {
   /** Tokens that one request may hold. */
   contextLength?: number | undefined;
@@ -11,34 +10,34 @@ export interface LoadSettings {
   kvBitsV?: KvBits | undefined;
 }
 
-/** The engine's own, where nobody says another. */
+/** The engine's default. */
 const kvBitsDefault: KvBits = 16;
 
-/** Those that an order has; undefined where it has none. */
-export function settingsOf(order: LoadRequest): LoadSettings | undefined {
-  const { context_length: contextLength, kv_bits, kv_bits_k = kv_bits, kv_bits_v = kv_bits } = order;
+/** The settings of a request to load; undefined if it has none. */
+export function settingsOf(request: LoadRequest): LoadSettings | undefined {
+  const { context_length: contextLength, kv_bits, kv_bits_k = kv_bits, kv_bits_v = kv_bits } = request;
   if (contextLength === undefined && kv_bits_k === undefined && kv_bits_v === undefined) return undefined;
   return { contextLength, kvBitsK: kv_bits_k, kvBitsV: kv_bits_v };
 }
 
-/** Those that a server was started with. */
+/** The settings that a server was started with. */
 export function usualSettings(engine: LoadSettings & { kvBits?: KvBits | undefined }): LoadSettings {
   const { contextLength, kvBits = kvBitsDefault, kvBitsK = kvBits, kvBitsV = kvBits } = engine;
   return { contextLength, kvBitsK, kvBitsV };
 }
 
-/** What is said, and what is usual where nothing is. */
-export function settingsOver(said: LoadSettings | undefined, usual: LoadSettings): LoadSettings {
+/** The requested settings, completed by the usual ones. */
+export function settingsOver(requested: LoadSettings | undefined, usual: LoadSettings): LoadSettings {
   return {
-    contextLength: said?.contextLength ?? usual.contextLength,
-    kvBitsK: said?.kvBitsK ?? usual.kvBitsK,
-    kvBitsV: said?.kvBitsV ?? usual.kvBitsV,
+    contextLength: requested?.contextLength ?? usual.contextLength,
+    kvBitsK: requested?.kvBitsK ?? usual.kvBitsK,
+    kvBitsV: requested?.kvBitsV ?? usual.kvBitsV,
   };
 }
 
-/** Whether all that is said is so. */
-export function agree(said: LoadSettings, present: LoadSettings): boolean {
-  const { contextLength, kvBitsK, kvBitsV } = settingsOver(said, present);
+/** Whether the present settings are those that are requested. */
+export function agree(requested: LoadSettings, present: LoadSettings): boolean {
+  const { contextLength, kvBitsK, kvBitsV } = settingsOver(requested, present);
   return (
     contextLength === present.contextLength && kvBitsK === present.kvBitsK && kvBitsV === present.kvBitsV
   );

@@ -1,4 +1,4 @@
-// Those who wait for a model to be loaded: each is granted it, refused, or leaves. Held by model-slot.ts.
+// The requests that wait for a model to be loaded: each is granted the model, refused, or aborted.
 import type { Model } from "@ingle/engine";
 
 interface Waiter {
@@ -10,7 +10,7 @@ export class LoadWaiters {
   readonly #waiters = new Set<Waiter>();
   readonly #onEmpty: (reason: unknown) => void;
 
-  /** @param onEmpty the last one has left, for this reason */
+  /** @param onEmpty called when the last one was aborted, with its reason */
   constructor(onEmpty: (reason: unknown) => void) {
     this.#onEmpty = onEmpty;
   }
@@ -19,7 +19,7 @@ export class LoadWaiters {
     return this.#waiters.size;
   }
 
-  /** Waits. Rejects with what everybody is refused with, or with the signal's reason. */
+  /** Waits for grant(). Rejects with the error of refuse(), or the signal's reason. */
   async wait(signal: AbortSignal | undefined): Promise<Model> {
     return await new Promise<Model>((resolve, reject) => {
       const leave = (): void => {
@@ -44,7 +44,7 @@ export class LoadWaiters {
     });
   }
 
-  /** All of them get the model. Returns how many they were. */
+  /** Resolves all of them with the model. Returns how many there were. */
   grant(model: Model): number {
     const waiters = this.#takeAll();
     for (const waiter of waiters) waiter.grant(model);

@@ -1,20 +1,20 @@
-// One model in the house: its state (model-state.ts), the leases that are held and those that wait for it, and what its
-// engines have done. It loads once however many wait, and is never freed while a lease is held. Kept by registry.ts.
+// One model of the server: its state, its leases, the requests that wait for it, and the statistics of its engines. It is
+// loaded once however many requests wait, and never freed while a lease is held.
 import type { LoadedModel, MemoryBytes, Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { Admission } from "../admission.ts";
-import { EngineHistory, type EngineStats } from "./engine-stats.ts";
 import type { KnownModel, PreparedModel } from "../catalog/known-model.ts";
-import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
 import { ModelProfile } from "../catalog/model-profile.ts";
-import { isSettled, moved, type ModelState } from "./model-state.ts";
-import { loadedWithOtherSettings, loadFailed, shuttingDown, settingsAreFixed } from "../model-errors.ts";
+import { loadedWithOtherSettings, loadFailed, settingsAreFixed, shuttingDown } from "../model-errors.ts";
+import { EngineHistory, type EngineStats } from "./engine-stats.ts";
+import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
 import { LoadWaiters } from "./load-waiters.ts";
+import { areSettingsInUse, moved, type ModelState } from "./model-state.ts";
 
-/** A load that failed is not tried again for so long: a thousand clients that retry would do nothing else. */
+/** Time after a failed load in which no request tries again: a thousand clients that retry would cause nothing but loads. */
 export const coolDownMs = 10_000;
 
-/** The right to use a model, and a place among those that do; it is not freed before every lease is disposed. */
+/** The right to use a model. The model stays in memory until every lease is disposed. */
 export interface Lease extends Disposable {
   readonly id: string;
   readonly model: Model;
@@ -26,42 +26,42 @@ export interface SlotOptions {
   waitingMax: number;
   idleUnloadMs?: number | undefined;
   now: () => Date;
-  /** Grows with each call: the order in which models were used. */
-  stamp: () => number;
-  /** Brings the model into memory: somebody waits for it. Never rejects. */
+  /** Returns a larger number at each call, which orders models by their last use. */
+  nextUse: () => number;
+  /** Prepares and loads the model, because somebody waits for it. Never rejects. */
   bring: (slot: ModelSlot) => Promise<void>;
-  /** Something has happened that others may wait for. */
+  /** Called when something changes that others may wait for: the state, or the last lease. */
   onChange: () => void;
-  /** It is in memory, and nobody uses it yet. */
+  /** Called when the model is loaded, before anybody uses it. */
   onLoaded?: (model: Model) => void;
-  /** It is about to be freed. */
+  /** Called right before the model is freed. */
   onFree?: () => void;
 }
 
 export class ModelSlot {
   readonly profile: ModelProfile;
-  #isPinned: boolean;
   readonly #options: SlotOptions;
   readonly #history = new EngineHistory();
   readonly #admission: Admission;
   readonly #waiters = new LoadWaiters((reason) => this.#unwanted.abort(reason));
+  readonly #counts = { loads: 0, failures: 0, unloads: 0 };
   #state: ModelState = { kind: "available" };
   #loaded: LoadedModel | undefined;
   #byMemory: MemoryBytes = {};
-  /** What an order has said of this load or the next one. */
-  #ordered: LoadSettings | undefined;
-  /** The same of the last load that succeeded: what an order says whose load fails or is given up is not kept. */
-  #proven: LoadSettings | undefined;
-  /** A worker was lost: the model comes back as soon as it can, also when nobody asks. */
-  #isMissed = false;
+  #isPinned: boolean;
   #leases = 0;
-  #usedAt = 0;
-  readonly #counts = { loads: 0, failures: 0, unloads: 0 };
+  #lastUse = 0;
+  /** Settings that a management request gave for this load or the next one. */
+  #requested: LoadSettings | undefined;
+  /** Those of the last load that succeeded: settings whose load fails or is given up are dropped. */
+  #proven: LoadSettings | undefined;
+  /** The model was freed because it lost a worker: it is loaded again even if no request waits for it. */
+  #returns = false;
   /** Aborted when nobody waits any more while the model is being prepared. */
   #unwanted = new AbortController();
   #bringing: Promise<void> | undefined;
   #unloading: Promise<void> | undefined;
-  /** Of the idle time, or of the cool-down. */
+  /** For the idle time of a loaded model, and the cool-down of a failed one. */
   #timer: NodeJS.Timeout | undefined;
   #onLastLease: (() => void) | undefined;
 
@@ -69,7 +69,7 @@ export class ModelSlot {
     this.profile = new ModelProfile(known);
     this.#isPinned = options.isPinned;
     this.#options = options;
-    // How many requests it computes at once is known when it is loaded.
+    // Resized when the model is loaded: only then it is known how many requests it computes at once.
     this.#admission = new Admission(options.waitingMax + 1);
   }
 
@@ -81,23 +81,9 @@ export class ModelSlot {
     return this.profile.known;
   }
 
-  /** The same model, looked at anew: its file may have been fetched again, and got other names. */
-  know(known: KnownModel): void {
-    this.profile.know(known, { isNews: this.#counts.loads === 0 });
-  }
-
-  /** It is freed by an order alone. */
-  get isPinned(): boolean {
-    return this.#isPinned;
-  }
-
-  /** Pins it or takes that back; one that is about to be freed for others stays then. */
-  pin(isPinned: boolean): void {
-    this.#isPinned = isPinned;
-    if (isPinned && this.#state.kind === "loaded") clearTimeout(this.#timer);
-    if (isPinned && this.#state.kind === "draining" && !this.#state.isDismissed) this.keep();
-    this.#rest();
-    this.#options.onChange();
+  /** Replaces what the catalog knows of the model: its file may have been fetched again, or got other names. */
+  update(known: KnownModel): void {
+    this.profile.update(known, { isNeverLoaded: this.#counts.loads === 0 });
   }
 
   get state(): ModelState {
@@ -114,35 +100,35 @@ export class ModelSlot {
     return this.#waiters.size;
   }
 
-  /** 0 for one that was never used; the larger, the later. */
-  get usedAt(): number {
-    return this.#usedAt;
+  /** When it was used last, as a number that only grows; 0 if never. */
+  get lastUse(): number {
+    return this.#lastUse;
   }
 
-  /** How often it was loaded, failed to be, and was freed. */
+  /** Loads that succeeded, loads that failed, and unloads. */
   get counts(): Readonly<{ loads: number; failures: number; unloads: number }> {
     return this.#counts;
   }
 
-  /** What it takes, or will take when it is loaded. */
+  /** Memory that it takes, or will take once it is loaded. */
   get byMemory(): MemoryBytes {
     return this.#byMemory;
   }
 
-  /** What a token takes of its KV cache, in bytes; undefined while there is none. */
+  /** Bytes of KV cache for each token; undefined while the model is not loaded. */
   get kvBytesPerToken(): number | undefined {
     return this.#loaded?.model.info.kvBytesPerToken;
   }
 
-  /** What an order has said of how it is loaded; undefined: nothing. */
-  get ordered(): LoadSettings | undefined {
-    return this.#ordered;
+  /** Settings that a management request gave; undefined if none did. */
+  get requestedSettings(): LoadSettings | undefined {
+    return this.#requested;
   }
 
-  /** How it is loaded, or will be: as an order has said, else as is usual. What is not known is absent. */
+  /** How the model is or will be loaded: as requested, else as the server was told. Unknown settings are absent. */
   get settings(): LoadSettings {
-    const asked = settingsOver(this.#ordered, this.known.settings ?? {});
-    return settingsOver({ contextLength: this.#loaded?.model.info.contextLength }, asked);
+    const requested = settingsOver(this.#requested, this.known.settings ?? {});
+    return settingsOver({ contextLength: this.#loaded?.model.info.contextLength }, requested);
   }
 
   get entry(): ModelEntry {
@@ -152,23 +138,26 @@ export class ModelSlot {
     return { ...entry, status: kind === "preparing" || kind === "loading" ? "loading" : "available" };
   }
 
-  /** How its engine is now, and what all its engines have done. */
+  /** Gauges of the present engine, and counters over all engines of this slot. */
   stats(): EngineStats {
-    const figures = this.#history.with(this.#loaded?.model.stats());
-    return { ...figures, waiting: figures.waiting + this.waiting };
+    const stats = this.#history.with(this.#loaded?.model.stats());
+    return { ...stats, waiting: stats.waiting + this.waiting };
   }
 
-  /** Takes `places` in its line and the model; waits while it is not in memory. Throws why it cannot be had. */
+  /**
+   * Admits a request that takes `places`, and leases the model; waits while the model is not in memory. Throws
+   * `overloaded`, the reason why the model cannot be loaded, or the signal's reason.
+   */
   async lease(options: { signal?: AbortSignal | undefined; places: number }): Promise<Lease> {
     const permit = this.#admission.enter(options);
     try {
-      const model = await this.#enter(options.signal);
+      const model = await this.#hold(options.signal);
       let isHeld = true;
       const release = (): void => {
         if (!isHeld) return;
         isHeld = false;
         permit[Symbol.dispose]();
-        this.#leave();
+        this.#release();
       };
       return { id: this.id, model, [Symbol.dispose]: release };
     } catch (error) {
@@ -177,66 +166,112 @@ export class ModelSlot {
     }
   }
 
-  /** Throws `invalid_request` where these settings cannot hold now: it is loaded with others, or takes none. */
-  assertTakes(settings: LoadSettings): void {
-    if (this.known.settings === undefined) throw settingsAreFixed(this.id);
-    if (isSettled(this.#state) && !agree(settings, this.settings))
-      throw loadedWithOtherSettings(this.id, this.settings);
-  }
-
-  /**
-   * Waits until the model is loaded; an order of the operator's, who need not wait for a cool-down. Its settings hold until
-   * dismiss().
-   */
-  async want(signal?: AbortSignal, settings?: LoadSettings): Promise<Model> {
+  async #hold(signal: AbortSignal | undefined): Promise<Model> {
     signal?.throwIfAborted();
-    if (settings !== undefined) this.assertTakes(settings);
-    if (settings !== undefined && !isSettled(this.#state)) this.#ordered = settings;
-    this.#coolDown();
-    const model = await this.#enter(signal);
-    this.#leave();
+    const { kind } = this.#state;
+    if (kind === "closed") throw shuttingDown();
+    if (kind === "failed") throw this.#failure();
+    if (kind === "loaded" && this.#loaded !== undefined) {
+      this.#addLeases(1);
+      return this.#loaded.model;
+    }
+    const waiting = this.#waiters.wait(signal);
+    this.#bringIfWanted();
+    const model = await waiting;
+    if (signal?.aborted === true) this.#release(); // aborted in the same moment as the lease was granted
+    signal?.throwIfAborted();
     return model;
   }
 
-  /** The signal is aborted when nobody waits any more. */
+  #addLeases(count: number): void {
+    this.#leases += count;
+    this.#noteUse();
+    if (count > 0) clearTimeout(this.#timer);
+  }
+
+  #release(): void {
+    this.#leases -= 1;
+    this.#noteUse();
+    if (this.#leases > 0) return;
+    this.#onLastLease?.();
+    if (this.#state.kind === "draining") this.evict();
+    this.#startIdleTimer();
+    this.#options.onChange();
+  }
+
+  #noteUse(): void {
+    this.#lastUse = this.#options.nextUse();
+    this.profile.used(this.#options.now());
+  }
+
+  /** Throws `invalid_request` if the model is loaded with other settings, or takes none. */
+  assertAccepts(settings: LoadSettings): void {
+    if (this.known.settings === undefined) throw settingsAreFixed(this.id);
+    if (areSettingsInUse(this.#state) && !agree(settings, this.settings))
+      throw loadedWithOtherSettings(this.id, this.settings);
+  }
+
+  /** Waits until the model is loaded, and ends a cool-down. The settings apply until unload(). */
+  async ensureLoaded(signal?: AbortSignal, settings?: LoadSettings): Promise<Model> {
+    signal?.throwIfAborted();
+    if (settings !== undefined) this.assertAccepts(settings);
+    if (settings !== undefined && !areSettingsInUse(this.#state)) this.#requested = settings;
+    this.#endCoolDown();
+    const model = await this.#hold(signal);
+    this.#release();
+    return model;
+  }
+
+  #bringIfWanted(): void {
+    if (this.#state.kind === "available" && (this.#waiters.size > 0 || this.#returns))
+      this.#bringing = this.#options.bring(this);
+  }
+
+  /** Returns a signal that is aborted when nobody waits any more. */
   startPreparing(): AbortSignal {
     this.#move({ kind: "preparing" });
     this.#unwanted = new AbortController();
     return this.#unwanted.signal;
   }
 
-  /** Loads what was prepared, and grants the model to all who wait. Throws what the loader throws. */
+  /** Loads the prepared model, and leases it to everybody who waits. Throws what the loader throws. */
   async load({ byMemory, traits, load }: PreparedModel, signal: AbortSignal): Promise<void> {
     this.#byMemory = byMemory;
-    this.profile.read(traits);
+    this.profile.learnTraits(traits);
     this.#move({ kind: "loading", progress: 0 });
     const onProgress = (progress: number): void => {
-      // A report may come after the end: it changes nothing then.
+      // A report may arrive after the end.
       if (this.#state.kind === "loading") this.#move({ kind: "loading", progress });
     };
     this.#loaded = await load(onProgress, signal);
-    signal.throwIfAborted(); // close() waits for us and frees what came too late
+    signal.throwIfAborted(); // close() waits for us and frees the model
     const { model } = this.#loaded;
-    this.#isMissed = false;
+    this.#returns = false;
     void model.workerLost.then(() => this.#workerLost(model)); // it never rejects
     const loadedAt = this.#options.now();
     this.profile.loaded(model, loadedAt);
     this.#admission.resize(model.info.parallel + this.#options.waitingMax);
     this.#counts.loads += 1;
-    this.#proven = this.#ordered;
+    this.#proven = this.#requested;
     this.#move({ kind: "loaded", loadedAt });
     this.#options.onLoaded?.(model);
-    this.#grant(model);
+    this.#grantToWaiters(model);
     this.#options.onChange();
   }
 
-  /** The model was not brought: because nobody waits any more, or because of `error`. */
-  notBrought(error: unknown): void {
+  /** Leases the model to everybody who waits, all at once: an eviction cannot come between the load and its first use. */
+  #grantToWaiters(model: Model): void {
+    this.#addLeases(this.#waiters.grant(model));
+    this.#startIdleTimer();
+  }
+
+  /** Preparing or loading has ended without a model: nobody waits any more, or `error` is the reason. */
+  notLoaded(error: unknown): void {
     if (this.#state.kind === "closed") return;
     this.#byMemory = {};
     const isGivenUp = this.#state.kind === "preparing" && this.#unwanted.signal.aborted;
-    // Who has come since then may want it as it was ordered.
-    if (!isGivenUp || this.#waiters.size === 0) this.#ordered = this.#proven;
+    // Whoever has come since then may want the model with the requested settings.
+    if (!isGivenUp || this.#waiters.size === 0) this.#requested = this.#proven;
     if (isGivenUp) {
       this.#move({ kind: "available" });
       this.#bringIfWanted();
@@ -244,47 +279,68 @@ export class ModelSlot {
       this.#counts.failures += 1;
       const until = new Date(this.#options.now().getTime() + coolDownMs);
       this.#move({ kind: "failed", error, until });
-      this.#timer = setTimeout(() => this.#coolDown(), coolDownMs).unref();
+      this.#timer = setTimeout(() => this.#endCoolDown(), coolDownMs).unref();
       this.#waiters.refuse(error);
     }
     this.#options.onChange();
   }
 
-  /** Frees a loaded model as soon as no lease is held. Who asks for it meanwhile waits until it is loaded again. */
-  evict(): void {
-    const state = this.#state;
-    if (state.kind === "loaded") this.#move({ ...state, kind: "draining", isDismissed: false });
-    if (this.#state.kind !== "draining" || this.#leases > 0) return;
-    if (this.#state.isDismissed) this.#forgetOrder();
-    this.#unloading = this.#unload(); // nothing in it fails but a mistake of ours
+  #endCoolDown(): void {
+    if (this.#state.kind !== "failed") return;
+    clearTimeout(this.#timer);
+    this.#move({ kind: "available" });
+    this.#bringIfWanted();
   }
 
-  #workerLost(model: Model): void {
-    if (this.#loaded?.model !== model || this.#state.kind === "closed") return;
-    this.#isMissed = true;
-    this.evict();
+  #failure(): unknown {
+    if (this.#state.kind !== "failed") return undefined;
+    const { error, until } = this.#state;
+    return loadFailed({ id: this.id, error, retryInMs: until.getTime() - this.#options.now().getTime() });
   }
 
-  /** The same by an order: what the one before has said of the settings holds no longer then. */
-  dismiss(): void {
-    this.#isMissed = false;
-    const state = this.#state;
-    if (state.kind === "loaded" || state.kind === "draining") {
-      this.#move({ kind: "draining", loadedAt: state.loadedAt, isDismissed: true });
-      this.evict();
-    } else if (!isSettled(state)) this.#forgetOrder();
+  /** Whether only unload() frees the model. */
+  get isPinned(): boolean {
+    return this.#isPinned;
   }
 
-  /** Takes evict() and dismiss() back, where it is not too late. */
-  keep(): void {
-    const state = this.#state;
-    if (state.kind !== "draining" || this.#loaded === undefined || this.#isMissed) return;
-    this.#move({ kind: "loaded", loadedAt: state.loadedAt });
-    this.#grant(this.#loaded.model);
+  /** Pins the model or takes that back. Pinning cancels an eviction that has not freed the model yet. */
+  pin(isPinned: boolean): void {
+    this.#isPinned = isPinned;
+    if (isPinned && this.#state.kind === "loaded") clearTimeout(this.#timer);
+    if (isPinned && this.#state.kind === "draining" && !this.#state.isUnloadRequested) this.keep();
+    this.#startIdleTimer();
     this.#options.onChange();
   }
 
-  /** Grants no more leases, waits for those that are held and frees the model. */
+  /** Frees a loaded model once no lease is held. Requests that come meanwhile wait until it is loaded again. */
+  evict(): void {
+    const state = this.#state;
+    if (state.kind === "loaded") this.#move({ ...state, kind: "draining", isUnloadRequested: false });
+    if (this.#state.kind !== "draining" || this.#leases > 0) return;
+    if (this.#state.isUnloadRequested) this.#dropRequestedSettings();
+    this.#unloading = this.#unload(); // it rejects only through a bug of ours
+  }
+
+  /** Does the same because a management request wants it: the settings of the request before no longer apply then. */
+  unload(): void {
+    this.#returns = false;
+    const state = this.#state;
+    if (state.kind === "loaded" || state.kind === "draining") {
+      this.#move({ kind: "draining", loadedAt: state.loadedAt, isUnloadRequested: true });
+      this.evict();
+    } else if (!areSettingsInUse(state)) this.#dropRequestedSettings();
+  }
+
+  /** Cancels evict() and unload(), unless the model is being freed already. */
+  keep(): void {
+    const state = this.#state;
+    if (state.kind !== "draining" || this.#loaded === undefined || this.#returns) return;
+    this.#move({ kind: "loaded", loadedAt: state.loadedAt });
+    this.#grantToWaiters(this.#loaded.model);
+    this.#options.onChange();
+  }
+
+  /** Grants no more leases, waits until those that are held are disposed, and frees the model. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#move({ kind: "closed" });
@@ -294,82 +350,10 @@ export class ModelSlot {
     await this.#free();
   }
 
-  async #enter(signal: AbortSignal | undefined): Promise<Model> {
-    signal?.throwIfAborted();
-    const { kind } = this.#state;
-    if (kind === "closed") throw shuttingDown();
-    if (kind === "failed") throw this.#failure();
-    if (kind === "loaded" && this.#loaded !== undefined) {
-      this.#hold(1);
-      return this.#loaded.model;
-    }
-    const waiting = this.#waiters.wait(signal);
-    this.#bringIfWanted();
-    const model = await waiting;
-    if (signal?.aborted === true) this.#leave(); // in the moment in which it was granted the model
-    signal?.throwIfAborted();
-    return model;
-  }
-
-  #bringIfWanted(): void {
-    if (this.#state.kind === "available" && (this.#waiters.size > 0 || this.#isMissed))
-      this.#bringing = this.#options.bring(this);
-  }
-
-  /** All who wait hold the model from now on. */
-  #grant(model: Model): void {
-    this.#hold(this.#waiters.grant(model));
-    this.#rest();
-  }
-
-  #hold(count: number): void {
-    this.#leases += count;
-    this.#noteUse();
-    if (count > 0) clearTimeout(this.#timer);
-  }
-
-  #leave(): void {
-    this.#leases -= 1;
-    this.#noteUse();
-    if (this.#leases > 0) return;
-    this.#onLastLease?.();
-    if (this.#state.kind === "draining") this.evict();
-    this.#rest();
-    this.#options.onChange();
-  }
-
-  #noteUse(): void {
-    this.#usedAt = this.#options.stamp();
-    this.profile.used(this.#options.now());
-  }
-
-  /** Begins to wait for idleUnloadMs without requests. */
-  #rest(): void {
-    const { idleUnloadMs } = this.#options;
-    if (idleUnloadMs === undefined || this.isPinned) return;
-    if (this.#leases > 0 || this.#state.kind !== "loaded") return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.evict(), idleUnloadMs).unref();
-  }
-
-  #coolDown(): void {
-    if (this.#state.kind !== "failed") return;
-    clearTimeout(this.#timer);
-    this.#move({ kind: "available" });
-    this.#bringIfWanted();
-  }
-
-  #forgetOrder(): void {
-    if (this.#ordered === undefined) return;
-    this.#ordered = undefined;
-    this.#proven = undefined;
-    this.profile.reset(); // its context was the order's
-  }
-
-  #failure(): unknown {
-    if (this.#state.kind !== "failed") return undefined;
-    const { error, until } = this.#state;
-    return loadFailed({ id: this.id, error, retryInMs: until.getTime() - this.#options.now().getTime() });
+  #workerLost(model: Model): void {
+    if (this.#loaded?.model !== model || this.#state.kind === "closed") return;
+    this.#returns = true;
+    this.evict();
   }
 
   async #unload(): Promise<void> {
@@ -378,7 +362,7 @@ export class ModelSlot {
     await this.#free();
     if (this.#state.kind !== "unloading") return; // closed meanwhile
     this.#byMemory = {};
-    if (this.#waiters.size === 0) this.#ordered = this.#proven;
+    if (this.#waiters.size === 0) this.#requested = this.#proven;
     this.#counts.unloads += 1;
     this.#move({ kind: "available" });
     this.#bringIfWanted();
@@ -392,6 +376,21 @@ export class ModelSlot {
     this.#loaded = undefined;
     this.#options.onFree?.();
     await loaded[Symbol.asyncDispose]();
+  }
+
+  #dropRequestedSettings(): void {
+    if (this.#requested === undefined) return;
+    this.#requested = undefined;
+    this.#proven = undefined;
+    this.profile.reset(); // its context length was a requested one
+  }
+
+  #startIdleTimer(): void {
+    const { idleUnloadMs } = this.#options;
+    if (idleUnloadMs === undefined || this.#isPinned) return;
+    if (this.#leases > 0 || this.#state.kind !== "loaded") return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.evict(), idleUnloadMs).unref();
   }
 
   #move(next: ModelState): void {

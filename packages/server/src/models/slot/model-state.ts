@@ -1,4 +1,4 @@
-// The states of one model in the house, and the moves between them. Kept by model-slot.ts.
+// The states of one model, and the transitions between them.
 //
 //     ┌────────────── nobody waits any more ─┐
 //     ▼                                      │
@@ -10,17 +10,17 @@
 // Every state may become closed, and nothing comes after that.
 
 export type ModelState =
-  /** Not in memory; the next request brings it. */
+  /** Not in memory; the next request loads it. */
   | { kind: "available" }
-  /** Its file is looked at or fetched, or it waits for room. */
+  /** Its file is read or downloaded, or it waits for memory. */
   | { kind: "preparing" }
   /** `progress` is 0 … 1. */
   | { kind: "loading"; progress: number }
   | { kind: "loaded"; loadedAt: Date }
-  /** Loaded, and freed as soon as the last lease is back: it grants no new ones. `isDismissed`: by an order. */
-  | { kind: "draining"; loadedAt: Date; isDismissed: boolean }
+  /** Loaded; grants no new leases, and is freed after the last one. `isUnloadRequested`: by a management request. */
+  | { kind: "draining"; loadedAt: Date; isUnloadRequested: boolean }
   | { kind: "unloading" }
-  /** Nobody tries again before `until`, except by an order. */
+  /** Only a management request loads it again before `until`. */
   | { kind: "failed"; error: unknown; until: Date }
   | { kind: "closed" };
 
@@ -37,25 +37,25 @@ const movesFrom: Record<ModelStateKind, readonly ModelStateKind[]> = {
   closed: [],
 };
 
-/** The next state. A move that is not in the drawing is a mistake of ours. */
+/** Returns the next state. A transition that is not in the drawing is a bug. */
 export function moved(from: ModelState, to: ModelState): ModelState {
   if (!movesFrom[from.kind].includes(to.kind))
     throw new Error(`A model that is ${from.kind} cannot become ${to.kind}.`);
   return to;
 }
 
-/** Whether the model can answer, or does. */
+/** Whether the model can compute requests. */
 export function isInMemory({ kind }: ModelState): boolean {
   return kind === "loaded" || kind === "draining";
 }
 
-/** Whether the model takes memory, or is about to. */
+/** Whether the model takes memory or is about to. */
 export function takesMemory({ kind }: ModelState): boolean {
   return kind === "loading" || kind === "loaded" || kind === "draining" || kind === "unloading";
 }
 
-/** Whether how the model is loaded is settled. */
-export function isSettled({ kind }: ModelState): boolean {
+/** Whether the model is or will be loaded with its present settings, so that they cannot change. */
+export function areSettingsInUse({ kind }: ModelState): boolean {
   return kind === "preparing" || kind === "loading" || kind === "loaded" || kind === "draining";
 }
 
