@@ -1,21 +1,21 @@
-// By which names a server may be asked: what --allow-host takes, and whether the name in a Host header is allowed.
+// The host names that requests may use: the values of --allow-host, and the check of a Host header against them.
 import { isIP } from "node:net";
 import { z } from "zod";
 
 const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i;
 
-/** Whether this is an address, or a name as it stands in a Host header without its port. */
+/** Whether a text is an address, or a host name without a port. */
 export function isHostName(name: string): boolean {
   return isIP(name) !== 0 || hostName.test(name);
 }
 
-/** A name as it stands in a Host header, without a port; addresses of IPv6 without brackets. */
+/** A host name or address without a port; IPv6 addresses without brackets. */
 export const HostName = z
   .string()
   .refine(isHostName, "must be a host name or address without a port")
   .transform((name) => name.toLowerCase());
 
-/** Allows every name: for a server that only a proxy can reach, by names that nobody knows before it is deployed. */
+/** Allows every name: for a server that only a proxy can reach, under names that are unknown before the deployment. */
 export const everyHost = "*";
 
 /** A name, every name below one (`*.example.com`), or every name. */

@@ -3,28 +3,28 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isLoopback, isLoopbackAddress } from "./ip-address.ts";
 
 /**
- * Headers by which proxies, tunnels and content networks say that they pass a request on. None is sent by a program that
- * asks by itself; one that is missed here would make an outsider a local client.
+ * Headers that proxies, tunnels and content networks add to a request that they forward. Clients do not send them; a header
+ * that is missing here would make a remote client a local one.
  */
 const forwardingHeader =
   /^(forwarded|via|cdn-loop|cf-ray|x-(original-)?forwarded(-.*)?|x-original-.*|x-real-ip|x-envoy-.*|x-arr-.*|.*-client-?ip|.*-connecting-ip)$/;
 
-/** What tells whether a request comes from this machine. */
+/** What decides whether a request comes from this machine. */
 export interface Arrival {
   /** The other end of the connection. */
   readonly peer: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** The peer is one of --trust-proxy: what it says of its client is believed. */
+  /** The peer is one of --trust-proxy, so its `X-Forwarded-For` is believed. */
   readonly isTrustedProxy: boolean;
-  /** The client's address, as the trusted proxies say it. */
+  /** The client's address, according to the trusted proxies. */
   readonly clientAddress: string;
-  /** The names by which the server was asked, without ports. */
+  /** The host names of the request, without ports. */
   readonly hostNames: readonly (string | undefined)[];
 }
 
 /**
- * Whether a program on this machine asks, by itself. A trusted proxy has to say for whom it asks; from any other peer, a
- * header that only proxies send means that somebody unknown is behind it.
+ * Whether a program on this machine sends the request itself. A trusted proxy must name its client; a forwarding header
+ * from any other peer means that an unknown client is behind it.
  */
 export function isLocalClient({ peer, headers, isTrustedProxy, clientAddress, hostNames }: Arrival): boolean {
   if (!hostNames.every((name) => name !== undefined && isLoopback(name))) return false;

@@ -1,5 +1,7 @@
-// Looks keys up that came with a request, no faster than wrong ones may be tried. Used by plugins/auth.ts and by the routes that
-// begin a session.
+// Looks up the keys of a request, and limits how often one client may send a wrong key.
+//
+// A client over the limit does not learn whether its next key is right, so keys cannot be guessed faster than the limit.
+// Keys that were right from the same address before are still accepted: a guesser locks nobody out who shares the address.
 import { digestOfKey, type KeyScope } from "../api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 
@@ -8,7 +10,7 @@ export interface FoundKey {
   readonly scope: KeyScope;
 }
 
-/** Too many wrong ones came from there: none was looked at. */
+/** Too many wrong keys came from this client: its keys were not checked. */
 export interface HeldBack {
   readonly waitSeconds: number;
 }
@@ -22,7 +24,7 @@ export class KeyCheck {
     this.#wrongKeys = wrongKeys;
   }
 
-  /** The best of a client's keys that is known; undefined where none is. */
+  /** Finds the key that allows most among those that the client sent; undefined if none is known. */
   find(keys: readonly string[], client: string): FoundKey | HeldBack | undefined {
     const digests = keys.map(digestOfKey);
     if (digests.length === 0) return undefined;
@@ -31,11 +33,11 @@ export class KeyCheck {
     if (looked.length === 0) return { waitSeconds: Math.max(...waits) };
     const best = this.known(looked);
     if (best !== undefined) this.#wrongKeys.noteRight(client, best.digest);
-    else if (this.#keys.isNeeded) this.#wrongKeys.noteWrong(client); // where none is needed, clients send any text
+    else if (this.#keys.isNeeded) this.#wrongKeys.noteWrong(client); // servers without keys get placeholder keys from many clients
     return best;
   }
 
-  /** The best of these keys that is known. */
+  /** Finds the key that allows most among these digests. */
   known(digests: readonly string[]): FoundKey | undefined {
     const found = digests.flatMap((digest): FoundKey[] => {
       const scope = this.#keys.scopeOf(digest);
@@ -45,10 +47,10 @@ export class KeyCheck {
   }
 }
 
-/** Wrong keys a minute of one address: people mistype a few, a client with an old key tries again a few times. */
+/** Wrong keys per minute and address: people mistype a few, a client with an old key retries a few times. */
 export const wrongKeysPerMinute = 10;
 const windowMs = 60_000;
-/** Addresses, and right keys of addresses, that are remembered; beyond it the oldest is forgotten. */
+/** Addresses, and right keys of addresses, that are remembered; the oldest are forgotten first. */
 const rememberedMax = 10_000;
 
 interface Window {
@@ -68,7 +70,7 @@ export class WrongKeys {
     this.#now = now;
   }
 
-  /** Seconds until a key of this client is looked at again; 0 when it is now. */
+  /** Seconds until keys of this client are checked again; 0 if they are now. */
   waitSeconds(client: string, keyDigest: string): number {
     const window = this.#windows.get(client);
     if (window === undefined || window.wrongKeys < this.#max) return 0;

@@ -1,4 +1,4 @@
-// The keys that let requests in, as digests, and what each allows. Filled by config and key files; asked by plugins/auth.ts.
+// The API keys of a server, as digests, and what each one allows.
 import { timingSafeEqual } from "node:crypto";
 import { digestOfKey, type KeyScope } from "../api-key.ts";
 import { needsKey, type KeyConfig } from "../config.ts";
@@ -6,7 +6,7 @@ import { needsKey, type KeyConfig } from "../config.ts";
 interface KeysOfSource {
   scope: KeyScope;
   digests: readonly Buffer[];
-  /** What people call the keys, by their digests in hexadecimal. */
+  /** Names of the keys by their digests in hexadecimal. */
   names: ReadonlyMap<string, string>;
 }
 
@@ -15,27 +15,27 @@ const tokenSource = "token";
 
 export class KeyRing {
   #isNeeded: boolean;
-  /** By where they come from: a file's keys are replaced together when it changes. */
+  /** By source: the keys of a file are replaced together when it changes. */
   readonly #digests = new Map<string, KeysOfSource>();
 
-  /** With the keys of the config; without one, without keys. */
+  /** Takes over the keys of the config, if there is one. */
   constructor(config?: KeyConfig) {
     this.#isNeeded = config !== undefined && needsKey(config);
     this.replace("--api-key", "inference", config?.keyDigests ?? []);
     this.replace("--admin-key", "management", config?.adminKeyDigests ?? []);
   }
 
-  /** Nothing is allowed without a key. The server's own token is none that asks for it: it is there always. */
+  /** Whether every request needs a key. The server's own token, which always exists, does not require that. */
   get isNeeded(): boolean {
     return this.#isNeeded;
   }
 
-  /** From now on nothing is allowed without a key, whatever becomes of those that there are. */
+  /** Requires a key from now on, even if all keys are removed. */
   needKey(): void {
     this.#isNeeded = true;
   }
 
-  /** Puts keys in the place of those that came from the same source before. `names`: by digest, where they have some. */
+  /** Replaces the keys of a source. `names`: by digest, for keys that have one. */
   replace(
     source: string,
     scope: KeyScope,
@@ -45,12 +45,12 @@ export class KeyRing {
     this.#digests.set(source, { scope, digests: digests.map((digest) => Buffer.from(digest, "hex")), names });
   }
 
-  /** Lets a program of the server's own user manage it: the token is as good as a management key. */
+  /** Adds the server's own token, which allows what a management key does. */
   addToken(token: string): void {
     this.replace(tokenSource, "management", [digestOfKey(token)]);
   }
 
-  /** What a known key is called: its name, or the setting that it comes from; null for the token and for unknown ones. */
+  /** The name of a key, or the setting that it comes from; null for the token and for unknown keys. */
   nameOf(digest: string): string | null {
     const wanted = Buffer.from(digest, "hex");
     for (const [source, { digests, names }] of this.#digests) {
@@ -60,7 +60,7 @@ export class KeyRing {
     return null;
   }
 
-  /** What the key of this digest allows. Looks at every key, however early one fits: the time taken tells nothing. */
+  /** What the key of this digest allows. Compares it with every key, so that the time reveals nothing. */
   scopeOf(digest: string): KeyScope | undefined {
     const candidate = Buffer.from(digest, "hex");
     const found = { inference: false, management: false };

@@ -1,5 +1,4 @@
-// All keys of a server that runs: those of its config, those of its key files as they are now, and a token of its own.
-// Used by serve.ts.
+// All keys of a running server: those of its config, those of its key files, which are watched, and its own token.
 import { randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { isReadableByOthers } from "@ingle/engine";
@@ -8,17 +7,17 @@ import { ConfigError, type ServerConfig } from "../config.ts";
 import { watchFiles, type FileNews } from "../watched-files.ts";
 import { KeyRing } from "./key-ring.ts";
 
-/** Bytes of the token: nobody guesses it, and it is gone when the server ends. */
+/** Bytes of the token, too many to guess. It is valid until the server ends. */
 const tokenBytes = 32;
 
 export interface OpenKeys {
   readonly ring: KeyRing;
-  /** As good as a management key, for programs of the user who has started the server. */
+  /** Allows what a management key does, for programs of the user who started the server. */
   readonly token: string;
 }
 
 export interface KeyNews extends FileNews {
-  /** Something is wrong with a key file, and it is used all the same. */
+  /** Called with what is wrong with a key file that is used nevertheless. */
   onWarning: (sentence: string) => void;
 }
 
@@ -45,11 +44,11 @@ export async function openKeys(config: ServerConfig, { onWarning, ...news }: Key
 
 interface KeyFile {
   digests: string[];
-  /** What is wrong with the file and no reason not to use it, as a sentence. */
+  /** What is wrong with the file, as a sentence; the file is used nevertheless. */
   warning: string | undefined;
 }
 
-/** Empty lines and those that begin with `#` are no keys. Throws ConfigError, which never holds a part of a key. */
+/** Reads one key per line; skips empty lines and comments that begin with `#`. Throws ConfigError, which never quotes a key. */
 async function readKeyFile(
   setting: string,
   file: string,

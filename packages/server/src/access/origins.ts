@@ -1,10 +1,10 @@
-// Which web pages and apps may call the server: the forms of an origin that --allow-origin takes, those that need no
-// naming, and how the rest is refused. Used by config.ts and plugins/hosts.ts.
+// Which web pages and apps may call the server: the values of --allow-origin, the origins that are always allowed, and the
+// message for all others.
 import { z } from "zod";
 
 /**
- * Schemes of apps and extensions that are installed on this machine: no web page can send an origin of theirs. They use
- * models like any program; what their pages show may come from elsewhere, so they manage none.
+ * Schemes of installed apps and extensions: no web page can send such an origin. They may use models like any program. They
+ * may not manage them, as their pages may show content from elsewhere.
  */
 const appSchemes = new Set([
   "app",
@@ -17,12 +17,12 @@ const appSchemes = new Set([
   "vscode-file",
   "vscode-webview",
 ]);
-/** Apps say this of pages that they bring as files; those that a browser opens say `null`. */
+/** The origin of pages that apps load from files. Pages that a browser opens from a file send `null`. */
 const appFiles = "file://";
-/** Hosts of apps that use a scheme of the web: browsers lead these names to this machine and nowhere else. */
+/** Hosts of apps that use a web scheme. Browsers resolve these names to this machine only. */
 const appHosts = new Set(["tauri.localhost"]);
 
-/** Longest origin that an error repeats: longer ones name nothing that anybody has installed. */
+/** Longest origin that an error message quotes. */
 const originShownMax = 200;
 
 /** `app://obsidian.md`, `file://`; `chrome-extension://*` stands for every host of a scheme. */
@@ -36,15 +36,15 @@ function isWebOrigin(origin: string): boolean {
   return webSchemes.has(url.protocol.slice(0, -1)) && url.origin === origin;
 }
 
-/** The scheme of an app's origin; undefined for those of web pages, of which no wildcard can be meant. */
+/** The scheme of an app's origin; undefined for web pages, which cannot be allowed by a wildcard. */
 function appSchemeOf(origin: string): string | undefined {
   const scheme = appOrigin.exec(origin)?.[1];
   return scheme === undefined || webSchemes.has(scheme) ? undefined : scheme;
 }
 
 /**
- * What --allow-origin takes: an origin, all of an app's scheme (`chrome-extension://*`), or `null`, which sandboxed frames
- * of every page send and pages that a browser opens from a file.
+ * A value of --allow-origin: an origin, all origins of an app's scheme (`chrome-extension://*`), or `null`, which sandboxed
+ * frames of any page send, and pages that a browser opens from a file.
  */
 export const AllowedOrigin = z
   .string()
@@ -54,7 +54,7 @@ export const AllowedOrigin = z
       'host of an app\'s scheme, as in "chrome-extension://*"',
   );
 
-/** How the server was asked by the page whose origin is looked at. */
+/** The address under which the page called the server. */
 export interface AskedAs {
   /** `http` or `https`. */
   readonly protocol: string;
@@ -62,12 +62,12 @@ export interface AskedAs {
   readonly host: string;
 }
 
-/** A page that this server itself has served, under whatever name it was allowed to be asked by. */
+/** Whether this server has served the page, under any of its allowed names. */
 export function isOwnOrigin(origin: string, { protocol, host }: AskedAs): boolean {
   return isWebOrigin(origin) && origin === `${protocol}://${host}`.toLowerCase();
 }
 
-/** Whether a page of this origin may ask at all; `allowed` are those of --allow-origin. */
+/** Whether a page of this origin may call the server. `allowed`: the values of --allow-origin. */
 export function mayAsk(origin: string, asked: AskedAs, allowed: ReadonlySet<string>): boolean {
   if (allowed.has(origin) || isOwnHost(origin, asked) || isLoopbackOrigin(origin)) return true;
   if (origin === appFiles) return true;
@@ -76,17 +76,17 @@ export function mayAsk(origin: string, asked: AskedAs, allowed: ReadonlySet<stri
   return isWebOrigin(origin) && appHosts.has(new URL(origin).host);
 }
 
-/** Its own pages through a proxy that speaks HTTPS to them and HTTP to the server are allowed, too. */
+/** Includes the server's own pages behind a proxy that terminates HTTPS. */
 function isOwnHost(origin: string, { host }: AskedAs): boolean {
   return isWebOrigin(origin) && new URL(origin).host === host.toLowerCase();
 }
 
-/** Pages that this machine serves to itself, on any port. */
+/** Pages served on this machine, on any port. */
 function isLoopbackOrigin(origin: string): boolean {
   return /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/.test(origin);
 }
 
-/** The sentence for a page that may not ask, with the flag that would let it in. */
+/** The error message for an origin that is not allowed, with the flag that would allow it. */
 export function refusalOf(origin: string): string {
   if (origin === "null")
     return (
@@ -94,13 +94,14 @@ export function refusalOf(origin: string): string {
       "file. Start the server with --allow-origin null to let all of them in."
     );
   const isNameable = origin.length <= originShownMax && AllowedOrigin.safeParse(origin).success;
-  if (!isNameable) return "This origin is not allowed, and is of no form that --allow-origin takes.";
+  if (!isNameable)
+    return "This origin is not allowed, and --allow-origin does not take origins of this form.";
   return `The origin "${origin}" is not allowed. Start the server with --allow-origin ${origin} to add it.`;
 }
 
 /**
- * Whether a request was sent by a page or an app that this server has not served. Browsers leave `Origin` out of plain
- * GETs and say with `Sec-Fetch-Site` where those come from; programs send neither.
+ * Whether a page or app that this server has not served sent the request. Browsers omit `Origin` from plain GETs but send
+ * `Sec-Fetch-Site`; other programs send neither.
  */
 export function isForeignPage(headers: {
   readonly isOwn: boolean;
@@ -113,7 +114,7 @@ export function isForeignPage(headers: {
     case undefined:
     case "same-origin":
       return false;
-    case "none": // somebody has typed the address, or an extension asks
+    case "none": // a typed address, or an extension
       return headers.mode !== "navigate";
     default:
       return true;

@@ -1,9 +1,8 @@
-// One-time tickets in the place of the app's token, for the address that a browser is started with: other users of a machine can
-// read the arguments of a program that starts. A ticket is made from the token, by whoever has it, and opens the page once
-// within a minute. Used by routes/page.ts and `ingle app`.
+// One-time tickets that replace the app's token in the URL that a browser is started with: other users of the machine can read
+// the arguments of a starting program. A ticket is signed with the token and opens the page once, within a minute.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Milliseconds: a browser that starts cold on a slow machine asks within this time. */
+/** Milliseconds in which a browser starts, even on a slow machine. */
 const lifeMs = 60_000;
 const nonceBytes = 12;
 
@@ -16,7 +15,7 @@ export function ticketOf(token: string, now: number = Date.now()): string {
 export class PageTickets {
   readonly #token: string;
   readonly #now: () => number;
-  /** Those that were used, with the time when they expire. */
+  /** Used tickets, and when they expire. */
   readonly #used = new Map<string, number>();
 
   constructor(token: string, now: () => number = () => Date.now()) {
@@ -24,7 +23,7 @@ export class PageTickets {
     this.#now = now;
   }
 
-  /** Whether it opens the page now; it never does so again. */
+  /** Whether the ticket is valid. It is not valid a second time. */
   redeem(ticket: string): boolean {
     const [, content = "", expiry = "", signature = ""] =
       /^((\d{1,15})\.[\w-]+)\.([\w-]+)$/.exec(ticket) ?? [];
@@ -32,7 +31,7 @@ export class PageTickets {
     const now = this.#now();
     if (content === "" || !isSame(signature, signatureOf(content, this.#token))) return false;
     for (const [used, usedUntil] of this.#used) if (usedUntil < now) this.#used.delete(used);
-    // A signature of ours is for no longer than this; one that says more was made by a clock that was set back.
+    // We sign for no longer than this: a later expiry means that the clock was set back since.
     if (expiresAt < now || expiresAt > now + lifeMs || this.#used.has(content)) return false;
     this.#used.set(content, expiresAt);
     return true;

@@ -1,12 +1,12 @@
-// What a request may do. One function decides it; plugins/auth.ts gathers what it asks for and holds routes to it.
+// What a request may do. One function decides it from its arguments alone; the auth plugin gathers them.
 import type { KeyScope } from "../api-key.ts";
 
 /** In rising order: a right includes those before it. */
 export const rights = ["none", "inference", "management"] as const;
-/** `inference` uses models, `management` also loads, fetches, removes and looks for them. */
+/** `inference` allows using models; `management` also loading, downloading, removing and searching them. */
 export type Right = (typeof rights)[number];
 
-/** Where a request with a cookie comes from: browsers send a cookie along whoever has them ask. */
+/** Where a request with a cookie comes from: browsers send cookies whichever page causes the request. */
 export interface CookieSender {
   /** It was sent by a web page or an app that this server has not served. */
   readonly isForeignPage: boolean;
@@ -14,11 +14,11 @@ export interface CookieSender {
   readonly isFromOwnOrigin: boolean;
   /** It changes nothing: GET or HEAD. */
   readonly isReading: boolean;
-  /** It was asked by a name of loopback, or this server lets cookies count by its other names, too. */
+  /** Its host name is loopback, or this server accepts cookies under its other names too. */
   readonly isCookieHost: boolean;
 }
 
-/** Who asks, as far as it decides what they may do. */
+/** Everything about the client that decides what it may do. */
 export interface Asker extends CookieSender {
   /** What the key of the request allows; `none` where it has no key that is known. */
   readonly key: "none" | KeyScope;
@@ -30,7 +30,7 @@ export interface Asker extends CookieSender {
   readonly needsKey: boolean;
 }
 
-/** Everything that decides it is an argument: no setting, header or address is looked at elsewhere. */
+/** The right of a request. */
 export function rightOf(asker: Asker): Right {
   const { key, isLocal, isForeignPage, needsKey } = asker;
   const cookie = cookieCounts(asker) ? asker.cookie : "none";
@@ -39,7 +39,7 @@ export function rightOf(asker: Asker): Right {
   return isLocal && !isForeignPage ? "management" : "inference";
 }
 
-/** Whether a page of this server's own has the browser ask. */
+/** Whether the cookie counts: a page of this server has sent the request. */
 export function cookieCounts(sender: CookieSender): boolean {
   const { isForeignPage, isFromOwnOrigin, isReading, isCookieHost } = sender;
   return isCookieHost && !isForeignPage && (isReading || isFromOwnOrigin);

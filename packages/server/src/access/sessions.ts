@@ -1,18 +1,17 @@
-// The cookies by which a browser stands for a key: a page never holds the key itself, and no script can read the cookie. A
-// cookie is a random secret of its own and lasts until its key is taken away or the server ends. Used by plugins/auth.ts and
-// by the routes that begin a session.
+// Session cookies: a browser gets one in exchange for a key, so that no page holds the key and no script can read the cookie.
+// A cookie holds a random secret, and is valid until its key is removed or the server ends.
 //
-// Browsers send a cookie to every port of its host. So its name has the port, and whether a request with it counts is
-// decided by where the request comes from (rights.ts).
+// Browsers send a cookie to every port of its host. So its name has the port, and rights.ts decides by the origin of the
+// request whether the cookie counts.
 import { randomBytes } from "node:crypto";
 import { digestOfKey } from "../api-key.ts";
 
 /** Bytes of the secret. */
 const secretBytes = 32;
-/** Sessions that are remembered; beyond it the oldest is forgotten: a browser begins one, and another when it is started anew. */
+/** Sessions that are remembered; the oldest are forgotten first. A browser begins one at each start. */
 const sessionsMax = 1_000;
 
-/** By what address the browser has asked. */
+/** The address that the browser used. */
 export interface CookiePlace {
   /** `http` or `https`. */
   readonly protocol: string;
@@ -24,7 +23,7 @@ export class Sessions {
   /** Digests of the secrets, and of the keys that they stand for. */
   readonly #keyDigests = new Map<string, string>();
 
-  /** A new secret that stands for this key. */
+  /** Begins a session for a key, and returns its secret. */
   begin(keyDigest: string): string {
     const secret = randomBytes(secretBytes).toString("base64url");
     this.#keyDigests.set(digestOfKey(secret), keyDigest);
@@ -35,19 +34,19 @@ export class Sessions {
     return secret;
   }
 
-  /** The digests of the keys that the cookies of a request stand for. */
+  /** The digests of the keys behind the cookies of a request. */
   keyDigests(cookies: string | undefined, place: CookiePlace): string[] {
     return secretsIn(cookies, place).flatMap((secret) => this.#keyDigests.get(digestOfKey(secret)) ?? []);
   }
 }
 
-/** The value of Set-Cookie: no script reads it, and no other site's page has it sent. */
+/** The value of Set-Cookie: hidden from scripts, and not sent by pages of other sites. */
 export function cookieOf(secret: string, place: CookiePlace): string {
   const secure = place.protocol === "https" ? "; Secure" : "";
   return `${nameOf(place)}=${secret}; HttpOnly; SameSite=Strict; Path=/${secure}`;
 }
 
-/** Another server on the same host may have set one of the same name before ours: each is looked at. */
+/** Another server on the same host may have set a cookie of the same name: all are checked. */
 function secretsIn(cookies: string | undefined, place: CookiePlace): string[] {
   const prefix = `${nameOf(place)}=`;
   return (cookies ?? "")

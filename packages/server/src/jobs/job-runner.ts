@@ -1,5 +1,5 @@
-// The jobs of a server: several downloads at once, imports and quantizations one after the other, each until it is done or
-// somebody stops it. They outlive the requests that asked for them, and end with the server.
+// Runs the jobs of a server: several downloads at once, imports and quantizations one after the other. A job outlives the
+// request that started it, and ends with the server.
 import { randomUUID } from "node:crypto";
 import { jobsMax, type Job, type JobRequest } from "@ingle/protocol";
 import type { ModelLibrary } from "../models/library/model-library.ts";
@@ -8,15 +8,15 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { WireError } from "../wire-error.ts";
 import { KeptJob, type JobProgress, type Stop } from "./kept-job.ts";
 
-/** Downloads at the same time: one rarely fills a line, and many share it without being any faster. */
+/** Downloads at the same time: one rarely uses all bandwidth, and many are no faster together. */
 export const pullsMax = 3;
-/** Both take the whole processor or the whole disk. */
+/** Imports and quantizations: each uses the whole processor or disk. */
 const othersMax = 1;
 
 export interface JobRunnerOptions {
   library: ModelLibrary;
   registry: ModelRegistry;
-  /** Told of each job that fails; the job tells it, too. Default: nobody. */
+  /** Called for each job that fails; the job has the error too. */
   onFailure?: ((error: unknown, about: Pick<Job, "id" | "kind">) => void) | undefined;
   /** Default: the system's clock. */
   wallClock?: (() => Date) | undefined;
@@ -24,7 +24,7 @@ export interface JobRunnerOptions {
   now?: (() => number) | undefined;
 }
 
-/** What is being worked on. */
+/** A job that is running. */
 interface Run {
   readonly abort: AbortController;
   /** Why it was aborted; undefined while it was not. */
@@ -38,7 +38,7 @@ export class JobRunner implements AsyncDisposable {
   /** The oldest first. */
   readonly #jobs = new Map<string, KeptJob>();
   readonly #runs = new Map<KeptJob, Run>();
-  /** Those that wait for their turn. */
+  /** Jobs that wait to run. */
   #queue: KeptJob[] = [];
   #isClosed = false;
 
@@ -62,7 +62,7 @@ export class JobRunner implements AsyncDisposable {
       if (present.canResume) this.#enqueue(present);
       return present.toJob();
     }
-    this.#makeRoom();
+    this.#dropOldest();
     const { wallClock = () => new Date(), now = () => performance.now() } = this.#options;
     const job = new KeptJob({ id: randomUUID(), request, createdAt: wallClock().getTime(), now });
     this.#jobs.set(job.id, job);
@@ -109,12 +109,12 @@ export class JobRunner implements AsyncDisposable {
   #known(id: string): KeptJob {
     const job = this.#jobs.get(id);
     if (job !== undefined) return job;
-    throw new WireError("not_found", "There is no job of this id; GET /api/v1/jobs lists all.", {
+    throw new WireError("not_found", "No job has this id; GET /api/v1/jobs lists all jobs.", {
       param: "id",
     });
   }
 
-  #makeRoom(): void {
+  #dropOldest(): void {
     if (this.#jobs.size < jobsMax) return;
     const oldest = [...this.#jobs.values()].find(({ isOver }) => isOver);
     if (oldest === undefined)
@@ -180,7 +180,7 @@ export class JobRunner implements AsyncDisposable {
   }
 }
 
-/** Whether this job does what is asked for, or will when it is resumed. */
+/** Whether this job does what the request asks for, or will once it is resumed. */
 function isSame(job: KeptJob, request: JobRequest): boolean {
   if (job.kind !== request.kind || (job.isOver && !job.canResume)) return false;
   const { request: asked } = job;

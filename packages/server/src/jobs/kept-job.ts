@@ -1,4 +1,4 @@
-// One job: what it is, how far, and how it ended. Kept by job-runner.ts, which alone moves it.
+// One job: what it does, how far it is, and how it ended. Only the job runner changes its state.
 //
 //   waiting ──▶ running ──▶ done
 //     ▲ ▲          │ ├────▶ failed ───┐
@@ -9,7 +9,7 @@ import type { Job, JobKind, JobRequest } from "@ingle/protocol";
 import { sentenceOf } from "../models/managed-model.ts";
 import { TransferRate } from "./transfer-rate.ts";
 
-/** How far the work is. `waiting`: another process does it, and these are its bytes. */
+/** Progress of the work. `waiting`: another process does the work, and these are its bytes. */
 export interface JobProgress {
   phase: "waiting" | NonNullable<Job["phase"]>;
   bytes: number;
@@ -55,17 +55,17 @@ export class KeptJob {
     return this.#status;
   }
 
-  /** The id asked for, then the one that it has. */
+  /** The requested id, then the resolved one. */
   get model(): string {
     return this.#model;
   }
 
-  /** Nothing becomes of it any more, unless a person says so. */
+  /** It has ended; only a download can still be resumed. */
   get isOver(): boolean {
     return this.#status === "done" || this.#status === "failed" || this.#status === "cancelled";
   }
 
-  /** Conversions begin anew; what was downloaded stays. */
+  /** Only downloads can be paused: a conversion would start over. */
   get canPause(): boolean {
     const isUnderWay = this.#status === "waiting" || this.#status === "running";
     return this.kind === "pull" && isUnderWay && this.#progress?.phase !== "convert";

@@ -1,8 +1,8 @@
-// How fast bytes have come of late. Held by kept-job.ts.
+// The recent speed of a transfer.
 
-/** Rates are of so long at most. */
+/** Longest time that a rate is averaged over. */
 const windowMs = 5_000;
-/** Bytes are written down no more often. */
+/** Shortest time between two samples. */
 const sampleMs = 250;
 
 interface Sample {
@@ -13,7 +13,7 @@ interface Sample {
 export class TransferRate {
   #samples: Sample[] = [];
 
-  /** `bytes` are all that have come so far; times are on a clock that never goes back. */
+  /** `bytes`: all so far. `atMs`: on a monotonic clock. */
   note(bytes: number, atMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && atMs - last.atMs < sampleMs) return;
@@ -25,7 +25,7 @@ export class TransferRate {
     this.#samples = [];
   }
 
-  /** Of the last seconds, silence included. Null while it is too early to say. */
+  /** Bytes per second over the last seconds, pauses included; null while it is too early to tell. */
   perSecond(bytes: number, nowMs: number): number | null {
     this.#forget(nowMs);
     const first = this.#samples[0];
@@ -33,7 +33,7 @@ export class TransferRate {
     return Math.max(0, ((bytes - first.bytes) * 1000) / (nowMs - first.atMs));
   }
 
-  /** Keeps one that is older: without it a line that is still says nothing at all. */
+  /** Keeps one older sample: without it, a stalled transfer would have no rate. */
   #forget(nowMs: number): void {
     while (this.#samples.length > 1 && nowMs - (this.#samples[1]?.atMs ?? nowMs) > windowMs)
       this.#samples.shift();

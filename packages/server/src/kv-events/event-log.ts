@@ -1,5 +1,5 @@
-// What has been published since the stream began, for those who come later: it begins with AllBlocksCleared and everything that
-// there was then, so that who reads all of it knows all of it. Used by publisher.ts, which begins anew when it is too long.
+// The events published since the stream began, for subscribers that come later. They begin with AllBlocksCleared and all blocks of
+// that time, so that the whole log describes the whole cache. The publisher starts over when the log is too long.
 import { encodeMessage } from "./zmtp.ts";
 
 export interface LoggedEvents {
@@ -27,7 +27,7 @@ export class EventLog {
     return events;
   }
 
-  /** Those of this number and all after it. */
+  /** The events from this number on. */
   from(sequence: number): readonly LoggedEvents[] {
     return this.#events.slice(sequence);
   }
@@ -38,7 +38,7 @@ export class EventLog {
   }
 }
 
-/** 8 bytes, the highest first. */
+/** 8 bytes, big-endian. */
 export function sequenceFrame(sequence: bigint): Buffer {
   const frame = Buffer.alloc(8);
   frame.writeBigUInt64BE(sequence);

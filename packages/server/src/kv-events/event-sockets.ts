@@ -1,16 +1,19 @@
-// The PUB socket: everybody who subscribes gets what has been published since the stream began, then what follows. Used by
-// publisher.ts.
+// The two sockets of KV-cache events. PUB: a subscriber gets everything published since the stream began, then what follows.
+// ROUTER: replays events from a number on, in the format of vLLM:
+//
+//   request   "" · number (8 bytes)
+//   replies   "" · topic · number · payload, for each event; then "" · "" · -1 · ""
 import { sequenceFrame, type EventLog, type LoggedEvents } from "./event-log.ts";
 import { bindSocket, encodeMessage, type BoundSocket, type Peer, type TcpEndpoint } from "./zmtp.ts";
 
 /** Topics that one subscriber may ask for. */
 const subscriptionsMax = 256;
-/** A subscriber that has more than this to take beside the log is let go: it comes back, and gets the log. */
+/** A subscriber with more unsent bytes than this beside the log is disconnected: it reconnects and gets the log. */
 const unsentBytesMax = 32 * 1024 * 1024;
 
 interface Subscriber {
   readonly peer: Peer;
-  /** Beginnings of topics, as often as they were asked for. */
+  /** Prefixes of topics, one for each subscription. */
   readonly prefixes: string[];
 }
 
@@ -86,7 +89,7 @@ export class EventSocket implements AsyncDisposable {
   }
 }
 
-/** Who asks again before it has taken what it asked for is hung up on. */
+/** A peer that asks again with more unsent bytes than this is disconnected. */
 const unsentReplayBytesMax = 1024 * 1024;
 
 const nothing = new Uint8Array(0);
@@ -106,7 +109,7 @@ export async function bindReplaySocket(endpoint: TcpEndpoint, log: EventLog): Pr
       )
         return peer.close();
       const first = number.readBigUInt64BE();
-      // Numbers that are no array's lie behind everything.
+      // Larger numbers are behind all events.
       const events = first > BigInt(Number.MAX_SAFE_INTEGER) ? [] : log.from(Number(first));
       for (const { message } of events) peer.send(Buffer.concat([delimiter, message]));
       peer.send(end);

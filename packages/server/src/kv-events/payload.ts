@@ -1,5 +1,5 @@
-// Reports of blocks as vLLM writes its KV-cache events, in MessagePack: what routers read (the vLLM adapter of llm-d's router,
-// pkg/kvevents/engineadapter). Used by publisher.ts.
+// Encodes reports of blocks as vLLM's KV-cache events in MessagePack, which routers read (the vLLM adapter of llm-d's router,
+// pkg/kvevents/engineadapter).
 //
 //   [seconds, [event, …]]
 //   ["BlockStored", hashes, parent | nil, token ids, tokens of a block, adapter (nil), medium]
@@ -7,11 +7,11 @@
 //   ["AllBlocksCleared"]
 import { kvBlockTokens, type KvBlockMedium, type KvBlockReport } from "@ingle/engine";
 
-/** As routers weigh them: what is in the context counts 1.0, what has to be copied there 0.8. */
+/** Routers weigh blocks in the context by 1.0, and those that must be copied there by 0.8. */
 const mediumNames: Record<KvBlockMedium, string> = { device: "gpu", host: "cpu" };
 const media: readonly KvBlockMedium[] = ["device", "host"];
 
-/** The payload of a report; undefined where it tells nothing. */
+/** The payload of a report; undefined if it has no events. */
 export function reportPayload(report: KvBlockReport, seconds: number): Buffer | undefined {
   const removed = media.filter((medium) => report.removed[medium].length > 0);
   const events = removed.length + report.stored.length;
@@ -42,7 +42,7 @@ export function reportPayload(report: KvBlockReport, seconds: number): Buffer | 
   return out.bytes();
 }
 
-/** Nothing of before holds any longer, of any model of this server. */
+/** The payload that voids all earlier events of a topic. */
 export function clearedPayload(seconds: number): Buffer {
   const out = new MessagePack(64);
   writeHead(out, seconds, 1);
@@ -57,7 +57,7 @@ function writeHead(out: MessagePack, seconds: number, events: number): void {
   out.array(events);
 }
 
-/** Writes the little of MessagePack that is needed, into memory that is large enough from the start. */
+/** Writes the few types of MessagePack that are needed, into a buffer that is large enough from the start. */
 class MessagePack {
   readonly #buffer: Buffer;
   #at = 0;
@@ -92,7 +92,7 @@ class MessagePack {
     }
   }
 
-  /** Always in full length: readers that know no other kind of hash would take a small one for something else. */
+  /** Always 64 bits: some readers do not take a shorter integer for a hash. */
   hash(value: bigint): void {
     this.#at = this.#buffer.writeUInt8(0xcf, this.#at);
     this.#at = this.#buffer.writeBigUInt64BE(value, this.#at);

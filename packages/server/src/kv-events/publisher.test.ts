@@ -136,7 +136,7 @@ describe("a subscriber", () => {
     expect((await next(client)).topic).toBe("kv@10.0.0.1:8000@one");
   });
 
-  test("that does not read is let go, and the others get on", async () => {
+  test("that does not read is disconnected, and the others go on", async () => {
     const publisher = await publisherOf({ unsentMax: 1_000_000, logBytesMax: 2_000_000 });
     const model = new Blocks();
     publisher.loaded("m", model);

@@ -1,8 +1,8 @@
-// Publishes which blocks of tokens this server could reuse, as vLLM does over ZeroMQ: routers that follow it send a prompt to
-// where its beginning is computed. Opened by serve.ts, and told by the registry which models are loaded.
+// Publishes which blocks of tokens this server could reuse, over ZeroMQ like vLLM: routers send a prompt to the server that has its
+// prefix computed.
 //
-// A stream begins with AllBlocksCleared and everything that there is, numbered from 0. It begins anew when its log has become
-// long, and when a model goes: for the number tells routers that they have missed something, or that this is a new beginning.
+// A stream begins with AllBlocksCleared and all present blocks, numbered from 0. It starts over when its log is too long and when a
+// model is freed. Routers see from the numbers that they missed events, or that the stream has started over.
 import type { KvBlockFollower, KvBlockReport, Model } from "@ingle/engine";
 import { networkAddresses } from "../address.ts";
 import { ConfigError, type ServerConfig } from "../config.ts";
@@ -12,33 +12,33 @@ import { bindReplaySocket, EventSocket } from "./event-sockets.ts";
 import { clearedPayload, reportPayload } from "./payload.ts";
 import type { BoundSocket, TcpEndpoint } from "./zmtp.ts";
 
-/** Kept for those who come later; of 3 million tokens. Where there are more, twice what is needed for all of them. */
+/** Size of the log, enough for 3 million tokens. With more tokens, twice what all of them need. */
 const logBytesMax = 16 * 1024 * 1024;
 /** Of a block of 64 tokens with its hash, at most. */
 const bytesPerBlock = 400;
 
-/** What is asked of a model. */
+/** What the publisher needs of a model. */
 export type ReportingModel = Pick<Model, "followKvBlocks"> & {
   readonly info: Pick<Model["info"], "reportsKvBlocks">;
 };
 
-/** A loaded one. */
+/** A loaded model. */
 interface Source {
   readonly topic: string;
   readonly follower: KvBlockFollower;
-  /** It has told everything since the stream began. */
+  /** It has reported all its blocks since the stream began. */
   isCurrent: boolean;
-  /** That can be reused. */
+  /** Blocks that can be reused. */
   blocks: number;
 }
 
 export interface KvEventOptions {
-  /** By which routers know this server: `address:port`. */
+  /** The name of this server for routers: `address:port`. */
   pod: string;
   publish: TcpEndpoint;
   replay?: TcpEndpoint | undefined;
   logBytesMax?: number | undefined;
-  /** Bytes that one subscriber may have to take beside the log. */
+  /** Unsent bytes that one subscriber may have beside the log. */
   unsentMax?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export class KvEventPublisher implements AsyncDisposable {
   readonly #options: KvEventOptions;
   readonly #log = new EventLog();
   readonly #sources = new Map<string, Source>();
-  /** All that this stream or one before it has used. */
+  /** Topics of this stream and earlier ones. */
   readonly #topics = new Set<string>();
   #events: EventSocket | undefined;
   #replay: BoundSocket | undefined;
@@ -69,7 +69,7 @@ export class KvEventPublisher implements AsyncDisposable {
     }
   }
 
-  /** How many there are. */
+  /** Number of subscribers. */
   get subscribers(): number {
     return this.#events?.subscribers ?? 0;
   }
@@ -82,7 +82,7 @@ export class KvEventPublisher implements AsyncDisposable {
     return this.#replay?.port;
   }
 
-  /** A model has been loaded; what it could reuse is published from now on. One that does not report is left out. */
+  /** Publishes the blocks of a loaded model from now on, if it reports any. */
   loaded(id: string, model: ReportingModel): void {
     if (!model.info.reportsKvBlocks) return;
     const topic = `kv@${this.#options.pod}@${id}`;
@@ -93,7 +93,7 @@ export class KvEventPublisher implements AsyncDisposable {
     this.#sources.set(id, source);
   }
 
-  /** It goes, and all that was computed with it. */
+  /** A model is freed, with all its blocks. */
   freed(id: string): void {
     const source = this.#sources.get(id);
     if (source === undefined) return;
@@ -110,9 +110,9 @@ export class KvEventPublisher implements AsyncDisposable {
   }
 
   #reported(source: Source, report: KvBlockReport): void {
-    // What has changed since something that nobody is told of any more.
+    // Changes from before the stream started over: the full report is on its way.
     if (!report.isRestated && !source.isCurrent) return;
-    // It has told anew without being asked: more has gone than it could keep in mind.
+    // An unrequested full report: the model lost track of its changes.
     if (report.isRestated && source.isCurrent) this.#startOver();
     if (report.isRestated) source.blocks = 0;
     source.isCurrent = true;
@@ -129,7 +129,7 @@ export class KvEventPublisher implements AsyncDisposable {
     return Math.max(this.#options.logBytesMax ?? logBytesMax, 2 * bytesPerBlock * blocks);
   }
 
-  /** Everything of before is void: all that there is follows. */
+  /** Voids all events and asks the models for full reports. */
   #startOver(): void {
     this.#log.clear();
     this.#begin();
@@ -139,7 +139,7 @@ export class KvEventPublisher implements AsyncDisposable {
     }
   }
 
-  /** For each topic, because somebody may follow just that one. */
+  /** For each topic, as a subscriber may follow only one. */
   #begin(): void {
     for (const topic of this.#topics) this.#publish(topic, clearedPayload(Date.now() / 1000));
   }
@@ -149,7 +149,7 @@ export class KvEventPublisher implements AsyncDisposable {
   }
 }
 
-/** Publishes what the models of a registry could reuse. Throws ConfigError where an address cannot be had. */
+/** Publishes the reusable blocks of a registry's models. Throws ConfigError if an address cannot be bound. */
 export async function openKvEvents(
   { host, kvEvents }: Pick<ServerConfig, "host" | "kvEvents">,
   options: { port: number; registry: ModelRegistry; warn: (sentence: string) => void },
@@ -174,7 +174,7 @@ export async function openKvEvents(
   return publisher;
 }
 
-/** Where other machines reach a server on this host, as far as it can be told. */
+/** The address under which other machines probably reach this server. */
 function ownAddress(host: string): string {
   if (host !== "0.0.0.0" && host !== "::") return host;
   return networkAddresses()[0] ?? "127.0.0.1";

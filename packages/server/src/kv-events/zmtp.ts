@@ -1,5 +1,5 @@
-// ZMTP 3.1, the protocol of ZeroMQ over TCP (rfc.zeromq.org/spec/37), as far as sockets need that bind and accept: the greeting,
-// the NULL mechanism, frames, and PING. Used by event-socket.ts and replay-socket.ts.
+// ZMTP 3.1, the protocol of ZeroMQ over TCP (rfc.zeromq.org/spec/37), as far as a listening socket needs it: the greeting, the
+// NULL mechanism, frames, and PING.
 import { createServer, isIP, type AddressInfo, type Server, type Socket } from "node:net";
 import { z } from "zod";
 
@@ -27,7 +27,7 @@ export const ListenEndpoint = z.string().transform((text, context): TcpEndpoint 
 
 /** Peers at the same time: routers and their replicas, not the world. */
 const peersMax = 64;
-/** A peer that has not shaken hands by then is no peer. */
+/** Time for the handshake. */
 const handshakeTimeoutMs = 10_000;
 /** What peers send are topics, numbers and pings. */
 const frameBytesMax = 64 * 1024;
@@ -84,7 +84,7 @@ function ready(type: SocketType): Buffer {
   return encodeCommand("READY", Buffer.concat(property));
 }
 
-/** What a peer has sent that cannot be what it should be. The connection is closed. */
+/** A peer has violated the protocol. The connection is closed. */
 class ProtocolError extends Error {}
 
 /** The value of a property in the data of a READY command. */
@@ -101,20 +101,20 @@ function propertyOf(data: Buffer, wanted: string): string | undefined {
   return undefined;
 }
 
-/** Somebody who is connected and has shaken hands. */
+/** A connected peer after the handshake. */
 export interface Peer {
   /** Sends what encodeMessage() has made. */
   send(message: Uint8Array): void;
-  /** Bytes that the peer has yet to take. */
+  /** Bytes that are not sent yet. */
   readonly unsent: number;
   close(): void;
 }
 
 export interface PeerHandlers<State> {
-  /** A peer has come; what is returned is handed to the others. */
+  /** Called after the handshake. The result is passed to the other handlers. */
   opened(peer: Peer): State;
   message(frames: readonly Buffer[], state: State): void;
-  /** Of the commands, those that ZMTP itself does not take: SUBSCRIBE and CANCEL. */
+  /** Called for SUBSCRIBE and CANCEL; other commands are handled here. */
   command(name: string, data: Buffer, state: State): void;
   closed(state: State): void;
 }
@@ -133,7 +133,7 @@ export async function bindSocket<State>(
   });
   server.maxConnections = peersMax;
   await listening(server, endpoint);
-  server.unref(); // it is no reason for a process to stay
+  server.unref(); // it does not keep the process alive
   // oxlint-disable-next-line no-unsafe-type-assertion -- it listens on TCP
   const { port } = server.address() as AddressInfo;
   return {
@@ -147,7 +147,7 @@ export async function bindSocket<State>(
 }
 
 export interface BoundSocket extends AsyncDisposable {
-  /** The one that was asked for, or where that was 0 the one that was free. */
+  /** The port that is really used, also if a free one was requested. */
   readonly port: number;
 }
 
@@ -213,7 +213,7 @@ class Connection<State> implements Peer {
     }
   }
 
-  /** False when what has come is not whole yet. */
+  /** Takes one frame; false if it is not complete yet. */
   #takeNext(): boolean {
     if (this.#stage === "greeting") {
       const bytes = this.#take(greetingBytes);
@@ -258,7 +258,7 @@ class Connection<State> implements Peer {
       if (name !== "READY") throw new ProtocolError("READY comes first");
       this.#shakeHands(data);
     } else if (name === "PING") {
-      // Two bytes are the time that the peer would like to be waited for; the rest goes back.
+      // The first two bytes are a time-to-live; the rest is returned.
       this.#socket.write(encodeCommand("PONG", data.subarray(2, 18)));
     } else if (this.#state !== undefined) this.#handlers.command(name, data, this.#state.value);
   }
