@@ -1,4 +1,4 @@
-// Puts the server together: plugins, then routes. It never listens; serve.ts does, and tests use app.inject().
+// Assembles the server: plugins, then routes. It does not listen: listener.ts does, and tests use app.inject().
 import { randomUUID } from "node:crypto";
 import Fastify, { LogController, type FastifyInstance, type FastifySchemaCompiler } from "fastify";
 import type { Machine } from "@ingle/protocol";
@@ -24,7 +24,7 @@ import type { Page } from "./page/page-files.ts";
 import { abort } from "./plugins/abort.ts";
 import { auth, type AuthOptions } from "./plugins/auth.ts";
 import { bodyBudget } from "./plugins/body-budget.ts";
-import { answerBadPath, answerBrokenHttp } from "./http/broken-requests.ts";
+import { sendBadPath, sendBrokenHttp } from "./http/broken-requests.ts";
 import { clientKey } from "./plugins/client-key.ts";
 import { drain } from "./plugins/drain.ts";
 import { errors } from "./plugins/errors.ts";
@@ -85,14 +85,14 @@ export interface AppDependencies {
   logger?: LoggerSetting;
   /** Where requests stand while they run. Default: a board of its own. */
   board?: RequestBoard | undefined;
-  /** What its events tell of the log; whoever makes the logger fills it. Default: nothing. */
+  /** The log lines that the events send; filled by the logger's creator. Default: none. */
   logRing?: LogRing | undefined;
   now?: () => Date;
   newId?: () => string;
   keepAliveCommentMs?: number;
 }
 
-/** What is special about the address by which the app's own page asks. */
+/** What is special about the control address, which the app's own page uses. */
 export interface AppControl {
   /** In the page's address, it becomes a cookie. */
   token: string;
@@ -114,7 +114,7 @@ export async function buildApp(
   await app.register(requestLog);
   await app.register(metrics, { metrics: new Metrics(registry, { compat: config.metricsCompat }) });
   if (config.tracing !== undefined) {
-    const { tracing } = await import("./plugins/tracing.ts"); // not loaded by those who do not trace
+    const { tracing } = await import("./plugins/tracing.ts"); // loaded only where traces are exported
     await app.register(tracing, { settings: config.tracing });
   }
   await app.register(errors);
@@ -154,9 +154,9 @@ function bareApp(
         max: config.limits.connectionsPerAddressMax,
         isExempt: (address) => isLoopbackAddress(address) || trustsProxy(address),
       }),
-    return503OnClosing: false, // the registry answers in our own words
-    frameworkErrors: answerBadPath,
-    clientErrorHandler: answerBrokenHttp,
+    return503OnClosing: false, // the registry refuses with its own error
+    frameworkErrors: sendBadPath,
+    clientErrorHandler: sendBrokenHttp,
     schemaController: { compilersFactory: { buildValidator: notBuilt, buildSerializer: notBuilt } },
   });
   return app.setValidatorCompiler(zodValidator);
@@ -215,7 +215,7 @@ function inferenceOptions(config: ServerConfig, dependencies: AppDependencies): 
   };
 }
 
-/** Who may ask, and for what. */
+/** Who may send requests, and which. */
 function accessOf(
   config: ServerConfig,
   { keys, ...options }: Pick<AuthOptions, "keys" | "trustsProxy" | "isAppListener">,
@@ -226,7 +226,7 @@ function accessOf(
   return { ...options, keys, keyCheck, sessions: new Sessions(), isLoopbackServer: isLoopback(config.host) };
 }
 
-/** Bodies were checked where they were read (plugins/json-body.ts): only one that is not there is left. */
+/** plugins/json-body.ts checks bodies as it reads them: only an absent one is left to check. */
 const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   return (data: unknown) => {
     if (httpPart === "body" && data !== undefined) return { value: data };
@@ -237,7 +237,7 @@ const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) =>
   };
 };
 
-/** Unless told of others, Fastify loads compilers of its own, a hundred files. Nothing here needs one: schemas are zod's. */
+/** Without these, Fastify loads compilers of its own, a hundred files. Schemas here are zod's and need none. */
 function notBuilt(): never {
   throw new Error("Fastify was asked to compile a schema of its own kind.");
 }

@@ -7,7 +7,7 @@ import { buildApp, type AppDependencies } from "./app.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
 import type { OpenListener } from "./control/server-state.ts";
 import { renewTls } from "./http-server.ts";
-import { farewellMs } from "./plugins/abort.ts";
+import { farewellMs } from "./http/broken-requests.ts";
 import { watchTls } from "./tls-files.ts";
 import { variants } from "./variants.ts";
 import { WireError } from "./wire-error.ts";

@@ -1,7 +1,7 @@
-// A failure that already knows its wire code: thrown by the server's own rooms, answered by plugins/errors.ts.
+// An error with its wire code, for everything in the server to throw. plugins/errors.ts sends it.
 import type { ErrorBodyDetails, WireErrorCode } from "@ingle/protocol";
 
-/** Seconds after which a client may try again; existing clients honour it. */
+/** Seconds after which to try again, sent as `retry-after`. */
 export interface RetryHint {
   retryAfterSeconds?: number | undefined;
 }

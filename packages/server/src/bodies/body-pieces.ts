@@ -1,8 +1,8 @@
-// A body as it comes in. What has come of a large one is copied at once into pieces that a thread can be given, so that nothing
-// is left to be done for all of it at its end. Used by plugins/json-body.ts.
+// A body as it is received. Its bytes are copied at once into pieces that can be transferred to a thread, so that no work for the
+// whole body is left at its end.
 import type { Readable } from "node:stream";
 
-/** A power of two that is large against a packet and small against a body. */
+/** Larger than a packet and smaller than a large body. */
 const pieceBytes = 1024 * 1024;
 
 export class BodyPieces {
@@ -27,7 +27,7 @@ export class BodyPieces {
     }
   }
 
-  /** All that has come; nothing may be added afterwards. */
+  /** All bytes so far; nothing may be added afterwards. */
   take(): Uint8Array<ArrayBuffer>[] {
     const pieces = this.#pieces.splice(0);
     const last = pieces.pop();
@@ -35,7 +35,7 @@ export class BodyPieces {
     return pieces;
   }
 
-  /** The last one, if it has room; small bodies get one of their own size. */
+  /** The last piece, if it has space; small bodies get one of their own size. */
   #piece(wanted: number): Uint8Array<ArrayBuffer> {
     const last = this.#pieces.at(-1);
     if (last !== undefined && this.#filled < last.length) return last;
@@ -47,8 +47,8 @@ export class BodyPieces {
 }
 
 /**
- * Reads to the end. `onBytes` may throw when more has come than may; what comes afterwards is thrown away, as it is once the signal is
- * aborted. Rejects with what `onBytes` throws, the signal's reason, or what reading fails with.
+ * Reads to the end. `onBytes` is called with the length so far, and may throw to stop; the rest is then discarded, as it is once
+ * the signal is aborted. Rejects with what `onBytes` throws, the signal's reason, or what reading fails with.
  */
 export function gather(
   payload: Readable,

@@ -1,9 +1,9 @@
-// The program of the threads that body-workers.ts starts: checks one body after the other. A schema does not cross threads, its
-// id does.
+// The program of the threads that body-workers.ts starts: checks one body after the other. Schemas cannot be sent to a thread:
+// it finds them by their ids.
 import { parentPort } from "node:worker_threads";
 import * as protocol from "@ingle/protocol";
 import { z } from "zod";
-import type { BodyOrder } from "./body-workers.ts";
+import type { BodyCheck } from "./body-workers.ts";
 import { checkBody } from "./check-body.ts";
 
 const schemas = new Map<string, z.ZodType>();
@@ -12,7 +12,7 @@ for (const each of Object.values(protocol)) {
   if (each instanceof z.ZodType && id !== undefined) schemas.set(id, each);
 }
 
-parentPort?.on("message", ({ pieces, schemaId }: BodyOrder) => {
+parentPort?.on("message", ({ pieces, schemaId }: BodyCheck) => {
   const schema = schemaId === undefined ? undefined : schemas.get(schemaId);
   if (schemaId !== undefined && schema === undefined)
     throw new Error(`The protocol has no schema with the id ${schemaId}.`);

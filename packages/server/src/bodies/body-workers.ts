@@ -1,31 +1,31 @@
-// Threads that read and check large bodies, so that nobody else waits for that. Used by plugins/json-body.ts.
+// Threads that parse and check large bodies, so that other requests do not wait.
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { WireError } from "../wire-error.ts";
 import type { CheckedBody } from "./check-body.ts";
 
-/** What a thread is told; the pieces' memory is the thread's from then on. */
-export interface BodyOrder {
+/** A body to check. The pieces' memory is transferred to the thread. */
+export interface BodyCheck {
   pieces: Uint8Array<ArrayBuffer>[];
-  /** Of a schema that the protocol exports; without one the body is only read. */
+  /** Id of a schema that the protocol exports; without one, only the JSON is checked. */
   schemaId: string | undefined;
 }
 
-interface Job extends BodyOrder {
+interface Job extends BodyCheck {
   settle: (outcome: CheckedBody | Error) => void;
 }
 
-/** The second one is there for the moment in which somebody's largest body occupies the first. */
+/** The second one serves others while the largest body occupies the first. */
 const workersMax = 2;
-/** Bodies that wait for a thread: each takes milliseconds, and their memory is counted elsewhere. */
+/** Most bodies that wait for a thread: each takes milliseconds, and plugins/body-budget.ts bounds their memory. */
 const waitingMax = 1_024;
-/** Megabytes of a thread's objects: what the largest body may become, several times. */
+/** Megabytes of a thread's heap: several times what the largest body may become. */
 const heapMegabytesMax = 1_024;
-/** Seconds after which the line may be shorter. */
+/** Seconds after which the queue may be shorter. */
 const retryAfterSeconds = 2;
 
-// The name in the build, found from there and from the sources: a thread does not read TypeScript.
+// The built file, found from dist and from src alike: a thread cannot run TypeScript.
 const program = fileURLToPath(new URL("../../dist/bodies/body-worker.js", import.meta.url));
 
 export class BodyWorkers implements AsyncDisposable {
@@ -37,14 +37,14 @@ export class BodyWorkers implements AsyncDisposable {
    * Checks a body. The threads start with the first ones. Rejects with the signal's reason as soon as it is aborted, and with
    * `overloaded` where too many wait.
    */
-  async check(order: BodyOrder, signal: AbortSignal): Promise<CheckedBody> {
+  async check(body: BodyCheck, signal: AbortSignal): Promise<CheckedBody> {
     signal.throwIfAborted();
     if (this.#waiting.length >= waitingMax)
       throw new WireError("overloaded", "Too many large bodies wait to be read; try again shortly.", {
         retryAfterSeconds,
       });
-    const outcome = await this.#outcomeOf(order, signal);
-    // Taking it over has kept everybody waiting for some milliseconds: what is made of it begins anew.
+    const outcome = await this.#outcomeOf(body, signal);
+    // Receiving the value has blocked the event loop for some milliseconds: other requests come first.
     await setImmediate();
     if (outcome instanceof Error) throw outcome;
     return outcome;
@@ -55,7 +55,7 @@ export class BodyWorkers implements AsyncDisposable {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
-  #outcomeOf(order: BodyOrder, signal: AbortSignal): Promise<CheckedBody | Error> {
+  #outcomeOf(body: BodyCheck, signal: AbortSignal): Promise<CheckedBody | Error> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         const place = this.#waiting.indexOf(job);
@@ -63,7 +63,7 @@ export class BodyWorkers implements AsyncDisposable {
         reject(signal.reason); // oxlint-disable-line prefer-promise-reject-errors -- an abort's reason is what rejects
       };
       const job: Job = {
-        ...order,
+        ...body,
         settle: (outcome) => {
           signal.removeEventListener("abort", onAbort);
           resolve(outcome);
@@ -75,7 +75,7 @@ export class BodyWorkers implements AsyncDisposable {
     });
   }
 
-  /** Gives the next body to a thread that has none. */
+  /** Gives the next body to an idle thread. */
   #next(): void {
     if (this.#waiting.length === 0) return;
     const worker = this.#idle.pop() ?? (this.#busy.size < workersMax ? this.#start() : undefined);
@@ -83,16 +83,16 @@ export class BodyWorkers implements AsyncDisposable {
     if (worker === undefined || job === undefined) return;
     this.#busy.set(worker, job);
     const { pieces, schemaId } = job;
-    const order: BodyOrder = { pieces, schemaId };
+    const body: BodyCheck = { pieces, schemaId };
     worker.postMessage(
-      order,
+      body,
       pieces.map(({ buffer }) => buffer),
     );
   }
 
   #start(): Worker {
     const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax } });
-    worker.unref(); // the connection that waits for it keeps the process
+    worker.unref(); // the waiting connection keeps the process alive
     worker.on("message", (outcome: CheckedBody) => {
       this.#settle(worker, outcome);
       this.#idle.push(worker);

@@ -1,12 +1,11 @@
-// A body's bytes become the checked request of its schema, or what is wrong with them. Done in place for small bodies and by a
-// thread of its own for others (body-workers.ts).
+// Parses a body and checks it by its schema. Small bodies are checked in place, others in a thread (body-workers.ts).
 import { isAscii, isUtf8 } from "node:buffer";
 import { firstIssue, type WireErrorCode } from "@ingle/protocol";
 import { safeParse } from "secure-json-parse";
 import { z } from "zod";
 import { depthMax, isShapeError, shapeOf, type JsonShape } from "@ingle/protocol/json-shape";
 
-/** Why a body is refused, in a form that crosses threads. */
+/** Why a body is refused, in a form that can be sent between threads. */
 export interface Refusal {
   code: WireErrorCode;
   message: string;
@@ -16,20 +15,20 @@ export interface Refusal {
 
 export type CheckedBody = { value: unknown; heldBytes: number } | { refusal: Refusal };
 
-/** What a value takes beside its text, about. */
+/** About what a value takes beside its text. */
 const bytesPerValue = 64;
 const bytesPerNumber = 8;
 
-/** Without a schema, nothing of the body is kept. */
+/** Without a schema, the value is discarded. */
 export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): CheckedBody {
   if (bytes.length === 0) return refused("invalid_json", "The body is empty; send a JSON object.");
-  if (!isUtf8(bytes)) return refused("invalid_request", "The body is not valid UTF-8; encode its text anew.");
+  if (!isUtf8(bytes)) return refused("invalid_request", "The body is not valid UTF-8; encode it as UTF-8.");
   const shape = shapeOf(bytes);
   if (isShapeError(shape)) return refused(shape.code, shape.message);
   const text = bytes.toString("utf8");
   const value: unknown = safeParse(text);
   if (value === undefined) return refused("invalid_json", "The body is not valid JSON.");
-  // `null` is also its word for a key that would change the prototype of what the object is copied into.
+  // `safeParse` also returns null for a key that could change a prototype.
   if (value === null && text.trim() !== "null") {
     const message = 'The body has a key "__proto__", or "prototype" within "constructor"; rename it.';
     return refused("invalid_request", message);
@@ -40,7 +39,7 @@ export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): Checked
   return checkValue(value, schema, heldBytes(bytes, shape));
 }
 
-/** The same of what is no text any more. */
+/** Checks a value that is already parsed. */
 export function checkValue(value: unknown, schema: z.ZodType, held = 0): CheckedBody {
   const result = schema.safeParse(knownFields(value, schema));
   if (result.success) return { value: result.data, heldBytes: held };
@@ -48,12 +47,12 @@ export function checkValue(value: unknown, schema: z.ZodType, held = 0): Checked
   return { refusal: { code: "invalid_request", message, param: param ?? undefined } };
 }
 
-/** Whether a field of the body reaches its schema. */
+/** Whether the schema has this field of the body. */
 function isKept(name: string, schema: z.ZodType): boolean {
   return !(schema instanceof z.ZodObject) || Object.hasOwn(schema.shape, name);
 }
 
-/** Fields that no request of this kind has are not even looked at: there may be many. */
+/** Drops fields that the schema does not have: there may be many. */
 function knownFields(value: unknown, schema: z.ZodType): unknown {
   if (!(schema instanceof z.ZodObject) || typeof value !== "object" || value === null || Array.isArray(value))
     return value;
@@ -61,7 +60,7 @@ function knownFields(value: unknown, schema: z.ZodType): unknown {
   return Object.fromEntries(names.map((name) => [name, Reflect.get(value, name)]));
 }
 
-/** Texts with other letters than ASCII's take two bytes a letter. */
+/** Texts with characters beyond ASCII take two bytes a character. */
 function heldBytes(bytes: Buffer, { values, numbers }: JsonShape): number {
   const ofTexts = isAscii(bytes) ? bytes.length : 2 * bytes.length;
   return ofTexts + bytesPerValue * values + bytesPerNumber * numbers;

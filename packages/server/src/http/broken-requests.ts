@@ -1,21 +1,21 @@
-// Answers to what never becomes a request of ours: no hook and no route sees it. Handed to Fastify by app.ts.
+// Responses to what never becomes a request: no hook and no route sees it. app.ts passes these handlers to Fastify.
 import type { Socket } from "node:net";
 import { errorBody, wireErrors } from "@ingle/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Time for a refused client to read why. */
-const farewellMs = 1_000;
+/** Time for a client to read why it is refused or cut off, before its connection ends. */
+export const farewellMs = 1_000;
 
 /** A path whose percent signs cannot be decoded. */
-export function answerBadPath(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  void reply // a reply that is sent; it is a promise only for those who wait for its end
+export function sendBadPath(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  void reply // sends; awaiting a reply means waiting for its end
     .code(wireErrors.invalid_request.status)
     .header("x-request-id", request.id)
     .send(errorBody("invalid_request", "The path cannot be decoded; write each % as %25."));
 }
 
-/** Bytes that are no HTTP, or a request that did not arrive in time: the answer is written by hand and is the last. */
-export function answerBrokenHttp(error: Error, socket: Socket): void {
+/** Bytes that are not HTTP, or a request that did not arrive in time: the response is raw text, and the connection ends. */
+export function sendBrokenHttp(error: Error, socket: Socket): void {
   if (!socket.writable) return;
   const body = JSON.stringify(errorBody("invalid_request", whatIsBroken(error)));
   socket.end(
@@ -23,7 +23,7 @@ export function answerBrokenHttp(error: Error, socket: Socket): void {
       "Connection: close\r\nContent-Type: application/json; charset=utf-8\r\n" +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-  // A client that neither reads nor closes would keep its half of the connection for ever.
+  // A client that neither reads nor closes would keep its half of the connection forever.
   setTimeout(() => socket.destroy(), farewellMs).unref();
 }
 

@@ -1,25 +1,23 @@
-// request.clientSignal: aborted when the client goes away before its reply is whole, when somebody cancels the request, or when a
-// drain runs out of time. The only signal that routes hand on.
+// request.clientSignal: aborted when the client leaves before its response is complete, when the request is cancelled, or when
+// draining runs out of time. It is the only signal that routes pass on.
 import { setMaxListeners } from "node:events";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
+import { farewellMs } from "../http/broken-requests.ts";
 import { WireError } from "../wire-error.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Aborts with a WireError: `client_closed`, `cancelled` or `shutting_down`. */
     readonly clientSignal: AbortSignal;
-    /** Ends the request with this error, which its client is told; one that does not read it is hung up on. Idempotent. */
+    /** Ends the request with this error, which is sent to the client; one that does not read it is disconnected. Idempotent. */
     readonly cancel: (reason: Error) => void;
   }
   interface FastifyInstance {
-    /** Aborts every request that runs. */
+    /** Aborts every running request. */
     cutRequests(reason: WireError): void;
   }
 }
-
-/** After a cut, replies have this long to say that they were cut, before their connections end. */
-export const farewellMs = 1_000;
 
 export const abort = fp(
   async (app: FastifyInstance) => {
@@ -33,7 +31,7 @@ export const abort = fp(
 
     app.addHook("onRequest", async (request, reply) => {
       const controller = new AbortController();
-      setMaxListeners(0, controller.signal); // each of a request's replies listens
+      setMaxListeners(0, controller.signal); // each generation of a request listens
       running.add(controller);
       request.setDecorator("clientSignal", controller.signal);
       request.setDecorator("cancel", (reason: Error) => {
@@ -42,14 +40,14 @@ export const abort = fp(
         request.atEnd(() => clearTimeout(hangUp));
         controller.abort(reason);
       });
-      let isWhole = false;
+      let isComplete = false;
       reply.raw.once("finish", () => {
-        isWhole = true;
+        isComplete = true;
       });
-      // Fastify's own request.signal fires on every POST as soon as its body is read: the reply's end is the truth.
+      // Not Fastify's request.signal: it fires on every POST as soon as the body is read.
       request.atEnd(() => {
         running.delete(controller);
-        if (!isWhole) controller.abort(new WireError("client_closed", "The client went away."));
+        if (!isComplete) controller.abort(new WireError("client_closed", "The client went away."));
       });
     });
   },

@@ -1,5 +1,5 @@
-// What a request may do, and whether that is enough for its route: each route says in its config which right it needs.
-// Everything that decides it is gathered here and handed to access/rights.ts.
+// The right that a request has, and whether it covers the right that its route needs (`config.right`). This plugin collects the
+// facts; access/rights.ts decides.
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
 import { isLocalClient } from "../access/client-address.ts";
@@ -13,20 +13,19 @@ import { hostNames } from "./hosts.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What a request needs to be answered. Every route says it; `none` is for probes and pages without secrets. */
+    /** The right that a request needs. Every route sets it; `none` is for probes and pages without secrets. */
     right?: Right;
   }
   interface FastifyRequest {
     /**
-     * The known key that came with this request, or that its cookie stands for, as a digest in hexadecimal; null where there is
-     * none.
+     * Digest, in hexadecimal, of the valid key that came with this request or that its cookie stands for; null without one.
      */
     readonly keyDigest: string | null;
     /** What this request may do. */
     readonly right: Right;
-    /** A program of this machine has sent it, or a page that this server has served here; keys do not matter. */
+    /** Sent by a program on this machine, or by a page of this server opened here. With or without a key. */
     readonly isOfThisMachine: boolean;
-    /** Why its key was not looked at. */
+    /** Why its key was not checked; null where it was. */
     readonly keyRefusal: WireError | null;
   }
 }
@@ -37,7 +36,7 @@ export interface AuthOptions {
   sessions: Sessions;
   /** The server listens on loopback alone. */
   isLoopbackServer: boolean;
-  /** Cookies count by names of loopback alone. */
+  /** Cookies are valid only by the host names of loopback. */
   isAppListener: boolean;
   trustsProxy: (address: string | undefined) => boolean;
 }
@@ -76,9 +75,9 @@ export const auth = fp(
       request.setDecorator<string | null>("keyDigest", counted?.digest ?? null);
     });
 
-    // After the limit of requests has counted it: who is refused counts as well.
+    // After rate limiting: refused requests count as well.
     app.addHook("preParsing", async (request) => {
-      const needed = request.routeOptions.config.right ?? "inference"; // a path that does not exist
+      const needed = request.routeOptions.config.right ?? "inference"; // an unknown path
       if (includes(request.right, needed)) return;
       throw request.keyRefusal ?? (isAppListener ? appRefusal() : refusal(request));
     });
@@ -86,13 +85,13 @@ export const auth = fp(
   { name: "auth", dependencies: ["hosts"] },
 );
 
-/** A route that somebody forgets to protect is a mistake of ours, and ends the start. */
+/** A route without a right is a mistake of ours: the server does not start. */
 function requireRight({ url, method, config }: RouteOptions): void {
   if (config?.right === undefined)
-    throw new Error(`The route ${[method].flat().join()} ${url} does not say which right it needs.`);
+    throw new Error(`The route ${[method].flat().join()} ${url} has no config.right.`);
 }
 
-/** The bearer token, and the header that Anthropic's clients send in its place. One that is known is enough. */
+/** The bearer token, and the header that Anthropic's clients send instead. One valid key is enough. */
 function keysOf({ headers }: FastifyRequest): string[] {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
   return [bearer, headers["x-api-key"]]
@@ -106,12 +105,12 @@ function arrivalOf(request: FastifyRequest, trustsProxy: AuthOptions["trustsProx
   return { peer, headers, isTrustedProxy: trustsProxy(peer), clientAddress, hostNames: hostNames(request) };
 }
 
-/** By what address the browser of a request has asked. */
+/** The address that the browser sent the request to. */
 export function cookiePlaceOf({ protocol, port }: FastifyRequest): CookiePlace {
   return { protocol, port };
 }
 
-/** For a client whose keys are not looked at now. */
+/** For a client that has to wait before its keys are checked again. */
 export function tooManyWrongKeys({ waitSeconds: retryAfterSeconds }: HeldBack): WireError {
   return new WireError(
     "rate_limited",
@@ -120,11 +119,11 @@ export function tooManyWrongKeys({ waitSeconds: retryAfterSeconds }: HeldBack): 
   );
 }
 
-/** Of the app's control address: its page says the same to a person. */
+/** For the app's control address. */
 function appRefusal(): WireError {
   return new WireError(
     "unauthorized",
-    "This is the control address of Ingle's app. Open it by the address that `ingle app` has printed, which holds its token.",
+    "This is the control address of Ingle's app. Open the address that `ingle app` has printed: it holds the token.",
   );
 }
 
@@ -132,13 +131,13 @@ const howToSend = 'Send it as "Authorization: Bearer <key>" or "x-api-key: <key>
 
 function refusal(request: FastifyRequest): WireError {
   if (request.right !== "none") {
-    const why = request.keyDigest === null ? "" : "This API key uses models and manages none. ";
+    const why = request.keyDigest === null ? "" : "This API key may use models but not manage them. ";
     return new WireError(
       "forbidden",
-      `${why}Managing models needs a management key here: start the server with --admin-key. ${howToSend}`,
+      `${why}Model management requires a management key: start the server with --admin-key. ${howToSend}`,
     );
   }
   const isMissing = keysOf(request).length === 0;
-  const what = isMissing ? "This server needs an API key." : "This API key is not known here.";
+  const what = isMissing ? "This server requires an API key." : "This API key is not valid.";
   return new WireError("unauthorized", `${what} ${howToSend}`);
 }

@@ -1,5 +1,5 @@
-// The memory of all bodies together. Each one is bounded by itself, but thousands of connections may each send a large one
-// slowly: what they take from their first byte until their reply has ended is counted here.
+// Bounds the memory of all bodies together. Each body has its own limit, but thousands of connections may each send a large one
+// slowly: their bytes count from the first one until the response has ended.
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import { WireError } from "../wire-error.ts";
@@ -7,16 +7,16 @@ import { WireError } from "../wire-error.ts";
 declare module "fastify" {
   interface FastifyRequest {
     /**
-     * Says how many bytes the request's body takes now, of which it has said another number before: those that have come, and
-     * then those of the values that they mean. Throws `overloaded` when all bodies take too much.
+     * Sets how many bytes the request's body takes: first those received, later those of its parsed values. Throws
+     * `overloaded` when all bodies together take too much.
      */
     readonly holdBody: (bytes: number) => void;
   }
 }
 
-/** How many of the largest bodies may be here at once; ordinary requests are a thousandth of one. */
+/** How many bodies of the largest size fit; ordinary ones are a thousand times smaller. */
 const largestBodies = 16;
-/** Seconds after which somebody's reply may have ended. */
+/** Seconds after which another response may have ended. */
 const retryAfterSeconds = 2;
 
 export const bodyBudget = fp(
@@ -29,11 +29,11 @@ export const bodyBudget = fp(
       let held = 0;
       let isOver = false;
       request.setDecorator("holdBody", (bytes: number) => {
-        if (isOver) return; // the reply has gone out early, and what still comes of the body is thrown away
+        if (isOver) return; // the response was sent early; the rest of the body is discarded
         if (bytes > held && taken - held + bytes > bytesMax) {
           throw new WireError(
             "overloaded",
-            "The bodies of other requests fill the memory; try again shortly.",
+            "The bodies of other requests take all memory for bodies; try again shortly.",
             { retryAfterSeconds },
           );
         }
@@ -47,7 +47,7 @@ export const bodyBudget = fp(
     });
 
     app.addHook("preParsing", async ({ headers, holdBody }) => {
-      // A length beyond the limit is refused by the parser, whatever it is. Without one, every piece is counted as it comes.
+      // json-body refuses a length beyond the limit. Without a length, every piece is counted as it comes.
       holdBody(Math.min(Number(headers["content-length"] ?? 0), bodyBytesMax));
     });
   },

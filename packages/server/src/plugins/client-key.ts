@@ -1,5 +1,5 @@
-// Who asks, for fairness: the engine serves one client's requests in order of arrival and shares its work evenly among
-// clients. Used by the routes that generate.
+// Which client a request counts for: the engine serves each client's requests in order of arrival, and shares its work evenly
+// among clients.
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -8,22 +8,21 @@ import fp from "fastify-plugin";
 declare module "fastify" {
   interface FastifyRequest {
     /**
-     * The client that this request counts for: whom a trusted gateway names in `x-llm-d-inference-fairness-id`, else the API
-     * key that let it in, else the `user` of its body, else who is named in that header or in `x-session-id`, else its
-     * connection. Each kind has its own prefix, so that no `user` poses as a key. The length is bounded, and no key, user or
-     * header can be read from it.
+     * The client that this request counts for: the `x-llm-d-inference-fairness-id` of a trusted gateway, else the API key,
+     * else the body's `user`, else that header or `x-session-id` from anyone, else the connection. Each kind has a prefix, so
+     * that no `user` poses as a key. The length is bounded, and the key holds digests only.
      */
     clientKey(user: string | undefined): string;
   }
 }
 
-/** Says for llm-d's gateway whose share a request is taken from. */
+/** Set by llm-d's gateway: the share that a request is taken from. */
 const fairnessHeader = "x-llm-d-inference-fairness-id";
-/** Says for routers which requests belong together: many clients come through one connection of theirs. */
+/** Set by routers, which send many clients' requests over one connection. */
 const sessionHeader = "x-session-id";
 
 export interface ClientKeyOptions {
-  /** A gateway may speak for many clients that come with one key; a client may not, to have the shares of many. */
+  /** A trusted gateway may name many clients behind one key. A client itself may not: it would get many shares. */
   trustsProxy: (address: string | undefined) => boolean;
 }
 
@@ -58,7 +57,7 @@ function headerOf({ headers }: FastifyRequest, name: string): string | undefined
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The engine cuts long names, and users that begin alike would become one. */
+/** The engine truncates long names: users with the same prefix would become one. */
 function digest(user: string): string {
   return createHash("sha256").update(user).digest("hex");
 }

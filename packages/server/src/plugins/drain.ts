@@ -1,6 +1,5 @@
-// While the server closes it takes no more work, on connections that stay open either, and closes those whose last reply has
-// ended, instead of waiting for one more request that would be refused; and so those that nobody has asked anything on.
-// Clients open such spare connections, and Node does not count them as idle.
+// A closing server refuses new work, also on open connections. It closes each connection when its last response has ended, and
+// at once those on which no request has ever come: clients open spare ones, which Node does not count as idle.
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -9,9 +8,9 @@ import { shuttingDown } from "../models/model-errors.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Aborted when the server begins to close. Replies that never end by themselves end then. */
+    /** Aborted when the server begins to close; endless responses end then. */
     readonly drainSignal: AbortSignal;
-    /** Requests for work that are not answered yet: what closing waits for. */
+    /** Number of running POST requests, which closing waits for. */
     openRequests(): number;
   }
 }
@@ -19,7 +18,7 @@ declare module "fastify" {
 export const drain = fp(
   async (app: FastifyInstance) => {
     const closing = new AbortController();
-    setMaxListeners(0, closing.signal); // each endless reply listens
+    setMaxListeners(0, closing.signal); // each endless response listens
     let open = 0;
     const sockets = new Set<Socket>();
     app.decorate("drainSignal", closing.signal);
@@ -29,7 +28,7 @@ export const drain = fp(
       socket.once("close", () => sockets.delete(socket));
     });
     app.addHook("onRequest", async (request) => {
-      if (request.method !== "POST") return; // the others tell something, and are answered at once
+      if (request.method !== "POST") return; // other methods only read, and end at once
       if (closing.signal.aborted) throw shuttingDown();
       open += 1;
       request.atEnd(() => (open -= 1));

@@ -1,5 +1,5 @@
-// Who may be asked, and by whom: allow-lists of Host names and Origins, so that a web page cannot reach a server
-// on a desk by a name that resolves to it. Also the CORS answers for the origins that are allowed.
+// Allow-lists of host names and origins, so that a web page cannot reach a server on somebody's machine by a name that resolves
+// to it (DNS rebinding). Also the CORS headers for allowed origins.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { allowedBy, HostName } from "../access/allowed-hosts.ts";
@@ -9,7 +9,7 @@ import { ignoredHeader } from "./ignored.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** A web page or an app that this server has not served has sent it. */
+    /** Sent by a web page or an app that this server has not served. */
     readonly isForeignPage: boolean;
     /** Its Origin is this server's own. */
     readonly isFromOwnOrigin: boolean;
@@ -19,7 +19,7 @@ declare module "fastify" {
 const loopbackNames = ["localhost", "127.0.0.1", "::1"];
 /** Seconds a browser may remember a preflight: browsers cap it at two hours themselves. */
 const preflightSeconds = 7200;
-const allowedMethods = "GET, POST, DELETE";
+const allowedMethods = "GET, POST";
 const exposedHeaders = `x-request-id, retry-after, ${ignoredHeader}`;
 const notForOthers =
   "No page but Ingle's own may use the app's control address. Start the server on the app's Server page, and use its address.";
@@ -29,7 +29,7 @@ const requestedHeadersMax = 2048;
 export interface HostOptions {
   allowHosts: readonly string[];
   allowOrigins: readonly string[];
-  /** Only this server's own pages may call it, from a browser; programs may all the same. */
+  /** In browsers, only this server's own pages may call it. Programs may in any case. */
   isForOwnPages: boolean;
 }
 
@@ -56,15 +56,15 @@ export const hosts = fp(
       reply.header("access-control-allow-origin", origin);
       reply.header("access-control-expose-headers", exposedHeaders);
       reply.header("vary", "Origin");
-      if (isPreflight(request)) return answerPreflight(request, reply);
+      if (isPreflight(request)) return sendPreflight(request, reply);
     });
   },
   { name: "hosts" },
 );
 
 /**
- * Node gives the first of two Host headers, and the router drops the host of a target such as `http://a/v1`; a proxy in
- * front may have gone by the other one. Neither is sent by any client that means well.
+ * Node reports the first of two Host headers, and the router drops the host of a target such as `http://a/v1`; a proxy may have
+ * used the other one. No honest client sends either.
  */
 function refuseAmbiguousHost({ raw }: FastifyRequest): void {
   const hostHeaders = raw.rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name));
@@ -74,27 +74,27 @@ function refuseAmbiguousHost({ raw }: FastifyRequest): void {
     throw new WireError("invalid_request", "The request's target must be a path, such as /v1/models.");
 }
 
-/** The names by which the server was asked, in lower case and without ports: its own, and that of a trusted proxy. */
+/** The host names of the request, in lower case and without ports: its own, and that of a trusted proxy. */
 export function hostNames(request: FastifyRequest): (string | undefined)[] {
   return [...new Set([request.headers.host ?? "", request.host])].map(hostName);
 }
 
-/** The name in a Host header without its port, in lower case; undefined when it is no such header. */
+/** The name in a Host header without its port, in lower case; undefined where it is malformed. */
 function hostName(header: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@\s]+))(?::\d{1,5})?$/i.exec(header);
   return (match?.[1] ?? match?.[2])?.toLowerCase();
 }
 
-/** Names the flag that would let it in. */
+/** Names the flag that would allow it. */
 function refusedHost(host: string | undefined): WireError {
   const isNameable = HostName.safeParse(host).success;
   const message = isNameable
     ? `The host name "${host}" is not allowed. Start the server with --allow-host ${host} to add it.`
-    : "The Host header is missing, or is no host name with or without a port.";
+    : "The Host header is missing or malformed: send a host name, with or without a port.";
   return new WireError("forbidden", message);
 }
 
-/** The address that the connection came to: it is no name, so nobody can point it elsewhere. */
+/** The address that the connection came to. It is not a name, so nobody can point it elsewhere. */
 function localAddress(request: FastifyRequest): string | undefined {
   return request.socket.localAddress?.replace(/^::ffff:/, "");
 }
@@ -103,11 +103,11 @@ function isPreflight(request: FastifyRequest): boolean {
   return request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
 }
 
-function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const asked = request.headers["access-control-request-headers"] ?? "";
+function sendPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const names = request.headers["access-control-request-headers"] ?? "";
   // Client libraries send headers of their own; none of them changes what is allowed here.
-  if (asked.length <= requestedHeadersMax && /^[\w, -]+$/.test(asked))
-    reply.header("access-control-allow-headers", asked);
+  if (names.length <= requestedHeadersMax && /^[\w, -]+$/.test(names))
+    reply.header("access-control-allow-headers", names);
   return reply
     .header("access-control-allow-methods", allowedMethods)
     .header("access-control-max-age", preflightSeconds)

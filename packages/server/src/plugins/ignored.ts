@@ -1,23 +1,22 @@
-// What a request asks for and its reply does not follow is never dropped in silence: it is named in a header of the answer
-// and in the request's log line. Fields are found by their schemas, before the handler runs; what a handler leaves out
-// itself, it hands to `request.ignore()`.
+// Names what a request sets and the response ignores, in a response header and in the log line. Ignored fields are found by the
+// route's schema before the handler runs; the handler adds its own with `request.ignore()`.
 import { ignoredFieldsOf } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Notes what this reply does not follow: names of fields, before the reply is sent. */
+    /** Notes names of fields that the response ignores. To be called before the response is sent. */
     readonly ignore: (names: readonly string[]) => void;
   }
 }
 
 export const ignoredHeader = "x-ingle-ignored";
 
-/** Names in the header: enough for any client, and far from the limits of headers. */
+/** Most names in the header: far below the limits of headers. */
 const namesMax = 16;
 
-/** What may stand in a header and in a log as it is; a client may have named its things in any way. */
+/** Names that are safe in a header and in a log: clients choose some of them. */
 const plainName = /^[\w.[\]() -]{1,80}$/;
 
 export const ignored = fp(

@@ -1,5 +1,5 @@
-// Bodies are JSON in UTF-8, and are checked where they are read: by the schema of their route, and in a thread of their own where
-// that may take longer than others should wait. What is wrong with a body is said; nothing goes on with another than was sent.
+// Reads bodies as JSON in UTF-8 and checks them by the schema of their route, large ones in a thread of their own, so that other
+// requests do not wait. A malformed body is an error; none is repaired.
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
@@ -10,9 +10,9 @@ import { checkBody, type CheckedBody } from "../bodies/check-body.ts";
 import { isShapeError, shapeOf } from "@ingle/protocol/json-shape";
 import { WireError } from "../wire-error.ts";
 
-/** Largest body that is looked at in place: its bytes alone take less than a millisecond. */
+/** Largest body that is checked in place: reading its bytes takes less than a millisecond. */
 const bytesInPlaceMax = 128 * 1024;
-/** Most values, numbers included, of such a body: if all are wrong, to say so takes some ten milliseconds. */
+/** Most values of such a body, numbers included: if all are wrong, checking takes some ten milliseconds. */
 const valuesInPlaceMax = 2_000;
 
 export const jsonBody = fp(
@@ -58,7 +58,7 @@ async function check(
   return workers.check({ pieces, schemaId: schema?.meta()?.id }, request.clientSignal);
 }
 
-/** Of the route; paths that nobody answers have none. */
+/** Schema of the route's body; unknown paths have none. */
 function bodySchema({ routeOptions }: FastifyRequest): z.ZodType | undefined {
   const body: unknown = routeOptions.schema?.body;
   return body instanceof z.ZodType ? body : undefined;

@@ -1,5 +1,5 @@
-// Puts the requests of routes that give a model work on the board while they run, once they are let in, and hands it what is kept of
-// their answers while bodies are kept.
+// Puts admitted requests of tracked routes on the request board while they run, and gives it their bodies and responses while it
+// keeps those.
 import { pipeline, Readable, Transform } from "node:stream";
 import { wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -12,13 +12,13 @@ import { statusOf } from "./request-log.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Its requests stand on the board: they give a model work that takes long. */
+    /** Its requests appear on the board: they give a model long work. */
     isTracked?: true;
   }
   interface FastifyRequest {
-    /** The request on the board; null for routes whose requests are not there. */
+    /** The request on the board; null where the route is not tracked. */
     readonly tracked: TrackedRequest | null;
-    /** Hands over the bytes of its body, whose beginning is kept while bodies are kept. */
+    /** Gives the board the bytes of the body: it keeps the first ones while keeping bodies is enabled. */
     readonly keepBody: (pieces: readonly Uint8Array[]) => void;
   }
   interface FastifyInstance {
@@ -42,7 +42,7 @@ export const liveRequests = fp(
       if (body !== undefined) kept.set(this, body);
     });
 
-    // After auth's: who is refused is not on the board.
+    // After auth: refused requests are not on the board.
     app.addHook("preParsing", async (request, reply) => {
       if (request.routeOptions.config.isTracked !== true) return;
       const tracked = board.enter({
@@ -96,5 +96,5 @@ function copied(source: Readable, body: KeptBody): Readable {
       done(null, chunk);
     },
   });
-  return pipeline(source, copy, () => {}); // a failure of one is told by the other
+  return pipeline(source, copy, () => {}); // each stream reports the other's failure
 }

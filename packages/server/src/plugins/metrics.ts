@@ -1,4 +1,4 @@
-// Counts every request at its end, and holds the metrics for those who add to them.
+// Counts every request at its end, and gives other code the metrics as `app.metrics`.
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import type { Metrics } from "../metrics/metrics.ts";

@@ -1,16 +1,16 @@
-// Requests a minute of one key, or of one address where no keys are asked for. The line of waiting requests bounds the
-// work; this bounds how often somebody may knock.
+// Limits the requests a minute of one key, or of one address where no key is needed. The waiting queue bounds the work; this
+// bounds how often a client may try.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { networkOf } from "../access/ip-address.ts";
 import { WireError } from "../wire-error.ts";
 
 const windowMs = 60_000;
-/** Clients that are counted at the same time; beyond it the one that has been silent longest is forgotten. */
+/** Most clients that are counted at once; beyond that, the one idle longest is forgotten. */
 const clientsMax = 10_000;
 
 export interface RateLimitOptions {
-  /** 0 is no limit. */
+  /** 0 disables the limit. */
   requestsPerMinute: number;
 }
 
@@ -22,7 +22,7 @@ export const rateLimit = fp(
       max: requestsPerMinute,
       timeWindow: windowMs,
       cache: clientsMax,
-      // Keys are digests in hexadecimal: no address looks like one.
+      // Keys are hexadecimal digests: no address looks like one.
       keyGenerator: ({ keyDigest, ip }: FastifyRequest) => keyDigest ?? networkOf(ip),
       allowList: ({ routeOptions }: FastifyRequest) => routeOptions.config.right === "none",
       errorResponseBuilder: (_request, { ttl }) =>

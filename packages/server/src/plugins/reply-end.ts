@@ -1,13 +1,13 @@
-// request.atEnd(): the one place that hears of a reply's end, for all who give something back or write something down
-// then. Fastify's onResponse hook knows nothing of clients that left; 'close' comes exactly once, after every reply, but
-// for those that wait behind another one on their connection: when that breaks, Node tells them nothing.
+// request.atEnd(): runs actions when a response has ended, whether it was sent or the client left. Fastify's onResponse hook
+// misses clients that left. Node's 'close' comes exactly once after each response, except for pipelined ones that still wait
+// when their connection breaks: for those, the socket's 'close' counts.
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Calls `action` when the reply is out or its client gone, in order of registration; at once when it is too late. */
+    /** Calls `action` when the response is sent or the client gone, in order of registration; at once if it has ended. */
     readonly atEnd: (action: () => void) => void;
   }
 }
@@ -41,11 +41,11 @@ export const replyEnd = fp(
   { name: "reply-end" },
 );
 
-/** What is still to be answered on each connection. */
+/** The responses of each connection that have not ended. */
 class OpenReplies {
   readonly #ofSocket = new WeakMap<Socket, Set<End>>();
 
-  /** All of it ends when the connection does. */
+  /** They end with the connection. */
   on(socket: Socket): Set<End> {
     const known = this.#ofSocket.get(socket);
     if (known !== undefined) return known;

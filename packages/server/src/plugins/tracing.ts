@@ -1,5 +1,5 @@
-// One trace a request: the HTTP request, and within it the generation by the GenAI conventions of OpenTelemetry. Only
-// numbers and names, never a prompt or a reply. Loaded by app.ts only where a collector is configured.
+// One trace for each request: the HTTP request, and in it the generation by the GenAI conventions of OpenTelemetry. Numbers and
+// names only, never a prompt or a reply.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { RequestOutcome } from "../http/request-outcome.ts";
@@ -8,7 +8,7 @@ import type { TracingSettings } from "../tracing/settings.ts";
 import { newSpanId, traceContext, type Attributes, type Span } from "../tracing/spans.ts";
 import { statusOf } from "./request-log.ts";
 
-/** Longest part of a path that a span repeats. */
+/** Most characters of a path in a span. */
 const pathShownMax = 200;
 
 export const tracing = fp(
@@ -17,7 +17,7 @@ export const tracing = fp(
       onFailure: (error) => app.log.warn({ err: error }, "traces are not exported"),
     });
     app.addHook("onRequest", async (request, reply) => {
-      if (request.routeOptions.config.right === "none") return; // probes come every few seconds and say nothing
+      if (request.routeOptions.config.right === "none") return; // probes come every few seconds
       request.atEnd(() => {
         const context = traceContext(request.headers["traceparent"], settings);
         if (!context.isSampled) return;
@@ -79,20 +79,20 @@ function generationSpans(outcome: RequestOutcome, server: Span): Span[] {
 
 function generationAttributes(outcome: RequestOutcome): Attributes {
   const { generation, model } = outcome;
-  const asked = generation?.operation === "embeddings" ? undefined : generation;
+  const requested = generation?.operation === "embeddings" ? undefined : generation;
   return {
     "gen_ai.operation.name": generation?.operation,
     "gen_ai.provider.name": "ingle",
     "gen_ai.request.model": model,
-    "gen_ai.request.max_tokens": asked?.sampling.maxTokens,
-    "gen_ai.request.temperature": asked?.sampling.temperature,
-    "gen_ai.request.top_p": asked?.sampling.topP,
-    "gen_ai.request.top_k": asked?.sampling.topK,
-    "gen_ai.request.seed": asked?.sampling.seed,
-    "gen_ai.request.presence_penalty": asked?.sampling.presencePenalty,
-    "gen_ai.request.frequency_penalty": asked?.sampling.frequencyPenalty,
+    "gen_ai.request.max_tokens": requested?.sampling.maxTokens,
+    "gen_ai.request.temperature": requested?.sampling.temperature,
+    "gen_ai.request.top_p": requested?.sampling.topP,
+    "gen_ai.request.top_k": requested?.sampling.topK,
+    "gen_ai.request.seed": requested?.sampling.seed,
+    "gen_ai.request.presence_penalty": requested?.sampling.presencePenalty,
+    "gen_ai.request.frequency_penalty": requested?.sampling.frequencyPenalty,
     "gen_ai.response.model": model,
-    "gen_ai.response.id": asked?.responseId,
+    "gen_ai.response.id": requested?.responseId,
     "gen_ai.response.finish_reasons": outcome.finishReason === undefined ? undefined : [outcome.finishReason],
     "gen_ai.usage.input_tokens": outcome.promptTokens,
     "gen_ai.usage.output_tokens": outcome.completionTokens,
