@@ -38,7 +38,6 @@ import { replyEnd } from "./plugins/reply-end.ts";
 import { requestId, requestLog } from "./plugins/request-log.ts";
 import { routeList } from "./plugins/route-list.ts";
 import { stalledReaders } from "./plugins/stalled-readers.ts";
-import { unknownPaths } from "./plugins/unknown-paths.ts";
 import { chatCompletions } from "./protocols/chat/protocol.ts";
 import { completions } from "./protocols/completions/protocol.ts";
 import { generationRoute } from "./protocols/generation-route.ts";
@@ -119,7 +118,6 @@ export async function buildApp(
   }
   await app.register(errors);
   await app.register(ignored);
-  await app.register(unknownPaths);
   await app.register(routeList);
   await app.register(drain);
   await app.register(stalledReaders, { timeoutMs: config.limits.stalledReaderTimeoutMs });

@@ -14,14 +14,14 @@ const user = { role: "user", content: "Hi" };
 const f = { type: "function", function: { name: "f" } };
 
 async function post(path: string, payload: object, options: ScriptedOptions = {}) {
-  await using house = await scriptedApp({ script: { pieces: ["Hello"] }, ...options });
-  const response = await house.app.inject({
+  await using scripted = await scriptedApp({ script: { pieces: ["Hello"] }, ...options });
+  const response = await scripted.app.inject({
     method: "POST",
     url: `/v1/${path}`,
     payload: { model: scriptedId, ...payload },
   });
   const ignored = response.headers["x-ingle-ignored"];
-  return { status: response.statusCode, body: response.json(), ignored, log: house.log };
+  return { status: response.statusCode, body: response.json(), ignored, log: scripted.log };
 }
 
 const chat = (payload: object, options?: ScriptedOptions) =>
@@ -75,11 +75,11 @@ describe("Codex's first request", () => {
   it("says it of a stream, too, and in the log", async () => {
     const lines: string[] = [];
     const stream = { write: (line: string) => lines.push(line) };
-    await using house = await scriptedServer({
+    await using scripted = await scriptedServer({
       script: { pieces: ["Hello"] },
       logger: { level: "info", stream },
     });
-    const response = await fetch(`${house.server.url}/v1/responses`, {
+    const response = await fetch(`${scripted.server.url}/v1/responses`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: scriptedId, ...request, stream: true }),
@@ -343,22 +343,22 @@ describe("a message in Anthropic's shape", () => {
 
 describe("the models", () => {
   it("are found by their aliases", async () => {
-    await using house = await scriptedApp();
-    await house.registry
+    await using scripted = await scriptedApp();
+    await scripted.registry
       .load("other", async () => Promise.reject(new Error("never")), { alias: "mine" })
       .catch(() => {});
-    house.registry.add({
+    scripted.registry.add({
       id: "named",
       aliases: ["my-model"],
       prepare: () => Promise.reject(new Error("never")),
     });
-    const { statusCode, body } = await house.app.inject({ url: "/v1/models/my-model" });
+    const { statusCode, body } = await scripted.app.inject({ url: "/v1/models/my-model" });
     expect([statusCode, ModelEntry.parse(JSON.parse(body)).id]).toEqual([200, "named"]);
   });
 
   it("have Anthropic's shape for Anthropic's client, page by page", async () => {
-    await using house = await scriptedServer();
-    const client = new Anthropic({ baseURL: house.server.url, apiKey: "anything", maxRetries: 0 });
+    await using scripted = await scriptedServer();
+    const client = new Anthropic({ baseURL: scripted.server.url, apiKey: "anything", maxRetries: 0 });
     const models: Anthropic.ModelInfo[] = [];
     for await (const model of client.models.list({ limit: 1 })) models.push(model);
     expect(models).toMatchObject([{ type: "model", id: scriptedId, display_name: scriptedId }]);

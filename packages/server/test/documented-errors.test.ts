@@ -103,8 +103,8 @@ describe("every route", () => {
   it.each(wrongs)(
     "answers $what with a documented $status",
     async ({ status, change, isBody, needsFields, flags }) => {
-      await using house = await scriptedApp({ flags: { adminKey: ["k"], ...flags } });
-      const requests = (await requestsTo(house.app)).filter(
+      await using scripted = await scriptedApp({ flags: { adminKey: ["k"], ...flags } });
+      const requests = (await requestsTo(scripted.app)).filter(
         ({ payload, isPublic, mayBeEmpty }) =>
           !(isBody === true && payload === undefined) &&
           !(isPublic && status === 401) &&
@@ -112,7 +112,7 @@ describe("every route", () => {
       );
       expect(requests).not.toEqual([]);
       for (const request of requests)
-        expect([request.operation, await send(house.app, request, change)]).toEqual([
+        expect([request.operation, await send(scripted.app, request, change)]).toEqual([
           request.operation,
           status,
         ]);
@@ -120,10 +120,10 @@ describe("every route", () => {
   );
 
   it("answers too many requests with a documented 429", async () => {
-    await using house = await scriptedApp({ flags: { rateLimit: 1, adminKey: ["k"] } });
-    for (const request of await requestsTo(house.app)) {
-      await send(house.app, request);
-      expect([request.operation, await send(house.app, request)]).toEqual([
+    await using scripted = await scriptedApp({ flags: { rateLimit: 1, adminKey: ["k"] } });
+    for (const request of await requestsTo(scripted.app)) {
+      await send(scripted.app, request);
+      expect([request.operation, await send(scripted.app, request)]).toEqual([
         request.operation,
         request.isPublic ? expect.any(Number) : 429,
       ]);
@@ -131,17 +131,17 @@ describe("every route", () => {
   });
 
   it("answers for a model that is not there, and while the server stops, as documented", async () => {
-    await using house = await scriptedApp();
+    await using scripted = await scriptedApp();
     // The answer to a right request for events ends with the server.
-    const requests = (await requestsTo(house.app)).filter(({ url }) => url !== "/api/v1/events");
+    const requests = (await requestsTo(scripted.app)).filter(({ url }) => url !== "/api/v1/events");
     const strange = requests.map((request) => ({
       ...request,
       url: request.url.replace(scriptedId, "nobody"),
       ...(request.payload && { payload: { ...request.payload, model: "nobody" } }),
     }));
-    expect(await sendAll(house.app, strange)).toContain(404);
-    await house.registry[Symbol.asyncDispose]();
-    expect(await sendAll(house.app, requests)).toContain(503);
+    expect(await sendAll(scripted.app, strange)).toContain(404);
+    await scripted.registry[Symbol.asyncDispose]();
+    expect(await sendAll(scripted.app, requests)).toContain(503);
   });
 });
 
@@ -158,22 +158,22 @@ describe("a generation that fails", () => {
     [400, { refusal: tooLong }],
     [429, { refusal: { code: "overloaded", message: "Full." } }],
   ])("before its first token is a documented %i, streamed or not", async (status, script) => {
-    await using house = await scriptedApp({ script });
-    const requests = (await requestsTo(house.app)).filter(({ payload }) => payload !== undefined);
-    expect(await sendAll(house.app, requests)).toContain(status);
+    await using scripted = await scriptedApp({ script });
+    const requests = (await requestsTo(scripted.app)).filter(({ payload }) => payload !== undefined);
+    expect(await sendAll(scripted.app, requests)).toContain(status);
     const streamed = requests.map((request) => ({
       ...request,
       payload: { ...request.payload, stream: true },
     }));
-    expect(await sendAll(house.app, streamed)).toContain(status);
+    expect(await sendAll(scripted.app, streamed)).toContain(status);
   });
 
   it("after its first token is a documented event", async () => {
     const failure = { code: "engine_failed", message: "It did not work." } as const;
-    await using house = await scriptedApp({ script: { pieces: ["a"], failure } });
+    await using scripted = await scriptedApp({ script: { pieces: ["a"], failure } });
     const payload = { model: scriptedId, messages: [{ role: "user", content: "Hi" }], stream: true };
-    const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
-    const events = await expectDocumented(house.app, "POST /v1/chat/completions", response);
+    const response = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+    const events = await expectDocumented(scripted.app, "POST /v1/chat/completions", response);
     expect(events.at(-1)).toMatchObject({ error: { code: "engine_failed" } });
   });
 });
@@ -188,9 +188,9 @@ describe("expectDocumented", () => {
     ["a field that nobody knows", { statusCode: 200, body: '{"object":"list","data":[],"more":1}' }],
     ["a code that the route does not give", { statusCode: 403, body: errorOf("rate_limited") }],
   ])("refuses %s", async (_, answer) => {
-    await using house = await scriptedApp();
+    await using scripted = await scriptedApp();
     const headers = { "content-type": "application/json" };
-    await expect(expectDocumented(house.app, operation, { headers, ...answer })).rejects.toThrow();
+    await expect(expectDocumented(scripted.app, operation, { headers, ...answer })).rejects.toThrow();
   });
 
   function errorOf(code: string): string {

@@ -168,10 +168,10 @@ const endpoints: EndpointUnderTest[] = [
 
 describe.each(endpoints)("$path", (endpoint) => {
   it("answers every body rightly or with an error of the table, and goes on", async () => {
-    await using house = await scriptedServer({ library: libraryUnderTest() });
-    house.server.registry.add(scriptedKnown(idleId));
-    await expectSoundAnswers(house.server.url, endpoint);
-    await expect.poll(() => house.log.running.size).toBe(0);
+    await using scripted = await scriptedServer({ library: libraryUnderTest() });
+    scripted.server.registry.add(scriptedKnown(idleId));
+    await expectSoundAnswers(scripted.server.url, endpoint);
+    await expect.poll(() => scripted.log.running.size).toBe(0);
   });
 });
 

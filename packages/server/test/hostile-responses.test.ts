@@ -89,7 +89,7 @@ const endpoint: EndpointUnderTest = {
 };
 
 it("/v1/responses answers every body rightly or with an error of the table, and goes on", async () => {
-  await using house = await scriptedServer();
-  await expectSoundAnswers(house.server.url, endpoint);
-  await expect.poll(() => house.log.running.size).toBe(0);
+  await using scripted = await scriptedServer();
+  await expectSoundAnswers(scripted.server.url, endpoint);
+  await expect.poll(() => scripted.log.running.size).toBe(0);
 });

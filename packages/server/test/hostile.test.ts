@@ -12,16 +12,16 @@ type House = Awaited<ReturnType<typeof scriptedServer>>;
 const chat = { model: scriptedId, messages: [{ role: "user", content: "Hi" }] };
 const models = "GET /v1/models";
 
-async function expectStillServing(house: House): Promise<void> {
-  const { status, body } = await exchange(house.server.port, chatText(chat));
+async function expectStillServing(scripted: House): Promise<void> {
+  const { status, body } = await exchange(scripted.server.port, chatText(chat));
   expect([status, JSON.parse(body)]).toMatchObject([200, { choices: [{ message: { role: "assistant" } }] }]);
 }
 
 /** Sends the pieces, expects that the server goes on afterwards, and returns the answer. */
 async function send(pieces: readonly string[], flags: ServerFlags = {}): Promise<RawAnswer> {
-  await using house = await scriptedServer({ flags });
-  const answer = await exchange(house.server.port, ...pieces);
-  await expectStillServing(house);
+  await using scripted = await scriptedServer({ flags });
+  const answer = await exchange(scripted.server.port, ...pieces);
+  await expectStillServing(scripted);
   return answer;
 }
 
@@ -115,21 +115,21 @@ describe("headers", () => {
   });
 
   it("that trickle in are given up on", async () => {
-    await using house = await scriptedServer({ flags: { headersTimeout: "200ms" } });
-    const socket = await open(house.server.port);
+    await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
+    const socket = await open(scripted.server.port);
     socket.write(`${models} HTTP/1.1\r\nHost: localhost\r\n`);
     const trickle = setInterval(() => socket.write("x: y\r\n"), 20);
     const answer = await answerOf(socket);
     clearInterval(trickle);
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining("too long to arrive")]);
-    await expectStillServing(house);
+    await expectStillServing(scripted);
   });
 
   it("that never come are given up on too", async () => {
-    await using house = await scriptedServer({ flags: { headersTimeout: "200ms" } });
-    const answer = await answerOf(await open(house.server.port));
+    await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
+    const answer = await answerOf(await open(scripted.server.port));
     expect(answer.body).not.toContain("200 OK");
-    await expectStillServing(house);
+    await expectStillServing(scripted);
   });
 });
 
@@ -139,8 +139,8 @@ describe("a body", () => {
   });
 
   it("that trickles is given up on", async () => {
-    await using house = await scriptedServer({ flags: { requestTimeout: "300ms" } });
-    const socket = await open(house.server.port);
+    await using scripted = await scriptedServer({ flags: { requestTimeout: "300ms" } });
+    const socket = await open(scripted.server.port);
     const text = chatText(chat);
     socket.write(text.slice(0, -20));
     let sent = text.length - 20;
@@ -148,8 +148,8 @@ describe("a body", () => {
     const answer = await answerOf(socket);
     clearInterval(trickle);
     expect(answer.status).toBe(400);
-    expect(house.log.requests).toEqual([]);
-    await expectStillServing(house);
+    expect(scripted.log.requests).toEqual([]);
+    await expectStillServing(scripted);
   });
 
   it("that is larger than its limit is refused by its length, before it is sent", async () => {
@@ -194,32 +194,32 @@ describe("a client that stops reading its stream", () => {
 
   it("is hung up on, and its work is cancelled", async () => {
     const script = { pieces: Array.from({ length: 1_000 }, () => piece), delayMs: 1 };
-    await using house = await scriptedServer({ script, flags: { stalledReaderTimeout: "300ms" } });
-    const socket = await open(house.server.port);
+    await using scripted = await scriptedServer({ script, flags: { stalledReaderTimeout: "300ms" } });
+    const socket = await open(scripted.server.port);
     socket.pause();
     socket.on("error", () => {});
     socket.write(chatText({ ...chat, stream: true }));
-    await expect.poll(() => house.log.running.size, { timeout: 5_000 }).toBe(1);
-    await expect.poll(() => house.log.running.size, { timeout: 10_000 }).toBe(0);
-    expect(house.log.cancelled).toEqual([1]);
+    await expect.poll(() => scripted.log.running.size, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => scripted.log.running.size, { timeout: 10_000 }).toBe(0);
+    expect(scripted.log.cancelled).toEqual([1]);
     socket.destroy();
   });
 
   it("gives back its place when its reply had been computed to the end", async () => {
     const script = { pieces: Array.from({ length: 200 }, () => piece), parallel: 1 };
-    await using house = await scriptedServer({
+    await using scripted = await scriptedServer({
       script,
       flags: { stalledReaderTimeout: "300ms", waitingMax: 0 },
     });
-    const socket = await open(house.server.port);
+    const socket = await open(scripted.server.port);
     socket.pause();
     socket.on("error", () => {});
     socket.write(chatText({ ...chat, stream: true }));
-    await expect.poll(() => house.log.requests.length).toBe(1);
-    await expect.poll(() => house.log.running.size, { timeout: 5_000 }).toBe(0);
-    expect((await exchange(house.server.port, chatText(chat))).status).toBe(429);
+    await expect.poll(() => scripted.log.requests.length).toBe(1);
+    await expect.poll(() => scripted.log.running.size, { timeout: 5_000 }).toBe(0);
+    expect((await exchange(scripted.server.port, chatText(chat))).status).toBe(429);
     await expect
-      .poll(async () => (await exchange(house.server.port, chatText({ ...chat, max_tokens: 1 }))).status, {
+      .poll(async () => (await exchange(scripted.server.port, chatText({ ...chat, max_tokens: 1 }))).status, {
         timeout: 10_000,
       })
       .toBe(200);
@@ -228,8 +228,8 @@ describe("a client that stops reading its stream", () => {
 
   it("is told from one that reads slowly, and from one whose reply is slow to come", async () => {
     const script = { pieces: ["a", "b", "c"], delayMs: 500 };
-    await using house = await scriptedServer({ script, flags: { stalledReaderTimeout: "200ms" } });
-    const { status, body } = await exchange(house.server.port, chatText({ ...chat, stream: true }));
+    await using scripted = await scriptedServer({ script, flags: { stalledReaderTimeout: "200ms" } });
+    const { status, body } = await exchange(scripted.server.port, chatText({ ...chat, stream: true }));
     expect(status).toBe(200);
     expect(body).toContain("[DONE]");
   });
@@ -240,28 +240,28 @@ describe("requests that come behind each other on one connection", () => {
   const next = chatText({ ...chat, stream: true }).replace("Connection: close\r\n", "");
 
   it("are all cancelled and give back their places when it breaks", async () => {
-    await using house = await scriptedServer({ script: endless });
-    const socket = await open(house.server.port);
+    await using scripted = await scriptedServer({ script: endless });
+    const socket = await open(scripted.server.port);
     socket.on("error", () => {});
     socket.write(next.repeat(3));
-    await expect.poll(() => house.log.running.size).toBe(3);
+    await expect.poll(() => scripted.log.running.size).toBe(3);
     socket.destroy();
-    await expect.poll(() => house.log.running.size).toBe(0);
-    expect(house.server.registry.slots[0]?.leases).toBe(0);
+    await expect.poll(() => scripted.log.running.size).toBe(0);
+    expect(scripted.server.registry.slots[0]?.leases).toBe(0);
   });
 });
 
 describe("many strangers", () => {
   it("that open connections and say nothing leave nothing behind", async () => {
-    await using house = await scriptedServer({ flags: { headersTimeout: "200ms" } });
-    const sockets = await Promise.all(Array.from({ length: 100 }, () => open(house.server.port)));
+    await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => open(scripted.server.port)));
     await Promise.all(sockets.map(answerOf));
-    await expectStillServing(house);
+    await expectStillServing(scripted);
   });
 
   it("that were refused and hold on to their connection lose it", async () => {
-    await using house = await scriptedServer();
-    const socket = connect({ port: house.server.port, host: "127.0.0.1", allowHalfOpen: true });
+    await using scripted = await scriptedServer();
+    const socket = connect({ port: scripted.server.port, host: "127.0.0.1", allowHalfOpen: true });
     socket.write("noise\r\n\r\n");
     socket.on("data", () => {});
     const answered = once(socket, "end", { signal: AbortSignal.timeout(5_000) });
@@ -271,11 +271,11 @@ describe("many strangers", () => {
       code: expect.stringMatching(/ECONNRESET|EPIPE/),
     });
     clearInterval(more);
-    await expectStillServing(house);
+    await expectStillServing(scripted);
   });
 
   it("that send noise are answered or ended, and the server goes on", async () => {
-    await using house = await scriptedServer();
+    await using scripted = await scriptedServer();
     const noises = [
       "\r\n\r\n\r\n",
       "\u0016\u0003\u0001\u0002\u0000", // a TLS client at a plain port
@@ -288,12 +288,12 @@ describe("many strangers", () => {
       "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
     ];
     for (const noise of noises) {
-      const socket = await open(house.server.port);
+      const socket = await open(scripted.server.port);
       socket.on("error", () => {});
       socket.end(noise);
       const { body } = await answerOf(socket);
       expect(body).not.toContain("    at ");
     }
-    await expectStillServing(house);
+    await expectStillServing(scripted);
   });
 });

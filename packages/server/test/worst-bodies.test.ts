@@ -30,7 +30,7 @@ const placesPerCase = 5;
 const bytesInEachPlace = isThorough ? bytesMax : 4 * 1024 * 1024;
 const thoroughMs = 3_600_000;
 
-let house: Awaited<ReturnType<typeof scriptedServer>>;
+let scripted: Awaited<ReturnType<typeof scriptedServer>>;
 let thread: ReturnType<typeof sendingThread>;
 let document: OpenApi;
 
@@ -49,16 +49,16 @@ interface OpenApi {
 }
 
 beforeAll(async () => {
-  house = await scriptedServer();
+  scripted = await scriptedServer();
   thread = sendingThread();
-  document = await (await fetch(`${house.server.url}/openapi.json`)).json();
+  document = await (await fetch(`${scripted.server.url}/openapi.json`)).json();
   // The first large body starts a thread, and the code is compiled for the first ones.
   for (let round = 0; round < 3; round += 1)
     await send("/v1/chat/completions", around({ model: scriptedId }, "messages", worst["short texts"] ?? []));
 });
 
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
+  await scripted[Symbol.asyncDispose]();
   await thread[Symbol.asyncDispose]();
 });
 
@@ -78,7 +78,7 @@ function inHole(body: unknown, parts: readonly Part[]): Part[] {
 }
 
 async function send(path: string, parts: readonly Part[]) {
-  return thread.send(`${house.server.url}${path}`, parts);
+  return thread.send(`${scripted.server.url}${path}`, parts);
 }
 
 /** What a body does to the event loop it does each time; what another process does to it comes and goes. */

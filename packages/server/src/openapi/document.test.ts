@@ -21,8 +21,8 @@ function route(listed: Partial<ListedRoute> = {}): ListedRoute {
 }
 
 async function documentWith(flags: ServerFlags = {}): Promise<OpenApiDocument> {
-  await using house = await scriptedApp({ flags });
-  return documentOf(house.app);
+  await using scripted = await scriptedApp({ flags });
+  return documentOf(scripted.app);
 }
 
 /** Of every operation, by its name such as `GET /health`. */
@@ -131,8 +131,8 @@ describe("the document of this server", () => {
   });
 
   it("has defaults that change nothing when they are sent", async () => {
-    await using house = await scriptedApp();
-    const { components } = await documentOf(house.app);
+    await using scripted = await scriptedApp();
+    const { components } = await documentOf(scripted.app);
     const fields = Object.entries(components.schemas["ChatCompletionRequest"]?.properties ?? {});
     const defaults = fields.flatMap(([name, field]) =>
       typeof field === "object" && field.default !== undefined ? [[name, field.default] as const] : [],
@@ -140,10 +140,10 @@ describe("the document of this server", () => {
     expect(defaults.length).toBeGreaterThan(10);
     const body = { model: scriptedId, messages: [{ role: "user", content: "Hi" }], seed: 1, user: "a" };
     for (const payload of [body, { ...body, ...Object.fromEntries(defaults) }]) {
-      const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+      const response = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
       expect(response.statusCode, response.body).toBe(200);
     }
-    const { requests, chats } = house.log;
+    const { requests, chats } = scripted.log;
     expect([requests[1], chats[1]]).toEqual([requests[0], chats[0]]);
     expect(requests).toHaveLength(2);
   });

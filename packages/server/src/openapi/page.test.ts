@@ -8,9 +8,9 @@ import { openApiDocument } from "./document.ts";
 import { docsPage, pagePolicy } from "./page.ts";
 
 async function pageWith(flags: ServerFlags = {}) {
-  await using house = await scriptedApp({ flags });
-  const { body } = await house.app.inject("/docs");
-  return { html: body, document: await documentOf(house.app) };
+  await using scripted = await scriptedApp({ flags });
+  const { body } = await scripted.app.inject("/docs");
+  return { html: body, document: await documentOf(scripted.app) };
 }
 
 const textOf = (html: string): string => html.replaceAll("&quot;", '"').replaceAll("&#39;", "'");

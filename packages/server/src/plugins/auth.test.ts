@@ -7,8 +7,8 @@ async function ask(authorization: string | undefined, apiKey: string[], url = "/
 }
 
 async function askWith(headers: Record<string, string>, apiKey: string[], url = "/v1/models") {
-  await using house = await scriptedApp({ flags: { apiKey } });
-  return await house.app.inject({ url, headers });
+  await using scripted = await scriptedApp({ flags: { apiKey } });
+  return await scripted.app.inject({ url, headers });
 }
 
 describe("without keys", () => {
@@ -65,66 +65,66 @@ describe("wrong keys", () => {
     headers: { authorization },
   });
 
-  async function statuses(house: ScriptedApp, ...asked: ReturnType<typeof from>[]): Promise<number[]> {
+  async function statuses(scripted: ScriptedApp, ...asked: ReturnType<typeof from>[]): Promise<number[]> {
     const codes: number[] = [];
-    for (const one of asked) codes.push((await house.app.inject(one)).statusCode);
+    for (const one of asked) codes.push((await scripted.app.inject(one)).statusCode);
     return codes;
   }
   const guesses = (count: number, remoteAddress = "192.0.2.1", url?: string) =>
     Array.from({ length: count }, (_, index) => from(remoteAddress, `Bearer guess-${index}`, url));
 
   it("are ten a minute of one address; then nobody learns there whether a key is right", async () => {
-    await using house = await scriptedApp({ flags: { apiKey: ["right-key"] } });
-    expect(await statuses(house, ...guesses(10))).toEqual(Array.from({ length: 10 }, () => 401));
-    const refused = await house.app.inject(from("192.0.2.1", right));
+    await using scripted = await scriptedApp({ flags: { apiKey: ["right-key"] } });
+    expect(await statuses(scripted, ...guesses(10))).toEqual(Array.from({ length: 10 }, () => 401));
+    const refused = await scripted.app.inject(from("192.0.2.1", right));
     expect([refused.statusCode, refused.json().error.code]).toEqual([429, "rate_limited"]);
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
     expect(Number(refused.headers["retry-after"])).toBeLessThanOrEqual(60);
-    expect(await statuses(house, from("192.0.2.2", right))).toEqual([200]);
+    expect(await statuses(scripted, from("192.0.2.2", right))).toEqual([200]);
   });
 
   it("do not lock out who shares the address and had the right key before", async () => {
-    await using house = await scriptedApp({ flags: { apiKey: ["right-key"] } });
-    expect(await statuses(house, from("192.0.2.1", right), ...guesses(10))).toEqual([
+    await using scripted = await scriptedApp({ flags: { apiKey: ["right-key"] } });
+    expect(await statuses(scripted, from("192.0.2.1", right), ...guesses(10))).toEqual([
       200,
       ...Array.from({ length: 10 }, () => 401),
     ]);
-    expect(await statuses(house, ...guesses(1), from("192.0.2.1", right))).toEqual([429, 200]);
+    expect(await statuses(scripted, ...guesses(1), from("192.0.2.1", right))).toEqual([429, 200]);
     const headers = { authorization: "Bearer guess", "x-api-key": "right-key" };
-    const both = await house.app.inject({ ...from("192.0.2.1", right), headers });
+    const both = await scripted.app.inject({ ...from("192.0.2.1", right), headers });
     expect(both.statusCode).toBe(200);
   });
 
   it("are no more than --rate-limit, of which keys that are missing are a part", async () => {
-    await using house = await scriptedApp({ flags: { apiKey: ["right-key"], rateLimit: 2 } });
-    expect(await statuses(house, ...guesses(6))).toEqual([401, 401, 429, 429, 429, 429]);
+    await using scripted = await scriptedApp({ flags: { apiKey: ["right-key"], rateLimit: 2 } });
+    expect(await statuses(scripted, ...guesses(6))).toEqual([401, 401, 429, 429, 429, 429]);
     const keyless = Array.from({ length: 3 }, () => ({
       ...from("192.0.2.3", right),
       headers: { authorization: "" },
     }));
-    expect(await statuses(house, ...keyless)).toEqual([401, 401, 429]);
+    expect(await statuses(scripted, ...keyless)).toEqual([401, 401, 429]);
   });
 
   it("cannot be told from right ones at paths that need none", async () => {
-    await using house = await scriptedApp({ flags: { apiKey: ["right-key"] } });
-    expect(await statuses(house, ...guesses(10, "192.0.2.1", "/health"))).toEqual(
+    await using scripted = await scriptedApp({ flags: { apiKey: ["right-key"] } });
+    expect(await statuses(scripted, ...guesses(10, "192.0.2.1", "/health"))).toEqual(
       Array.from({ length: 10 }, () => 200),
     );
-    const health = await house.app.inject(from("192.0.2.1", right, "/health"));
+    const health = await scripted.app.inject(from("192.0.2.1", right, "/health"));
     expect([health.statusCode, health.json()]).toEqual([200, { status: "ok" }]);
-    expect(await statuses(house, from("192.0.2.1", right))).toEqual([429]);
+    expect(await statuses(scripted, from("192.0.2.1", right))).toEqual([429]);
   });
 
   it("are none where no key is needed: clients send any text", async () => {
-    await using house = await scriptedApp();
-    expect(new Set(await statuses(house, ...guesses(30)))).toEqual(new Set([200]));
+    await using scripted = await scriptedApp();
+    expect(new Set(await statuses(scripted, ...guesses(30)))).toEqual(new Set([200]));
   });
 });
 
 describe("every route", () => {
   it("says which right it needs, and these are all", async () => {
-    await using house = await scriptedApp();
-    const routes: RouteList = house.app.routeList;
+    await using scripted = await scriptedApp();
+    const routes: RouteList = scripted.app.routeList;
     const needed = routes.map(({ method, path, right }) => `${right} ${method} ${path}`);
     expect(needed.toSorted()).toEqual([
       "inference GET /api/v1/models",
@@ -179,10 +179,10 @@ describe("every route", () => {
     ]);
   });
 
-  it("that does not say so does not start", async () => {
-    await using house = await scriptedApp();
-    expect(() => house.app.get("/v1/forgotten", async () => "secret")).toThrow(
-      /GET \/v1\/forgotten does not say which right it needs/,
+  it("that sets no right does not start", async () => {
+    await using scripted = await scriptedApp();
+    expect(() => scripted.app.get("/v1/forgotten", async () => "secret")).toThrow(
+      /GET \/v1\/forgotten has no config\.right/,
     );
   });
 });

@@ -30,8 +30,8 @@ describe("bodies that fill the memory", () => {
     ["by the length that they declare", declared],
     ["by what has come of them", chunked],
   ])("%s make the next one wait, until they have gone", async (_name, text) => {
-    await using house = await scriptedServer({ flags: { bodyBytesMax } });
-    const { port } = house.server;
+    await using scripted = await scriptedServer({ flags: { bodyBytesMax } });
+    const { port } = scripted.server;
     const sockets = await fill(port, text);
     await expect.poll(async () => (await exchange(port, chat)).status).toBe(429);
     const { head } = await exchange(port, chat);
@@ -42,21 +42,21 @@ describe("bodies that fill the memory", () => {
   });
 
   it("are told from those that are read and answered", async () => {
-    await using house = await scriptedServer({ flags: { bodyBytesMax } });
+    await using scripted = await scriptedServer({ flags: { bodyBytesMax } });
     for (let round = 0; round < 100; round += 1) {
-      expect((await exchange(house.server.port, chat)).status).toBe(200);
+      expect((await exchange(scripted.server.port, chat)).status).toBe(200);
     }
   });
 
   it("are told from those that were refused on their way", async () => {
-    await using house = await scriptedServer({ flags: { bodyBytesMax } });
+    await using scripted = await scriptedServer({ flags: { bodyBytesMax } });
     const head = requestText("POST /v1/chat/completions", [...type, "Transfer-Encoding: chunked"]);
     const piece = `400\r\n${" ".repeat(1_024)}\r\n`;
     for (let round = 0; round < 40; round += 1) {
-      const answer = await exchange(house.server.port, head, ...Array.from({ length: 12 }, () => piece));
+      const answer = await exchange(scripted.server.port, head, ...Array.from({ length: 12 }, () => piece));
       expect(answer.status).toBe(413);
     }
-    expect((await exchange(house.server.port, chat)).status).toBe(200);
+    expect((await exchange(scripted.server.port, chat)).status).toBe(200);
   });
 });
 
@@ -65,23 +65,23 @@ describe("a body in pieces", () => {
   const body = chat.split("\r\n\r\n")[1] ?? "";
 
   it("is read whole", async () => {
-    await using house = await scriptedServer({ flags: { bodyBytesMax } });
+    await using scripted = await scriptedServer({ flags: { bodyBytesMax } });
     const pieces = body.split("").map((letter) => `1\r\n${letter}\r\n`);
     const head = requestText("POST /v1/chat/completions", headers);
-    const { status } = await exchange(house.server.port, head, ...pieces, "0\r\n\r\n");
+    const { status } = await exchange(scripted.server.port, head, ...pieces, "0\r\n\r\n");
     expect(status).toBe(200);
   });
 
   it("whose sender leaves in the middle is given up", async () => {
-    await using house = await scriptedServer({ flags: { bodyBytesMax } });
-    const socket = await open(house.server.port);
+    await using scripted = await scriptedServer({ flags: { bodyBytesMax } });
+    const socket = await open(scripted.server.port);
     socket.write(requestText("POST /v1/chat/completions", headers, "1\r\n{\r\n"));
     socket.destroy();
     await once(socket, "close");
-    expect((await exchange(house.server.port, chat)).status).toBe(200);
-    const other = await open(house.server.port);
+    expect((await exchange(scripted.server.port, chat)).status).toBe(200);
+    const other = await open(scripted.server.port);
     other.end(requestText("POST /v1/chat/completions", headers, "1\r\n{\r\n"));
     expect((await answerOf(other)).status).not.toBe(200);
-    expect(house.log.requests).toHaveLength(1);
+    expect(scripted.log.requests).toHaveLength(1);
   });
 });

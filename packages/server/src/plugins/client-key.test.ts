@@ -17,13 +17,13 @@ const keys = { apiKey: ["first-key", "second-key"] };
 
 /** The clients that the engine was told, for requests of several connections, one connection after the other. */
 async function clientsOf(flags: ServerFlags, connections: readonly (readonly Ask[])[]): Promise<string[][]> {
-  await using house = await scriptedServer({ flags });
+  await using scripted = await scriptedServer({ flags });
   const clients: string[][] = [];
   for (const asks of connections) {
-    const before = house.log.requests.length;
-    const answers = await converse(house.server.port, asks);
+    const before = scripted.log.requests.length;
+    const answers = await converse(scripted.server.port, asks);
     expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(asks.length);
-    clients.push(house.log.requests.slice(before).map(({ client }) => client));
+    clients.push(scripted.log.requests.slice(before).map(({ client }) => client));
   }
   return clients;
 }

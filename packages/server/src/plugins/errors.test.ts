@@ -15,8 +15,8 @@ function chat(body: object): InjectOptions {
 }
 
 async function answer(request: InjectOptions, options: ScriptedOptions = {}) {
-  await using house = await scriptedApp(options);
-  const response = await house.app.inject(request);
+  await using scripted = await scriptedApp(options);
+  const response = await scripted.app.inject(request);
   expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
   const { error } = ErrorBody.parse(response.json());
   return { status: response.statusCode, headers: response.headers, ...error };
@@ -148,14 +148,14 @@ describe("the engine's errors", () => {
     ["engine_failed", 500],
     ["out_of_memory", 503],
   ] as const)("%s is a %i, and the server goes on", async (code, status) => {
-    await using house = await scriptedApp({
+    await using scripted = await scriptedApp({
       script: { pieces: [], failure: { code, message: "It broke." } },
     });
-    const broken = await house.app.inject(chat({}));
+    const broken = await scripted.app.inject(chat({}));
     expect(broken.statusCode).toBe(status);
     expect(broken.json().error).toMatchObject({ code, message: "It broke." });
     expect(broken.headers["retry-after"] !== undefined).toBe(status === 503);
-    expect((await house.app.inject({ url: "/v1/models" })).statusCode).toBe(200);
+    expect((await scripted.app.inject({ url: "/v1/models" })).statusCode).toBe(200);
   });
 
   it("about a field name it as the wire does", () => {
@@ -179,9 +179,9 @@ describe("a server without its model", () => {
   });
 
   it("answers 503 when it is stopping", async () => {
-    await using house = await scriptedApp();
-    await house.registry[Symbol.asyncDispose]();
-    const response = await house.app.inject(chat({}));
+    await using scripted = await scriptedApp();
+    await scripted.registry[Symbol.asyncDispose]();
+    const response = await scripted.app.inject(chat({}));
     expect(response.statusCode).toBe(503);
     expect(response.json().error.code).toBe("shutting_down");
     expect(response.headers["retry-after"]).toBeDefined();

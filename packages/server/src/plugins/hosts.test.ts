@@ -7,8 +7,8 @@ async function ask(
   flags: ServerFlags = {},
   method: "GET" | "OPTIONS" = "GET",
 ) {
-  await using house = await scriptedApp({ flags });
-  return await house.app.inject({ method, url: "/v1/models", headers });
+  await using scripted = await scriptedApp({ flags });
+  return await scripted.app.inject({ method, url: "/v1/models", headers });
 }
 
 describe("Host", () => {

@@ -21,32 +21,32 @@ const limited = (flags: ServerFlags = {}) => scriptedApp({ flags: { rateLimit: 2
 
 describe("the rate limit", () => {
   it("counts by address where there are no keys, and says when to try again", async () => {
-    await using house = await limited();
-    expect(await statuses(house, 3)).toEqual([200, 200, 429]);
-    expect(await statuses(house, 1, { remoteAddress: "192.0.2.2" })).toEqual([200]);
-    const refused = await house.app.inject({ url: "/v1/models", remoteAddress: "192.0.2.1" });
+    await using scripted = await limited();
+    expect(await statuses(scripted, 3)).toEqual([200, 200, 429]);
+    expect(await statuses(scripted, 1, { remoteAddress: "192.0.2.2" })).toEqual([200]);
+    const refused = await scripted.app.inject({ url: "/v1/models", remoteAddress: "192.0.2.1" });
     expect(refused.json().error).toMatchObject({ code: "rate_limited", type: "rate_limit_error" });
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
     expect(Number(refused.headers["retry-after"])).toBeLessThanOrEqual(60);
   });
 
   it("counts by key where there are keys, wherever they come from", async () => {
-    await using house = await limited({ apiKey: ["one", "two"] });
-    expect(await statuses(house, 2, { key: "one" })).toEqual([200, 200]);
-    expect(await statuses(house, 1, { key: "one", remoteAddress: "192.0.2.2" })).toEqual([429]);
-    expect(await statuses(house, 1, { key: "two" })).toEqual([200]);
+    await using scripted = await limited({ apiKey: ["one", "two"] });
+    expect(await statuses(scripted, 2, { key: "one" })).toEqual([200, 200]);
+    expect(await statuses(scripted, 1, { key: "one", remoteAddress: "192.0.2.2" })).toEqual([429]);
+    expect(await statuses(scripted, 1, { key: "two" })).toEqual([200]);
   });
 
   it("takes all addresses of one IPv6 network as one", async () => {
-    await using house = await limited();
-    expect(await statuses(house, 2, { remoteAddress: "2001:db8::1" })).toEqual([200, 200]);
-    expect(await statuses(house, 1, { remoteAddress: "2001:db8::2" })).toEqual([429]);
-    expect(await statuses(house, 1, { remoteAddress: "2001:db8:0:1::1" })).toEqual([200]);
+    await using scripted = await limited();
+    expect(await statuses(scripted, 2, { remoteAddress: "2001:db8::1" })).toEqual([200, 200]);
+    expect(await statuses(scripted, 1, { remoteAddress: "2001:db8::2" })).toEqual([429]);
+    expect(await statuses(scripted, 1, { remoteAddress: "2001:db8:0:1::1" })).toEqual([200]);
   });
 
   it("does not count probes", async () => {
-    await using house = await limited();
-    expect(await statuses(house, 5, { url: "/readyz" })).toEqual([200, 200, 200, 200, 200]);
+    await using scripted = await limited();
+    expect(await statuses(scripted, 5, { url: "/readyz" })).toEqual([200, 200, 200, 200, 200]);
   });
 
   it("is off on loopback, and far away from people elsewhere", () => {

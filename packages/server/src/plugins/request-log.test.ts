@@ -22,8 +22,12 @@ const payload = { model: scriptedId, messages: [{ role: "user", content: secret 
 describe("the log", () => {
   it.each([false, true])("has one line for a chat, without its texts (stream: %s)", async (stream) => {
     const { logger, lines } = memoryLogger();
-    await using house = await scriptedApp({ logger, script: { pieces: ["a secret reply"] } });
-    await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload: { ...payload, stream } });
+    await using scripted = await scriptedApp({ logger, script: { pieces: ["a secret reply"] } });
+    await scripted.app.inject({
+      method: "POST",
+      url: "/v1/chat/completions",
+      payload: { ...payload, stream },
+    });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({
       msg: "request",
@@ -42,8 +46,8 @@ describe("the log", () => {
 
   it("has the code of a refusal, and no text of it", async () => {
     const { logger, lines } = memoryLogger();
-    await using house = await scriptedApp({ logger });
-    await house.app.inject({
+    await using scripted = await scriptedApp({ logger });
+    await scripted.app.inject({
       method: "POST",
       url: "/v1/chat/completions",
       payload: { ...payload, temperature: -1 },
@@ -55,8 +59,8 @@ describe("the log", () => {
   it("has the cause of a failure, as an error, in the same line", async () => {
     const { logger, lines } = memoryLogger();
     const failure = { code: "engine_failed" as const, message: "The device is gone." };
-    await using house = await scriptedApp({ logger, script: { failure } });
-    await house.app.inject({
+    await using scripted = await scriptedApp({ logger, script: { failure } });
+    await scripted.app.inject({
       method: "POST",
       url: "/v1/chat/completions",
       payload: { ...payload, stream: true },
@@ -69,9 +73,9 @@ describe("the log", () => {
   it("has a client that left as 499", async () => {
     const { logger, lines } = memoryLogger();
     const script = { pieces: Array.from({ length: 1000 }, () => "x"), delayMs: 5 };
-    await using house = await scriptedServer({ logger, script });
+    await using scripted = await scriptedServer({ logger, script });
     const leaving = new AbortController();
-    const response = await fetch(`${house.server.url}/v1/chat/completions`, {
+    const response = await fetch(`${scripted.server.url}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ ...payload, stream: true }),
@@ -87,24 +91,24 @@ describe("the log", () => {
 
   it("is silent about probes", async () => {
     const { logger, lines } = memoryLogger();
-    await using house = await scriptedApp({ logger });
-    await house.app.inject({ url: "/livez" });
+    await using scripted = await scriptedApp({ logger });
+    await scripted.app.inject({ url: "/livez" });
     expect(lines).toEqual([]);
   });
 });
 
 describe("x-request-id", () => {
   it("is taken from the client and given back, also with an error", async () => {
-    await using house = await scriptedApp();
+    await using scripted = await scriptedApp();
     for (const url of ["/v1/models", "/v1/nothing"]) {
-      const { headers } = await house.app.inject({ url, headers: { "x-request-id": "my-id.1:2_3" } });
+      const { headers } = await scripted.app.inject({ url, headers: { "x-request-id": "my-id.1:2_3" } });
       expect(headers["x-request-id"]).toBe("my-id.1:2_3");
     }
   });
 
   it.each(["", "a b", "x".repeat(129), 'a"b', "é"])("%j is replaced by one of ours", async (id) => {
-    await using house = await scriptedApp();
-    const { headers } = await house.app.inject({ url: "/v1/models", headers: { "x-request-id": id } });
+    await using scripted = await scriptedApp();
+    const { headers } = await scripted.app.inject({ url: "/v1/models", headers: { "x-request-id": id } });
     expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 });

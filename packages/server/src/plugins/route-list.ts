@@ -1,16 +1,18 @@
-// app.routeList: every route that is registered, with what it says of itself. Read by routes/api-description.ts.
+// app.routeList: every registered route, as the API's description needs it. Paths without a route are a 404, other methods of a
+// known path a 405 that names the right ones.
 import type { FastifyInstance, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
 import { z } from "zod";
 import type { ListedRoute, Operation } from "../openapi/operation.ts";
+import { WireError } from "../wire-error.ts";
 
-/** In the order in which they are registered. */
+/** In the order of registration. */
 export type RouteList = readonly ListedRoute[];
 
 declare module "fastify" {
   interface FastifyContextConfig {
     operation?: Operation;
-    /** A file of the page for people: no part of the API. */
+    /** A file of the page for people: not part of the API. */
     isOfPage?: boolean;
   }
   interface FastifyInstance {
@@ -18,22 +20,38 @@ declare module "fastify" {
   }
 }
 
+/** Longest part of a path that an error message repeats. */
+const pathShownMax = 200;
+
 export const routeList = fp(
   async (app: FastifyInstance) => {
-    const routes: ListedRoute[] = [];
-    app.decorate("routeList", routes);
+    const listed: ListedRoute[] = [];
+    const all: { pattern: RegExp; method: string }[] = [];
+    app.decorate("routeList", listed);
+
     app.addHook("onRoute", (route) => {
-      if (route.config?.isOfPage === true) return;
       for (const method of [route.method].flat()) {
-        // Every GET answers HEAD as well, which nobody has to be told.
-        if (method !== "HEAD") routes.push({ method, ...listed(route) });
+        all.push({ pattern: toPattern(route.url), method });
+        // Every GET has a HEAD, which the description leaves out.
+        if (method !== "HEAD" && route.config?.isOfPage !== true)
+          listed.push({ method, ...toListedRoute(route) });
       }
+    });
+
+    app.setNotFoundHandler((request, reply) => {
+      const [path = ""] = request.url.split("?", 1);
+      const methods = all.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+      const shown = path.slice(0, pathShownMax);
+      if (methods.length === 0) throw new WireError("not_found", `Unknown route: ${shown}.`);
+      const allowed = [...new Set(methods)].join(", ");
+      reply.header("allow", allowed);
+      throw new WireError("method_not_allowed", `${shown} allows ${allowed}, not ${request.method}.`);
     });
   },
   { name: "route-list" },
 );
 
-function listed({ url, schema, config }: RouteOptions): Omit<ListedRoute, "method"> {
+function toListedRoute({ url, schema, config }: RouteOptions): Omit<ListedRoute, "method"> {
   const { body, querystring: query } = schema ?? {};
   return {
     path: url,
@@ -42,4 +60,9 @@ function listed({ url, schema, config }: RouteOptions): Omit<ListedRoute, "metho
     right: config?.right ?? "inference",
     operation: config?.operation,
   };
+}
+
+/** Routes have only plain characters, and a `*` at the end. */
+function toPattern(url: string): RegExp {
+  return new RegExp(`^${url.replaceAll(".", "\\.").replace("*", ".+")}$`);
 }

@@ -7,14 +7,14 @@ const pieces = ["Par", "is", "."];
 const messages = [{ role: "user" as const, content: "What is the capital of France?" }];
 const request = { model: scriptedId, messages };
 
-function clientOf(house: { server: { url: string } }, apiKey = "any-placeholder"): OpenAI {
-  return new OpenAI({ baseURL: `${house.server.url}/v1`, apiKey, maxRetries: 0 });
+function clientOf(scripted: { server: { url: string } }, apiKey = "any-placeholder"): OpenAI {
+  return new OpenAI({ baseURL: `${scripted.server.url}/v1`, apiKey, maxRetries: 0 });
 }
 
 describe("the openai client", () => {
   it("lists the models and retrieves one", async () => {
-    await using house = await scriptedServer();
-    const openai = clientOf(house);
+    await using scripted = await scriptedServer();
+    const openai = clientOf(scripted);
     const ids: string[] = [];
     for await (const model of openai.models.list()) ids.push(model.id);
     expect(ids).toEqual([scriptedId]);
@@ -22,15 +22,15 @@ describe("the openai client", () => {
   });
 
   it("gets an answer in one piece", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const completion = await clientOf(house).chat.completions.create({ ...request, temperature: 0 });
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const completion = await clientOf(scripted).chat.completions.create({ ...request, temperature: 0 });
     expect(completion.choices[0]?.message).toEqual({ role: "assistant", content: "Paris." });
     expect(completion.usage?.total_tokens).toBeGreaterThan(3);
   });
 
   it("gets the same text as a stream, and its usage", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const stream = await clientOf(house).chat.completions.create({
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const stream = await clientOf(scripted).chat.completions.create({
       ...request,
       stream: true,
       stream_options: { include_usage: true },
@@ -46,8 +46,8 @@ describe("the openai client", () => {
   });
 
   it("completes a text, in one piece and as a stream", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const { completions } = clientOf(house);
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const { completions } = clientOf(scripted);
     const prompt = "The capital of France is ";
     const whole = await completions.create({ model: scriptedId, prompt, echo: true, max_tokens: 8 });
     expect(whole.choices).toEqual([
@@ -71,22 +71,22 @@ describe("the openai client", () => {
   });
 
   it("accumulates the chunks with its own helper", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const runner = clientOf(house).chat.completions.stream(request);
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const runner = clientOf(scripted).chat.completions.stream(request);
     expect(await runner.finalContent()).toBe("Paris.");
     expect((await runner.finalChatCompletion()).choices[0]?.finish_reason).toBe("stop");
   });
 
   it("passes fields of ours through the body", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
+    await using scripted = await scriptedServer({ script: { pieces } });
     const body = { ...request, top_k: 7, repeat_penalty: 1.2 };
-    await clientOf(house).chat.completions.create(body);
-    expect(house.log.requests[0]?.sampling).toMatchObject({ topK: 7, repeatPenalty: 1.2 });
+    await clientOf(scripted).chat.completions.create(body);
+    expect(scripted.log.requests[0]?.sampling).toMatchObject({ topK: 7, repeatPenalty: 1.2 });
   });
 
   it("raises its own error classes", async () => {
-    await using house = await scriptedServer({ flags: { apiKey: ["right"] } });
-    const right = clientOf(house, "right").chat.completions;
+    await using scripted = await scriptedServer({ flags: { apiKey: ["right"] } });
+    const right = clientOf(scripted, "right").chat.completions;
     await expect(right.create({ ...request, temperature: -1 })).rejects.toMatchObject({
       constructor: OpenAI.BadRequestError,
       code: "invalid_request",
@@ -95,14 +95,14 @@ describe("the openai client", () => {
       requestID: expect.any(String),
     });
     await expect(right.create({ ...request, model: "other" })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    const wrong = clientOf(house, "wrong").chat.completions;
+    const wrong = clientOf(scripted, "wrong").chat.completions;
     await expect(wrong.create(request)).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
   });
 
   it("raises an error for a stream that is cut", async () => {
     const failure = { code: "engine_failed" as const, message: "The device is gone." };
-    await using house = await scriptedServer({ script: { pieces, failure } });
-    const stream = await clientOf(house).chat.completions.create({ ...request, stream: true });
+    await using scripted = await scriptedServer({ script: { pieces, failure } });
+    const stream = await clientOf(scripted).chat.completions.create({ ...request, stream: true });
     const read = async (): Promise<void> => {
       for await (const chunk of stream) expect(chunk.choices).toHaveLength(1);
     };
@@ -110,11 +110,11 @@ describe("the openai client", () => {
   });
 
   it("tries again after a 429, by itself", async () => {
-    await using house = await scriptedServer({
+    await using scripted = await scriptedServer({
       script: { pieces, delayMs: 100, parallel: 1 },
       flags: { waitingMax: 0 },
     });
-    const openai = new OpenAI({ baseURL: `${house.server.url}/v1`, apiKey: "any" });
+    const openai = new OpenAI({ baseURL: `${scripted.server.url}/v1`, apiKey: "any" });
     const both = await Promise.all([
       openai.chat.completions.create(request),
       openai.chat.completions.create(request),
@@ -124,11 +124,11 @@ describe("the openai client", () => {
 
   it("cancels the work when its stream is aborted", async () => {
     const many = Array.from({ length: 1000 }, () => "x");
-    await using house = await scriptedServer({ script: { pieces: many, delayMs: 5 } });
-    const stream = await clientOf(house).chat.completions.create({ ...request, stream: true });
+    await using scripted = await scriptedServer({ script: { pieces: many, delayMs: 5 } });
+    const stream = await clientOf(scripted).chat.completions.create({ ...request, stream: true });
     for await (const chunk of stream) {
       if (chunk.choices[0]?.delta.content === "x") break;
     }
-    await expect.poll(() => house.log.cancelled).toEqual([1]);
+    await expect.poll(() => scripted.log.cancelled).toEqual([1]);
   });
 });

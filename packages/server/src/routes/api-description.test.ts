@@ -19,48 +19,48 @@ describe.each([
   });
 
   it("names the model to those alone who may use it", async () => {
-    await using house = await scriptedApp({ flags: { apiKey: ["k"] } });
-    expect((await house.app.inject({ url })).body).not.toContain(scriptedId);
+    await using scripted = await scriptedApp({ flags: { apiKey: ["k"] } });
+    expect((await scripted.app.inject({ url })).body).not.toContain(scriptedId);
     await using open = await scriptedApp();
     expect((await open.app.inject("/docs")).body).toContain(scriptedId);
   });
 
   it("is refused by a name or to a page that is not allowed", async () => {
-    await using house = await scriptedApp();
-    expect((await house.app.inject({ url, headers: { host: "evil.example" } })).statusCode).toBe(403);
-    expect((await house.app.inject({ url, headers: { origin: "https://evil.example" } })).statusCode).toBe(
+    await using scripted = await scriptedApp();
+    expect((await scripted.app.inject({ url, headers: { host: "evil.example" } })).statusCode).toBe(403);
+    expect((await scripted.app.inject({ url, headers: { origin: "https://evil.example" } })).statusCode).toBe(
       403,
     );
   });
 
   it("is the same to everybody who asks at the same time", async () => {
-    await using house = await scriptedApp();
+    await using scripted = await scriptedApp();
     const bodies = await Promise.all(
-      Array.from({ length: 5 }, async () => (await house.app.inject({ url })).body),
+      Array.from({ length: 5 }, async () => (await scripted.app.inject({ url })).body),
     );
     expect(new Set(bodies).size).toBe(1);
   });
 });
 
 it("answers HEAD, and 405 to a POST", async () => {
-  await using house = await scriptedApp();
-  const head = await house.app.inject({ method: "HEAD", url: "/openapi.json" });
+  await using scripted = await scriptedApp();
+  const head = await scripted.app.inject({ method: "HEAD", url: "/openapi.json" });
   expect([head.statusCode, head.body]).toEqual([200, ""]);
-  const post = await house.app.inject({ method: "POST", url: "/docs" });
+  const post = await scripted.app.inject({ method: "POST", url: "/docs" });
   expect([post.statusCode, post.headers["allow"]]).toEqual([405, "GET, HEAD"]);
 });
 
 it("GET /docs sends the policy of its page", async () => {
-  await using house = await scriptedApp();
-  const { headers } = await house.app.inject("/docs");
+  await using scripted = await scriptedApp();
+  const { headers } = await scripted.app.inject("/docs");
   expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
   expect(headers["x-content-type-options"]).toBe("nosniff");
 });
 
 it("GET /docs names the address that it was asked by, whoever asked before", async () => {
-  await using house = await scriptedApp();
+  await using scripted = await scriptedApp();
   for (const host of ["localhost:1", "127.0.0.1:2", "localhost:1"]) {
-    const { body } = await house.app.inject({ url: "/docs", headers: { host } });
+    const { body } = await scripted.app.inject({ url: "/docs", headers: { host } });
     expect(body).toContain(`curl http://${host}/v1/models`);
   }
 });

@@ -1,10 +1,11 @@
-// GET /openapi.json and GET /docs: what this server can be asked, for programs and for people. Like probes they need no
-// key: they hold nothing that is not in our documentation. Who may use the model reads its id in the examples.
+// GET /openapi.json and GET /docs: the API's description for programs and for people. Like probes they need no key: they hold
+// nothing that the documentation does not. Clients who may use the model see its id in the examples.
 import type { FastifyInstance } from "fastify";
 import type { KeyRing } from "../access/key-ring.ts";
 import type { ModelRegistry } from "../models/registry.ts";
-import type { ApiDescription } from "../openapi/description.ts";
 import type { DocumentOptions } from "../openapi/document.ts";
+import type { ListedRoute } from "../openapi/operation.ts";
+import type { PagePlace } from "../openapi/page.ts";
 import { z } from "zod";
 
 export interface ApiDescriptionOptions extends Pick<DocumentOptions, "isRateLimited"> {
@@ -17,12 +18,11 @@ export async function apiDescriptionRoutes(
   { registry, keys, isRateLimited }: ApiDescriptionOptions,
 ): Promise<void> {
   let made: { hasKeys: boolean; description: ApiDescription } | undefined;
-  /** Made, and its code loaded, when somebody first asks: starting a server does not wait for it. */
+  /** Written, and its code loaded, on the first request: starting a server does not wait for it. */
   const description = async (): Promise<ApiDescription> => {
-    const { apiDescription } = await import("../openapi/description.ts");
     const hasKeys = keys.isNeeded; // from a first key on, where there was none
     if (made?.hasKeys !== hasKeys)
-      made = { hasKeys, description: apiDescription(app.routeList, { hasKeys, isRateLimited }) };
+      made = { hasKeys, description: await describe(app.routeList, { hasKeys, isRateLimited }) };
     return made.description;
   };
 
@@ -46,4 +46,26 @@ export async function apiDescriptionRoutes(
       .header("referrer-policy", "no-referrer")
       .send(page({ address, model: request.right === "none" ? undefined : registry.list()[0]?.id }));
   });
+}
+
+interface ApiDescription {
+  /** The document as JSON. */
+  readonly json: string;
+  readonly pagePolicy: string;
+  /** The page as HTML. */
+  readonly page: (place: PagePlace) => string;
+}
+
+async function describe(routes: readonly ListedRoute[], options: DocumentOptions): Promise<ApiDescription> {
+  const { openApiDocument } = await import("../openapi/document.ts");
+  const { docsPage, pagePolicy } = await import("../openapi/page.ts");
+  const document = openApiDocument(routes, options);
+  // Nearly all requests come by one address: the page is written once for it, so that a flood of requests costs little.
+  let last = { place: "", page: "" };
+  const page = (place: PagePlace): string => {
+    const key = JSON.stringify(place);
+    if (last.place !== key) last = { place: key, page: docsPage(document, place) };
+    return last.page;
+  };
+  return { json: JSON.stringify(document), pagePolicy, page };
 }

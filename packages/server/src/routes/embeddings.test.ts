@@ -8,8 +8,8 @@ async function post({ app }: ScriptedApp, body: object) {
 
 describe("POST /v1/embeddings", () => {
   it("answers in the published form, with vectors of length 1 in the order of the texts", async () => {
-    await using house = await scriptedApp({ script: { info: { embeddingSize: 2 } } });
-    const response = await post(house, { input: [[0, 0, 0], [1], [0, 0, 0, 1, 1, 1, 1]] });
+    await using scripted = await scriptedApp({ script: { info: { embeddingSize: 2 } } });
+    const response = await post(scripted, { input: [[0, 0, 0], [1], [0, 0, 0, 1, 1, 1, 1]] });
     expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
     expect(Embeddings.parse(response.json())).toEqual({
       object: "list",
@@ -29,18 +29,18 @@ describe("POST /v1/embeddings", () => {
     ["token ids", [5, 6], [[5, 6]]],
     ["several texts as token ids", [[5], [6]], [[5], [6]]],
   ])("takes %s", async (_, input, expected) => {
-    await using house = await scriptedApp();
-    const response = await post(house, { input });
+    await using scripted = await scriptedApp();
+    const response = await post(scripted, { input });
     expect(response.statusCode).toBe(200);
-    expect(house.log.embedded.map((texts) => texts.map((text) => [...text]))).toEqual([expected]);
+    expect(scripted.log.embedded.map((texts) => texts.map((text) => [...text]))).toEqual([expected]);
     expect(response.json().data).toHaveLength(expected.length);
   });
 
   it("gives the same numbers as base64", async () => {
-    await using house = await scriptedApp();
+    await using scripted = await scriptedApp();
     const input = ["one text", "and another"];
-    const numbers = (await post(house, { input, encoding_format: "float" })).json();
-    const encoded = (await post(house, { input, encoding_format: "base64" })).json();
+    const numbers = (await post(scripted, { input, encoding_format: "float" })).json();
+    const encoded = (await post(scripted, { input, encoding_format: "base64" })).json();
     for (const [index, { embedding }] of encoded.data.entries()) {
       const bytes = Buffer.from(embedding, "base64");
       const floats = Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(4 * at));
@@ -49,10 +49,10 @@ describe("POST /v1/embeddings", () => {
   });
 
   it("cuts vectors to `dimensions` and makes them of length 1 again", async () => {
-    await using house = await scriptedApp({ script: { info: { embeddingSize: 3 } } });
-    const response = await post(house, { input: [[0, 0, 0, 1, 1, 1, 1, 2]], dimensions: 2 });
+    await using scripted = await scriptedApp({ script: { info: { embeddingSize: 3 } } });
+    const response = await post(scripted, { input: [[0, 0, 0, 1, 1, 1, 1, 2]], dimensions: 2 });
     expect(response.json().data[0].embedding).toEqual([Math.fround(0.6), Math.fround(0.8)]);
-    const refused = await post(house, { input: "a", dimensions: 4 });
+    const refused = await post(scripted, { input: "a", dimensions: 4 });
     expect(refused.statusCode).toBe(400);
     expect(refused.json().error).toMatchObject({ code: "invalid_request", param: "dimensions" });
   });
@@ -64,8 +64,8 @@ describe("POST /v1/embeddings", () => {
     ["a wrong format", { input: "a", encoding_format: "int8" }, "encoding_format"],
     ["no dimensions", { input: "a", dimensions: 0 }, "dimensions"],
   ])("refuses %s, with the field", async (_, body, param) => {
-    await using house = await scriptedApp();
-    const response = await post(house, body);
+    await using scripted = await scriptedApp();
+    const response = await post(scripted, body);
     expect(response.statusCode).toBe(400);
     expect(response.json().error).toMatchObject({ code: "invalid_request", param });
   });
@@ -74,8 +74,8 @@ describe("POST /v1/embeddings", () => {
     "answers the engine's %s with its status",
     async (code) => {
       const refusal = { code, message: "no", details: { promptTokens: 9, contextLength: 8 } };
-      await using house = await scriptedApp({ script: { refusal } });
-      const response = await post(house, { input: "a" });
+      await using scripted = await scriptedApp({ script: { refusal } });
+      const response = await post(scripted, { input: "a" });
       expect(response.statusCode).toBe(wireErrors[code].status);
       expect(response.json().error).toMatchObject({ code, n_prompt_tokens: 9, n_ctx: 8 });
     },
@@ -83,24 +83,24 @@ describe("POST /v1/embeddings", () => {
 
   it("answers a failure of the engine with 500, and the next request as ever", async () => {
     const failure = { code: "engine_failed", message: "broken" } as const;
-    await using house = await scriptedApp({ script: { failure } });
-    expect((await post(house, { input: "a" })).statusCode).toBe(500);
-    expect(house.log.running.size).toBe(0);
+    await using scripted = await scriptedApp({ script: { failure } });
+    expect((await post(scripted, { input: "a" })).statusCode).toBe(500);
+    expect(scripted.log.running.size).toBe(0);
   });
 
   it("ends the work when the client leaves", async () => {
-    await using house = await scriptedServer({ script: { delayMs: 5000 } });
+    await using scripted = await scriptedServer({ script: { delayMs: 5000 } });
     const controller = new AbortController();
-    const pending = fetch(`${house.server.url}/v1/embeddings`, {
+    const pending = fetch(`${scripted.server.url}/v1/embeddings`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: scriptedId, input: "a" }),
       signal: controller.signal,
     });
-    await expect.poll(() => house.log.running.size).toBe(1);
+    await expect.poll(() => scripted.log.running.size).toBe(1);
     controller.abort();
     await expect(pending).rejects.toThrow();
-    await expect.poll(() => house.log.cancelled).toEqual([1]);
+    await expect.poll(() => scripted.log.cancelled).toEqual([1]);
   });
 
   it("notes model and tokens for the log line", async () => {
@@ -109,8 +109,8 @@ describe("POST /v1/embeddings", () => {
       level: "info" as const,
       stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
     };
-    await using house = await scriptedApp({ logger });
-    await post(house, { input: ["abc", "de"] });
+    await using scripted = await scriptedApp({ logger });
+    await post(scripted, { input: ["abc", "de"] });
     expect(lines.at(-1)).toMatchObject({
       route: "/v1/embeddings",
       status: 200,

@@ -12,19 +12,19 @@ describe("/livez", () => {
 
 describe.each(["/readyz", "/health"])("%s", (url) => {
   it("is 200 with a model, until the server stops", async () => {
-    await using house = await scriptedApp();
-    const ready = await house.app.inject({ url });
+    await using scripted = await scriptedApp();
+    const ready = await scripted.app.inject({ url });
     expect([ready.statusCode, ready.json()]).toEqual([200, { status: "ok", model: scriptedId }]);
-    await house.registry[Symbol.asyncDispose]();
-    const stopping = await house.app.inject({ url });
+    await scripted.registry[Symbol.asyncDispose]();
+    const stopping = await scripted.app.inject({ url });
     expect([stopping.statusCode, stopping.json()]).toEqual([503, { status: "shutting_down" }]);
     expect(Number(stopping.headers["retry-after"])).toBeGreaterThan(0);
   });
 
   it("names the model to those alone who may use it", async () => {
-    await using house = await scriptedApp({ flags: { apiKey: ["k"] } });
+    await using scripted = await scriptedApp({ flags: { apiKey: ["k"] } });
     const bodies = ["Bearer wrong", "Bearer k", ""].map(async (authorization) =>
-      (await house.app.inject({ url, headers: { authorization } })).json(),
+      (await scripted.app.inject({ url, headers: { authorization } })).json(),
     );
     expect(await Promise.all(bodies)).toEqual([
       { status: "ok" },
@@ -34,9 +34,9 @@ describe.each(["/readyz", "/health"])("%s", (url) => {
   });
 
   it("is 200 while the model is idle: the next request loads it again", async () => {
-    await using house = await scriptedApp({ flags: { idleUnload: "1s" } });
-    await expect.poll(() => house.registry.readiness().status, { timeout: 5_000 }).toBe("idle");
-    const idle = await house.app.inject({ url });
+    await using scripted = await scriptedApp({ flags: { idleUnload: "1s" } });
+    await expect.poll(() => scripted.registry.readiness().status, { timeout: 5_000 }).toBe("idle");
+    const idle = await scripted.app.inject({ url });
     expect([idle.statusCode, idle.json()]).toEqual([200, { status: "idle", model: scriptedId }]);
   });
 

@@ -35,8 +35,8 @@ const chat = ({ app }: ScriptedApp, body: object = {}) =>
 
 describe("/metrics", () => {
   it("is in the text form of Prometheus, with help and type of every metric", async () => {
-    await using house = await scriptedApp();
-    const response = await house.app.inject({ url: "/metrics" });
+    await using scripted = await scriptedApp();
+    const response = await scripted.app.inject({ url: "/metrics" });
     expect(response.headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
     const named = (word: string): string[] =>
       [...response.body.matchAll(new RegExp(`^# ${word} (\\S+)`, "gm"))].map(([, name = ""]) => name);
@@ -45,13 +45,13 @@ describe("/metrics", () => {
   });
 
   it("counts requests by route and status, never by path", async () => {
-    await using house = await scriptedApp();
-    await chat(house);
-    await chat(house, { stream: true });
-    await chat(house, { temperature: -1 });
-    await house.app.inject({ url: "/v1/models/some/id" });
-    await house.app.inject({ url: "/no/such/path" });
-    const samples = await scrape(house);
+    await using scripted = await scriptedApp();
+    await chat(scripted);
+    await chat(scripted, { stream: true });
+    await chat(scripted, { temperature: -1 });
+    await scripted.app.inject({ url: "/v1/models/some/id" });
+    await scripted.app.inject({ url: "/no/such/path" });
+    const samples = await scrape(scripted);
     const of = (method: string, route: string, status: number): number | undefined =>
       samples.get(`ingle_requests_total{method="${method}",route="${route}",status="${status}"}`);
     expect(of("POST", "/v1/chat/completions", 200)).toBe(2);
@@ -65,9 +65,9 @@ describe("/metrics", () => {
   it.each([false, true])(
     "measures first token, tokens and what was computed (stream: %s)",
     async (stream) => {
-      await using house = await scriptedApp({ script: { pieces: ["a", "b", "c", "d"], delayMs: 20 } });
-      await chat(house, { stream });
-      const samples = await scrape(house);
+      await using scripted = await scriptedApp({ script: { pieces: ["a", "b", "c", "d"], delayMs: 20 } });
+      await chat(scripted, { stream });
+      const samples = await scrape(scripted);
       const model = `{model="${scriptedId}"}`;
       const sumOf = (name: string): number => samples.get(`ingle_${name}_seconds_sum${model}`) ?? 0;
       expect(samples.get(`ingle_time_to_first_token_seconds_count${model}`)).toBe(1);
@@ -81,21 +81,21 @@ describe("/metrics", () => {
   );
 
   it("counts what speculation guessed, and what of it was right", async () => {
-    await using house = await scriptedApp({ script: { drafts: { drafted: 9, accepted: 7 } } });
-    await chat(house);
-    const samples = await scrape(house);
+    await using scripted = await scriptedApp({ script: { drafts: { drafted: 9, accepted: 7 } } });
+    await chat(scripted);
+    const samples = await scrape(scripted);
     expect(samples.get("ingle_draft_tokens_total")).toBe(9);
     expect(samples.get("ingle_draft_tokens_accepted_total")).toBe(7);
   });
 
   it("shows the line, the cache, the event loop and the process", async () => {
-    await using house = await scriptedServer({ script: { pieces: Array(1000).fill("x"), delayMs: 5 } });
+    await using scripted = await scriptedServer({ script: { pieces: Array(1000).fill("x"), delayMs: 5 } });
     const body = JSON.stringify({ model: scriptedId, messages, stream: true });
     const headers = { "content-type": "application/json" };
     const leaving = new AbortController();
     const init = { method: "POST", headers, body, signal: leaving.signal };
-    const reply = await fetch(`${house.server.url}/v1/chat/completions`, init);
-    const samples = samplesOf(await (await fetch(`${house.server.url}/metrics`)).text());
+    const reply = await fetch(`${scripted.server.url}/v1/chat/completions`, init);
+    const samples = samplesOf(await (await fetch(`${scripted.server.url}/metrics`)).text());
     expect(samples.get("ingle_requests_running")).toBe(1);
     expect(samples.get("ingle_requests_waiting")).toBe(0);
     expect(samples.get("ingle_requests_in_flight")).toBe(1);
@@ -109,15 +109,15 @@ describe("/metrics", () => {
     await expect(reply.text()).rejects.toThrow();
     const left = 'ingle_requests_total{method="POST",route="/v1/chat/completions",status="499"}';
     await expect
-      .poll(async () => samplesOf(await (await fetch(`${house.server.url}/metrics`)).text()).get(left))
+      .poll(async () => samplesOf(await (await fetch(`${scripted.server.url}/metrics`)).text()).get(left))
       .toBe(1);
   });
 
   it("has vLLM's names only when they are asked for", async () => {
     await using plain = await scriptedApp();
     expect([...(await scrape(plain)).keys()].filter((name) => name.startsWith("vllm:"))).toEqual([]);
-    await using house = await scriptedApp({ flags: { metricsCompat: "vllm" } });
-    const samples = await scrape(house);
+    await using scripted = await scriptedApp({ flags: { metricsCompat: "vllm" } });
+    const samples = await scrape(scripted);
     const label = `model_name="${scriptedId}"`;
     expect(samples.get(`vllm:num_requests_waiting{${label}}`)).toBe(0);
     expect(samples.get(`vllm:num_requests_running{${label}}`)).toBe(0);
@@ -126,9 +126,12 @@ describe("/metrics", () => {
   });
 
   it("has the older names of them, as the router of vLLM's production stack reads them", async () => {
-    await using house = await scriptedApp({ flags: { metricsCompat: "vllm" }, script: { cachedTokens: 2 } });
-    await chat(house);
-    const samples = await scrape(house);
+    await using scripted = await scriptedApp({
+      flags: { metricsCompat: "vllm" },
+      script: { cachedTokens: 2 },
+    });
+    await chat(scripted);
+    const samples = await scrape(scripted);
     const of = (name: string) => samples.get(`vllm:gpu_${name}{model_name="${scriptedId}"}`);
     const computed = samples.get("ingle_prompt_tokens_total") ?? 0;
     expect(of("cache_usage_perc")).toBe(samples.get("ingle_kv_usage_ratio"));
@@ -151,8 +154,8 @@ describe("/metrics", () => {
   });
 
   it("gathers and writes at most once in 50 ms, however many ask", async () => {
-    await using house = await scriptedApp();
-    const text = async () => (await house.app.inject({ url: "/metrics" })).body;
+    await using scripted = await scriptedApp();
+    const text = async () => (await scripted.app.inject({ url: "/metrics" })).body;
     const begin = performance.now();
     const texts = new Set<string>();
     for (let count = 0; count < 100; count += 1) texts.add(await text());
@@ -161,23 +164,23 @@ describe("/metrics", () => {
   });
 
   it("needs a key where keys are configured", async () => {
-    await using house = await scriptedApp({ flags: { apiKey: ["secret"] } });
-    expect((await house.app.inject({ url: "/metrics" })).statusCode).toBe(401);
+    await using scripted = await scriptedApp({ flags: { apiKey: ["secret"] } });
+    expect((await scripted.app.inject({ url: "/metrics" })).statusCode).toBe(401);
     const headers = { authorization: "Bearer secret" };
-    expect((await house.app.inject({ url: "/metrics", headers })).statusCode).toBe(200);
+    expect((await scripted.app.inject({ url: "/metrics", headers })).statusCode).toBe(200);
   });
 
   it("needs none where it is said to be public, and the other routes go on needing it", async () => {
-    await using house = await scriptedApp({ flags: { apiKey: ["secret"], metricsPublic: true } });
-    expect((await house.app.inject({ url: "/metrics" })).statusCode).toBe(200);
-    expect((await house.app.inject({ url: "/v1/models" })).statusCode).toBe(401);
+    await using scripted = await scriptedApp({ flags: { apiKey: ["secret"], metricsPublic: true } });
+    expect((await scripted.app.inject({ url: "/metrics" })).statusCode).toBe(200);
+    expect((await scripted.app.inject({ url: "/v1/models" })).statusCode).toBe(401);
     const headers = { host: "evil.example" };
-    expect((await house.app.inject({ url: "/metrics", headers })).statusCode).toBe(403);
+    expect((await scripted.app.inject({ url: "/metrics", headers })).statusCode).toBe(403);
   });
 
   it("tells nothing of prompts, replies and keys", async () => {
-    await using house = await scriptedApp({ script: { pieces: ["hidden reply"] } });
-    await chat(house, { messages: [{ role: "user", content: "hidden prompt" }], user: "hidden" });
-    expect((await house.app.inject({ url: "/metrics" })).body).not.toContain("hidden");
+    await using scripted = await scriptedApp({ script: { pieces: ["hidden reply"] } });
+    await chat(scripted, { messages: [{ role: "user", content: "hidden prompt" }], user: "hidden" });
+    expect((await scripted.app.inject({ url: "/metrics" })).body).not.toContain("hidden");
   });
 });

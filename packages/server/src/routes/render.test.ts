@@ -5,14 +5,14 @@ import { scriptedApp, scriptedId } from "../testing/scripted-server.ts";
 const messages = [{ role: "user", content: "Hi" }];
 
 async function posts(asked: readonly (readonly [path: string, payload: object])[]) {
-  await using house = await scriptedApp();
+  await using scripted = await scriptedApp();
   const answers: { status: number; json: unknown; ignored: unknown }[] = [];
   for (const [path, payload] of asked) {
-    const answer = await house.app.inject({ method: "POST", url: `/v1/${path}`, payload });
+    const answer = await scripted.app.inject({ method: "POST", url: `/v1/${path}`, payload });
     const { "x-ingle-ignored": ignored } = answer.headers;
     answers.push({ status: answer.statusCode, json: answer.json<unknown>(), ignored });
   }
-  return { answers, requests: house.log.requests };
+  return { answers, requests: scripted.log.requests };
 }
 
 describe("rendering", () => {

@@ -5,9 +5,13 @@ import { scriptedApp, scriptedId, type ScriptedOptions } from "../testing/script
 const messages = [{ role: "user", content: "Hi" }];
 
 async function post(path: string, payload: object, options: ScriptedOptions = {}) {
-  await using house = await scriptedApp(options);
-  const response = await house.app.inject({ method: "POST", url: `/v1/${path}`, payload });
-  return { status: response.statusCode, json: response.json<unknown>(), requests: house.log.requests.length };
+  await using scripted = await scriptedApp(options);
+  const response = await scripted.app.inject({ method: "POST", url: `/v1/${path}`, payload });
+  return {
+    status: response.statusCode,
+    json: response.json<unknown>(),
+    requests: scripted.log.requests.length,
+  };
 }
 
 async function tokenize(payload: object): Promise<Tokenization> {
@@ -80,10 +84,10 @@ describe("the model", () => {
   );
 
   it("is given back, so that the next request finds its place", async () => {
-    await using house = await scriptedApp({ script: { parallel: 1 }, flags: { waitingMax: 0 } });
+    await using scripted = await scriptedApp({ script: { parallel: 1 }, flags: { waitingMax: 0 } });
     for (let round = 0; round < 3; round += 1) {
       const payload = { content: "a" };
-      const response = await house.app.inject({ method: "POST", url: "/v1/tokenize", payload });
+      const response = await scripted.app.inject({ method: "POST", url: "/v1/tokenize", payload });
       expect(response.statusCode).toBe(200);
     }
   });

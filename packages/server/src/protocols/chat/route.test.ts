@@ -33,12 +33,12 @@ function textOf(data: readonly string[]): string {
 
 describe("an answer in one piece", () => {
   it("has the published form", async () => {
-    await using house = await scriptedApp({
+    await using scripted = await scriptedApp({
       script: { pieces },
       now: () => new Date(1_700_000_000_500),
       newId: () => "abc",
     });
-    const response = await house.app.inject({
+    const response = await scripted.app.inject({
       method: "POST",
       url: "/v1/chat/completions",
       payload: { model: scriptedId, messages },
@@ -78,9 +78,9 @@ describe("an answer in one piece", () => {
   });
 
   it("finishes with length when max_tokens is reached", async () => {
-    await using house = await scriptedApp({ script: { pieces } });
+    await using scripted = await scriptedApp({ script: { pieces } });
     const payload = { model: scriptedId, messages, max_tokens: 2 };
-    const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+    const response = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
     expect(response.json().choices[0]).toMatchObject({
       message: { content: "Hello " },
       finish_reason: "length",
@@ -104,24 +104,24 @@ describe("what reaches the engine", () => {
     [{}, { repetition_penalty: 1.4 }, { repeatPenalty: 1.4 }],
     [{}, { repeat_penalty: 1.4, repetition_penalty: 1.4, seed: null }, { repeatPenalty: 1.4 }],
   ])("with %j, %j is %j", async (flags, body, sampling) => {
-    await using house = await scriptedApp({ flags });
+    await using scripted = await scriptedApp({ flags });
     const payload = { model: scriptedId, messages, ...body };
-    const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+    const response = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
     expect(response.statusCode).toBe(200);
-    expect(house.log.requests[0]?.sampling).toMatchObject(sampling);
+    expect(scripted.log.requests[0]?.sampling).toMatchObject(sampling);
   });
 });
 
 describe("tools whose parameters are nested too deeply", () => {
   it("are refused by name and rule", async () => {
     const parameters = JSON.parse(`${'{"items":'.repeat(65)}{}${"}".repeat(65)}`) as object;
-    await using house = await scriptedApp();
+    await using scripted = await scriptedApp();
     const payload = {
       model: scriptedId,
       messages,
       tools: [{ type: "function", function: { name: "f", parameters } }],
     };
-    const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+    const response = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
     expect([response.statusCode, response.json()]).toMatchObject([
       400,
       { error: { param: "tools", message: "tools: parameters must not be nested deeper than 64" } },
@@ -135,9 +135,9 @@ describe("many replies to one request", () => {
     const note = (warning: Error): unknown => warnings.push(warning);
     process.on("warning", note);
     try {
-      await using house = await scriptedApp();
+      await using scripted = await scriptedApp();
       const payload = { model: scriptedId, messages, n: 16 };
-      const response = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+      const response = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
       expect(ChatCompletion.parse(response.json()).choices).toHaveLength(16);
       expect(warnings).toEqual([]);
     } finally {
@@ -148,37 +148,43 @@ describe("many replies to one request", () => {
 
 describe("a stream", () => {
   it("is the same text as the answer in one piece, and ends with [DONE]", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const response = await post(house.server.url, { stream: true, stream_options: { include_usage: true } });
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const response = await post(scripted.server.url, {
+      stream: true,
+      stream_options: { include_usage: true },
+    });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     const data = dataOf(await response.text());
     expect(data.at(-1)).toBe("[DONE]");
     expect(JSON.parse(data.at(-2) ?? "")).toMatchObject({ choices: [], usage: { completion_tokens: 5 } });
-    const whole = ChatCompletion.parse(await (await post(house.server.url, {})).json());
+    const whole = ChatCompletion.parse(await (await post(scripted.server.url, {})).json());
     expect(textOf(data)).toBe(whole.choices[0]?.message.content);
   });
 
   it("arrives piece by piece, not at its end", async () => {
-    await using house = await scriptedServer({ script: slow });
-    const response = await post(house.server.url, { stream: true, max_tokens: 100 });
+    await using scripted = await scriptedServer({ script: slow });
+    const response = await post(scripted.server.url, { stream: true, max_tokens: 100 });
     const reader = response.body!.getReader();
     await reader.read();
-    expect(house.log.running.size).toBe(1);
+    expect(scripted.log.running.size).toBe(1);
     await reader.cancel();
   });
 
   it("keeps a silent line alive with comments", async () => {
-    await using house = await scriptedApp({ script: { pieces: ["a"], delayMs: 60 }, keepAliveCommentMs: 10 });
+    await using scripted = await scriptedApp({
+      script: { pieces: ["a"], delayMs: 60 },
+      keepAliveCommentMs: 10,
+    });
     const payload = { model: scriptedId, messages, stream: true };
-    const { body } = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+    const { body } = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
     expect(body).toMatch(/^:\n\n/);
     expect(textOf(dataOf(body))).toBe("a");
   });
 
   it("that fails after its first chunk ends with one error event and no [DONE]", async () => {
     const failure = { code: "engine_failed" as const, message: "The device is gone." };
-    await using house = await scriptedServer({ script: { pieces, failure } });
-    const response = await post(house.server.url, { stream: true });
+    await using scripted = await scriptedServer({ script: { pieces, failure } });
+    const response = await post(scripted.server.url, { stream: true });
     expect(response.status).toBe(200);
     const data = dataOf(await response.text());
     expect(JSON.parse(data.at(-1) ?? "")).toEqual({
@@ -191,42 +197,45 @@ describe("a stream", () => {
 
 describe("a client that leaves", () => {
   it.each([true, false])("has its work cancelled (stream: %s)", async (stream) => {
-    await using house = await scriptedServer({ script: slow });
+    await using scripted = await scriptedServer({ script: slow });
     const leaving = new AbortController();
-    const pending = post(house.server.url, { stream }, { signal: leaving.signal });
+    const pending = post(scripted.server.url, { stream }, { signal: leaving.signal });
     const outcome = pending.then((response) => response.text()).catch((error: unknown) => error);
-    await expect.poll(() => house.log.running.size).toBe(1);
+    await expect.poll(() => scripted.log.running.size).toBe(1);
     leaving.abort();
-    await expect.poll(() => house.log.cancelled).toEqual([1]);
-    expect(house.log.running.size).toBe(0);
+    await expect.poll(() => scripted.log.cancelled).toEqual([1]);
+    expect(scripted.log.running.size).toBe(0);
     expect(await outcome).toBeInstanceOf(DOMException);
   });
 
   it("gives its place in line back", async () => {
-    await using house = await scriptedServer({ script: { ...slow, parallel: 1 }, flags: { waitingMax: 0 } });
+    await using scripted = await scriptedServer({
+      script: { ...slow, parallel: 1 },
+      flags: { waitingMax: 0 },
+    });
     for (let round = 0; round < 3; round += 1) {
-      const response = await post(house.server.url, { stream: true });
+      const response = await post(scripted.server.url, { stream: true });
       expect(response.status).toBe(200);
-      expect((await post(house.server.url, {})).status).toBe(429);
+      expect((await post(scripted.server.url, {})).status).toBe(429);
       await response.body?.cancel();
-      await expect.poll(() => house.log.running.size).toBe(0);
+      await expect.poll(() => scripted.log.running.size).toBe(0);
     }
   });
 });
 
-describe("a full house", () => {
+describe("a full server", () => {
   it("is a 429 with Retry-After, also for a stream, and takes the next one after it", async () => {
-    await using house = await scriptedServer({
+    await using scripted = await scriptedServer({
       script: { pieces: ["a"], delayMs: 1_500, parallel: 1 },
       flags: { waitingMax: 1 },
     });
-    const taken = [post(house.server.url, {}), post(house.server.url, {})];
-    await expect.poll(() => house.log.running.size).toBe(2);
-    const refused = await post(house.server.url, { stream: true });
+    const taken = [post(scripted.server.url, {}), post(scripted.server.url, {})];
+    await expect.poll(() => scripted.log.running.size).toBe(2);
+    const refused = await post(scripted.server.url, { stream: true });
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await refused.json()).toMatchObject({ error: { code: "overloaded" } });
     for (const response of await Promise.all(taken)) expect(response.status).toBe(200);
-    expect((await post(house.server.url, {})).status).toBe(200);
+    expect((await post(scripted.server.url, {})).status).toBe(200);
   });
 });

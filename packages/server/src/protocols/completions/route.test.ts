@@ -21,10 +21,10 @@ interface Answer {
 
 /** What is answered to one request, and what of it reached the engine. */
 async function post(body: object, options: ScriptedOptions = { script: { pieces } }): Promise<Answer> {
-  await using house = await scriptedApp(options);
+  await using scripted = await scriptedApp(options);
   const payload = { model: scriptedId, prompt: "Once", ...body };
-  const response = await house.app.inject({ method: "POST", url: "/v1/completions", payload });
-  const { requests } = house.log;
+  const response = await scripted.app.inject({ method: "POST", url: "/v1/completions", payload });
+  const { requests } = scripted.log;
   return {
     status: response.statusCode,
     json: () => response.json(),
@@ -205,16 +205,16 @@ describe("a stream", () => {
 
   it("is cancelled, with all its replies, when its client leaves", async () => {
     const script = { pieces: Array.from({ length: 1000 }, () => "x"), delayMs: 5 };
-    await using house = await scriptedServer({ script });
-    const response = await fetch(`${house.server.url}/v1/completions`, {
+    await using scripted = await scriptedServer({ script });
+    const response = await fetch(`${scripted.server.url}/v1/completions`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: scriptedId, prompt: ["a", "b"], n: 2, stream: true, max_tokens: -1 }),
     });
-    await expect.poll(() => house.log.running.size).toBe(4);
+    await expect.poll(() => scripted.log.running.size).toBe(4);
     await response.body?.cancel();
-    await expect.poll(() => house.log.running.size).toBe(0);
-    expect(house.log.cancelled).toHaveLength(4);
+    await expect.poll(() => scripted.log.running.size).toBe(0);
+    expect(scripted.log.cancelled).toHaveLength(4);
   });
 });
 
@@ -251,13 +251,13 @@ describe("a request that cannot be answered", () => {
 describe("several replies of which one fails", () => {
   it.each([false, true])("end together, though the others have not begun (stream: %s)", async (stream) => {
     const refusal = { only: 2, code: "context_length_exceeded", message: "Too long." } as const;
-    await using house = await scriptedApp({ script: { pieces, delayMs: 60_000, refusal } });
+    await using scripted = await scriptedApp({ script: { pieces, delayMs: 60_000, refusal } });
     const payload = { model: scriptedId, prompt: ["a", "b", "c"], stream };
-    const response = await house.app.inject({ method: "POST", url: "/v1/completions", payload });
+    const response = await scripted.app.inject({ method: "POST", url: "/v1/completions", payload });
     expect([response.statusCode, ErrorBody.parse(response.json()).error.code]).toEqual([
       400,
       "context_length_exceeded",
     ]);
-    await expect.poll(() => house.log.running.size).toBe(0);
+    await expect.poll(() => scripted.log.running.size).toBe(0);
   });
 });

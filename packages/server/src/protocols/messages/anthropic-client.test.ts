@@ -35,10 +35,10 @@ const caller: Script = {
 };
 
 function clientOf(
-  house: { server: { url: string } },
+  scripted: { server: { url: string } },
   key: object = { apiKey: "any-placeholder" },
 ): Anthropic {
-  return new Anthropic({ baseURL: house.server.url, maxRetries: 0, ...key });
+  return new Anthropic({ baseURL: scripted.server.url, maxRetries: 0, ...key });
 }
 
 /** What a call was rejected with. */
@@ -52,8 +52,8 @@ async function rejection(call: PromiseLike<unknown>): Promise<unknown> {
 
 describe("Anthropic's client", () => {
   it("gets a message in one piece", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const message = await clientOf(house).messages.create({ ...request, ...greedy });
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const message = await clientOf(scripted).messages.create({ ...request, ...greedy });
     expect(AnthropicMessage.parse(message)).toMatchObject({
       id: expect.stringMatching(/^msg_/),
       model: scriptedId,
@@ -65,8 +65,8 @@ describe("Anthropic's client", () => {
   });
 
   it("gets the same message as a stream, with its own helper and event by event", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const { messages } = clientOf(house);
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const { messages } = clientOf(scripted);
     const whole = await messages.create(request);
     const runner = messages.stream(request);
     const texts: string[] = [];
@@ -80,8 +80,8 @@ describe("Anthropic's client", () => {
   });
 
   it("gets thoughts and calls, streamed as in one piece, and sends them back with results", async () => {
-    await using house = await scriptedServer({ script: caller });
-    const { messages } = clientOf(house);
+    await using scripted = await scriptedServer({ script: caller });
+    const { messages } = clientOf(scripted);
     const asked = { ...request, tools: [weather], thinking: { type: "adaptive" as const } };
     const whole = await messages.create(asked);
     const { content, stop_reason } = AnthropicMessage.parse(whole);
@@ -114,7 +114,7 @@ describe("Anthropic's client", () => {
         { role: "user", content: [result] },
       ],
     });
-    expect(house.log.chats.at(-1)?.messages.slice(1)).toMatchObject([
+    expect(scripted.log.chats.at(-1)?.messages.slice(1)).toMatchObject([
       {
         role: "assistant",
         content: "Let me look.",
@@ -126,57 +126,57 @@ describe("Anthropic's client", () => {
   });
 
   it("gets a value of a zod schema", async () => {
-    await using house = await scriptedServer({ script: { pieces: ['{"city"', ':"Paris"}'] } });
+    await using scripted = await scriptedServer({ script: { pieces: ['{"city"', ':"Paris"}'] } });
     const format = zodOutputFormat(z.object({ city: z.string() }));
-    const parsed = await clientOf(house).messages.parse({ ...request, output_config: { format } });
+    const parsed = await clientOf(scripted).messages.parse({ ...request, output_config: { format } });
     expect(parsed.parsed_output).toEqual({ city: "Paris" });
-    expect(house.log.chats[0]?.contentRules).not.toBe("");
+    expect(scripted.log.chats[0]?.contentRules).not.toBe("");
   });
 
   it("is told which of its stop sequences came", async () => {
-    await using house = await scriptedServer({ script: { pieces, stop: "END" } });
-    const message = await clientOf(house).messages.create({ ...request, stop_sequences: ["STOP", "END"] });
+    await using scripted = await scriptedServer({ script: { pieces, stop: "END" } });
+    const message = await clientOf(scripted).messages.create({ ...request, stop_sequences: ["STOP", "END"] });
     expect(message).toMatchObject({ stop_reason: "stop_sequence", stop_sequence: "END" });
   });
 
   it("counts tokens, as many as the message then has, and nothing is computed", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
+    await using scripted = await scriptedServer({ script: { pieces } });
     const { max_tokens, ...counted } = { ...request, system: "Be brief." };
-    const { messages } = clientOf(house);
+    const { messages } = clientOf(scripted);
     const count = await messages.countTokens(counted);
     expect(TokenCount.parse(count)).toEqual(count);
-    expect(house.log.requests).toEqual([]);
+    expect(scripted.log.requests).toEqual([]);
     const { usage } = await messages.create({ ...counted, max_tokens });
     expect(count.input_tokens).toBe(usage.input_tokens);
   });
 
   it("is let in by its key, in either header", async () => {
-    await using house = await scriptedServer({ script: { pieces }, flags: { apiKey: ["right"] } });
+    await using scripted = await scriptedServer({ script: { pieces }, flags: { apiKey: ["right"] } });
     for (const key of [{ apiKey: "right" }, { authToken: "right" }])
-      expect((await clientOf(house, key).messages.create(request)).content).toHaveLength(1);
-    await expect(clientOf(house).messages.create(request)).rejects.toBeInstanceOf(
+      expect((await clientOf(scripted, key).messages.create(request)).content).toHaveLength(1);
+    await expect(clientOf(scripted).messages.create(request)).rejects.toBeInstanceOf(
       Anthropic.AuthenticationError,
     );
   });
 
   it("cancels the work when its stream is aborted", async () => {
     const many = Array.from({ length: 1000 }, () => "x");
-    await using house = await scriptedServer({ script: { pieces: many, delayMs: 5 } });
-    const runner = clientOf(house).messages.stream(request);
+    await using scripted = await scriptedServer({ script: { pieces: many, delayMs: 5 } });
+    const runner = clientOf(scripted).messages.stream(request);
     runner.on("text", () => runner.abort());
     await expect(runner.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
-    await expect.poll(() => house.log.cancelled).toEqual([1]);
+    await expect.poll(() => scripted.log.cancelled).toEqual([1]);
   });
 
   it("cancels the work when its request is aborted", async () => {
     const many = Array.from({ length: 1000 }, () => "x");
-    await using house = await scriptedServer({ script: { pieces: many, delayMs: 5 } });
+    await using scripted = await scriptedServer({ script: { pieces: many, delayMs: 5 } });
     const leaving = new AbortController();
-    const pending = rejection(clientOf(house).messages.create(request, { signal: leaving.signal }));
-    await expect.poll(() => house.log.running.size).toBe(1);
+    const pending = rejection(clientOf(scripted).messages.create(request, { signal: leaving.signal }));
+    await expect.poll(() => scripted.log.running.size).toBe(1);
     leaving.abort();
     expect(await pending).toBeInstanceOf(Anthropic.APIUserAbortError);
-    await expect.poll(() => house.log.cancelled).toEqual([1]);
+    await expect.poll(() => scripted.log.cancelled).toEqual([1]);
   });
 });
 
@@ -197,8 +197,8 @@ describe("Anthropic's client raises its own errors", () => {
       { type: "request_too_large", code: "payload_too_large" },
     ],
   ])("for %j", async (body, errorClass, expected) => {
-    await using house = await scriptedServer({ flags: { bodyBytesMax: 4096 } });
-    const error = await rejection(clientOf(house).messages.create({ ...request, ...body }));
+    await using scripted = await scriptedServer({ flags: { bodyBytesMax: 4096 } });
+    const error = await rejection(clientOf(scripted).messages.create({ ...request, ...body }));
     if (!(error instanceof Anthropic.APIError)) throw error;
     expect(error).toBeInstanceOf(errorClass);
     const { request_id, error: told } = AnthropicErrorBody.parse(error.error);
@@ -209,8 +209,8 @@ describe("Anthropic's client raises its own errors", () => {
   it("for a failure before the first piece and one after it", async () => {
     const failure = { code: "engine_failed" as const, message: "The device is gone." };
     for (const said of [[], pieces]) {
-      await using house = await scriptedServer({ script: { pieces: said, failure } });
-      const error = await rejection(clientOf(house).messages.stream(request).finalMessage());
+      await using scripted = await scriptedServer({ script: { pieces: said, failure } });
+      const error = await rejection(clientOf(scripted).messages.stream(request).finalMessage());
       if (!(error instanceof Anthropic.APIError)) throw error;
       expect([error.status, error.type]).toEqual([said.length === 0 ? 500 : undefined, "api_error"]);
       expect(AnthropicErrorBody.parse(error.error).error.code).toBe("engine_failed");
@@ -218,11 +218,11 @@ describe("Anthropic's client raises its own errors", () => {
   });
 
   it("tries again after a 429, by itself", async () => {
-    await using house = await scriptedServer({
+    await using scripted = await scriptedServer({
       script: { pieces, delayMs: 100, parallel: 1 },
       flags: { waitingMax: 0 },
     });
-    const { messages } = new Anthropic({ baseURL: house.server.url, apiKey: "any" });
+    const { messages } = new Anthropic({ baseURL: scripted.server.url, apiKey: "any" });
     const both = await Promise.all([messages.create(request), messages.create(request)]);
     expect(both.map(({ content }) => content)).toEqual([
       [{ type: "text", text: "Paris." }],

@@ -14,8 +14,8 @@ const body = { model: scriptedId, max_tokens: 10, messages };
 const slow = { pieces: Array.from({ length: 1000 }, () => "x"), delayMs: 5 };
 
 async function answer(request: InjectOptions, options: ScriptedOptions = {}) {
-  await using house = await scriptedApp(options);
-  return await house.app.inject({ method: "POST", url, ...request });
+  await using scripted = await scriptedApp(options);
+  return await scripted.app.inject({ method: "POST", url, ...request });
 }
 
 async function post(base: string, sent: object): Promise<Response> {
@@ -52,10 +52,10 @@ describe("a message", () => {
   });
 
   it("counts for the user of its metadata", async () => {
-    await using house = await scriptedApp();
+    await using scripted = await scriptedApp();
     for (const metadata of [{ user_id: "a" }, { user_id: "b" }, { user_id: "a" }])
-      await house.app.inject({ method: "POST", url, payload: { ...body, metadata } });
-    const [first, second, third] = house.log.requests.map(({ client }) => client);
+      await scripted.app.inject({ method: "POST", url, payload: { ...body, metadata } });
+    const [first, second, third] = scripted.log.requests.map(({ client }) => client);
     expect(first).toMatch(/^user:/);
     expect([third === first, second === first]).toEqual([true, false]);
   });
@@ -145,14 +145,17 @@ describe("an error", () => {
     expect(withSchema.json().error).toMatchObject({ code: "invalid_request", param: "output_config.format" });
   });
 
-  it("for a full house is a 429 with Retry-After", async () => {
-    await using house = await scriptedServer({ script: { ...slow, parallel: 1 }, flags: { waitingMax: 0 } });
-    const running = await post(house.server.url, { stream: true, max_tokens: 1000 });
-    const refused = await post(house.server.url, {});
+  it("for a full server is a 429 with Retry-After", async () => {
+    await using scripted = await scriptedServer({
+      script: { ...slow, parallel: 1 },
+      flags: { waitingMax: 0 },
+    });
+    const running = await post(scripted.server.url, { stream: true, max_tokens: 1000 });
+    const refused = await post(scripted.server.url, {});
     expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
     expect(await refused.json()).toMatchObject({ type: "error", error: { type: "overloaded_error" } });
     await running.body?.cancel();
-    await expect.poll(() => house.log.running.size).toBe(0);
+    await expect.poll(() => scripted.log.running.size).toBe(0);
   });
 
   it("for another method is told by the server, not by these routes", async () => {
@@ -172,11 +175,11 @@ describe("counting tokens", () => {
   });
 
   it("gives its place back", async () => {
-    await using house = await scriptedApp({ script: { parallel: 1 }, flags: { waitingMax: 0 } });
+    await using scripted = await scriptedApp({ script: { parallel: 1 }, flags: { waitingMax: 0 } });
     for (const _ of [1, 2, 3]) {
-      const response = await house.app.inject({ method: "POST", url: counting, payload: body });
+      const response = await scripted.app.inject({ method: "POST", url: counting, payload: body });
       expect(response.statusCode).toBe(200);
     }
-    expect(house.log.requests).toEqual([]);
+    expect(scripted.log.requests).toEqual([]);
   });
 });

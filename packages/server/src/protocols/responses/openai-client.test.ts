@@ -26,22 +26,22 @@ const calling: Script = {
   },
 };
 
-function clientOf(house: { server: { url: string } }): OpenAI {
-  return new OpenAI({ baseURL: `${house.server.url}/v1`, apiKey: "any-placeholder", maxRetries: 0 });
+function clientOf(scripted: { server: { url: string } }): OpenAI {
+  return new OpenAI({ baseURL: `${scripted.server.url}/v1`, apiKey: "any-placeholder", maxRetries: 0 });
 }
 
 describe("the openai client", () => {
   it("gets a response in one piece", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const response = await clientOf(house).responses.create({ ...request, instructions: "Be brief." });
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const response = await clientOf(scripted).responses.create({ ...request, instructions: "Be brief." });
     expect(response.output_text).toBe("Sunny.");
     expect(response).toMatchObject({ status: "completed", instructions: "Be brief.", store: false });
     expect(response.usage?.total_tokens).toBe((response.usage?.input_tokens ?? 0) + 3);
   });
 
   it("gets the same response as a stream, with its own helper", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const stream = clientOf(house).responses.stream(request);
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const stream = clientOf(scripted).responses.stream(request);
     const snapshots: string[] = [];
     stream.on("response.output_text.delta", ({ snapshot }) => snapshots.push(snapshot));
     const response = await stream.finalResponse();
@@ -50,8 +50,8 @@ describe("the openai client", () => {
   });
 
   it("says when a response is incomplete", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const openai = clientOf(house);
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const openai = clientOf(scripted);
     const cut = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
     const body = { ...request, max_output_tokens: 2 };
     expect(await openai.responses.create(body)).toMatchObject({ ...cut, output_text: "Sunny" });
@@ -62,8 +62,8 @@ describe("the openai client", () => {
   });
 
   it("gets thoughts and a call with parsed arguments, and sends both back with what the call gave", async () => {
-    await using house = await scriptedServer({ script: calling });
-    const openai = clientOf(house);
+    await using scripted = await scriptedServer({ script: calling });
+    const openai = clientOf(scripted);
     const input: OpenAI.Responses.ResponseInput = [{ role: "user", content: request.input }];
     const response = await openai.responses.parse({ ...request, input, tools: [weather] });
     const [thought, call] = response.output;
@@ -77,7 +77,7 @@ describe("the openai client", () => {
     const output = { type: "function_call_output" as const, call_id: call.call_id, output: "Sunny." };
     const items = toResponseInputItems(response.output);
     await openai.responses.create({ ...request, input: [...input, ...items, output], tools: [weather] });
-    expect(house.log.chats[1]?.messages).toMatchObject([
+    expect(scripted.log.chats[1]?.messages).toMatchObject([
       { role: "user" },
       { role: "assistant", reasoning: "Rome?", toolCalls: [{ id: call.call_id, arguments: call.arguments }] },
       { role: "tool", content: "Sunny.", toolCallId: call.call_id, name: "weather" },
@@ -85,8 +85,8 @@ describe("the openai client", () => {
   });
 
   it("accumulates a streamed call with its own helper", async () => {
-    await using house = await scriptedServer({ script: calling });
-    const stream = clientOf(house).responses.stream({ ...request, tools: [weather] });
+    await using scripted = await scriptedServer({ script: calling });
+    const stream = clientOf(scripted).responses.stream({ ...request, tools: [weather] });
     const snapshots: string[] = [];
     stream.on("response.function_call_arguments.delta", ({ snapshot }) => snapshots.push(snapshot));
     const { output } = await stream.finalResponse();
@@ -98,24 +98,24 @@ describe("the openai client", () => {
   });
 
   it("parses a text of a schema", async () => {
-    await using house = await scriptedServer({ script: { pieces: ['{"sky":', '"blue"}'] } });
+    await using scripted = await scriptedServer({ script: { pieces: ['{"sky":', '"blue"}'] } });
     const format = zodTextFormat(z.object({ sky: z.string() }), "weather");
-    const openai = clientOf(house);
+    const openai = clientOf(scripted);
     const body = { ...request, text: { format } };
     expect((await openai.responses.parse(body)).output_parsed).toEqual({ sky: "blue" });
     expect((await openai.responses.stream(body).finalResponse()).output_parsed).toEqual({ sky: "blue" });
   });
 
   it("passes fields of ours through the body", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
+    await using scripted = await scriptedServer({ script: { pieces } });
     const body = { ...request, top_k: 7, repeat_penalty: 1.2 };
-    await clientOf(house).responses.create(body);
-    expect(house.log.requests[0]?.sampling).toMatchObject({ topK: 7, repeatPenalty: 1.2 });
+    await clientOf(scripted).responses.create(body);
+    expect(scripted.log.requests[0]?.sampling).toMatchObject({ topK: 7, repeatPenalty: 1.2 });
   });
 
   it("raises its own error classes", async () => {
-    await using house = await scriptedServer();
-    const { responses } = clientOf(house);
+    await using scripted = await scriptedServer();
+    const { responses } = clientOf(scripted);
     await expect(responses.create({ ...request, temperature: -1 })).rejects.toMatchObject({
       constructor: OpenAI.BadRequestError,
       code: "invalid_request",
@@ -145,8 +145,8 @@ describe("the openai client", () => {
 
   it("raises an error for a stream that is cut, read as events or by its helper", async () => {
     const failure = { code: "engine_failed" as const, message: "The device is gone." };
-    await using house = await scriptedServer({ script: { pieces, failure } });
-    const openai = clientOf(house);
+    await using scripted = await scriptedServer({ script: { pieces, failure } });
+    const openai = clientOf(scripted);
     const cut = { constructor: OpenAI.APIError, code: "engine_failed" };
     const types: string[] = [];
     const read = async (): Promise<void> => {

@@ -40,12 +40,14 @@ function eventsOf(stream: string): ResponsesEvent[] {
 
 describe("an answer in one piece", () => {
   it("has the published form, with the settings it was made with", async () => {
-    await using house = await scriptedApp({
+    await using scripted = await scriptedApp({
       script: { pieces },
       now: () => new Date(1_700_000_000_500),
       newId: () => "abc",
     });
-    const response = await house.app.inject(asked({ temperature: 0.5, metadata: { a: "b" }, store: true }));
+    const response = await scripted.app.inject(
+      asked({ temperature: 0.5, metadata: { a: "b" }, store: true }),
+    );
     expect(ResponseObject.strict().parse(response.json())).toEqual({
       id: "resp_abc",
       object: "response",
@@ -94,11 +96,11 @@ describe("an answer in one piece", () => {
   });
 
   it("gives tools and forms back as they were asked for", async () => {
-    await using house = await scriptedApp();
+    await using scripted = await scriptedApp();
     const tool = { type: "function", name: "f", parameters: { type: "object" }, strict: true };
     const format = { type: "json_schema", name: "a", schema: { type: "object" }, strict: true };
     const body = { tools: [tool], tool_choice: "none", text: { format }, reasoning: { effort: "low" } };
-    const response = await house.app.inject(asked(body));
+    const response = await scripted.app.inject(asked(body));
     expect(ResponseObject.parse(response.json())).toMatchObject({
       tools: [{ ...tool, description: null }],
       tool_choice: "none",
@@ -108,9 +110,9 @@ describe("an answer in one piece", () => {
   });
 
   it("is written by the model's template from instructions and items", async () => {
-    await using house = await scriptedApp();
-    await house.app.inject(asked({ instructions: "Be brief.", input: [{ role: "user", content: "Hi" }] }));
-    expect(house.log.prompts).toEqual(["system: Be brief.\nuser: Hi"]);
+    await using scripted = await scriptedApp();
+    await scripted.app.inject(asked({ instructions: "Be brief.", input: [{ role: "user", content: "Hi" }] }));
+    expect(scripted.log.prompts).toEqual(["system: Be brief.\nuser: Hi"]);
   });
 });
 
@@ -164,9 +166,9 @@ describe("what cannot be answered", () => {
     ],
     ["a failure", {}, { status: 500, code: "engine_failed" }, { script: { pieces: [], failure } }],
   ])("%s is an error with its status, streamed or not", async (_name, body, expected, options = {}) => {
-    await using house = await scriptedApp(options);
+    await using scripted = await scriptedApp(options);
     for (const stream of [false, true]) {
-      const response = await house.app.inject(asked({ stream, ...body }));
+      const response = await scripted.app.inject(asked({ stream, ...body }));
       expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
       const { error } = ErrorBody.parse(response.json());
       expect({ status: response.statusCode, ...error }).toMatchObject(expected);
@@ -176,14 +178,14 @@ describe("what cannot be answered", () => {
 
 describe("a stream", () => {
   it("is whole with the answer in one piece as its end, and no [DONE]", async () => {
-    await using house = await scriptedServer({ script: { pieces } });
-    const response = await post(house.server.url, { stream: true });
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const response = await post(scripted.server.url, { stream: true });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     const raw = await response.text();
     expect(raw).not.toContain("[DONE]");
     const last = eventsOf(raw).at(-1);
     if (last?.type !== "response.completed") throw new Error("not whole");
-    const whole = ResponseObject.parse(await (await post(house.server.url, {})).json());
+    const whole = ResponseObject.parse(await (await post(scripted.server.url, {})).json());
     const { usage, output } = last.response;
     expect(usage).toEqual(whole.usage);
     expect(output).toMatchObject([{ content: [{ text: pieces.join("") }] }]);
@@ -191,18 +193,18 @@ describe("a stream", () => {
   });
 
   it("arrives piece by piece, and stops the work when it is left", async () => {
-    await using house = await scriptedServer({ script: slow });
-    const response = await post(house.server.url, { stream: true });
+    await using scripted = await scriptedServer({ script: slow });
+    const response = await post(scripted.server.url, { stream: true });
     const reader = response.body!.getReader();
     await reader.read();
-    expect(house.log.running.size).toBe(1);
+    expect(scripted.log.running.size).toBe(1);
     await reader.cancel();
-    await expect.poll(() => house.log.cancelled).toEqual([1]);
+    await expect.poll(() => scripted.log.cancelled).toEqual([1]);
   });
 
   it("that fails after its first event ends with the failed response and the error", async () => {
-    await using house = await scriptedServer({ script: { pieces, failure } });
-    const response = await post(house.server.url, { stream: true });
+    await using scripted = await scriptedServer({ script: { pieces, failure } });
+    const response = await post(scripted.server.url, { stream: true });
     expect(response.status).toBe(200);
     const events = eventsOf(await response.text());
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
@@ -213,7 +215,7 @@ describe("a stream", () => {
   });
 
   it("that fails after nothing but a comment is the error alone", async () => {
-    await using house = await scriptedApp({
+    await using scripted = await scriptedApp({
       script: {
         pieces: [" "],
         delayMs: 60,
@@ -222,7 +224,7 @@ describe("a stream", () => {
       },
       keepAliveCommentMs: 10,
     });
-    const { body } = await house.app.inject(asked({ stream: true }));
+    const { body } = await scripted.app.inject(asked({ stream: true }));
     expect(body).toMatch(/^:\n\n/);
     expect(eventsOf(body)).toMatchObject([{ type: "error", sequence_number: 0, code: "engine_failed" }]);
   });
@@ -230,24 +232,24 @@ describe("a stream", () => {
 
 describe("a client that leaves", () => {
   it("has its work cancelled, also when it waits for the whole", async () => {
-    await using house = await scriptedServer({ script: slow });
+    await using scripted = await scriptedServer({ script: slow });
     const leaving = new AbortController();
-    const pending = post(house.server.url, {}, { signal: leaving.signal });
+    const pending = post(scripted.server.url, {}, { signal: leaving.signal });
     const outcome = pending.then((response) => response.text()).catch((error: unknown) => error);
-    await expect.poll(() => house.log.running.size).toBe(1);
+    await expect.poll(() => scripted.log.running.size).toBe(1);
     leaving.abort();
-    await expect.poll(() => house.log.cancelled).toEqual([1]);
+    await expect.poll(() => scripted.log.cancelled).toEqual([1]);
     expect(await outcome).toBeInstanceOf(DOMException);
   });
 });
 
 describe("a client's turn", () => {
   it("goes by its user, or by its safety identifier where there is none", async () => {
-    await using house = await scriptedApp();
-    await house.app.inject(asked({ user: "a", safety_identifier: "b" }));
-    await house.app.inject(asked({ user: "a" }));
-    await house.app.inject(asked({ safety_identifier: "b" }));
-    const [both, user, identifier] = house.log.requests.map(({ client }) => client);
+    await using scripted = await scriptedApp();
+    await scripted.app.inject(asked({ user: "a", safety_identifier: "b" }));
+    await scripted.app.inject(asked({ user: "a" }));
+    await scripted.app.inject(asked({ safety_identifier: "b" }));
+    const [both, user, identifier] = scripted.log.requests.map(({ client }) => client);
     expect(both).toBe(user);
     expect(identifier).not.toBe(user);
   });
