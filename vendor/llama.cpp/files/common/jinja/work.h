@@ -1,6 +1,6 @@
-// Bounds of what a chat template may do. Templates come out of model files that strangers made: without bounds, one line of
-// a template takes all time or all memory. A thread that has a work_limit counts what its templates do, before they do it,
-// and ends them with an exception. Nesting is bounded on every thread.
+// Limits the work of chat templates. Templates come from untrusted model files: without limits, one line of a template can
+// take all time or all memory. A thread with a work_limit counts what its templates do, before they do it, and ends them with
+// an exception. Nesting is limited on every thread.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,11 @@ namespace jinja {
 
 // what a thread may spend on its templates
 struct work_allowance {
-    // time of the thread on a processor: what other processes take of the machine does not count
+    // processor time of the thread: time that other processes use does not count
     int milliseconds = 0;
-    // work, the same on every machine: two for a byte that is looked at, and two for a nanosecond of what is no text
+    // work, the same on every machine: two units for each byte read, and two for each nanosecond of other work
     uint64_t units = 0;
-    // memory of the values that exist at a time; an eighth of it for each text, list and object
+    // memory of the values that exist at a time; at most an eighth of it for each text, list and object
     size_t bytes = 0;
     // becomes true, on any thread, when nobody wants the result any more; may be null
     const std::atomic<bool> * is_cancelled = nullptr;

@@ -1,4 +1,4 @@
-// Rows of a KV cache in few bits, as attention on this machine's processor reads them. Used by ops.cpp.
+// Reads rows of a quantized KV cache for CPU attention.
 
 #pragma once
 
@@ -13,10 +13,10 @@ extern "C" {
 // y[i] += x[i]*v for n values at x, a multiple of the type's block.
 typedef void (*ggml_kv_mad_t)(int n, float * y, const void * x, float v);
 
-// NULL where values of this type have to be written out before they are added.
+// NULL if values of this type have to be dequantized before they are added.
 ggml_kv_mad_t ggml_kv_mad(enum ggml_type type);
 
-// The first cell in [ic, ic_end) that the mask does not hide, else ic_end; looks at 16 cells at a time.
+// The first unmasked cell in [ic, ic_end), or ic_end; checks 16 cells at a time.
 static inline int64_t ggml_fa_skip_masked(const ggml_fp16_t * mp, int64_t ic, int64_t ic_end) {
     const uint64_t hidden = 0xFC00FC00FC00FC00; // four times -INFINITY
     for (uint64_t m[4]; ic + 16 <= ic_end; ic += 16) {

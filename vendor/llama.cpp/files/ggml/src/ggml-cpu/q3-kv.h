@@ -1,4 +1,4 @@
-// q3_kv (ggml-q3-kv.h) on this machine's processor. Used by ggml-cpu.c and by attention in ops.cpp.
+// q3_kv (ggml-q3-kv.h) for this machine's processor.
 
 #pragma once
 
@@ -15,7 +15,7 @@ void quantize_row_q3_kv(const float * x, void * y, int64_t k);
 void ggml_vec_dot_q3_kv_q8_0(int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
 void ggml_vec_dot_q3_kv_q8_0_generic(int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
 
-// y[i] += x[i]*v for n values at x: what attention does with the values that it weighs.
+// y[i] += x[i]*v for n values at x: adds weighted values in attention.
 void ggml_vec_mad_q3_kv(int n, float * y, const void * x, float v);
 void ggml_vec_mad_q3_kv_generic(int n, float * y, const void * x, float v);
 

@@ -1,6 +1,6 @@
 // Attention of few queries where several heads of each read the same keys and values (grouped-query attention, Ainslie et al.
-// 2023, arXiv 2305.13245): each is decoded once for all of these heads, and the values are added to them as a product of
-// matrices. Used by ops.cpp for GGML_OP_FLASH_ATTN_EXT.
+// 2023, arXiv 2305.13245): each is decoded once for all of these heads, and the values are multiplied as matrices.
+// Part of GGML_OP_FLASH_ATTN_EXT.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// Bytes that it needs of params->wdata with so many threads; 0 where this attention is not of its kind.
+// Bytes of params->wdata needed for n_threads threads; 0 if this attention is not supported.
 size_t ggml_fa_shared_heads_size(const struct ggml_tensor * dst, int n_threads);
 
 void ggml_fa_shared_heads(const struct ggml_compute_params * params, struct ggml_tensor * dst);

@@ -1,6 +1,6 @@
-// What a worker refuses of the messages that a peer sends. ggml checks the shapes of tensors by assertions that end the
-// process, or not at all, because they come from the same program; here they come from a network. Everything below is asked
-// before a tensor reaches ggml. Included by ggml-rpc.cpp, after the structs of the wire.
+// Validates the messages that a peer sends to a worker. ggml checks the shapes of tensors with assertions that end the process,
+// or not at all, because it expects them from the same program; here they come from a network. All checks run before a tensor
+// reaches ggml. Included by ggml-rpc.cpp, after the structs of the protocol.
 #pragma once
 
 #include "ggml.h"
@@ -10,11 +10,11 @@
 
 namespace request_check {
 
-// Of one graph: a model of a hundred layers sends some 3 MB.
+// Bytes of one graph: a model with a hundred layers sends about 3 MB.
 static constexpr size_t GRAPH_BYTES_MAX = 256u * 1024 * 1024;
-// Of one tensor. Far more than any memory holds, and small enough that sums and products of a few stay in 64 bits.
+// Bytes of one tensor. Far more than any memory holds, and small enough that sums and products of a few stay in 64 bits.
 static constexpr uint64_t TENSOR_BYTES_MAX = uint64_t(1) << 48;
-// Buffers that one connection may hold: a model has a handful a device.
+// Buffers that one connection may hold: a model has a handful per device.
 static constexpr size_t BUFFERS_MAX = 4096;
 
 static constexpr int REFUSED = -1;
