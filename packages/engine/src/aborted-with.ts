@@ -1,19 +1,19 @@
-// Work of the addon that can be aborted: when a signal is, and when the process ends. Used by load() and by Model.
+// Aborts work of the addon when a signal is aborted, and when the process exits.
 
-/** What aborts the work that is going on. */
+/** The abort functions of all pending work. */
 const abortions = new Set<() => void>();
 
 function abortAll(): void {
   for (const abort of abortions) abort();
 }
 
-/** Awaits work, which `abort` ends once the signal is aborted; then it rejects with the signal's reason. */
+/** Awaits work. If the signal is aborted, calls `abort`, which must end the work, and rejects with the signal's reason. */
 export async function abortedWith<T>(
   signal: AbortSignal | undefined,
   abort: () => void,
   pending: Promise<T>,
 ): Promise<T> {
-  // process.exit() waits for the addon's threads, and runs no hook of the addon.
+  // process.exit() waits for the addon's threads without running the addon's cleanup hooks.
   if (abortions.size === 0) process.once("exit", abortAll);
   abortions.add(abort);
   signal?.addEventListener("abort", abort, { once: true });

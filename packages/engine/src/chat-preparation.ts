@@ -1,5 +1,5 @@
-// A checked chat request as the native engine prepares it: messages and tools in the form that the model's template
-// knows, and the grammar that its reply is held to. Used by Model.
+// Converts a checked chat request for the native engine: messages and tools in the form that the model's chat template supports,
+// and the grammar that constrains the reply.
 import { EngineError } from "./errors.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
 import { textOf, type ContentPart, type Message } from "./messages.ts";
@@ -22,7 +22,7 @@ import type { Tool } from "./tools.ts";
 
 export interface ChatPreparation {
   chat: NativeChat;
-  /** Reads replies where no native parser can: the template knows no tools. */
+  /** Parses replies if the chat template does not support tools, so that no native parser exists. */
   read?: ((text: string, isPartial: boolean) => Promise<NativeReply | null>) | undefined;
 }
 
@@ -35,7 +35,7 @@ export function prepareForTemplate(
 ): ChatPreparation {
   const tools = toolsFor(request);
   const named = withNames(request.messages);
-  // A reply that must call has no text that could have a form.
+  // A reply that must call a tool has no text to constrain.
   const mustCall = tools.length > 0 && request.toolChoice !== "auto";
   const form = mustCall ? "" : contentRules(request.responseFormat);
   const knowsTools = template.writesTools && (form === "" || template.holdsFormOrCalls);
@@ -47,7 +47,7 @@ export function prepareForTemplate(
     continuesLast: request.continueFinalMessage,
     tools: isOurSyntax ? [] : tools.map(toNativeTool),
     toolChoice: typeof request.toolChoice === "string" ? request.toolChoice : "required",
-    // A tool that is named is called once: nothing else would end the calls.
+    // A named tool is called once: otherwise the calls would never end.
     parallelToolCalls: request.parallelToolCalls && typeof request.toolChoice === "string",
     enableThinking: request.thinking,
     templateArguments: Object.entries(request.templateArguments).map(([name, value]) => ({
@@ -59,8 +59,8 @@ export function prepareForTemplate(
     grammar: request.responseFormat.type === "grammar" ? request.responseFormat.grammar : "",
   };
   if (tools.length === 0) return { chat };
-  // In most templates' own syntax, llama.cpp lets calls that must be made lack what their tool requires, have what it does
-  // not know, be preceded by endless text, or be no calls at all. Ours are always those of the tool.
+  // With most templates' own syntax, llama.cpp does not enforce required calls: they may lack required arguments, have unknown
+  // ones, follow endless text, or be missing. Our own syntax enforces the tool's schema.
   const areOurCalls = isOurSyntax || (chat.toolChoice === "required" && !template.isLfm2);
   if (!areOurCalls && !template.isLfm2) return { chat };
   const calls = rulesFor(areOurCalls ? callsRules : lfm2Rules, tools, chat.parallelToolCalls);
@@ -69,14 +69,14 @@ export function prepareForTemplate(
     : { chat: heldToCalls(chat, calls, lfm2Begin) };
 }
 
-/** Where the text has a form, the reply is that or calls from its beginning on; else calls may come anywhere in it. */
+/** If the text is constrained, the reply is either that text or calls; otherwise calls may follow any text. */
 function heldToCalls(chat: NativeChat, calls: string, begin: string): NativeChat {
   if (chat.contentRules !== "")
     return { ...chat, contentRules: eitherRules(chat.contentRules, calls), contentHasCalls: true };
   return { ...chat, grammar: wholeGrammarOf(calls), grammarTrigger: chat.toolChoice === "auto" ? begin : "" };
 }
 
-/** A conversation without anything special about its reply. */
+/** A conversation without tools, constraints or template variables. */
 export function plainChat(messages: readonly Message[], addGenerationPrompt: boolean): NativeChat {
   return {
     messages: messages.map(toNativeMessage),
@@ -94,13 +94,13 @@ export function plainChat(messages: readonly Message[], addGenerationPrompt: boo
   };
 }
 
-/** The tools that may be called. A named one is the only one, so that being required is being called. */
+/** The tools that may be called. A named tool is the only one, so `required` means that it is called. */
 function toolsFor({ tools = [], toolChoice, responseFormat }: ChatRequest): readonly Tool[] {
   if (toolChoice === "none") return [];
   if (tools.length > 0 && responseFormat.type === "grammar") {
     throw refused(
       "responseFormat",
-      "a grammar is for the whole reply, so no tools can be called; use toolChoice none, or leave one out",
+      "a grammar constrains the whole reply, so no tools can be called; use toolChoice none, or leave one out",
     );
   }
   if (tools.length === 0 && toolChoice !== "auto") throw refused("toolChoice", "there are no tools to call");
@@ -110,7 +110,7 @@ function toolsFor({ tools = [], toolChoice, responseFormat }: ChatRequest): read
   return [tool];
 }
 
-/** Results carry their tool's name, which some templates want: it is the call's. */
+/** Some templates need the tool's name in a result; it is that of the call. */
 function withNames(messages: readonly Message[]): Message[] {
   const names = new Map(
     messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id, name }) => [id, name] as const)),

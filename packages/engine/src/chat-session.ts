@@ -1,4 +1,4 @@
-// A conversation with memory: each message is answered with all that was said before.
+// A conversation with memory: each reply takes all earlier messages into account.
 import { EngineError } from "./errors.ts";
 import type { GenerationResult } from "./generation.ts";
 import type { GenerationRequest } from "./generation-request.ts";
@@ -9,7 +9,7 @@ export type ChatSessionOptions = Omit<
   Extract<GenerationRequest, { messages: unknown }>,
   "messages" | "prompt"
 > & {
-  /** Said to the model before everything else. */
+  /** The system message. Default: none. */
   system?: string | undefined;
 };
 
@@ -27,19 +27,20 @@ export class ChatSession {
     this.#messages = [...this.#system];
   }
 
-  /** What was said so far, the system message first. */
+  /** All messages so far, the system message first. */
   get messages(): readonly Message[] {
     return this.#messages;
   }
 
-  /** Forgets everything but the system message. */
+  /** Removes all messages except the system message. */
   clear(): void {
     this.#messages = [...this.#system];
   }
 
   /**
-   * Says something and streams the answer. Question and answer become part of the conversation only when the answer
-   * is complete: an aborted or failed one leaves it as it was. One answer at a time: a second `send` throws.
+   * Sends a user message and streams the reply; the generator returns the whole result. Both become part of the conversation only
+   * when the reply is complete: an aborted or failed reply leaves the conversation unchanged. Throws `invalid_request` while
+   * another reply is running, and what `Model.generate()` throws.
    */
   async *send(
     content: string,
@@ -48,21 +49,21 @@ export class ChatSession {
     if (this.#busy) {
       throw new EngineError(
         "invalid_request",
-        "This session is still answering; wait for it or start another one.",
+        "This session is still generating a reply. Wait for it, or create another session.",
       );
     }
     this.#busy = true;
     try {
-      const question: Message = { role: "user", content };
+      const message: Message = { role: "user", content };
       const conversation = this.#messages;
       const generation = this.#model.generate(
-        { ...this.#options, messages: [...conversation, question] },
+        { ...this.#options, messages: [...conversation, message] },
         options,
       );
       for await (const chunk of generation) yield chunk.text;
       const result = await generation;
       if (conversation === this.#messages) {
-        this.#messages = [...conversation, question, { role: "assistant", content: result.text }];
+        this.#messages = [...conversation, message, { role: "assistant", content: result.text }];
       }
       return result;
     } finally {

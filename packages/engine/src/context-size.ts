@@ -1,54 +1,56 @@
-// How long a context is where nobody said it, and the shorter ones that take less memory. Used by load.ts, fit.ts and
-// the library, which tells beforehand what a model will need.
+// The default size of a context, and smaller sizes that need less memory.
 import { EngineError } from "./errors.ts";
 
-/** Requests computed at the same time when nothing is said. */
+/** The default number of requests computed at the same time. */
 export const parallelDefault = 8;
-/** Context used when nothing is said and the model was trained for more: a long chat, in sane memory. */
+/** The default context length of models trained for at least this much: a long chat in moderate memory. */
 export const contextLengthDefault = 8192;
-/** Cells shared by all sequences when nothing is said: every sequence can be full up to this many in all. */
+/** The most KV cells by default. Up to this number, there are enough for every sequence to fill its context. */
 const cellsDefaultMax = 32_768;
-/** A context that is shortened to fit the memory stays at least this long: shorter ones are only taken when asked for. */
+/** The shortest context that is chosen to fit the memory; shorter ones must be requested. */
 const contextLengthFitMin = 2048;
 
 export interface ContextSize {
-  /** Most tokens of one request. */
+  /** The most tokens of one request. */
   contextLength: number;
-  /** Tokens that all requests together may hold. */
+  /** KV cells: the most tokens of all requests together. */
   cells: number;
 }
 
-/** What was asked for; what is absent is chosen. */
-export interface ContextWish {
+/** The requested size; absent values get defaults. */
+export interface RequestedSize {
   contextLength?: number | undefined;
   cells?: number | undefined;
   parallel: number;
 }
 
-/** The size of a context on a model that was trained for so many tokens. */
-export function contextSize(wish: ContextWish, contextLengthTrain: number): ContextSize {
-  const contextLength = wish.contextLength ?? Math.min(contextLengthTrain, contextLengthDefault);
-  const cells = wish.cells ?? Math.min(contextLength * wish.parallel, cellsDefaultMax);
+/** The size of a context for a model that was trained for `contextLengthTrain` tokens. */
+export function contextSize(requested: RequestedSize, contextLengthTrain: number): ContextSize {
+  const contextLength = requested.contextLength ?? Math.min(contextLengthTrain, contextLengthDefault);
+  const cells = requested.cells ?? Math.min(contextLength * requested.parallel, cellsDefaultMax);
   return { contextLength, cells: Math.max(contextLength, cells) };
 }
 
-/** That size and smaller ones, the largest first: fewer cells, then a shorter context; what was asked for stays. */
-export function contextSizes(wish: ContextWish, contextLengthTrain: number): [ContextSize, ...ContextSize[]] {
-  const sizes: [ContextSize, ...ContextSize[]] = [contextSize(wish, contextLengthTrain)];
+/** That size and smaller ones, largest first: fewer cells, then a shorter context. Requested values stay. */
+export function contextSizes(
+  requested: RequestedSize,
+  contextLengthTrain: number,
+): [ContextSize, ...ContextSize[]] {
+  const sizes: [ContextSize, ...ContextSize[]] = [contextSize(requested, contextLengthTrain)];
   let [{ contextLength, cells }] = sizes;
-  while (wish.cells === undefined && cells > contextLength) {
+  while (requested.cells === undefined && cells > contextLength) {
     cells = Math.max(contextLength, Math.floor(cells / 2));
     sizes.push({ contextLength, cells });
   }
-  while (wish.contextLength === undefined && contextLength / 2 >= contextLengthFitMin) {
+  while (requested.contextLength === undefined && contextLength / 2 >= contextLengthFitMin) {
     contextLength = Math.floor(contextLength / 2);
-    sizes.push({ contextLength, cells: wish.cells ?? contextLength });
+    sizes.push({ contextLength, cells: requested.cells ?? contextLength });
   }
   return sizes;
 }
 
-/** Throws `invalid_request` when more was asked for than the model was trained for. */
-export function checkContextLength({ contextLength }: ContextWish, contextLengthTrain: number): void {
+/** Throws `invalid_request` if the requested context is longer than the model was trained for. */
+export function checkContextLength({ contextLength }: RequestedSize, contextLengthTrain: number): void {
   if (contextLength === undefined || contextLength <= contextLengthTrain) return;
   throw new EngineError(
     "invalid_request",

@@ -1,16 +1,16 @@
-// Vectors of texts: what may be asked, checked once, and what is made of the engine's numbers. Used by Model.embed().
+// Embeddings of texts: checks a request, and turns the engine's numbers into vectors.
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { invalidOption } from "./issue-words.ts";
 import type { NativeEvent } from "./native.ts";
 
-/** Most texts of one request, as the field's convention has it; the engine holds to it too. */
+/** The most texts of one request, as in OpenAI's API; the engine has the same limit. */
 const textsMax = 2048;
 
-/** Token ids are 32-bit; which of them the model has, the engine looks. */
+/** Token ids are 32-bit; the engine checks whether the model has them. */
 const tokenMax = 0x7fff_ffff;
 
-/** Text is tokenized with the model's special tokens; token ids are taken as they are. */
+/** A text, which is tokenized with the model's special tokens, or token ids, which are used as they are. */
 const EmbeddingInput = z.union([
   z.string().min(1, "a text must not be empty"),
   z.custom<Int32Array>((value) => value instanceof Int32Array),
@@ -20,9 +20,7 @@ export type EmbeddingInput = z.infer<typeof EmbeddingInput>;
 
 const EmbeddingRequest = z.object({
   inputs: z.array(EmbeddingInput).min(1).max(textsMax),
-  /** Numbers to keep of each vector, from the first on. Default: all. */
   dimensions: z.int().min(1).optional(),
-  /** Makes each vector one of length 1. Default true. */
   normalize: z.boolean().default(true),
 });
 export type CheckedEmbeddingRequest = z.output<typeof EmbeddingRequest>;
@@ -30,28 +28,28 @@ export type CheckedEmbeddingRequest = z.output<typeof EmbeddingRequest>;
 export interface EmbedOptions {
   signal?: AbortSignal | undefined;
   /**
-   * Keeps so many numbers of each vector, the first ones. Only models that were trained for it (Matryoshka) keep a text's
-   * meaning in fewer. Default: all of `model.info.embeddingSize`; more is `invalid_request`.
+   * How many numbers of each vector to keep, from the first on. Only models trained for this (Matryoshka) keep a text's meaning in
+   * fewer numbers. Default: all `model.info.embeddingSize`; more is `invalid_request`.
    */
   dimensions?: number | undefined;
-  /** Makes each vector one of length 1, after it was cut. Default true. */
+  /** Whether to scale each vector to length 1, after keeping `dimensions`. Default true. */
   normalize?: boolean | undefined;
 }
 
 export interface EmbeddingResult {
-  /** In the order of the inputs. */
+  /** One vector for each input, in the same order. */
   embeddings: Float32Array[];
   usage: { promptTokens: number };
-  /** Milliseconds in line, and from then until the last vector was there. */
+  /** Milliseconds in the waiting queue, and from then until the last vector was computed. */
   timings: { queueMs: number; computeMs: number };
 }
 
-/** How a request reaches the engine: handed in by Model, so that this file knows no native code. */
+/** The engine as this file needs it; `Model` implements it. */
 export interface EmbeddingSource {
-  /** Numbers of one vector. */
+  /** The numbers of one vector. */
   size: number;
   tokensOf(input: EmbeddingInput): Promise<Int32Array>;
-  /** Puts the texts in line; `deliver` gets one event. */
+  /** Queues the texts; `deliver` gets one event. */
   start(texts: Int32Array[], deliver: (event: NativeEvent) => void): { cancel: () => void };
   toError(event: Extract<NativeEvent, { type: "error" }>): unknown;
 }
@@ -74,7 +72,7 @@ export function checkEmbeddingRequest(
   return result.data;
 }
 
-/** Rejects with the signal's reason as soon as it is aborted; what is computed by then is given up. */
+/** Rejects with the signal's reason as soon as it is aborted; computed vectors are dropped. */
 export async function embed(
   request: CheckedEmbeddingRequest,
   source: EmbeddingSource,
@@ -83,7 +81,7 @@ export async function embed(
   const texts: Int32Array[] = [];
   for (const input of request.inputs) {
     signal?.throwIfAborted();
-    // One after the other: the worker threads are there for the requests of others too.
+    // One at a time, so that other requests can use the worker threads too.
     texts.push(await source.tokensOf(input));
   }
   signal?.throwIfAborted();
@@ -114,13 +112,13 @@ async function computed(
     if (event?.type === "embeddings") return event;
     if (event?.type === "error") throw source.toError(event);
     signal?.throwIfAborted();
-    throw new EngineError("engine_failed", "The engine ended this request without a word.");
+    throw new EngineError("engine_failed", "The engine ended this request without a result.");
   } finally {
     signal?.removeEventListener("abort", onAbort);
   }
 }
 
-/** A copy, so that a vector that is kept does not keep all of them. */
+/** Copies the vector, so that keeping one does not keep the memory of all. */
 function toEmbedding(vector: Float32Array, { dimensions, normalize }: CheckedEmbeddingRequest): Float32Array {
   const embedding = vector.slice(0, dimensions);
   if (!normalize) return embedding;

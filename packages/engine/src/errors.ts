@@ -1,8 +1,8 @@
-// The one error class of the engine. Test it by `error.code` or `EngineError.is(error)`, never by its message:
-// two copies of this package in one program must understand each other's errors.
+// The engine's only error class. Test `EngineError.is(error)` and `error.code`, not the message or `instanceof`: a program may load
+// two copies of this package.
 import type { NativeErrorCode } from "@ingle/engine-native";
 
-/** What went wrong, as a word for programs. The message is the sentence for people. */
+/** What went wrong, for programs; the message explains it to people. */
 export type EngineErrorCode =
   | Exclude<NativeErrorCode, "invalid_argument" | "aborted">
   | "invalid_request"
@@ -17,7 +17,7 @@ export type EngineErrorCode =
   | "library_locked"
   | "library_invalid";
 
-/** Numbers and names behind an error, such as `promptTokens` and `contextLength`. */
+/** Numbers and names of an error, such as `promptTokens` and `contextLength`, or the wrong option in `param`. */
 export type EngineErrorDetails = Readonly<Record<string, string | number>>;
 
 const marker = Symbol.for("ingle.EngineError");

@@ -1,5 +1,4 @@
-// Settings with which a model fits into memory, found before it is loaded: llama.cpp lays it out without taking memory.
-// Used by those who load models that somebody else has chosen, above all the server.
+// Finds settings with which a model fits into memory, before loading it: llama.cpp computes the layout without allocating.
 import path from "node:path";
 import prettyBytes from "pretty-bytes";
 import {
@@ -10,7 +9,7 @@ import {
   type ContextSize,
 } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
-import { smallerKvBits, type KvBits, type KvWish } from "./kv-cache.ts";
+import { smallerKvBits, type KvBits, type RequestedKvTypes } from "./kv-cache.ts";
 import {
   checkLoadOptions,
   contextOptions,
@@ -23,36 +22,37 @@ import { measureNative, type NativeLoadOptions, type NativeMeasure } from "./nat
 import { projectorOf } from "./projector.ts";
 import { leaseWorkers } from "./workers/worker-pool.ts";
 
-/** What a loaded model takes. */
+/** The memory of a loaded model, in bytes. */
 export interface Footprint {
   weightsBytes: number;
-  /** The KV cache, and the states of recurrent layers. */
+  /** The KV cache and recurrent state. */
   contextBytes: number;
-  /** Buffers for the computation. */
+  /** Compute buffers. */
   computeBytes: number;
-  /** All of it, by where it lies. */
+  /** The total by memory. */
   byMemory: MemoryBytes;
 }
 
 export interface FittedModel {
-  /** Those that were given, with what was chosen for the memory. */
+  /** The given options, with the chosen context and layers; pass them to `load()`. */
   options: LoadOptions & ContextSize;
-  /** The memory has room for less than usual. */
+  /** Whether the context or the number of GPU layers is smaller than the default, to fit the memory. */
   isReduced: boolean;
   footprint: Footprint;
 }
 
-/** Tokens that the draft model reads at a time, as the engine has it: it takes little memory. */
+/** The draft model's batch size; the engine uses the same. */
 const draftBatchTokens = 128;
 
-/** Lays a model out with a context of this size. Throws the signal's reason and what `measureNative` throws. */
+/** Computes a model's memory with a context of this size. Throws the signal's reason and what `measureNative` throws. */
 export type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promise<NativeMeasure>;
 
 /**
- * Finds settings for `load()` with which a model takes no more than `budget`: where no context was asked for, a shorter
- * one; where no number of layers was, fewer of them on the GPU. Reads the file's head, not its weights.
+ * Finds settings for `load()` with which a model stays within `budget`: a shorter context unless one was given, then fewer layers
+ * on the GPU unless their number was given. Reads the file's header, not its weights.
  *
- * Throws `out_of_memory` with the numbers and with what would fit, and what `load()` throws about a file that it cannot read.
+ * Throws `out_of_memory` with the sizes in `details` and the options that would fit in the message, and what `load()` throws for
+ * an unreadable file or wrong options.
  */
 export async function fitModel(
   modelPath: string,
@@ -60,7 +60,7 @@ export async function fitModel(
   { budget, signal }: { budget: MemoryBudget; signal?: AbortSignal | undefined },
 ): Promise<FittedModel> {
   const { checked, file, measure } = await measuring(modelPath, options, signal);
-  // Cut to what the model was trained for, this is the size to try first where nothing is asked for.
+  // Limited to what the model was trained for, this is the default size, which is tried first.
   let measured = await measure(checked, contextSize({ parallel: checked.parallel }, contextLengthDefault));
   checkContextLength(checked, measured.contextLengthTrain);
   const isMeasured = checked.contextLength === undefined && checked.cells === undefined;
@@ -87,7 +87,7 @@ export async function fitModel(
   });
 }
 
-/** The options, checked, and how the model's file is measured with them and others. Throws what checking throws. */
+/** The checked options, and a function that measures the model's file with these or other options. Throws `invalid_request`. */
 export async function measuring(
   modelPath: string,
   options: LoadOptions,
@@ -104,7 +104,7 @@ export async function measuring(
   return { checked, file, measure };
 }
 
-/** A model and, where there is one, the draft model beside it. */
+/** The model and its draft model, if there is one. */
 async function measureWithDraft(
   file: string,
   options: CheckedLoadOptions,
@@ -158,7 +158,7 @@ function usesDevice({ memories }: NativeMeasure): boolean {
   return memories.some(({ device }) => device !== "");
 }
 
-/** The most layers on the GPU with which the model fits; undefined when it does with none. */
+/** The most layers on the GPU with which the model fits; undefined if it does not fit even without any. */
 async function fewerLayers(
   measure: Measure,
   options: CheckedLoadOptions,
@@ -167,7 +167,7 @@ async function fewerLayers(
   layers: number,
 ): Promise<{ gpuLayers: number; footprint: Footprint } | undefined> {
   let found: { gpuLayers: number; footprint: Footprint } | undefined;
-  let [low, high] = [0, layers]; // all of them, and the output behind them, were too many
+  let [low, high] = [0, layers]; // all layers and the output layer were too many
   while (low <= high) {
     const gpuLayers = Math.floor((low + high) / 2);
     const footprint = footprintOf(await measure({ ...options, gpuLayers }, size));
@@ -179,7 +179,7 @@ async function fewerLayers(
   return found;
 }
 
-/** Why the model cannot be loaded, and what could be. */
+/** The error for a model that does not fit, with options that would. */
 function refusal(
   file: string,
   measured: NativeMeasure,
@@ -201,7 +201,7 @@ function refusal(
   return new EngineError("out_of_memory", message, { details });
 }
 
-/** The shortest context worth a name. */
+/** The shortest context that an error suggests. */
 const contextLengthNamedMin = 512;
 
 async function waysToFit(
@@ -215,7 +215,7 @@ async function waysToFit(
       const measured = await measure({ ...options, ...other }, size);
       return fitsInto(footprintOf(measured).byMemory, budget);
     } catch (error) {
-      // This model can have no such cache.
+      // This model does not support such a KV cache.
       if (EngineError.is(error) && ["invalid_request", "engine_failed"].includes(error.code)) return false;
       throw error;
     }
@@ -231,8 +231,8 @@ async function waysToFit(
   return ways;
 }
 
-/** So many bits for both sides, whatever was asked for each. */
-function kvInBits(kvBits: KvBits): KvWish {
+/** The same bits for keys and values, whatever was requested. */
+function kvInBits(kvBits: KvBits): RequestedKvTypes {
   return { kvBits, kvBitsK: undefined, kvBitsV: undefined, kvTypeK: undefined, kvTypeV: undefined };
 }
 
@@ -246,7 +246,7 @@ async function firstOf<T>(
   return undefined;
 }
 
-/** Half of it, half of that and so on. */
+/** Half of it, a quarter and so on. */
 function shorterThan(contextLength: number): number[] {
   const half = Math.floor(contextLength / 2);
   return half < contextLengthNamedMin ? [] : [half, ...shorterThan(half)];

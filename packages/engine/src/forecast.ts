@@ -1,5 +1,4 @@
-// What a model would take of the memory with certain settings, and how long its context could be at most: told before anything
-// is loaded. Used by those who show models to people.
+// Forecasts a model's memory and its longest possible context with given settings, before anything is loaded.
 import { contextLengthDefault, contextSizes } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
 import { fitModel, footprintOf, measuring, type Footprint, type Measure } from "./fit.ts";
@@ -9,27 +8,27 @@ import type { CheckedLoadOptions, LoadOptions } from "./load.ts";
 import { fitsInto, totalOf, type MemoryBudget } from "./memory.ts";
 
 export interface MemoryForecast {
-  /** Tokens of one request: as asked, else as usual, or what there is room for where that is less. */
+  /** The most tokens of one request: as given, else the default, or less if the memory only allows less. */
   contextLength: number;
-  /** Most tokens of one request that there would be room for, up to what the model was trained for; 0 for none. */
+  /** The longest context that would fit, at most what the model was trained for; 0 if none fits. */
   contextLengthMax: number;
-  /** What a token takes of the KV cache, in bytes. 0 where that is not known. */
+  /** Bytes of one token in the KV cache; 0 if unknown. */
   kvBytesPerToken: number;
   footprint: Footprint;
-  /** There is room for less than usual: a shorter context, fewer tokens in all, or fewer layers on the GPU. */
+  /** Whether the memory only allows a shorter context, fewer KV cells or fewer GPU layers than the default. */
   isReduced: boolean;
-  /** Why `load()` would be refused the memory, and what would fit. Undefined where it would not. */
+  /** The `out_of_memory` error with which `fitModel()` would fail; undefined if the model fits. */
   refusal: EngineError | undefined;
 }
 
-/** Sizes of caches are rounded up to so many cells. */
+/** llama.cpp rounds the size of a KV cache up to a multiple of this. */
 const cellsStep = 256;
-/** Measurements for the longest context: each but the first two halves what is not known. */
+/** The most measurements for the longest context: all but the first two halve the remaining range. */
 const triesMax = 6;
 
 /**
- * What `load()` would make of a model's file within the budget (absent: without a bound). Reads the file's header, not its weights.
- * That it does not fit is an answer, too. Throws what `fitModel()` throws beside that.
+ * Forecasts what `load()` would need for a model's file within the budget (default: unlimited). Reads the file's header, not its
+ * weights. A model that does not fit is a result (`refusal`), not an error; throws whatever else `fitModel()` throws.
  */
 export async function forecastMemory(
   modelPath: string,
@@ -64,12 +63,12 @@ export async function forecastMemory(
   }
 }
 
-/** A context that one request can fill. */
+/** A context with cells for one full request. */
 function sizeOf(contextLength: number) {
   return { contextLength, cells: contextLength };
 }
 
-/** The difference of two sizes: what does not grow with the context, such as recurrent layers' states, does not count. */
+/** Compares two sizes, so that memory independent of the context, such as recurrent state, does not count. */
 async function bytesPerToken(
   measure: Measure,
   {
@@ -84,10 +83,10 @@ async function bytesPerToken(
   return Math.round((footprintOf(more).contextBytes - footprintOf(less).contextBytes) / half);
 }
 
-/** Bits of a value with its share of the scales. */
+/** Bits of a value including its share of the scales. */
 const bitsInAll: Record<KvBits, number> = { 16: 16, 8: 8.5, 4: 4.5, 3: 3.5 };
 
-/** For contexts that are shorter than the steps in which caches grow. */
+/** For contexts shorter than `cellsStep`. */
 async function bytesByHeader(
   file: string,
   { kvBits = 16, kvBitsK = kvBits, kvBitsV = kvBits }: CheckedLoadOptions,
@@ -96,7 +95,7 @@ async function bytesByHeader(
   return Math.round((cacheBytesPerToken * (bitsInAll[kvBitsK] + bitsInAll[kvBitsV])) / 2 / 16);
 }
 
-/** The longest context between `low`, with which it fits, and `high`; nearly, and never too long. */
+/** Nearly the longest context between `low`, which fits, and `high`; never one that does not fit. */
 async function longestContext({
   measure,
   checked,
@@ -116,10 +115,10 @@ async function longestContext({
   const takes = async (length: number) => footprintOf(await measure(checked, sizeOf(length))).byMemory;
   const most = await takes(high);
   if (fitsInto(most, budget)) return high;
-  const room = Math.min(budget.totalBytes ?? Infinity, totalOf(budget.byMemory));
+  const available = Math.min(budget.totalBytes ?? Infinity, totalOf(budget.byMemory));
   let [fits, tooLong] = [low, high];
-  // In one memory it grows evenly, and what is too much for it tells how much too long the context is.
-  let next = high - Math.ceil((totalOf(most) - room) / kvBytesPerToken);
+  // In a single memory, the KV cache grows linearly, so the excess shows how much too long the context is.
+  let next = high - Math.ceil((totalOf(most) - available) / kvBytesPerToken);
   for (let tries = 1; tries < triesMax && tooLong - fits > cellsStep; tries += 1) {
     const isBetween = next > fits && next < tooLong;
     const length = roundDown(isBetween ? next : (fits + tooLong) / 2);

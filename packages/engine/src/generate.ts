@@ -14,19 +14,19 @@ export type GenerateParameters = Omit<
   "messages" | "images"
 > & {
   /**
-   * One picture or several, for the prompt's markers in their order: each a path, a `file:` or `data:` URL, bytes of a file or a
-   * Blob. With the processor only. Default: none.
+   * One image or several, in the order of the markers in the prompt: each a path, a `file:` or `data:` URL, the bytes of a file or a
+   * Blob. They need the processor as reader. Default: none.
    */
   images?: ImageSource | readonly ImageSource[] | undefined;
   signal?: AbortSignal | undefined;
 };
 
-/** Of the same `load()` as the model: the tokenizer for a text alone, the processor for pictures too. */
+/** From the same `load()` as the model: the tokenizer for text only, the processor for images too. */
 export type PromptReader = Tokenizer | Processor | null | undefined;
 
 /**
- * The generated text. `verbose` prints the prompt, the pieces as they come, and the speeds.
- * Throws `invalid_request`, `context_length_exceeded`, `overloaded`, `engine_failed`, for pictures `image_not_supported`,
+ * Generates a text. `verbose` prints the prompt, the reply while it is generated, and the speed.
+ * Throws `invalid_request`, `context_length_exceeded`, `overloaded`, `engine_failed`, for images `image_not_supported`,
  * `image_invalid` and `image_too_large`, or the signal's reason.
  */
 export async function generate(
@@ -40,7 +40,7 @@ export async function generate(
   return (await generation).text;
 }
 
-/** The pieces of the text as they come. Leaving the loop ends the generation. Throws what `generate` throws. */
+/** Yields the text in pieces while it is generated. Breaking out of the loop cancels the generation. Throws what `generate` throws. */
 export async function* streamGenerate(
   model: Model,
   reader: PromptReader,
@@ -51,7 +51,7 @@ export async function* streamGenerate(
   for await (const chunk of generation) yield chunk.text;
 }
 
-/** What the model takes: pictures become pixels. */
+/** The model's request: images are decoded to pixels. */
 async function requestFor(
   model: Model,
   reader: PromptReader,

@@ -1,4 +1,4 @@
-// What may be asked of a model, checked once: here for callers in process, with the same schema the server fills.
+// The request of a generation and its rules.
 import { z } from "zod";
 import { invalidOption } from "./issue-words.ts";
 import { imagesMax, RgbImage } from "./images/rgb-image.ts";
@@ -7,31 +7,31 @@ import { ResponseFormat } from "./response-format.ts";
 import { Limits, Sampling } from "./sampling.ts";
 import { ToolOptions } from "./tools.ts";
 
-/** Most variables that a request may hand to the template. */
+/** The most template variables of one request. */
 const templateArgumentsMax = 32;
 
-/** Most entries of such a variable that is a list. */
+/** The most items of a variable that is a list. */
 const templateListMax = 256;
 
 const TemplateScalar = z.union([z.string().max(1024), z.number(), z.boolean()]);
 
-/** As `tokenizer.encode()` gives them: over a buffer of any kind, which `z.instanceof` would not take. */
+/** The result of `tokenizer.encode()`. `z.instanceof` would refuse some kinds of buffers. */
 const Tokens = z.custom<Int32Array>((value) => value instanceof Int32Array);
 
-/** Exactly one of a chat, a text or tokens is the prompt. */
+/** The prompt: a chat, or a text or tokens. */
 const Prompt = z.union([
   z.object({
-    /** A conversation, written out with the model's chat template. */
+    /** A conversation, formatted with the model's chat template. */
     messages: z
-      .array(Message, "must be a list of messages where there is no prompt")
+      .array(Message, "must be a list of messages if there is no prompt")
       .min(1)
-      .refine((messages) => countImages(messages) <= imagesMax, `at most ${imagesMax} pictures`),
+      .refine((messages) => countImages(messages) <= imagesMax, `at most ${imagesMax} images`),
     prompt: z.undefined().optional(),
     images: z.undefined().optional(),
     ...ToolOptions.shape,
-    /** Whether a model that can think before it answers may do so. Default true. */
+    /** Whether the model may reason before it replies, if it can. Default true. */
     thinking: z.boolean().default(true),
-    /** More variables for the chat template. */
+    /** Additional variables for the chat template. Default: none. */
     templateArguments: z
       .record(
         z.string().regex(/^[A-Za-z_]\w{0,63}$/),
@@ -42,20 +42,20 @@ const Prompt = z.union([
         `at most ${templateArgumentsMax} variables`,
       )
       .default({}),
-    /** The last message is the assistant's, and the reply goes on with it. Default false. */
+    /** Whether the reply continues the last message, which must be the assistant's. Default false. */
     continueFinalMessage: z.boolean().default(false),
   }),
   z.object({
-    /** Text (tokenized with the model's special tokens), or token ids taken as they are. */
+    /** A text, which is tokenized with the model's special tokens, or token ids, which are used as they are. */
     prompt: z.union([z.string(), z.array(z.int().min(0)).min(1), Tokens]),
     /**
-     * What comes after the reply: a model with tokens for it writes what is missing between a text as prompt and this.
-     * Both are taken as they are, without special tokens in them. Default: nothing.
+     * The text after the reply: a model with infill tokens then writes the text between a prompt and this suffix. Special tokens in
+     * either are treated as text. Default: none.
      */
     suffix: z.string().default(""),
     /**
-     * Pictures: the prompt is a text with as many of the model's `imageMarker`, one for each. Default: none, and the marker is a
-     * word like any other.
+     * Images for the prompt, which must contain the model's `imageMarker` once for each. Default: none; the marker is then ordinary
+     * text.
      */
     images: z.array(RgbImage).max(imagesMax).optional(),
     messages: z.undefined().optional(),
@@ -68,12 +68,12 @@ export const GenerationRequest = z
     z.object({
       ...Sampling.shape,
       ...Limits.shape,
-      /** The form that the reply's text must have. Default: any. */
+      /** The required form of the reply's text. Default: any text. */
       responseFormat: ResponseFormat.default({ type: "text" }),
     }),
   )
   .meta({ id: "GenerationRequest" });
-/** As callers write it: everything but the prompt may be left out. */
+/** A request as callers write it: only the prompt is required. */
 export type GenerationRequest = z.input<typeof GenerationRequest>;
 export type CheckedGenerationRequest = z.output<typeof GenerationRequest>;
 
@@ -84,7 +84,7 @@ export function checkGenerationRequest(request: GenerationRequest): CheckedGener
   throw invalidOption(result.error, firstIssue(result.error));
 }
 
-/** Of a prompt that is of neither kind, what is wrong with the kind that was meant: its problem lies deeper. */
+/** If no kind of prompt matches, the issue of the kind that was evidently meant: the deepest one. */
 function firstIssue({ issues: [issue] }: z.ZodError): z.core.$ZodIssue | undefined {
   if (issue?.code !== "invalid_union") return issue;
   const ofEach = issue.errors.flatMap((issues) => issues.slice(0, 1));

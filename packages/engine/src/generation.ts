@@ -1,71 +1,77 @@
-// One generation: a handle that can be awaited for its result or iterated for its pieces, or both.
-// Pieces are buffered until somebody iterates; nobody has to. Made by Model.generate().
+// One generation: a handle to await for the result, to iterate for the pieces, or both. Pieces are buffered, so nobody has to
+// iterate.
 import { newCallId } from "./call-id.ts";
 import type { ToolCall } from "./messages.ts";
 import type { NativeEvent, NativeFinishEvent, NativeTokenLogprobs } from "./native.ts";
 import { ReplyReader, type ReadReply, type ReplyDelta, type ToolCallDelta } from "./reply-reader.ts";
 
-/** By itself or at a stop string; at a limit of tokens; to have tools called. */
+/** Why a reply ended. `stop`: on its own or at a stop string; `length`: at a token limit; `tool_calls`: to have tools called. */
 export type FinishReason = "stop" | "length" | "tool_calls";
 
+/** Counts of tokens. */
 export interface Usage {
   promptTokens: number;
   completionTokens: number;
-  /** Those of the reply that the model spent on thinking; a piece that begins to answer, too, is counted whole. */
+  /** Tokens of the reply that were spent on reasoning, including all tokens of the piece in which the reasoning ends. */
   reasoningTokens: number;
-  /** Prompt tokens whose state was reused instead of computed. */
+  /** Prompt tokens that came from the prefix cache. */
   cachedTokens: number;
   /**
-   * Tokens of prompt and reply that were dropped because the context was full (`contextOverflow: "shift"`). What was
-   * dropped of the prompt before it was read is not in `promptTokens`.
+   * Tokens of the prompt and the reply that context shifts dropped (`contextOverflow: "shift"`). `promptTokens` does not count
+   * tokens that were dropped before the prompt was computed.
    */
   droppedTokens: number;
-  /** Tokens of the reply that speculation guessed and computed, and those of them that were right. */
+  /** Tokens that were drafted for the reply (speculative decoding). */
   draftedTokens: number;
+  /** Drafted tokens that were accepted. */
   acceptedTokens: number;
 }
 
-/** Milliseconds, measured on the engine's own thread. */
+/** Milliseconds, measured on the engine's thread. */
 export interface GenerationTimings {
-  /** From submission until the prompt's computation began. */
+  /** From submission until the prefill began. */
   queueMs: number;
+  /** From then until the first token of the reply. */
   promptMs: number;
+  /** From the first token of the reply to the last. */
   predictedMs: number;
 }
 
 export interface GenerationResult {
+  /** The reply without reasoning and tool calls. */
   text: string;
-  /** What the model thought before it answered; empty when it did not. */
+  /** The reasoning before the reply; empty if there was none. */
   reasoning: string;
   toolCalls: ToolCall[];
-  /** Of every token of the reply, where the request asked for them. */
+  /** For every token of the reply; absent unless requested. */
   logprobs?: readonly TokenLogprobs[];
   finishReason: FinishReason;
-  /** The one of the request's `stop` texts that ended the reply; absent when none did. */
+  /** The stop string of the request that ended the reply; absent if none did. */
   stop?: string;
   usage: Usage;
   timings: GenerationTimings;
 }
 
-/** Some text of the reply: whole characters, never a part of a stop string. */
+/** A piece of the reply. */
 export interface GenerationChunk {
+  /** Whole characters, never a part of a stop string. May be empty. */
   text: string;
-  /** Some of what the model thinks before it answers. */
+  /** A piece of the reasoning. */
   reasoning?: string;
-  /** Parts of calls: see ToolCallDelta. */
+  /** Pieces of tool calls. */
   toolCalls?: readonly ToolCallDelta[];
-  /** Tokens behind this piece. */
+  /** The number of tokens in this piece. */
   tokens: number;
-  /** Of these tokens, where the request asked for them. */
+  /** For each of these tokens; absent unless requested. */
   logprobs?: readonly TokenLogprobs[];
 }
 
-/** How likely a token was, and the likeliest ones in its place: what the model itself held, before all sampling. */
+/** The log probability of a token, and the likeliest tokens at its position, as the model computed them, before all sampling. */
 export type TokenLogprobs = NativeTokenLogprobs;
 
-/** How a generation reaches the engine: handed in by Model, so that this file knows no native code. */
+/** The engine as this file needs it; `Model` implements it. */
 export interface GenerationSource {
-  /** Starts the work; events come through `deliver` until a finish or an error. Nobody wants it once the signal is aborted. */
+  /** Starts the work; `deliver` gets its events, the last of which is a finish or an error. An aborted signal ends it. */
   start(deliver: (event: NativeEvent) => void, signal: AbortSignal): Promise<StartedGeneration>;
 }
 
@@ -73,7 +79,7 @@ export interface StartedGeneration {
   cancel: () => void;
   /** Tokens of the prompt. */
   promptTokens: number;
-  /** Tells content from reasoning and calls; absent when a reply is nothing but content. */
+  /** Parses content, reasoning and calls; absent if the whole reply is content. */
   read?: ReadReply | undefined;
 }
 
@@ -83,9 +89,11 @@ type State =
   | { kind: "failed"; error: unknown };
 
 /**
- * Await it for the whole result, or `for await` over it for the pieces. Leaving the loop early cancels the work.
- * An aborted signal rejects both with the signal's reason; a generation that nobody awaits never raises an
- * unhandled rejection.
+ * Await it for the whole result, or `for await` over it for the pieces. Breaking out of the loop cancels the generation. Aborting
+ * the signal rejects both with the signal's reason. A failed generation that nobody awaits is not an unhandled rejection.
+ *
+ * Fails with `context_length_exceeded`, `overloaded`, `out_of_memory`, `template_failed`, `engine_failed`, `worker_lost` or
+ * `disposed`.
  */
 export class Generation
   implements PromiseLike<GenerationResult>, AsyncIterable<GenerationChunk>, AsyncDisposable
@@ -93,13 +101,13 @@ export class Generation
   #state: State = { kind: "running" };
   #text = "";
   #reader: ReplyReader | undefined;
-  /** Tokens whose piece is not handed on yet, and what is known of them. */
+  /** Tokens since the last chunk, and their log probabilities. */
   #tokens = 0;
   #logprobs: TokenLogprobs[] = [];
   readonly #chunks: GenerationChunk[] = [];
   #waiting: (() => void)[] = [];
   #cancelNative: (() => void) | undefined;
-  /** Ends what comes before the engine's part. */
+  /** Aborts the preparation of the prompt. */
   readonly #starting = new AbortController();
   #promptTokens: number | undefined;
   readonly #result: Promise<GenerationResult>;
@@ -108,7 +116,7 @@ export class Generation
   readonly #toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
   readonly #newCallId: () => string;
   readonly #stops: readonly string[];
-  readonly #tellsLogprobs: boolean;
+  readonly #hasLogprobs: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#fail(this.#signal?.reason);
 
@@ -117,18 +125,18 @@ export class Generation
     options: {
       signal?: AbortSignal | undefined;
       toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
-      /** Names a call. Default: nine random letters and digits, which is what the templates of Mistral want. */
+      /** Creates the id of a tool call. Default: nine random letters and digits, as Mistral's templates require. */
       newCallId?: () => string;
-      /** The stop texts that the caller gave. The model's template may have more, which nobody is told of. */
+      /** The caller's stop strings. The chat template may have others, which results do not report. */
       stops?: readonly string[];
-      /** The result has logprobs, of an empty reply an empty list. Default false. */
-      tellsLogprobs?: boolean;
+      /** Whether the result has `logprobs`, even if empty. Default false. */
+      hasLogprobs?: boolean;
     },
   ) {
     this.#toError = options.toError;
     this.#newCallId = options.newCallId ?? newCallId;
     this.#stops = options.stops ?? [];
-    this.#tellsLogprobs = options.tellsLogprobs ?? false;
+    this.#hasLogprobs = options.hasLogprobs ?? false;
     this.#signal = options.signal;
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -143,14 +151,14 @@ export class Generation
     }
   }
 
-  /** True once a result or an error is there. */
+  /** Whether the generation has ended, with a result or an error. */
   get done(): boolean {
     return this.#state.kind !== "running";
   }
 
   /**
-   * Tokens of the prompt as it was handed to the engine, known before the first piece. Undefined until then. The result's
-   * `usage` also tells how many of them were found computed, or dropped.
+   * Tokens of the prompt; undefined until it is tokenized, which is before the first piece. The result's `usage` also has how many
+   * of them were cached or dropped.
    */
   get promptTokens(): number | undefined {
     return this.#promptTokens;
@@ -164,7 +172,7 @@ export class Generation
     return this.#result.then(onFulfilled, onRejected);
   }
 
-  /** Ends the work; what is running rejects with `reason`. A second call does nothing. */
+  /** Ends the generation, which rejects with `reason` (default: an `AbortError`). Does nothing once it has ended. */
   cancel(reason: unknown = new DOMException("The generation was cancelled.", "AbortError")): void {
     this.#fail(reason);
   }
@@ -199,12 +207,12 @@ export class Generation
       );
       this.#cancelNative = cancel;
       this.#promptTokens = promptTokens;
-      // Cancelled while it was being prepared: the engine has only now heard of it.
+      // It was cancelled while the prompt was being prepared, before the engine had the request.
       if (this.#state.kind === "failed") cancel();
       else if (read !== undefined) {
         this.#reader = new ReplyReader({
           read,
-          onDelta: (delta) => this.#hand(delta),
+          onDelta: (delta) => this.#emit(delta),
           newId: this.#newCallId,
         });
       }
@@ -218,7 +226,7 @@ export class Generation
     if (event.type === "text") {
       this.#tokens += event.tokens;
       if (event.logprobs !== undefined) this.#logprobs.push(...event.logprobs);
-      if (this.#reader === undefined) this.#hand({ text: event.text, reasoning: "", toolCalls: [] });
+      if (this.#reader === undefined) this.#emit({ text: event.text, reasoning: "", toolCalls: [] });
       else this.#reader.push(event.text);
     } else if (event.type === "error") {
       this.#settle({ kind: "failed", error: this.#toError(event) });
@@ -227,8 +235,8 @@ export class Generation
     }
   }
 
-  /** Hands a piece on to whoever iterates. */
-  #hand({ text, reasoning, toolCalls }: ReplyDelta): void {
+  /** Buffers a piece and wakes the iterators. */
+  #emit({ text, reasoning, toolCalls }: ReplyDelta): void {
     this.#text += text;
     this.#chunks.push({
       text,
@@ -245,8 +253,8 @@ export class Generation
   async #finish(event: NativeFinishEvent, reason: "stop" | "length"): Promise<void> {
     try {
       await this.#reader?.finish(reason === "length");
-      // Marks of the syntax at the end are part of the reply, though no piece shows them.
-      if (this.#logprobs.length > 0) this.#hand({ text: "", reasoning: "", toolCalls: [] });
+      // Syntax tokens at the end belong to the reply, though no piece contains them.
+      if (this.#logprobs.length > 0) this.#emit({ text: "", reasoning: "", toolCalls: [] });
     } catch (error) {
       this.#fail(error);
     }
@@ -268,7 +276,7 @@ export class Generation
       text: this.#text,
       reasoning,
       toolCalls: [...toolCalls],
-      ...(this.#tellsLogprobs ? { logprobs } : {}),
+      ...(this.#hasLogprobs ? { logprobs } : {}),
       finishReason: reason === "stop" && toolCalls.length > 0 ? "tool_calls" : reason,
       ...(this.#stops.includes(event.stop) ? { stop: event.stop } : {}),
       usage: {
@@ -300,7 +308,7 @@ export class Generation
     this.#notify();
   }
 
-  /** Wakes every iterator that has seen all pieces so far. */
+  /** Wakes the iterators that wait for the next piece. */
   #notify(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -1,4 +1,4 @@
-// A prompt that is no conversation and may have pictures in it: markers stand where they are. Used by Model and Processor.
+// A text prompt with images: markers show where they go.
 import { EngineError } from "./errors.ts";
 import type { RgbImage } from "./images/rgb-image.ts";
 import { fromNative, type NativeModel, type NativePrompt } from "./native.ts";
@@ -6,22 +6,22 @@ import { promptTokens, type PlainPrompt } from "./prompt-tokens.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 export interface ImagePrompt extends PlainPrompt {
-  /** One for each marker of the prompt. Undefined: none, and the marker is a word like any other. */
+  /** One for each marker in the prompt. Undefined: none, and the marker is ordinary text. */
   images?: readonly RgbImage[] | undefined;
 }
 
-/** How many pictures a text has a place for. */
+/** The number of image markers in a text. */
 export function countMarkers(text: string, marker: string): number {
   return text.split(marker).length - 1;
 }
 
-/** The error for pictures that a model cannot see; `param` is where they came. */
+/** The error for images that a model cannot read; `param` is the field that has them. */
 export function imageNotSupported(param: string): EngineError {
-  const message = "This model reads no pictures. Take one that does, or load it with its projector (mmproj).";
+  const message = "This model reads no images. Use one that does, or load it with its projector (mmproj).";
   return new EngineError("image_not_supported", message, { details: { param } });
 }
 
-/** Throws `image_not_supported`, and `invalid_request` where there are not as many pictures as places for them. */
+/** Throws `image_not_supported`, or `invalid_request` unless there is one marker for each image. */
 export async function imagePrompt(
   { images, ...request }: ImagePrompt,
   tokenizer: Tokenizer,
@@ -33,7 +33,7 @@ export async function imagePrompt(
     return { tokens: await promptTokens(request, tokenizer, info), images: null };
   if (images.length > 0 && !info.readsImages) throw imageNotSupported("images");
   if (typeof prompt !== "string" || (images.length > 0 && suffix !== ""))
-    throw refused("they belong into a prompt that is a text, without a suffix");
+    throw refused("they need a prompt that is a text, without a suffix");
   checkMarkers(prompt, info.imageMarker, images.length);
   if (images.length === 0) return { tokens: await promptTokens(request, tokenizer, info), images: null };
   return fromNative(native.prepareImages({ text: prompt, images }));
@@ -43,7 +43,7 @@ function checkMarkers(prompt: string, marker: string, images: number): void {
   const markers = countMarkers(prompt, marker);
   if (markers === images) return;
   throw refused(
-    `pictures given: ${images}; places for them in the prompt: ${markers}. Each is marked by ${marker}, and ` +
+    `there are ${images}, but the prompt has ${markers} markers (${marker}); ` +
       'applyChatTemplate(processor, messages) writes one for every { type: "image" }',
     { images, markers },
   );

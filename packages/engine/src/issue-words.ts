@@ -1,11 +1,11 @@
-// What is wrong with an option, in words for the person who wrote it: they follow the option's name. Used where options are checked.
+// Explains an issue of zod to people, as a phrase that follows the option's name.
 import type { z } from "zod";
 import { EngineError } from "./errors.ts";
 
-/** What zod says where a rule has no sentence of its own. */
+/** The start of zod's default messages, for rules without a message of their own. */
 const zodsOwn = /^(Invalid|Too) /;
 
-/** Where zod's own sentence speaks of types and comparisons, another one; else what the rule says. */
+/** The rule's own message; zod's default messages are replaced by plainer ones. */
 export function issueWords(issue: z.core.$ZodIssue | undefined): string {
   if (issue !== undefined && !zodsOwn.test(issue.message)) return issue.message;
   if (issue?.code === "too_small")
@@ -18,7 +18,7 @@ export function issueWords(issue: z.core.$ZodIssue | undefined): string {
   return issue?.message ?? "";
 }
 
-/** The error for options that broke a rule, with the path of the option in `details.param`. */
+/** The `invalid_request` error for an option, with its path in `details.param`. */
 export function invalidOption(cause: z.ZodError, issue: z.core.$ZodIssue | undefined): EngineError {
   const param = issue?.path.join(".") ?? "";
   const words = issueWords(issue);

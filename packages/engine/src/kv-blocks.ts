@@ -1,28 +1,27 @@
-// Which blocks of tokens another request could reuse from a model's KV cache: for routers that send a prompt to where its
-// beginning is computed. Used by model.ts.
+// Reports of the blocks of tokens in a model's prefix cache, for routers that send a prompt to the replica that has its prefix.
 import type { NativeBlockMedium, NativeBlocksEvent, NativeEngine, NativeStoredBlocks } from "./native.ts";
 
-/** Tokens of a block. Routers cut prompts in the same places, and take no smaller blocks. */
+/** Tokens per block. Routers split prompts at the same positions, and accept no smaller blocks. */
 export const kvBlockTokens = 64;
 
-/** `device`: in the context. `host`: in host memory, from where it is copied back. */
+/** `device`: in the KV cache. `host`: in the host KV tier. */
 export type KvBlockMedium = NativeBlockMedium;
 
 export type StoredKvBlocks = NativeStoredBlocks;
 
 /**
- * What has changed since the report before; the removed ones go first. Blocks are named by a hash of all tokens of a text up
- * to the block's end. `isRestated`: nothing of before holds any longer.
+ * The changes since the previous report; apply removals first. A block's name is a hash of all tokens up to its end.
+ * `isRestated`: the report replaces all previous ones.
  */
 export type KvBlockReport = Omit<NativeBlocksEvent, "type">;
 
-/** Disposed, it reports no more. */
+/** Dispose it to stop the reports. */
 export interface KvBlockFollower extends Disposable {
-  /** The next report but those that are on their way tells everything anew. */
+  /** Requests a complete report; reports that are already on their way come first. */
   restate(): void;
 }
 
-/** Hands reports of one engine to one follower, and asks for the next when one was taken: so they never pile up. */
+/** Passes an engine's reports to one follower, and requests the next only after one was taken, so they never pile up. */
 export class KvBlockReports {
   #onReport: ((report: KvBlockReport) => void) | undefined;
   #engine: NativeEngine | undefined;

@@ -1,12 +1,10 @@
-// How the keys and values of a context are stored: bits are what a user says, types of ggml what the engine means. Used by
-// load.ts and fit.ts.
+// The types of the KV cache: users give bits, the engine takes types of ggml.
 import { z } from "zod";
 import { buildInfo, type NativeContextOptions } from "./native.ts";
 
 /**
- * The type for so many bits, on the processor and on GPUs. Each has scales beside its values: 16, 8.5, 4.5 and
- * 3.5 bits in all. docs/kv-cache.md has what each costs, measured: of those with 4 bits iq4_nl is nearest to 16, and GPUs have no attention
- * for it.
+ * The ggml type for each number of bits, on the processor and on GPUs. With their scales, they take 16, 8.5, 4.5 and 3.5 bits per
+ * value. docs/kv-cache.md has the measured cost of each: with 4 bits, iq4_nl is the most exact, but GPUs have no attention for it.
  */
 const typesOfBits = {
   16: { processor: "f16", gpu: "f16" },
@@ -15,15 +13,15 @@ const typesOfBits = {
   3: { processor: "q3_kv", gpu: "q3_kv" },
 } as const;
 
-/** Bits in which a value of the KV cache is stored. */
+/** Bits of a value in the KV cache. */
 export const KvBits = z.literal([16, 8, 4, 3], "must be 16, 8, 4 or 3");
 export type KvBits = z.infer<typeof KvBits>;
 
-/** Those that take less memory than the default, the most first. */
+/** Fewer bits than the default, most first. */
 export const smallerKvBits = [8, 4, 3] as const satisfies readonly KvBits[];
 
-/** What was asked for; what is absent is 16 bits. */
-export interface KvWish {
+/** The requested bits or types; 16 bits if absent. */
+export interface RequestedKvTypes {
   kvBits?: KvBits | undefined;
   kvBitsK?: KvBits | undefined;
   kvBitsV?: KvBits | undefined;
@@ -31,7 +29,7 @@ export interface KvWish {
   kvTypeV?: string | undefined;
 }
 
-/** The types of keys and values: a type that is named wins over bits, and one side's bits over those of both. */
+/** The types of keys and values. A named type takes precedence over bits, and bits of one side over `kvBits`. */
 export async function kvTypes({
   kvBits = 16,
   kvBitsK = kvBits,
@@ -39,9 +37,11 @@ export async function kvTypes({
   kvTypeK,
   kvTypeV,
   gpuLayers,
-}: KvWish & { gpuLayers?: number | undefined }): Promise<Pick<NativeContextOptions, "kvTypeK" | "kvTypeV">> {
+}: RequestedKvTypes & { gpuLayers?: number | undefined }): Promise<
+  Pick<NativeContextOptions, "kvTypeK" | "kvTypeV">
+> {
   const [keys, values] = [typesOfBits[kvBitsK], typesOfBits[kvBitsV]];
-  // Devices are asked only when it matters: that takes a while, and fit.ts comes here many times.
+  // Listing devices takes a while and fit.ts calls this often, so only do it if the types differ.
   const isSame = [keys, values].every(({ processor, gpu }) => processor === gpu);
   const where = isSame || !(await computesOnGpu(gpuLayers)) ? "processor" : "gpu";
   return { kvTypeK: kvTypeK ?? keys[where], kvTypeV: kvTypeV ?? values[where] };

@@ -1,35 +1,35 @@
-// How much memory there is, and how much of it models may take. Used by load.ts, fit.ts and those who hold several models.
+// The machine's memory, and the budget of it that models may use.
 import { totalmem } from "node:os";
 import type { DeviceInfo } from "./native.ts";
 
-/** Bytes by where they lie: `host` is the machine's own memory, other names are devices as `buildInfo()` lists them. */
+/** Bytes by memory: `host` is the machine's own memory; other names are devices as listed by `buildInfo()`. */
 export type MemoryBytes = Readonly<Record<string, number>>;
 
-/** What models may take together. */
+/** The most memory that models may use together. */
 export interface MemoryBudget {
-  /** In each memory; one that is not named has no bound. */
+  /** Bytes in each memory; a memory that is not listed is unlimited. */
   byMemory: MemoryBytes;
-  /** In all memories together. */
+  /** Bytes in all memories together. Default: unlimited. */
   totalBytes?: number | undefined;
 }
 
 /** The name of the machine's own memory. */
 export const hostMemory = "host";
 
-/** The rest is for the system, for other programs and for what grows while requests run. */
+/** The rest is for the system, other programs, and memory that grows while requests run. */
 const shareOfHost = 0.9;
-/** Drivers keep something for themselves. */
+/** The rest is for drivers. */
 const shareOfDevice = 0.95;
 
-/** Memory that this process may use at most: a container may have less than the machine. */
+/** The most memory that this process may use, in bytes: a container may have less than the machine. */
 export function hostMemoryBytes(): number {
-  const constrained = process.constrainedMemory(); // 0, or more than there is, when nothing constrains it
+  const constrained = process.constrainedMemory(); // 0, or more than the machine has, if nothing constrains it
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 /**
- * The budget of this machine: most of its memory, and what is free on its GPUs now. With `totalBytes`, that much in all
- * instead of the machine's share.
+ * The budget of this machine: 90 % of its memory, and 95 % of the free memory of its GPUs. With `totalBytes`, that many bytes in
+ * all, instead of the share of the machine's memory.
  */
 export function memoryBudget(devices: readonly DeviceInfo[], totalBytes?: number): MemoryBudget {
   const byMemory: Record<string, number> = {
@@ -55,6 +55,7 @@ export function totalOf(bytes: MemoryBytes): number {
   return Object.values(bytes).reduce((sum, each) => sum + each, 0);
 }
 
+/** Whether the bytes are within the budget, in each memory and in all. */
 export function fitsInto(bytes: MemoryBytes, { byMemory, totalBytes }: MemoryBudget): boolean {
   const isWithin = Object.entries(bytes).every(([name, each]) => each <= (byMemory[name] ?? Infinity));
   return isWithin && totalOf(bytes) <= (totalBytes ?? Infinity);

@@ -1,9 +1,8 @@
-// A conversation as the engine takes it: who said what, which tools were called and what they gave. The model's own chat
-// template writes it out.
+// The messages of a conversation, with tool calls and their results. The model's chat template formats them.
 import { z } from "zod";
 import { RgbImage } from "./images/rgb-image.ts";
 
-/** A call of a tool that the model asked for. */
+/** A tool call that the model requested. */
 export const ToolCall = z
   .object({
     id: z.string(),
@@ -14,7 +13,7 @@ export const ToolCall = z
   .meta({ id: "ToolCall" });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-/** A piece of what somebody says, in its place among the others. */
+/** A part of a message: text or an image. */
 export const ContentPart = z
   .discriminatedUnion("type", [
     z.object({ type: z.literal("text"), text: z.string() }),
@@ -25,29 +24,29 @@ export type ContentPart = z.infer<typeof ContentPart>;
 
 export const Message = z
   .object({
-    /** `system`, `user`, `assistant`, `tool` or another role that the model's template knows. */
+    /** `system`, `user`, `assistant`, `tool` or another role that the chat template supports. */
     role: z.string().min(1).max(64),
-    /** A text, or texts and pictures in their order. Pictures are for models that were loaded with a projector. */
+    /** A text, or texts and images in order. Images need a model with a projector. */
     content: z.union([z.string(), z.array(ContentPart)]),
-    /** What an assistant thought before it answered. Templates write it out where their model wants it. */
+    /** The assistant's reasoning before this message. The chat template decides whether to include it. */
     reasoning: z.string().optional(),
-    /** The tools that an assistant called. */
+    /** The tool calls of an assistant's message. */
     toolCalls: z.array(ToolCall).optional(),
-    /** Of a `tool` message: the id of the call whose result this is. */
+    /** In a `tool` message: the id of the call whose result this is. */
     toolCallId: z.string().optional(),
-    /** Of a `tool` message: the tool's name; found by the call's id when absent. */
+    /** In a `tool` message: the tool's name. Default: the name of the call with this id. */
     name: z.string().optional(),
   })
   .meta({ id: "Message" });
 export type Message = z.infer<typeof Message>;
 
-/** What a message says in words, its pieces one a line. */
+/** The text of a message, its parts joined by newlines. */
 export function textOf({ content }: Pick<Message, "content">): string {
   if (typeof content === "string") return content;
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-/** A message that says more, before or after what it says. */
+/** The message with a text added before or after its content. */
 export function withText<M extends Message>(
   message: M,
   place: "before" | "after",
@@ -63,7 +62,7 @@ export function withText<M extends Message>(
   return { ...message, content: place === "before" ? [part, ...content] : [...content, part] };
 }
 
-/** How many pictures a conversation has. */
+/** The number of images in a conversation. */
 export function countImages(messages: readonly Message[]): number {
   const ofMessage = ({ content }: Message): number =>
     typeof content === "string" ? 0 : content.filter(({ type }) => type === "image").length;

@@ -1,5 +1,4 @@
-// A loaded model with its engine: prepares prompts, submits generations, hands the engine's events to them.
-// Made by load(); lives until it is disposed.
+// A loaded model with its engine: prepares prompts, submits requests, and passes the engine's events to them.
 import { randomInt } from "node:crypto";
 import { abortedWith } from "./aborted-with.ts";
 import { EngineError } from "./errors.ts";
@@ -40,24 +39,26 @@ import { Tokenizer } from "./tokenizer.ts";
 import type { WorkersLease } from "./workers/worker-pool.ts";
 
 export interface ModelInfo extends NativeModelInfo {
-  /** Most tokens of prompt and reply together, for one request. */
+  /** The most tokens of one request, prompt and reply. */
   contextLength: number;
-  /** Requests that are computed at the same time. */
+  /** The most requests that are computed at the same time. */
   parallel: number;
+  /** Threads that compute. */
   threads: number;
-  /** What a token takes of the KV cache. 0 where the model has none. */
+  /** Bytes of one token in the KV cache; 0 if the model has none. */
   kvBytesPerToken: number;
-  /** It was loaded with `kvBlockSalt`: `followKvBlocks()` tells of what can be reused. */
+  /** Whether it was loaded with `kvBlockSalt`, so that `followKvBlocks()` works. */
   reportsKvBlocks: boolean;
 }
 
 export interface GenerateOptions {
+  /** Aborting it cancels the generation, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Requests with the same key wait in line; different keys share the engine fairly. */
+  /** Whose request this is: different clients share the engine fairly. Default: one client for all requests. */
   client?: string | undefined;
 }
 
-/** What is computed before a reply, and what the reply must look like. */
+/** A prompt for the engine, with the rules and the parser of its reply. */
 interface PreparedPrompt {
   tokens: Int32Array;
   images: NativeImages | null;
@@ -66,10 +67,11 @@ interface PreparedPrompt {
   read?: ReadReply | undefined;
 }
 
+/** A loaded model. `load()` creates it; dispose it to free its memory. */
 export class Model implements AsyncDisposable {
   readonly info: ModelInfo;
   readonly tokenizer: Tokenizer;
-  /** Writes conversations with pictures out. Null where the model reads none. */
+  /** Formats conversations with images; null if the model reads no images. */
   readonly processor: Processor | null;
   readonly #native: NativeModel;
   readonly #engine: NativeEngine;
@@ -102,7 +104,7 @@ export class Model implements AsyncDisposable {
     };
   }
 
-  /** Starts an engine on a loaded native model and owns all from then on, but for a draft model, which stays the caller's. */
+  /** Starts an engine for a loaded native model. The result owns everything except the draft model, which stays the caller's. */
   static async start(
     native: NativeModel,
     options: NativeEngineOptions,
@@ -115,7 +117,7 @@ export class Model implements AsyncDisposable {
     return new Model(native, engine, receivers, { options, workers });
   }
 
-  /** Begins a generation at once. Bad requests throw `invalid_request`; everything else arrives on the handle. */
+  /** Starts a generation. Throws `invalid_request` or `disposed`; the returned handle reports all other errors. */
   generate(request: GenerationRequest, options: GenerateOptions = {}): Generation {
     const checked = checkGenerationRequest(request);
     this.#assertUsable();
@@ -130,13 +132,13 @@ export class Model implements AsyncDisposable {
       {
         signal: options.signal,
         stops: checked.stop,
-        tellsLogprobs: checked.logprobs !== undefined,
+        hasLogprobs: checked.logprobs !== undefined,
         toError: errorOf,
       },
     );
   }
 
-  /** The tokens that `generate` would compute for a request before its reply. Throws what that generation would. */
+  /** The tokens of a request's prompt, as `generate()` would compute them. Rejects with the errors that `generate()` would. */
   async promptTokens(
     request: GenerationRequest,
     { signal }: { signal?: AbortSignal | undefined } = {},
@@ -150,8 +152,8 @@ export class Model implements AsyncDisposable {
   }
 
   /**
-   * Vectors of texts: what is near in meaning is near in direction, so that the dot product of two normalized vectors
-   * says how alike their texts are. At most 2,048 texts; a text is never cut.
+   * Computes a vector for each text. Texts with similar meanings have vectors with similar directions: the dot product of two
+   * normalized vectors measures their similarity. At most 2,048 texts; texts are never truncated.
    *
    * Rejects with `invalid_request`, `context_length_exceeded` (a text is longer than the model takes),
    * `embeddings_not_supported` (a reranker, for example), `overloaded`, `out_of_memory`, `engine_failed`, `disposed`, or
@@ -165,23 +167,22 @@ export class Model implements AsyncDisposable {
       tokensOf: async (input: EmbeddingInput) =>
         typeof input === "string" ? this.tokenizer.encode(input) : Int32Array.from(input),
       start: (texts: Int32Array[], onEvent: (event: NativeEvent) => void) =>
-        this.#inLine((engine) => engine.embed(texts), onEvent),
+        this.#enqueue((engine) => engine.embed(texts), onEvent),
       toError: errorOf,
     };
     this.#assertUsable();
     return embed(checked, source, options.signal);
   }
 
-  /** Counters of the engine: what runs, what waits, how full the cache is. */
+  /** Counters of the engine: running and waiting requests, KV cells, and totals since the start. Throws `disposed`. */
   stats(): NativeStats {
     this.#assertUsable();
     return this.#engine.stats();
   }
 
   /**
-   * Tells which blocks of tokens another request could reuse from the KV cache: everything first, then what has changed, at most
-   * once a step of the engine. Of a model that was loaded with `kvBlockSalt`; `invalid_request` without. The last follower
-   * alone is told.
+   * Reports which blocks of tokens other requests can reuse from the KV cache: first all of them, then changes, at most once per
+   * step. Only the latest follower gets reports. Throws `invalid_request` unless the model was loaded with `kvBlockSalt`.
    */
   followKvBlocks(onReport: (report: KvBlockReport) => void): KvBlockFollower {
     this.#assertUsable();
@@ -193,18 +194,19 @@ export class Model implements AsyncDisposable {
   }
 
   /**
-   * Resolves with `worker_lost` when a machine that holds a part of the model is gone: whatever runs ends with that code, and
-   * whatever is asked later, too. Load the model again. Never, for a model of this machine alone.
+   * Resolves with the error `worker_lost` when a worker that holds a part of the model is lost. Running and later requests then
+   * fail with this code; load the model again. Never resolves for a model without workers.
    */
   get workerLost(): Promise<EngineError> {
     return this.#workers?.lost ?? new Promise(() => {});
   }
 
+  /** Whether disposal has begun. */
   get disposed(): boolean {
     return this.#disposal !== undefined;
   }
 
-  /** Ends running generations with `disposed` and frees everything. Idempotent; waits for the engine's thread. */
+  /** Ends running generations with `disposed`, waits for the engine's thread, and frees all memory. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal ??= this.#dispose();
     await this.#disposal;
@@ -280,11 +282,11 @@ export class Model implements AsyncDisposable {
         logprobs: request.logprobs ?? -1,
         client,
       });
-    return { ...this.#inLine(submit, onEvent), promptTokens: prompt.tokens.length, read: prompt.read };
+    return { ...this.#enqueue(submit, onEvent), promptTokens: prompt.tokens.length, read: prompt.read };
   }
 
-  /** Puts a request in the engine's line and listens to what comes of it. */
-  #inLine(
+  /** Adds a request to the engine's waiting queue and subscribes to its events. */
+  #enqueue(
     submit: (engine: NativeEngine) => number,
     onEvent: (event: NativeEvent) => void,
   ): { cancel: () => void } {
@@ -304,7 +306,7 @@ function errorOf({ code, message }: Extract<NativeEvent, { type: "error" }>): un
   return toEngineError(Object.assign(new Error(message), { code }));
 }
 
-/** Awaits a native promise. What is wrong with a grammar is wrong with the field that it comes from. */
+/** Awaits a native promise. An invalid grammar becomes an error of the field that it was made from. */
 async function ofParam<T>({ responseFormat }: CheckedGenerationRequest, pending: Promise<T>): Promise<T> {
   try {
     return await fromNative(pending);
@@ -323,13 +325,13 @@ async function ofParam<T>({ responseFormat }: CheckedGenerationRequest, pending:
   }
 }
 
-/** Who hears of an engine's events: requests by their ids, and the one who follows its blocks. */
+/** The receivers of an engine's events: requests by their ids, and the follower of its KV blocks. */
 interface EventReceivers {
   readonly listeners: Map<number, (event: NativeEvent) => void>;
   readonly blocks: KvBlockReports;
 }
 
-/** Hands one step's events to their generations. The native side calls this once a step at most. */
+/** Passes the events of one step to their receivers. The native side calls this at most once per step. */
 function deliver(
   events: readonly (NativeEvent | NativeBlocksEvent)[],
   { listeners, blocks }: EventReceivers,
@@ -345,14 +347,14 @@ function deliver(
   }
 }
 
-/** Any safe integer becomes the sampler's 32 bits; both halves count, so that large seeds differ too. */
+/** Folds any safe integer into the sampler's 32 bits; both halves count, so that large seeds differ too. */
 function foldSeed(seed: number | undefined): number {
   if (seed === undefined) return randomInt(0x1_0000_0000);
   const high = Math.floor(seed / 0x1_0000_0000);
   return ((seed % 0x1_0000_0000) ^ high) >>> 0;
 }
 
-/** A bias of -100 bans a token, as the field's convention has it. */
+/** A bias of -100 bans a token, as in OpenAI's API. */
 function flatBias(bias: Record<string, number> | undefined): Float64Array {
   const entries = Object.entries(bias ?? {});
   const flat = new Float64Array(entries.length * 2);

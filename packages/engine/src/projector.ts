@@ -1,4 +1,4 @@
-// A model's projector: the file that lets it read pictures, looked at before native code does. Used by load.ts and fit.ts.
+// A model's projector, the file with which it reads images: checks its header before native code reads it.
 import { GgufError, readGguf, type GgufMetadata, type GgufTensorInfo } from "@ingle/gguf";
 import path from "node:path";
 import { EngineError } from "./errors.ts";
@@ -10,7 +10,7 @@ export interface ProjectorOptions {
   imageMaxTokens?: number | undefined;
 }
 
-/** Numbers of a header that sizes are computed from, and their bounds: twice what the largest known projectors have. */
+/** Header values from which sizes are computed, and their bounds: twice those of the largest known projectors. */
 const bounds = {
   "clip.vision.embedding_length": [1, 16_384],
   "clip.vision.attention.head_count": [1, 512],
@@ -28,8 +28,8 @@ const bounds = {
 } as const;
 
 /**
- * The projector's part of the options for native code; null where none is named. Throws `model_not_found`,
- * `model_invalid`, `model_unsupported` (it is none for pictures) or `invalid_request`.
+ * The projector's native options; null if there is no projector. Throws `model_not_found`, `model_invalid`, `model_unsupported` (no
+ * projector for images) or `invalid_request`.
  */
 export async function projectorOf(
   { mmproj, imageMinTokens = 0, imageMaxTokens = 0 }: ProjectorOptions,
@@ -38,7 +38,7 @@ export async function projectorOf(
   if (mmproj === undefined || mmproj === null) {
     if (imageMinTokens === 0 && imageMaxTokens === 0) return null;
     const param = imageMinTokens > 0 ? "imageMinTokens" : "imageMaxTokens";
-    throw refused(param, "a model without a projector has no pictures; name one with mmproj");
+    throw refused(param, "a model without a projector reads no images; give its projector as mmproj");
   }
   if (imageMaxTokens > 0 && imageMinTokens > imageMaxTokens)
     throw refused("imageMinTokens", "it is more than imageMaxTokens");
@@ -46,7 +46,7 @@ export async function projectorOf(
   const { metadata, tensors } = await headerOf(file);
   const wrong = wrongWith(metadata) ?? wrongShape(metadata, tensors);
   if (wrong !== undefined)
-    throw new EngineError("model_invalid", `${file} is damaged: ${wrong}. Fetch it again.`);
+    throw new EngineError("model_invalid", `${file} is damaged: ${wrong}. Download it again.`);
   return { path: file, threads, imageMinTokens, imageMaxTokens };
 }
 
@@ -58,17 +58,17 @@ async function headerOf(file: string): ReturnType<typeof readGguf> {
   } catch (error) {
     if (error instanceof GgufError)
       throw new EngineError("model_invalid", `${file} cannot be read: ${error.message}`, { cause: error });
-    throw new EngineError("model_not_found", `There is no projector at ${file}, or it cannot be read.`, {
+    throw new EngineError("model_not_found", `The projector ${file} does not exist or cannot be read.`, {
       cause: error,
     });
   }
   throw new EngineError(
     "model_unsupported",
-    `${file} is no projector for pictures. Take the mmproj file that came with the model.`,
+    `${file} is no projector for images. Use the mmproj file that came with the model.`,
   );
 }
 
-/** What is wrong with the numbers of a header. */
+/** The first wrong value of a header; undefined if there is none. */
 function wrongWith(metadata: GgufMetadata): string | undefined {
   for (const [key, [min, max]] of Object.entries(bounds)) {
     const value = valueOf(metadata, key);
@@ -77,20 +77,20 @@ function wrongWith(metadata: GgufMetadata): string | undefined {
   }
   const tilesMin = valueOf(metadata, "clip.vision.preproc_min_tiles") ?? 1;
   const tilesMax = valueOf(metadata, "clip.vision.preproc_max_tiles") ?? 12;
-  if (tilesMin > tilesMax) return "it wants more tiles at least than at most";
+  if (tilesMin > tilesMax) return "its minimum of tiles is more than its maximum";
   const heads = valueOf(metadata, "clip.vision.attention.head_count");
   const width = valueOf(metadata, "clip.vision.embedding_length");
   if (typeof heads === "number" && typeof width === "number" && width % heads !== 0)
     return "its heads do not share its width evenly";
   if (!numbersOf(metadata, "clip.vision.image_mean").every(Number.isFinite))
-    return "clip.vision.image_mean has what is no number";
-  // Colours are divided by it.
+    return "clip.vision.image_mean has a value that is no number";
+  // Colors are divided by it.
   if (!numbersOf(metadata, "clip.vision.image_std").every((value) => Number.isFinite(value) && value > 0))
     return "clip.vision.image_std is not more than 0";
   return undefined;
 }
 
-/** Tensors of a block by the end of their name, and which of their sides is as long as the header's width. */
+/** The dimension of each of a block's tensors that must equal the header's embedding length. */
 const sideOfWidth: Readonly<Record<string, number>> = {
   "attn_q.weight": 0,
   "attn_k.weight": 0,
@@ -103,7 +103,7 @@ const sideOfWidth: Readonly<Record<string, number>> = {
   "ln2.bias": 0,
 };
 
-/** llama.cpp does not compare the tensors of a projector with its header, and ends the process where they do not fit. */
+/** llama.cpp does not compare the tensors of a projector with its header, and aborts the process if they differ. */
 function wrongShape(metadata: GgufMetadata, tensors: readonly GgufTensorInfo[]): string | undefined {
   const width = valueOf(metadata, "clip.vision.embedding_length");
   for (const { name, shape } of tensors) {
@@ -114,13 +114,13 @@ function wrongShape(metadata: GgufMetadata, tensors: readonly GgufTensorInfo[]):
   return undefined;
 }
 
-/** A number, a text or a truth of a header; undefined for what is not there, and for lists. */
+/** A single value of a header; undefined if it is missing or a list. */
 function valueOf(metadata: GgufMetadata, key: string): number | bigint | string | boolean | undefined {
   const found = metadata.get(key);
   return found === undefined || !("value" in found) ? undefined : found.value;
 }
 
-/** The numbers of a list; none for what is not there. */
+/** The numbers of a list; empty if it is missing. */
 function numbersOf(metadata: GgufMetadata, key: string): readonly number[] {
   const found = metadata.get(key);
   if (found === undefined || !("values" in found)) return [];

@@ -1,11 +1,11 @@
-// The tokens of a prompt that is no conversation: a text, a text with a gap to be filled, or tokens. Used by Model.
+// The tokens of a prompt that is a text, a text with a gap to fill, or token ids.
 import { EngineError } from "./errors.ts";
 import type { NativeModelInfo } from "./native.ts";
 import { toIds, type Tokenizer } from "./tokenizer.ts";
 
 export interface PlainPrompt {
   prompt: string | readonly number[] | Int32Array;
-  /** What comes after the reply; the empty text is nothing. */
+  /** The text after the reply; empty for none. */
   suffix: string;
 }
 
@@ -24,20 +24,20 @@ export async function promptTokens(
   return tokens.length > 0 ? tokens : emptyPrompt(info);
 }
 
-/** There is nothing to go on with: a text begins anew, as behind its beginning or behind the end of another one. */
+/** An empty prompt starts a new text: after the beginning-of-text token, or else after the end of another text. */
 function emptyPrompt({ tokens: { bos, eos } }: NativeModelInfo): Int32Array {
   const begin = bos >= 0 ? bos : eos;
   if (begin >= 0) return Int32Array.of(begin);
   throw new EngineError(
     "invalid_request",
-    "prompt: this model has no token to begin a text with; give it one.",
+    "prompt: must not be empty, because this model has no token that starts a text.",
     {
       details: { param: "prompt" },
     },
   );
 }
 
-/** The texts around a gap are taken as they are: what looks like a special token in them is text. */
+/** Special tokens in the texts around the gap are treated as text. */
 async function infillTokens(
   prefix: string,
   suffix: string,

@@ -1,13 +1,13 @@
-// Reads a reply while it grows: what is content, what is reasoning, and which tools are called, each as it becomes sure.
-// Reading starts from the reply's beginning each time, on a worker thread; so it is done once at a time, and seldom
-// enough to take no more than a tenth of the time, however long the reply is. Used by Generation.
+// Parses a growing reply into content, reasoning and tool calls, and emits each piece once it is certain. Every parse starts at the
+// beginning of the reply, on a worker thread, so parses run one at a time, and rarely enough to take at most a tenth of the time,
+// however long the reply is.
 import type { ToolCall } from "./messages.ts";
 import type { NativeReply } from "./native.ts";
 
 /** Null when the text does not follow its syntax. */
 export type ReadReply = (text: string, isPartial: boolean) => Promise<NativeReply | null>;
 
-/** Reads a reply twice: what the first finds to be content is read by the second, which tells calls from it. */
+/** Combines two parsers: the second finds calls in the content that the first returns. */
 export function readContent(first: ReadReply, second: ReadReply): ReadReply {
   return async (text, isPartial) => {
     const whole = await first(text, isPartial);
@@ -16,7 +16,7 @@ export function readContent(first: ReadReply, second: ReadReply): ReadReply {
   };
 }
 
-/** A part of a call: the first of an `index` has `id` and `name`; all `arguments` together are a JSON object. */
+/** A piece of a tool call: the first of an `index` has `id` and `name`; all `arguments` joined are a JSON object. */
 export interface ToolCallDelta {
   index: number;
   id?: string;
@@ -24,28 +24,28 @@ export interface ToolCallDelta {
   arguments: string;
 }
 
-/** What has become sure since the last one. */
+/** The pieces that have become certain since the last delta. */
 export interface ReplyDelta {
   text: string;
   reasoning: string;
   toolCalls: ToolCallDelta[];
 }
 
-/** What was read of a reply in all. */
+/** Everything that is certain so far. */
 export interface ReadSoFar {
   text: string;
   reasoning: string;
   toolCalls: ToolCall[];
 }
 
-/** Pauses between readings last so many times as long as a reading. */
+/** A pause between parses lasts this many times as long as the parse. */
 const pauseFactor = 9;
 
 export interface ReplyReaderOptions {
   read: ReadReply;
   onDelta: (delta: ReplyDelta) => void;
   newId: () => string;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. Default: `performance.now()`. */
   now?: () => number;
 }
 
@@ -53,7 +53,7 @@ export class ReplyReader {
   readonly #options: Required<ReplyReaderOptions>;
   readonly #sure: ReadSoFar = { text: "", reasoning: "", toolCalls: [] };
   #raw = "";
-  /** Length of the text when it was read last. */
+  /** The length of the text at the last parse. */
   #readLength = 0;
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -67,24 +67,24 @@ export class ReplyReader {
     return this.#sure;
   }
 
-  /** More of the reply has come. */
+  /** Adds text to the reply. */
   push(text: string): void {
     this.#raw += text;
     if (this.#reading === undefined && this.#timer === undefined) this.#reading = this.#readNow();
   }
 
-  /** The reply is over; resolves when all of it was handed on. `isCut`: it ended at a limit. */
+  /** Ends the reply; resolves once all of it was emitted. `isCut`: it ended at a limit. */
   async finish(isCut: boolean): Promise<void> {
     clearTimeout(this.#timer);
     await this.#reading;
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
     const reply = await this.#options.read(this.#raw, isCut);
-    if (reply === null || !reply.calls.every(hasJsonArguments(isCut))) this.#giveRaw();
-    else this.#hand(reply, true);
+    if (reply === null || !reply.calls.every(hasJsonArguments(isCut))) this.#emitRaw();
+    else this.#emitReply(reply, true);
   }
 
-  /** Nothing more is wanted. */
+  /** Stops emitting. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -94,15 +94,15 @@ export class ReplyReader {
     const { now } = this.#options;
     const begin = now();
     this.#readLength = this.#raw.length;
-    const reply = await this.#readBeginning();
+    const reply = await this.#readPrefix();
     this.#reading = undefined;
     if (this.#isClosed) return;
-    if (reply !== null) this.#hand(reply, false);
+    if (reply !== null) this.#emitReply(reply, false);
     this.#timer = setTimeout(() => this.#again(), (now() - begin) * pauseFactor);
   }
 
-  /** What goes wrong here goes wrong again at the end, and is thrown there. */
-  async #readBeginning(): Promise<NativeReply | null> {
+  /** Ignores errors: they occur again in the final parse, which throws them. */
+  async #readPrefix(): Promise<NativeReply | null> {
     try {
       return await this.#options.read(this.#raw, true);
     } catch {
@@ -115,18 +115,18 @@ export class ReplyReader {
     if (this.#raw.length > this.#readLength) this.#reading = this.#readNow();
   }
 
-  /** What is no call after all is content, with all that was not handed on yet. */
-  #giveRaw(): void {
+  /** Emits the rest as content: what looked like a call was none. */
+  #emitRaw(): void {
     if (this.#sure.toolCalls.length > 0) return;
     const known = this.#sure.text;
     const rest = this.#raw.startsWith(known) ? this.#raw.slice(known.length) : this.#raw;
     this.#add({ text: rest, reasoning: "", toolCalls: [] });
   }
 
-  #hand(reply: NativeReply, isWhole: boolean): void {
+  #emitReply(reply: NativeReply, isWhole: boolean): void {
     const toolCalls: ToolCallDelta[] = [];
     for (const [index, call] of reply.calls.entries()) {
-      // A name may still grow; it is sure once something stands behind it.
+      // A name may still grow; it is certain once something follows it.
       const isNameSure = isWhole || call.arguments !== "" || index + 1 < reply.calls.length;
       if (call.name === "" || !isNameSure) break;
       const delta = this.#callDelta(index, call, isWhole);
@@ -163,12 +163,12 @@ export class ReplyReader {
   }
 }
 
-/** What `now` has beyond `before`; nothing when it is no continuation, which a beginning may seem to be for a while. */
+/** The part of `now` after `before`; empty if it is no continuation, which can happen in partial replies. */
 function added(before: string, now: string): string {
   return now.startsWith(before) ? now.slice(before.length) : "";
 }
 
-/** Whether a call's arguments are a JSON object; of a reply that was cut they need not be whole. */
+/** Whether a call's arguments are a JSON object; in a reply that was cut, they may be incomplete. */
 function hasJsonArguments(isCut: boolean): (call: ToolCall) => boolean {
   return ({ arguments: text }) => {
     if (isCut || text === "") return true;

@@ -1,5 +1,4 @@
-// The form that a reply's text must have, checked once, and its grammar. Used by generation-request.ts and
-// chat-preparation.ts.
+// The required form of a reply's text, and the grammar that enforces it.
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { depthOf } from "./structured/json-depth.ts";
@@ -7,7 +6,7 @@ import { jsonObjectRules, schemaRules } from "./structured/json-schema.ts";
 import { keptRules } from "./structured/kept-rules.ts";
 import { SchemaError, wholeGrammarOf } from "./structured/rules.ts";
 
-/** UTF-16 units of a grammar or of a schema as JSON. */
+/** The most UTF-16 units of a grammar, or of a schema as JSON. */
 export const formatLengthMax = 256 * 1024;
 
 export const ResponseFormat = z
@@ -15,33 +14,33 @@ export const ResponseFormat = z
     z.object({ type: z.literal("text") }),
     /** Any JSON object. */
     z.object({ type: z.literal("json") }),
-    /** A JSON value of this schema. `strict` refuses keywords that cannot be enforced instead of passing over them. */
+    /** A JSON value of this schema. `strict` refuses keywords that cannot be enforced; otherwise they are ignored. */
     z.object({
       type: z.literal("json_schema"),
       schema: z.record(z.string(), z.unknown()),
       strict: z.boolean().default(false),
     }),
-    /** A text of this grammar, in llama.cpp's notation GBNF. */
+    /** A text of this grammar, in llama.cpp's notation, GBNF. */
     z.object({ type: z.literal("grammar"), grammar: z.string().min(1).max(formatLengthMax) }),
   ])
   .meta({ id: "ResponseFormat" });
 export type ResponseFormat = z.infer<typeof ResponseFormat>;
 
-/** The grammar for a reply that is nothing but text of this format; empty when it may be any text. */
+/** The grammar for a whole reply of this format; empty if any text is allowed. */
 export function wholeGrammar(format: ResponseFormat): string {
   if (format.type === "grammar") return format.grammar;
   const rules = contentRules(format);
   return rules === "" ? "" : wholeGrammarOf(rules);
 }
 
-/** Levels of a schema as JSON: each schema in it takes two or three. */
+/** The most levels of a schema as JSON; each nested schema takes two or three. */
 const schemaDepthMax = 256;
 
-/** The rules for JSON of this format; empty when it is not about JSON. Throws `invalid_request`. */
+/** The grammar rules for JSON of this format; empty for other formats. Throws `invalid_request`. */
 export function contentRules(format: ResponseFormat): string {
   if (format.type === "json") return jsonObjectRules();
   if (format.type !== "json_schema") return "";
-  // Writing it out recurses.
+  // JSON.stringify recurses.
   if (depthOf(format.schema) > schemaDepthMax) throw refused("the schema is nested too deeply");
   const schema = JSON.stringify(format.schema);
   if (schema.length > formatLengthMax)

@@ -1,5 +1,4 @@
-// The file that keeps a model's computed conversations from one process to the next, and what must be the same for them to
-// be of use again. Used by load.ts.
+// The file that keeps a model's cached sequences for the next process, and the key that tells whether they can be reused.
 import { createHash } from "node:crypto";
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
@@ -9,16 +8,16 @@ import { buildInfo, type BuildInfo, type NativeEngineOptions } from "./native.ts
 /** Counts up when the native engine writes a state in another way (engine-native's src/llama/context/context.cpp, host_memory.h). */
 const stateFormat = 2;
 
-/** A GGUF file begins with its metadata and the list of its tensors. */
+/** A GGUF file starts with its metadata and the list of its tensors. */
 const headBytes = 1024 * 1024;
-/** Beyond that, samples of the weights: reading gigabytes before the first token would cost what the file saves. */
+/** Of the weights, only samples: reading gigabytes before the first token would cost what the file saves. */
 const samples = 64;
 const sampleBytes = 16 * 1024;
 
-/** What a state depends on, beside model and build. */
+/** The settings that a state depends on, besides model and build. */
 export type StateSettings = Pick<NativeEngineOptions, "kvTypeK" | "kvTypeV" | "flashAttention">;
 
-/** The name of the model's file in `folder`, which is made, and the key that it must begin with. */
+/** The path of the model's state file in `folder`, which is created, and the key that it must start with. Throws `invalid_request`. */
 export async function stateFileIn(
   folder: string,
   modelPath: string,
@@ -29,7 +28,7 @@ export async function stateFileIn(
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new EngineError("invalid_request", `cacheDir: ${folder} cannot be made.`, {
+    throw new EngineError("invalid_request", `cacheDir: ${folder} cannot be created.`, {
       cause: error,
       details: { param: "cacheDir" },
     });
@@ -37,7 +36,7 @@ export async function stateFileIn(
   return { stateFile: path.join(folder, `${key.toString("hex").slice(0, 32)}.state`), stateKey: key };
 }
 
-/** Stands for all that must be the same for a state to be of use: a changed layout of the KV cache is another key. */
+/** Hashes everything that determines the layout of a state, so that a state of another layout has another key. */
 export function stateKey(
   { version, commit, sources }: BuildInfo["llamaCpp"],
   model: string,
@@ -47,7 +46,7 @@ export function stateKey(
   return createHash("sha256").update(JSON.stringify(parts)).digest();
 }
 
-/** Tells models apart by their size, their heads and samples of their weights. */
+/** Identifies a model by its size, its header and samples of its weights. */
 async function fingerprintOf(modelPath: string): Promise<string> {
   const hash = createHash("sha256");
   const file = await open(modelPath);

@@ -1,20 +1,20 @@
-// How many threads compute. Used wherever an option says it.
+// The number of threads that compute.
 import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { issueWords } from "./issue-words.ts";
 
-/** ggml has room for so many. */
+/** ggml's limit. */
 const threadsMax = 512;
 
 export const ThreadCount = z.int().min(1).max(threadsMax);
 
-/** One for each core. */
+/** One per core. */
 export function threadsDefault(): number {
   return Math.min(availableParallelism(), threadsMax);
 }
 
-/** What the option says, else one for each core. Throws `invalid_request` for what is no number of threads. */
+/** The given number of threads, or one per core. Throws `invalid_request`. */
 export function checkThreads(threads: number = threadsDefault()): number {
   const result = ThreadCount.safeParse(threads);
   if (result.success) return result.data;

@@ -1,4 +1,4 @@
-// Text to tokens and back, and the model's chat template. Belongs to a Model and lives as long as it.
+// Converts text to tokens and back, and formats conversations with the model's chat template. Usable until its model is disposed.
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { Message } from "./messages.ts";
@@ -7,9 +7,9 @@ import { fromNative, type NativeModel } from "./native.ts";
 
 export const ChatTemplateOptions = z
   .object({
-    /** Only false is offered: the template's text. For tokens, tokenize the text. */
+    /** Must be false, the default: the result is text. Use `encode()` to tokenize it. */
     tokenize: z.literal(false).default(false),
-    /** Ends the prompt with the opening of the assistant's turn. */
+    /** Whether the prompt ends with the start of the assistant's turn. Default true. */
     addGenerationPrompt: z.boolean().default(true),
   })
   .meta({ id: "ChatTemplateOptions" });
@@ -17,11 +17,11 @@ export type ChatTemplateOptions = z.input<typeof ChatTemplateOptions>;
 
 export interface EncodeOptions {
   /**
-   * Adds the tokens that the model wants at the start (and end) of a text. One that begins with the beginning token
-   * itself has it once. Default true.
+   * Whether to add the tokens that start (and end) a text for this model. A text that already starts with the beginning-of-text
+   * token does not get another. Default true.
    */
   addSpecial?: boolean;
-  /** Reads texts such as `<|im_start|>` as the special tokens they name. Default true. */
+  /** Whether to parse texts such as `<|im_start|>` as special tokens. Default true. */
   parseSpecial?: boolean;
 }
 
@@ -32,15 +32,15 @@ export class Tokenizer {
     this.#model = model;
   }
 
-  /** Token ids of `text`. */
+  /** The token ids of a text. */
   async encode(text: string, options: EncodeOptions = {}): Promise<Int32Array> {
     const { addSpecial = true, parseSpecial = true } = options;
     return fromNative(this.#model.tokenize(text, { addSpecial, parseSpecial }));
   }
 
   /**
-   * Text of token ids; special tokens are written out when `specials` is true. Throws `invalid_request` for an id
-   * outside the vocabulary.
+   * The text of token ids. `specials` (default false): whether to include special tokens. Throws `invalid_request` for an id outside
+   * the vocabulary.
    */
   async decode(tokens: Iterable<number>, options: { specials?: boolean } = {}): Promise<string> {
     const ids = toIds(tokens, this.#model.info.vocabularySize, "tokens");
@@ -49,8 +49,8 @@ export class Tokenizer {
   }
 
   /**
-   * The bytes of each token, which may be a part of a character; special tokens are written out. Throws
-   * `invalid_request` for an id outside the vocabulary.
+   * The bytes of each token, including special tokens; they may be a partial character. Throws `invalid_request` for an id outside
+   * the vocabulary.
    */
   async pieces(tokens: Iterable<number>): Promise<Uint8Array[]> {
     const ids = toIds(tokens, this.#model.info.vocabularySize, "tokens");
@@ -59,8 +59,8 @@ export class Tokenizer {
   }
 
   /**
-   * The prompt that the model's chat template makes of a conversation. Throws `invalid_request` for what is no conversation
-   * and for `tokenize: true`, or `template_failed`.
+   * Formats a conversation with the model's chat template. Throws `invalid_request` for invalid messages or options, or
+   * `template_failed`.
    */
   async applyChatTemplate(messages: readonly Message[], options: ChatTemplateOptions = {}): Promise<string> {
     const checked = z.array(Message).min(1).safeParse(messages);
@@ -73,7 +73,7 @@ export class Tokenizer {
     if (!how.success) {
       throw new EngineError(
         "invalid_request",
-        "The template's text is what there is (tokenize: false), with or without addGenerationPrompt. `encode()` makes tokens of it.",
+        "applyChatTemplate only returns text: tokenize must be false, and addGenerationPrompt true or false. Use encode() to tokenize the text.",
         { cause: how.error, details: { param: how.error.issues[0]?.path.join(".") ?? "" } },
       );
     }
@@ -85,7 +85,7 @@ export class Tokenizer {
   }
 }
 
-/** Ids as the engine takes them. Throws `invalid_request`, for the field `param`, when one is outside the vocabulary. */
+/** Token ids for the engine. Throws `invalid_request` with this `param` for an id outside the vocabulary. */
 export function toIds(tokens: Iterable<number>, vocabularySize: number, param: string): Int32Array {
   const given = tokens instanceof Int32Array ? tokens : [...tokens];
   for (const token of given) {

@@ -1,6 +1,5 @@
-// Tools for templates that know none: what the model is told, how its calls are written, and how they are read again.
-// Used by chat-preparation.ts. LFM2's templates write the tools, but the older ones drop the calls: for them calls are
-// written as LFM2 writes them.
+// Tool calls for chat templates that do not support them: how the prompt lists the tools, the syntax of the calls, and their parser.
+// LFM2's templates list the tools, but older ones drop earlier calls, so those are written in LFM2's own syntax.
 import { withText, type Message, type ToolCall } from "./messages.ts";
 import type { NativeReply } from "./native.ts";
 import { space } from "./structured/json-text.ts";
@@ -10,12 +9,12 @@ import { literal, repeated, Rules, SchemaError } from "./structured/rules.ts";
 import { isObject } from "./structured/schema-keywords.ts";
 import type { Tool } from "./tools.ts";
 
-/** What a reply with calls begins with, to the letter: where it comes up, calls follow. */
+/** The exact text before the first call: wherever a reply contains it, calls follow. */
 export const callsBegin = '{"tool_calls": [';
-/** Calls in one reply. */
+/** The most calls of one reply. */
 const callsMax = 32;
 
-/** Tells the model of its tools, in the system message. */
+/** Lists the tools in the system message. */
 export function withToolsTold(messages: readonly Message[], tools: readonly Tool[]): Message[] {
   const list = tools.map(({ name, description, parameters }) =>
     JSON.stringify({ name, description, parameters }),
@@ -29,7 +28,7 @@ export function withToolsTold(messages: readonly Message[], tools: readonly Tool
   return [withText(first, "after", told, "\n\n"), ...rest];
 }
 
-/** Calls and results as the text of messages that every template writes. */
+/** Turns calls and results into text, which every template supports. */
 export function withCallsSpelled(messages: readonly Message[], isLfm2: boolean): Message[] {
   return messages.map(({ toolCalls = [], ...message }): Message => {
     if (message.role === "tool" && !isLfm2) {
@@ -49,7 +48,7 @@ function spellJson(calls: readonly ToolCall[]): string {
   return `${callsBegin}${spelled.join(", ")}]}`;
 }
 
-/** A list of calls as Python would write them, but with JSON's values. */
+/** A list of calls in the syntax of Python, but with JSON values. */
 function spellLfm2(calls: readonly ToolCall[]): string {
   const spelled = calls.map((call) => {
     const values: unknown = JSON.parse(call.arguments);
@@ -59,17 +58,17 @@ function spellLfm2(calls: readonly ToolCall[]): string {
   return `${lfm2Begin}[${spelled.join(", ")}]<|tool_call_end|>`;
 }
 
-/** Tells the rules of calls from those of a form beside them. */
+/** Keeps the names of the calls' rules apart from those of a response format. */
 const callPrefix = "ingle-call-";
 
-/** A tool that lists no properties takes none: for a schema alone that would be any object. */
+/** A tool with an empty list of properties has no parameters; as a mere schema, it would allow any object. */
 function closed(parameters: Tool["parameters"]): Tool["parameters"] {
   const { properties } = parameters;
   const listsNone = isObject(properties) && Object.keys(properties).length === 0;
   return listsNone ? { additionalProperties: false, ...parameters } : parameters;
 }
 
-/** Says of which tool the parameters are wrong. */
+/** Adds the tool's name to a SchemaError. */
 export function ofTool<Result>(name: string, read: () => Result): Result {
   try {
     return read();
@@ -79,7 +78,7 @@ export function ofTool<Result>(name: string, read: () => Result): Result {
   }
 }
 
-/** The rules that calls are held to. Throws a SchemaError. */
+/** The grammar rules for calls. Throws a SchemaError. */
 export function callsRules(tools: readonly Tool[], isParallel: boolean): string {
   const rules = new Rules(callPrefix);
   const gap = space(rules);
@@ -92,10 +91,10 @@ export function callsRules(tools: readonly Tool[], isParallel: boolean): string 
   return rules.text(`${literal(callsBegin)} ${call}${more} "]}"`);
 }
 
-/** What LFM2's calls begin with. */
+/** The text before LFM2's calls. */
 export const lfm2Begin = "<|tool_call_start|>";
 
-/** The rules for LFM2's calls, whose values are JSON of their schemas. Throws a SchemaError. */
+/** The grammar rules for LFM2's calls, with JSON values of their schemas. Throws a SchemaError. */
 export function lfm2Rules(tools: readonly Tool[], isParallel: boolean): string {
   const rules = new Rules(callPrefix);
   const calls = tools.map(({ name, parameters }) => {
@@ -111,7 +110,7 @@ export function lfm2Rules(tools: readonly Tool[], isParallel: boolean): string {
   return rules.text(`${literal(`${lfm2Begin}[`)} ${call}${more} ${literal("]<|tool_call_end|>")}`);
 }
 
-/** Reads a reply, or its beginning, whose last call may be cut. Null when its calls are none. */
+/** Parses a reply, or the start of one, whose last call may be incomplete. Null if a whole reply has invalid calls. */
 export async function readCalls(text: string, isPartial: boolean): Promise<NativeReply | null> {
   const begin = text.indexOf(callsBegin);
   if (begin < 0) {
@@ -123,7 +122,7 @@ export async function readCalls(text: string, isPartial: boolean): Promise<Nativ
   return { content: text.slice(0, begin).trimEnd(), reasoning: "", calls };
 }
 
-/** How much of the end may become the beginning of calls, and space before it. */
+/** The length of the end of the text that may be the start of calls, including space before it. */
 function heldBack(text: string): number {
   for (let length = Math.min(text.length, callsBegin.length - 1); length > 0; length--) {
     if (callsBegin.startsWith(text.slice(-length)))
@@ -132,11 +131,11 @@ function heldBack(text: string): number {
   return text.length - text.trimEnd().length;
 }
 
-/** What stands before a call's arguments. */
+/** The text before a call's arguments. */
 const callHead = /\{"name": ("[^"\\]*(?:\\.[^"\\]*)*"), "arguments": (?=\{)/y;
 const callTail = /\},\s*/y;
 
-/** The calls from `at` on, as far as they are written the way `callsRules` hold them to. */
+/** The calls from `at` on, as far as they follow `callsRules`. */
 function callsOf(text: string, at: number): NativeReply["calls"] {
   const calls: NativeReply["calls"] = [];
   for (callHead.lastIndex = at; ; callHead.lastIndex = callTail.lastIndex) {
@@ -150,8 +149,8 @@ function callsOf(text: string, at: number): NativeReply["calls"] {
 }
 
 /**
- * The JSON object at `begin`, or its beginning, without the space around its values: what has been read of it stays the
- * beginning of what will be.
+ * The JSON object at `begin`, or the start of it, without the space around its values, so that each result is a prefix of later
+ * ones.
  */
 function objectAt(text: string, begin: number): { compact: string; end: number } {
   const token = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[{}[\]]|[^\s"{}[\]]+|\s+/y;
@@ -171,7 +170,7 @@ function objectAt(text: string, begin: number): { compact: string; end: number }
   return { compact, end };
 }
 
-/** Whether these are the calls of a whole reply. */
+/** Whether these are all calls of a complete reply. */
 function areAllOf(json: string, calls: NativeReply["calls"]): boolean {
   try {
     const parsed: unknown = JSON.parse(json);

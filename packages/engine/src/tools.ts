@@ -1,12 +1,12 @@
-// Tools that a model may call, as the engine takes them. Used by generation-request.ts and chat-preparation.ts.
+// The tools of a request, and which of them the model may call.
 import { z } from "zod";
 import { depthOf } from "./structured/json-depth.ts";
 
-/** Schemas inside schemas: the native code that reads them recurses. */
+/** The most levels of a tool's parameters: the native code that reads them recurses. */
 const parametersDepthMax = 64;
-/** UTF-16 units of the parameters of all tools of a request together. */
+/** The most UTF-16 units of all tools of a request as JSON. */
 const parametersLengthMax = 1024 * 1024;
-/** Most tools of one request. */
+/** The most tools of one request. */
 const toolsMax = 512;
 
 export const Tool = z
@@ -15,7 +15,7 @@ export const Tool = z
       .string()
       .regex(
         /^[\w.:/-]{1,128}$/,
-        "a tool's name has 1 to 128 letters, digits, dots, colons, slashes, dashes or underscores",
+        "a tool's name must have 1 to 128 letters, digits, dots, colons, slashes, dashes or underscores",
       ),
     description: z.string().default(""),
     /** A JSON schema of type object. Default: no parameters. */
@@ -43,8 +43,8 @@ export const ToolOptions = z.object({
       "tools must have different names",
     )
     .optional(),
-  /** Whether to call tools: as the model likes, never, at least one, or this very one. Default `auto`. */
+  /** Whether to call tools: the model decides (`auto`, the default), never, at least one, or the named one. */
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]).default("auto"),
-  /** Whether one reply may call several tools. Default true. */
+  /** Whether one reply may make several calls. Default true. */
   parallelToolCalls: z.boolean().default(true),
 });

@@ -275,24 +275,24 @@ function lastEvent(
   id: number,
   request: NativeRequest,
   script: Script,
-  said: number,
+  sent: number,
   all: number,
 ): NativeEvent {
   if (script.failure) return { id, type: "error", ...script.failure };
   return {
     id,
     type: "finish",
-    reason: said < all ? "length" : (script.finishReason ?? "stop"),
+    reason: sent < all ? "length" : (script.finishReason ?? "stop"),
     stop: script.stop ?? "",
     promptTokens: request.tokens.length,
     cachedTokens: cachedOf(request, script),
     droppedTokens: 0,
-    completionTokens: said,
+    completionTokens: sent,
     draftedTokens: script.drafts?.drafted ?? 0,
     acceptedTokens: script.drafts?.accepted ?? 0,
     queueMs: 0,
     promptMs: 1,
-    predictedMs: said,
+    predictedMs: sent,
   };
 }
 
