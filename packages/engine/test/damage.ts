@@ -73,7 +73,7 @@ function headerOf(file: Buffer): Header {
   return { fields, tensors: entries };
 }
 
-/** What numbers from a stranger look like: none, few, and the edges of every integer; and as floats, what is no number. */
+/** Numbers that damage a file: zero, few, the limits of every integer type, and floats that are no numbers. */
 const extremes = [
   0n,
   1n,

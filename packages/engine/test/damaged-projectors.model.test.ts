@@ -1,4 +1,4 @@
-// Projectors with damaged headers, loaded natively in a process of their own and shown a picture: each is an error of ours or
+// Projectors with damaged headers, loaded natively in a process of their own and shown an image: each is an error of ours or
 // works, and none takes the process down, neither when it is loaded nor when it encodes.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// The in-process library interface for models that read pictures, row by row: load, applyChatTemplate, generate and
-// streamGenerate with one picture or several.
+// The in-process library interface for models that read images, row by row: load, applyChatTemplate, generate and
+// streamGenerate with one image or several.
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -53,7 +53,7 @@ async function importTiny(architecture: (typeof architectures)[number]): Promise
   await importModels(place, { alias: architecture });
 }
 
-/** A user's message; the word "image" is a picture. */
+/** A user's message; each word "image" becomes an image part. */
 const question = (...content: string[]) => [
   {
     role: "user",
@@ -106,7 +106,7 @@ describe.each(architectures)("with a model of %s", (architecture) => {
       ...parameters,
     });
 
-  it("applyChatTemplate(processor, messages) writes a marker for each picture where it is", async () => {
+  it("applyChatTemplate(processor, messages) writes a marker for each image where it is", async () => {
     const marker = loaded.processor?.imageMarker ?? "";
     const one = await prompt("image", "What is this?");
     expect(one.split(marker)).toHaveLength(2);
@@ -121,7 +121,7 @@ describe.each(architectures)("with a model of %s", (architecture) => {
     expect(one.length).toBeGreaterThan(closed.length);
   });
 
-  it("generate(model, processor, { images, prompt }) answers by one picture or several, in their order", async () => {
+  it("generate(model, processor, { images, prompt }) reads one image or several, in their order", async () => {
     const { disc, checks } = png;
     const texts = [
       await say({ images: disc }, "image", "What is this?"),
@@ -170,7 +170,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
   const say = (parameters: Partial<GenerateParameters>): Promise<string> =>
     generate(loaded.model, loaded.processor, { prompt, images: png.disc, maxTokens: 12, ...parameters });
 
-  it("takes a picture as a path, a file: or data: URL, bytes or a Blob", async () => {
+  it("takes an image as a path, a file: or data: URL, bytes or a Blob", async () => {
     const file = path.join(folder, "disc.png");
     await writeFile(file, png.disc);
     const expected = await say({ temperature: 0 });
@@ -209,14 +209,14 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     expect(prompt).toContain(loaded.processor?.imageMarker);
     const whole = written.join("");
     expect(whole).toContain(`==========\n${text}\n==========\nPrompt: `);
-    // The picture's tokens are counted.
+    // The image's tokens are counted.
     const words = (await loaded.tokenizer.encode(prompt)).length;
     const counted = /^Prompt: (\d+) tokens, [\d.]+ tokens\/s$/m.exec(whole)?.[1];
     expect(Number(counted)).toBeGreaterThan(words);
     expect(whole).toMatch(/^Generation: 12 tokens, [\d.]+ tokens\/s$/m);
   });
 
-  it("says how many pictures and places there are where they are not as many", async () => {
+  it("reports the numbers of images and markers if they differ", async () => {
     const two = await applyChatTemplate(loaded.processor, question("image", "image", "What are these?"));
     const { disc } = png;
     const counts: [Partial<GenerateParameters>, number, number][] = [
@@ -231,7 +231,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
       await expect(say(parameters)).rejects.toMatchObject({
         code: "invalid_request",
         details: { param: "images", images, markers },
-        message: expect.stringMatching(new RegExp(`given: ${images};.*prompt: ${markers}\\.`)),
+        message: expect.stringMatching(new RegExp(`there are ${images}, .*prompt has ${markers} markers`)),
       });
     }
   });
@@ -268,7 +268,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     });
   });
 
-  it("rejects with the signal's reason, before and while the picture is looked at", async () => {
+  it("rejects with the signal's reason, before and while the image is looked at", async () => {
     const reason = new Error("enough");
     await expect(say({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const controller = new AbortController();
@@ -280,7 +280,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     expect(await say({ temperature: 0 })).not.toBe("");
   });
 
-  it("takes no word for a picture: the marker is none where the tokenizer or messages are used", async () => {
+  it("treats the marker as text with the tokenizer or in messages", async () => {
     const { imageMarker = "" } = loaded.processor ?? {};
     const said = `What is ${imageMarker}?`;
     await expect(applyChatTemplate(loaded.processor, question(said))).rejects.toMatchObject({
@@ -313,7 +313,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     });
   });
 
-  it("refuses what is no conversation, and pictures beside tokens or a suffix", async () => {
+  it("refuses invalid messages, and images with tokens or a suffix", async () => {
     for (const messages of JSON.parse(
       '[[], [{"role":"user"}], [{"role":"user","content":[{"type":"video"}]}]]',
     ))

@@ -1,4 +1,4 @@
-// Models that read pictures, from messages to texts: hybrid with tiles (LFM2-VL), images computed whole (Gemma 3), and positions
+// Models that read images, from messages to texts: hybrid with tiles (LFM2-VL), images computed whole (Gemma 3), and positions
 // in two dimensions (Qwen2-VL).
 import {
   fitModel,
@@ -31,7 +31,7 @@ async function loadSeeing(
   });
 }
 
-/** Stripes and blots that no other number's picture has. */
+/** Stripes and blots that no other number's image has. */
 function picture(number: number, width = 96, height = 64): RgbImage {
   const data = new Uint8Array(width * height * 3);
   for (let index = 0; index < data.length; index += 1) {
@@ -50,7 +50,7 @@ function user(...parts: (string | RgbImage)[]): Message {
   };
 }
 
-describe.each(architectures)("a model that reads pictures, %s", (architecture) => {
+describe.each(architectures)("a model that reads images, %s", (architecture) => {
   let loaded: LoadedModel;
   beforeAll(async () => {
     loaded = await loadSeeing(architecture);
@@ -82,7 +82,7 @@ describe.each(architectures)("a model that reads pictures, %s", (architecture) =
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  it("counts a picture's tokens, and computes and encodes what is new in the next turn of a chat", async () => {
+  it("counts an image's tokens, and computes and encodes what is new in the next turn of a chat", async () => {
     const first: Message[] = [user("Here is a long enough beginning. ", picture(7), "What is this?")];
     const one = await ask(first);
     const words = await ask([user("Here is a long enough beginning. ", "What is this?")], {
@@ -100,12 +100,12 @@ describe.each(architectures)("a model that reads pictures, %s", (architecture) =
       { role: "assistant", content: two.text },
       user(picture(8), "And this?"),
     ]);
-    // A hybrid model's state was saved where the picture ends, at least.
+    // A hybrid model's state was saved where the image ends, at least.
     expect(third.usage.cachedTokens).toBeGreaterThan(words.usage.promptTokens);
     expect(loaded.model.stats().imagesEncoded).toBeGreaterThan(imagesEncoded);
   });
 
-  it("takes no word for a picture", async () => {
+  it("treats the marker in a message as text", async () => {
     for (const word of ["<__media__>", "<image>", "picture1234567890", "<start_of_image>", "<|image_pad|>"]) {
       const { usage } = await ask([{ role: "user", content: `${word} and ${word}` }], { maxTokens: 2 });
       expect(usage.promptTokens).toBeLessThan(100);
@@ -127,7 +127,7 @@ describe.each(architectures)("a model that reads pictures, %s", (architecture) =
     expect(together).toEqual(alone);
   });
 
-  it("ends a request whose signal is aborted while its picture is encoded", async () => {
+  it("ends a request whose signal is aborted while its image is encoded", async () => {
     const controller = new AbortController();
     const generation = loaded.model.generate(
       { messages: [user(picture(99, 900, 900))] },
@@ -150,7 +150,7 @@ describe.each(architectures)("a model that reads pictures, %s", (architecture) =
 });
 
 describe("a model with a projector", () => {
-  it("lets a running reply go on while pictures are encoded", async () => {
+  it("continues a running reply while images are encoded", async () => {
     await using loaded = await loadSeeing("lfm2", { threads: 2 });
     const controller = new AbortController();
     const times: number[] = [];
@@ -174,7 +174,7 @@ describe("a model with a projector", () => {
     expect(during.length).toBeGreaterThan(10);
   });
 
-  it("gives back what 200 pictures took", async () => {
+  it("frees the memory of 200 images", async () => {
     await using loaded = await loadSeeing("lfm2", { parallel: 2 });
     const see = async (number: number): Promise<void> => {
       await loaded.model.generate({
@@ -201,7 +201,7 @@ describe("a model with a projector", () => {
     expect(await weights({ mmproj: projector })).toBeGreaterThan(await weights({}));
   });
 
-  it("sees a picture as finely as it is told to", async () => {
+  it("reads an image at the requested resolution", async () => {
     const tokens: number[] = [];
     for (const sizes of [{ imageMaxTokens: 64 }, { imageMinTokens: 128, imageMaxTokens: 256 }]) {
       await using loaded = await loadSeeing("lfm2", sizes);
@@ -212,7 +212,7 @@ describe("a model with a projector", () => {
   });
 });
 
-describe("pictures that cannot be read", () => {
+describe("images that cannot be read", () => {
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "ingle-vision-"));
