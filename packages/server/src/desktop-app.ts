@@ -1,5 +1,5 @@
 // The app: two servers over one registry of models. The control address is for its own page, on this machine alone and with a
-// token; the `/v1` server is for programs, and the page starts and stops it. Put together by `ingle app`.
+// token; the `/v1` server is for programs, and the page starts and stops it.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { MemoryBudget } from "@ingle/engine";

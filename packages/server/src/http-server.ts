@@ -1,4 +1,4 @@
-// Node's HTTP or HTTPS server under our limits: what holds before a request exists. Handed to Fastify by app.ts.
+// Node's HTTP or HTTPS server under our limits: what holds before a request exists.
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { Server as TlsServer } from "node:tls";

@@ -1,5 +1,4 @@
-// One server that listens: the app over a registry, on a port. Its end is not the registry's: several may share one. Used by
-// serve.ts, and by the app, which has two of them.
+// One listening server: the HTTP app over a registry, on a port. Closing it leaves the registry alone: several may share one.
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { addressOf } from "./address.ts";

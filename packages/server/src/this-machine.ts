@@ -1,4 +1,4 @@
-// What this machine is and has, for the management of a server. Used by routes/machine.ts; tests hand in a machine of their own.
+// What this machine is and has, for the management of a server.
 import { availableParallelism, cpus } from "node:os";
 import path from "node:path";
 import { buildInfo, freeBytesOn, hostMemoryBytes, libraryPaths, type DeviceInfo } from "@ingle/engine";

@@ -1,5 +1,5 @@
 // The settings of the app's two servers: what the environment says of models and limits holds for both, and nothing of what it
-// says of `ingle serve`'s address and keys for either. Used by desktop-app.ts and `ingle app`.
+// says of `ingle serve`'s address and keys for either.
 import type { ServerSettings } from "@ingle/protocol";
 import { resolveConfig, type ServerConfig } from "../config.ts";
 import type { Setting } from "../settings/setting.ts";

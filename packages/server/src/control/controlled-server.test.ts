@@ -49,7 +49,7 @@ describe("starting", () => {
     const loading = held();
     const listening = held();
     const loaded: unknown[] = [];
-    await using house = await scriptedControl(
+    await using scripted = await scriptedControl(
       {
         loadModels: async ({ models }, signal) => {
           await loading.work(signal);
@@ -62,20 +62,20 @@ describe("starting", () => {
       },
       { models: ["a", "b"] },
     );
-    expect(house.server.view()).toMatchObject({
+    expect(scripted.server.view()).toMatchObject({
       status: "stopped",
       url: null,
       open_requests: 0,
       can_control: true,
     });
-    const started = house.server.start();
-    await expect.poll(() => status(house)).toBe("loading");
+    const started = scripted.server.start();
+    await expect.poll(() => status(scripted)).toBe("loading");
     loading.finish();
-    await expect.poll(() => status(house)).toBe("starting");
+    await expect.poll(() => status(scripted)).toBe("starting");
     listening.finish();
     await started;
     expect(loaded).toEqual(["a", "b"]);
-    expect(house.server.view()).toMatchObject({
+    expect(scripted.server.view()).toMatchObject({
       status: "running",
       url: "http://127.0.0.1:1337",
       moved_from_port: null,
@@ -88,74 +88,74 @@ describe("starting", () => {
 
   it("on another port than was asked for says so", async () => {
     const { open } = scriptedListeners();
-    await using house = await scriptedControl({ listen: async ({ port }) => open(port + 1) });
-    await house.server.start();
-    expect(house.server.view()).toMatchObject({ url: "http://127.0.0.1:1338", moved_from_port: 1337 });
+    await using scripted = await scriptedControl({ listen: async ({ port }) => open(port + 1) });
+    await scripted.server.start();
+    expect(scripted.server.view()).toMatchObject({ url: "http://127.0.0.1:1338", moved_from_port: 1337 });
   });
 
   it("twice at once happens once", async () => {
     const { opened, open } = scriptedListeners();
-    await using house = await scriptedControl({ listen: async ({ port }) => open(port) });
-    await Promise.all([house.server.start(), house.server.start()]);
-    await house.server.start();
-    expect([opened.length, status(house)]).toEqual([1, "running"]);
+    await using scripted = await scriptedControl({ listen: async ({ port }) => open(port) });
+    await Promise.all([scripted.server.start(), scripted.server.start()]);
+    await scripted.server.start();
+    expect([opened.length, status(scripted)]).toEqual([1, "running"]);
   });
 
   it("with a model that cannot be loaded fails with the reason, and may be tried again", async () => {
     const { opened, open } = scriptedListeners();
     const failure = new ConfigError("x", "The model a could not be loaded: it is broken.");
     let isBroken = true;
-    await using house = await scriptedControl({
+    await using scripted = await scriptedControl({
       loadModels: async () => {
         if (isBroken) throw failure;
       },
       listen: async ({ port }) => open(port),
     });
-    await house.server.start();
-    expect(house.server.view()).toMatchObject({ status: "failed", error: failure.message, url: null });
-    expect([house.failures, opened.length]).toEqual([[failure], 0]);
+    await scripted.server.start();
+    expect(scripted.server.view()).toMatchObject({ status: "failed", error: failure.message, url: null });
+    expect([scripted.failures, opened.length]).toEqual([[failure], 0]);
     isBroken = false;
-    await house.server.start();
-    expect(house.server.view()).toMatchObject({ status: "running", error: null });
+    await scripted.server.start();
+    expect(scripted.server.view()).toMatchObject({ status: "running", error: null });
   });
 
   it("keeps what nobody foresaw to the log", async () => {
     const failure = new Error("secret details");
-    await using house = await scriptedControl({
+    await using scripted = await scriptedControl({
       listen: async () => {
         throw failure;
       },
     });
-    await house.server.start();
-    expect(house.server.view().error).toBe("The server could not be started; the log has the reason.");
-    expect(house.failures).toEqual([failure]);
+    await scripted.server.start();
+    expect(scripted.server.view().error).toBe("The server could not be started; the log has the reason.");
+    expect(scripted.failures).toEqual([failure]);
   });
 
   it.each(["0.0.0.0", "192.0.2.7", "::", "models.example"])(
     "on %s needs a key, and says what to do",
     async (host) => {
       const { opened, open } = scriptedListeners();
-      await using house = await scriptedControl({ listen: async ({ port }) => open(port) }, { host });
-      await house.server.start();
-      expect(house.server.view()).toMatchObject({
+      await using scripted = await scriptedControl({ listen: async ({ port }) => open(port) }, { host });
+      await scripted.server.start();
+      expect(scripted.server.view()).toMatchObject({
         status: "failed",
         error: `Other machines can reach the server on ${host}, and there is no key. Create one, or choose the host 127.0.0.1.`,
       });
       expect(opened).toEqual([]);
-      await house.keys.create({ name: "a", scope: "inference" });
-      await house.server.start();
-      expect(house.server.view()).toMatchObject({ status: "running", needs_key: true });
+      await scripted.keys.create({ name: "a", scope: "inference" });
+      await scripted.server.start();
+      expect(scripted.server.view()).toMatchObject({ status: "running", needs_key: true });
     },
   );
 
   it("with keys that nobody can read opens nothing, on this machine neither", async () => {
-    await using house = await scriptedControl();
-    const file = path.join(house.folder, "keys.json");
+    await using scripted = await scriptedControl();
+    const file = path.join(scripted.folder, "keys.json");
     await writeFile(file, "{");
     const keys = await KeptKeys.open(file);
     const { opened, open } = scriptedListeners();
     const server = new ControlledServer({
-      settings: house.settings,
+      settings: scripted.settings,
       keys,
       loadModels: async () => {},
       listen: async ({ port }) => open(port),
@@ -175,119 +175,119 @@ describe("stopping", () => {
   it("waits for the listener, with its deadline, and takes no start meanwhile", async () => {
     const { opened, open } = scriptedListeners();
     const closing = held();
-    await using house = await scriptedControl({
+    await using scripted = await scriptedControl({
       listen: async ({ port }) => open(port, () => closing.work()),
     });
-    await house.server.start();
-    const stopped = house.server.stop();
-    const again = house.server.stop();
-    expect(house.server.view()).toMatchObject({
+    await scripted.server.start();
+    const stopped = scripted.server.stop();
+    const again = scripted.server.stop();
+    expect(scripted.server.view()).toMatchObject({
       status: "stopping",
       url: "http://127.0.0.1:1337",
       open_requests: 3,
     });
-    await expect(house.server.start()).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(scripted.server.start()).rejects.toMatchObject({ code: "invalid_request" });
     await expect.poll(() => opened[0]?.deadlines).toEqual([undefined]);
     closing.finish();
     await Promise.all([stopped, again]);
-    expect([status(house), opened.map(({ isClosed }) => isClosed)]).toEqual(["stopped", [true]]);
-    await house.server.stop();
+    expect([status(scripted), opened.map(({ isClosed }) => isClosed)]).toEqual(["stopped", [true]]);
+    await scripted.server.stop();
     expect(opened[0]?.deadlines).toHaveLength(1);
   });
 
   it("while it loads gives the load up, and nothing listens", async () => {
     const { opened, open } = scriptedListeners();
     const loading = held();
-    await using house = await scriptedControl({
+    await using scripted = await scriptedControl({
       loadModels: (_settings, signal) => loading.work(signal),
       listen: async ({ port }) => open(port),
     });
-    const started = house.server.start();
-    await expect.poll(() => status(house)).toBe("loading");
-    await house.server.stop();
+    const started = scripted.server.start();
+    await expect.poll(() => status(scripted)).toBe("loading");
+    await scripted.server.stop();
     await started;
-    expect([status(house), opened, house.failures]).toEqual(["stopped", [], []]);
+    expect([status(scripted), opened, scripted.failures]).toEqual(["stopped", [], []]);
   });
 
   it("while it begins to listen closes what comes of it", async () => {
     const { opened, open } = scriptedListeners();
     const listening = held();
-    await using house = await scriptedControl({
+    await using scripted = await scriptedControl({
       listen: async ({ port }) => {
         await listening.work();
         return open(port);
       },
     });
-    const started = house.server.start();
-    await expect.poll(() => status(house)).toBe("starting");
-    const stopped = house.server.stop();
+    const started = scripted.server.start();
+    await expect.poll(() => status(scripted)).toBe("starting");
+    const stopped = scripted.server.stop();
     listening.finish();
     await Promise.all([started, stopped]);
-    expect([status(house), opened]).toEqual(["stopped", [{ port: 1337, isClosed: true, deadlines: [0] }]]);
+    expect([status(scripted), opened]).toEqual(["stopped", [{ port: 1337, isClosed: true, deadlines: [0] }]]);
   });
 
   it("that goes wrong is told to the log, and the server can be started again", async () => {
     const { open } = scriptedListeners();
     const failure = new Error("will not close");
-    await using house = await scriptedControl({
+    await using scripted = await scriptedControl({
       listen: async ({ port }) => open(port, () => Promise.reject(failure)),
     });
-    await house.server.start();
-    await house.server.stop();
-    expect([status(house), house.failures]).toEqual(["stopped", [failure]]);
-    await house.server.start();
-    expect(status(house)).toBe("running");
+    await scripted.server.start();
+    await scripted.server.stop();
+    expect([status(scripted), scripted.failures]).toEqual(["stopped", [failure]]);
+    await scripted.server.start();
+    expect(status(scripted)).toBe("running");
   });
 
   it("forgets a failure", async () => {
-    await using house = await scriptedControl();
-    await house.server.start();
-    expect(status(house)).toBe("failed");
-    await house.server.stop();
-    expect(house.server.view()).toMatchObject({ status: "stopped", error: null });
+    await using scripted = await scriptedControl();
+    await scripted.server.start();
+    expect(status(scripted)).toBe("failed");
+    await scripted.server.stop();
+    expect(scripted.server.view()).toMatchObject({ status: "stopped", error: null });
   });
 });
 
 describe("settings", () => {
   it("are kept, and what its next start reads may be changed while it runs", async () => {
     const { open } = scriptedListeners();
-    await using house = await scriptedControl({ listen: async ({ port }) => open(port) });
-    await house.server.start();
-    await house.server.change({ models: ["a"], starts_with_app: true });
-    await expect(house.server.change({ models: [], port: 9000 })).rejects.toMatchObject({
+    await using scripted = await scriptedControl({ listen: async ({ port }) => open(port) });
+    await scripted.server.start();
+    await scripted.server.change({ models: ["a"], starts_with_app: true });
+    await expect(scripted.server.change({ models: [], port: 9000 })).rejects.toMatchObject({
       code: "invalid_request",
       message: expect.stringContaining("Stop the server first"),
     });
-    const kept = JSON.parse(await readFile(path.join(house.folder, "server.json"), "utf8"));
+    const kept = JSON.parse(await readFile(path.join(scripted.folder, "server.json"), "utf8"));
     expect(kept.settings).toMatchObject({ models: ["a"], starts_with_app: true, port: 1337 });
-    await house.server.stop();
-    await house.server.change({ port: 9000 });
-    expect(house.server.view().settings.port).toBe(9000);
+    await scripted.server.stop();
+    await scripted.server.change({ port: 9000 });
+    expect(scripted.server.view().settings.port).toBe(9000);
   });
 
   it("of a server that failed may be right now: the failure is forgotten", async () => {
-    await using house = await scriptedControl();
-    await house.server.start();
-    await house.server.change({ port: 9000 });
-    expect(house.server.view()).toMatchObject({ status: "stopped", error: null });
+    await using scripted = await scriptedControl();
+    await scripted.server.start();
+    await scripted.server.change({ port: 9000 });
+    expect(scripted.server.view()).toMatchObject({ status: "stopped", error: null });
   });
 
   it("that come just before a start are those that it starts with; those after it come too late", async () => {
     const ports: number[] = [];
     const { open } = scriptedListeners();
-    await using house = await scriptedControl({
+    await using scripted = await scriptedControl({
       listen: async ({ port }) => {
         ports.push(port);
         return open(port);
       },
     });
-    const before = house.server.change({ port: 9000 });
-    const late = house.server.change({ port: 9001 });
-    const started = house.server.start();
-    const after = house.server.change({ port: 9002 });
+    const before = scripted.server.change({ port: 9000 });
+    const late = scripted.server.change({ port: 9001 });
+    const started = scripted.server.start();
+    const after = scripted.server.change({ port: 9002 });
     const outcomes = await Promise.allSettled([before, late, after]);
     await started;
-    const { port } = house.server.view().settings;
+    const { port } = scripted.server.view().settings;
     expect(ports).toEqual([port]);
     expect(outcomes.map((each) => each.status).at(-1)).toBe("rejected");
   });
@@ -312,7 +312,7 @@ describe("whatever happens in whatever order", () => {
         const through = async (of: keyof typeof waits, signal?: AbortSignal): Promise<void> => {
           if (!isFree) await wait(of, signal);
         };
-        await using house = await scriptedControl({
+        await using scripted = await scriptedControl({
           loadModels: (_settings, signal) => through("loads", signal),
           listen: async ({ port }) => {
             await through("listens");
@@ -322,9 +322,9 @@ describe("whatever happens in whatever order", () => {
         const results: Promise<unknown>[] = [];
         const note = (result: Promise<unknown>): unknown => results.push(result.catch(() => {})); // may come at a wrong time
         const doIt: Record<Doing, () => unknown> = {
-          start: () => note(house.server.start()),
-          stop: () => note(house.server.stop()),
-          change: () => note(house.server.change({ port: 9000 })),
+          start: () => note(scripted.server.start()),
+          stop: () => note(scripted.server.stop()),
+          change: () => note(scripted.server.change({ port: 9000 })),
           load: () => waits.loads.at(-1)?.finish(),
           "fail load": () => waits.loads.at(-1)?.finish(new Error("broken")),
           listen: () => waits.listens.at(-1)?.finish(),
@@ -333,7 +333,7 @@ describe("whatever happens in whatever order", () => {
         };
         const expectSane = (): void => {
           const count = opened.filter(({ isClosed }) => !isClosed).length;
-          const now = status(house);
+          const now = status(scripted);
           const most = now === "running" || now === "stopping" ? 1 : 0;
           expect([now, count <= most || now === "starting"]).toEqual([now, true]);
           if (now === "running") expect(count).toBe(1);
@@ -345,12 +345,12 @@ describe("whatever happens in whatever order", () => {
         }
         isFree = true;
         for (const of of [waits.loads, waits.listens, waits.closes]) for (const one of of) one.finish();
-        await house.server.stop();
+        await scripted.server.stop();
         await Promise.allSettled(results);
-        expect(status(house)).toBe("stopped");
+        expect(status(scripted)).toBe("stopped");
         expect(opened.every(({ isClosed }) => isClosed)).toBe(true);
-        await house.server.start();
-        expect(status(house)).toBe("running");
+        await scripted.server.start();
+        expect(status(scripted)).toBe("running");
         for (const one of waits.closes) one.finish();
       }),
       { numRuns: 60 },

@@ -101,7 +101,7 @@ export class ControlledServer {
     try {
       await settings.settled();
       const asked = settings.current;
-      this.#refuseOpenHouse(asked);
+      this.#assertProtected(asked);
       await loadModels(asked, stopped);
       stopped.throwIfAborted();
       this.#move({ kind: "starting" });
@@ -130,7 +130,7 @@ export class ControlledServer {
   }
 
   /** An address that others can reach needs a key. */
-  #refuseOpenHouse({ host }: ServerSettings): void {
+  #assertProtected({ host }: ServerSettings): void {
     const { keys } = this.#options;
     if (keys.problem !== undefined)
       throw new WireError("invalid_request", `${keys.problem} Create the server's keys anew.`);
@@ -152,7 +152,7 @@ export class ControlledServer {
   }
 }
 
-/** What nobody foresaw keeps its words to the log. */
+/** The message of a known error. Unexpected errors stay in the log: they may hold paths or secrets. */
 function sentenceOf(error: unknown): string {
   const isSaid = error instanceof WireError || error instanceof ConfigError || EngineError.is(error);
   return isSaid ? error.message : "The server could not be started; the log has the reason.";

@@ -12,45 +12,45 @@ const boss = { name: "boss", scope: "management" } as const;
 
 describe("a key", () => {
   it("is told once, and kept as a digest", async () => {
-    await using house = await scriptedControl();
-    const made = await house.keys.create(editor, new Date(5_000_000));
+    await using scripted = await scriptedControl();
+    const made = await scripted.keys.create(editor, new Date(5_000_000));
     expect(made).toMatchObject({ ...editor, created_at: 5_000, ending: made.key.slice(-4) });
     expect(made.key).toMatch(/^sk-ingle-[\w-]{43}$/);
-    const file = await readFile(path.join(house.folder, "keys.json"), "utf8");
+    const file = await readFile(path.join(scripted.folder, "keys.json"), "utf8");
     expect(file).not.toContain(made.key);
     expect(file).toContain(digestOfKey(made.key));
     const { key: _, ...shown } = made;
-    expect(house.keys.list()).toEqual([shown]);
-    expect((await KeptKeys.open(path.join(house.folder, "keys.json"))).list()).toEqual([shown]);
+    expect(scripted.keys.list()).toEqual([shown]);
+    expect((await KeptKeys.open(path.join(scripted.folder, "keys.json"))).list()).toEqual([shown]);
   });
 
   it("works from its making until it is revoked, on a ring that is in use", async () => {
-    await using house = await scriptedControl();
+    await using scripted = await scriptedControl();
     const ring = new KeyRing();
-    house.keys.keepIn(ring);
+    scripted.keys.keepIn(ring);
     const scopeOf = ({ key }: { key: string }) => ring.scopeOf(digestOfKey(key));
     expect(ring.isNeeded).toBe(false);
-    const [one, other] = [await house.keys.create(editor), await house.keys.create(boss)];
+    const [one, other] = [await scripted.keys.create(editor), await scripted.keys.create(boss)];
     expect([scopeOf(one), scopeOf(other), ring.isNeeded]).toEqual(["inference", "management", true]);
-    await house.keys.revoke(one.id);
+    await scripted.keys.revoke(one.id);
     expect([scopeOf(one), scopeOf(other)]).toEqual([undefined, "management"]);
-    await house.keys.revoke(other.id);
-    expect([scopeOf(other), house.keys.size]).toEqual([undefined, 0]);
+    await scripted.keys.revoke(other.id);
+    expect([scopeOf(other), scripted.keys.size]).toEqual([undefined, 0]);
     expect(ring.isNeeded).toBe(true); // nobody gets in by the last key's going
   });
 
   it("of an unknown id is not revoked, and one too many is not made", async () => {
-    await using house = await scriptedControl();
-    await expect(house.keys.revoke("nobody")).rejects.toMatchObject({ code: "invalid_request" });
-    await Promise.all(Array.from({ length: keysMax }, () => house.keys.create(editor)));
-    await expect(house.keys.create(editor)).rejects.toMatchObject({ code: "invalid_request" });
-    expect(house.keys.list()).toHaveLength(keysMax);
+    await using scripted = await scriptedControl();
+    await expect(scripted.keys.revoke("nobody")).rejects.toMatchObject({ code: "invalid_request" });
+    await Promise.all(Array.from({ length: keysMax }, () => scripted.keys.create(editor)));
+    await expect(scripted.keys.create(editor)).rejects.toMatchObject({ code: "invalid_request" });
+    expect(scripted.keys.list()).toHaveLength(keysMax);
   });
 });
 
 it("keys of a damaged file are none, and that is said until one is made", async () => {
-  await using house = await scriptedControl();
-  const file = path.join(house.folder, "keys.json");
+  await using scripted = await scriptedControl();
+  const file = path.join(scripted.folder, "keys.json");
   await writeFile(file, '{"version":1,"keys":[{"id":"a"}]}');
   const keys = await KeptKeys.open(file);
   expect([keys.size, keys.problem]).toEqual([0, expect.stringContaining("keys.json cannot be used")]);

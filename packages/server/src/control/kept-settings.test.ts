@@ -40,9 +40,9 @@ describe("a change", () => {
 });
 
 it("settings are kept over a restart; what a hand wrote wrong into them is not used", async () => {
-  await using house = await scriptedControl();
-  await house.settings.change({ models: ["a"], starts_with_app: true }, () => {});
-  const file = path.join(house.folder, "server.json");
+  await using scripted = await scriptedControl();
+  await scripted.settings.change({ models: ["a"], starts_with_app: true }, () => {});
+  const file = path.join(scripted.folder, "server.json");
   const again = await KeptSettings.open(file);
   expect(again.current).toEqual({ ...defaultSettings, models: ["a"], starts_with_app: true });
   await writeFile(file, JSON.stringify({ version: 1, settings: { ...defaultSettings, host: "a b" } }));

@@ -1,4 +1,4 @@
-// The states of the `/v1` server that the app starts and stops, and the moves between them. Kept by controlled-server.ts.
+// The states of the `/v1` server that the app starts and stops, and the moves between them.
 //
 //   stopped ──start──▶ loading ──models loaded──▶ starting ──listens──▶ running
 //     ▲  ▲               │  │                      │  │                   │
@@ -10,7 +10,7 @@
 // A failed server is started like a stopped one.
 import type { KeyRing } from "../access/key-ring.ts";
 
-/** What listens, as far as it is told of and closed. */
+/** A listener, as far as its state is shown and it is closed. */
 export interface OpenListener {
   /** Such as `http://127.0.0.1:1337`, with the port that is really used. */
   readonly url: string;
@@ -38,7 +38,7 @@ export type ServerState =
   | { kind: "loading" }
   | { kind: "starting" }
   | { kind: "running"; running: Running }
-  /** Nothing new is taken, and what runs comes to its end. `running` is absent where nothing listened yet. */
+  /** Takes no new requests and lets running ones end. `running` is absent if nothing listened yet. */
   | { kind: "stopping"; running?: Running | undefined }
   /** `error` is a sentence for a person. */
   | { kind: "failed"; error: string };
@@ -54,7 +54,7 @@ const movesFrom: Record<ServerStateKind, readonly ServerStateKind[]> = {
   failed: ["loading", "stopped"],
 };
 
-/** The next state. A move that is not in the drawing is a mistake of ours. */
+/** The next state. A transition that is not in the drawing is a bug. */
 export function moved(from: ServerState, to: ServerState): ServerState {
   if (!movesFrom[from.kind].includes(to.kind))
     throw new Error(`A server that is ${from.kind} cannot become ${to.kind}.`);

@@ -1,6 +1,6 @@
 // Fetches an image that a request names by its URL, from hosts that the operator has allowed. The name is resolved once, each of
-// its addresses must be public, and the connection goes to the address that was looked at, so that an answer of the name server
-// that changes in between changes nothing. Redirects are not followed: they would lead past all of that.
+// its addresses must be public, and the connection goes to the address that was looked at, so that a
+// changed DNS record cannot redirect it. Redirects are not followed: they would lead past all of that.
 import { lookup } from "node:dns/promises";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -27,7 +27,7 @@ export interface ImageFetchOptions {
 const fetchMsMax = 15_000;
 const successStatus = 200;
 
-/** Throws `image_invalid`, `payload_too_large`, and the signal's reason. The sentences never tell what an address answered. */
+/** Throws `image_invalid`, `payload_too_large`, and the signal's reason. The messages never reveal what a host returned. */
 export async function fetchImage(url: string, options: ImageFetchOptions): Promise<Buffer> {
   const target = allowedTarget(url, options.allowedHosts);
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(fetchMsMax)]);
@@ -61,7 +61,7 @@ async function addressOf(
 ): Promise<string> {
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
   const [first] = addresses;
-  // One that is not public among others is a sign of somebody who tries.
+  // A private address among public ones is a sign of an attack.
   if (first === undefined || !addresses.every(mayConnect))
     throw refusal("Images are not fetched from this host: its address is not a public one.");
   return first;

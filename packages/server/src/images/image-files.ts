@@ -1,5 +1,5 @@
 // The files of a request's images: out of its data: URLs, or fetched from hosts that the operator has allowed, a few at once and
-// within limits for all of them together. Used by read-images.ts.
+// within limits for all of them together.
 import { dataUrlBytes, EngineError, imageLimits } from "@ingle/engine";
 import type { UnreadImage } from "../protocols/content-parts.ts";
 import { WireError } from "../wire-error.ts";

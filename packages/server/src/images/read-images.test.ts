@@ -69,34 +69,34 @@ describe("an image", () => {
     const messages = [{ role: "user", content: [{ type: "text", text: "What is this?" }, image] }];
     bodies.push(["/v1/messages", { messages, max_tokens: 5 }], ["/v1/messages/count_tokens", { messages }]);
     for (const [path, body] of bodies) {
-      await using house = await scriptedApp(seeing);
-      const answer = await post(house, path, body);
+      await using scripted = await scriptedApp(seeing);
+      const answer = await post(scripted, path, body);
       expect([path, answer.status]).toEqual([path, 200]);
-      expect([path, shownTo(house)]).toEqual([path, ["What is this?", shown]]);
+      expect([path, shownTo(scripted)]).toEqual([path, ["What is this?", shown]]);
     }
   });
 
   it("may stand between texts, and beside others", async () => {
-    await using house = await scriptedApp(seeing);
+    await using scripted = await scriptedApp(seeing);
     const content = [
       imagePart(url),
       { type: "text", text: "or" },
       imagePart(url),
       { type: "text", text: "?" },
     ];
-    const answer = await post(house, "/v1/chat/completions", { messages: [{ role: "user", content }] });
+    const answer = await post(scripted, "/v1/chat/completions", { messages: [{ role: "user", content }] });
     expect(answer.status).toBe(200);
-    expect(shownTo(house)).toEqual([shown, "or", shown, "?"]);
+    expect(shownTo(scripted)).toEqual([shown, "or", shown, "?"]);
   });
 
   it("is told of by the models that read it", async () => {
-    await using house = await scriptedApp(seeing);
+    await using scripted = await scriptedApp(seeing);
     await using blind = await scriptedApp();
     const modalities = async ({ app }: ScriptedApp) => {
       const { data } = (await app.inject("/v1/models")).json<{ data: { input_modalities: string[] }[] }>();
       return data.map(({ input_modalities }) => input_modalities);
     };
-    expect(await modalities(house)).toEqual([["text", "image"]]);
+    expect(await modalities(scripted)).toEqual([["text", "image"]]);
     expect(await modalities(blind)).toEqual([["text"]]);
   });
 });
@@ -105,16 +105,16 @@ describe("an image that cannot be read", () => {
   const place = "messages[0].content[1]";
 
   it("is refused by a model of texts, by its place", async () => {
-    await using house = await scriptedApp();
-    expect(await post(house, "/v1/chat/completions", chatWith(url))).toMatchObject({
+    await using scripted = await scriptedApp();
+    expect(await post(scripted, "/v1/chat/completions", chatWith(url))).toMatchObject({
       status: 400,
       body: { error: { code: "image_not_supported", param: place } },
     });
-    expect(house.log.chats).toEqual([]);
+    expect(scripted.log.chats).toEqual([]);
   });
 
   it("is an error with the field that names it", async () => {
-    await using house = await scriptedApp(seeing);
+    await using scripted = await scriptedApp(seeing);
     const text = `data:image/png;base64,${Buffer.from("no picture").toString("base64")}`;
     const wrong = [
       text,
@@ -127,23 +127,23 @@ describe("an image that cannot be read", () => {
     for (const each of wrong) {
       for (const urls of [[each], [url, each]]) {
         const param = `messages[0].content[${urls.length}].image_url.url`;
-        expect(await post(house, "/v1/chat/completions", chatWith(...urls))).toMatchObject({
+        expect(await post(scripted, "/v1/chat/completions", chatWith(...urls))).toMatchObject({
           status: 400,
           body: { error: { code: "image_invalid", param, type: "invalid_request_error" } },
         });
       }
     }
-    expect(house.log.chats).toEqual([]);
+    expect(scripted.log.chats).toEqual([]);
   });
 
   it("is 413 when it has too many pixels, or there are too many", async () => {
-    await using house = await scriptedApp(seeing);
+    await using scripted = await scriptedApp(seeing);
     const header = Buffer.from(png, "base64").subarray(0, 40);
     header.writeUInt32BE(10_000, 16);
     header.writeUInt32BE(10_000, 20);
     const large = `data:image/png;base64,${header.toString("base64")}`;
     for (const urls of [[large], Array.from({ length: 65 }, () => url)]) {
-      const { status, body } = await post(house, "/v1/chat/completions", chatWith(...urls));
+      const { status, body } = await post(scripted, "/v1/chat/completions", chatWith(...urls));
       expect(status).toBe(413);
       const { error } = body as ErrorBody;
       expect(error.code).toBe("payload_too_large");
@@ -152,13 +152,13 @@ describe("an image that cannot be read", () => {
   });
 
   it("is an error wherever its file is cut off, or read as far as it goes", async () => {
-    await using house = await scriptedApp(seeing);
+    await using scripted = await scriptedApp(seeing);
     const statuses = new Set<number>();
     for (const { name, format, bytes } of await imageFiles()) {
       for (const percent of [0, 5, 30, 60, 99]) {
         const cut = bytes.subarray(0, Math.floor((bytes.length * percent) / 100));
         const of = `data:image/${format};base64,${cut.toString("base64")}`;
-        const { status, body } = await post(house, "/v1/chat/completions", chatWith(of));
+        const { status, body } = await post(scripted, "/v1/chat/completions", chatWith(of));
         statuses.add(status);
         if (status !== 200) expect([name, body]).toMatchObject([name, { error: { code: "image_invalid" } }]);
       }
@@ -167,12 +167,12 @@ describe("an image that cannot be read", () => {
   });
 
   it("is not fetched from a host that is allowed when its address is not public", async () => {
-    await using house = await scriptedApp({
+    await using scripted = await scriptedApp({
       ...seeing,
       flags: { allowImageHost: ["localhost", "127.0.0.1"] },
     });
     for (const host of ["localhost", "127.0.0.1", "0x7f.1", "example.com"]) {
-      const answer = await post(house, "/v1/chat/completions", chatWith(`http://${host}:9/a.png`));
+      const answer = await post(scripted, "/v1/chat/completions", chatWith(`http://${host}:9/a.png`));
       expect(answer).toMatchObject({ status: 400, body: { error: { code: "image_invalid" } } });
     }
   });

@@ -1,5 +1,4 @@
-// Reads the images of a request: their files (image-files.ts), and then their pixels. Used by the routes that take
-// conversations, once the model that is asked is known.
+// Reads the images of a request: their files (image-files.ts), and then their pixels.
 import {
   decodeImages,
   EngineError,

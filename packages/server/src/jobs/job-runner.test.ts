@@ -13,7 +13,7 @@ const quantizing = (model: string, quantization = "Q4_K_M"): JobRequest => ({
   quantization,
 });
 
-function house() {
+function scripted() {
   const work = scriptedWork();
   const clock = { ms: 0 };
   const looks = { count: 0 };
@@ -43,7 +43,7 @@ function house() {
 
 describe("a download", () => {
   it("tells how far it is and how fast, and at the end which model is there", async () => {
-    const { runner, task, clock, looks, becomes, jobOf } = house();
+    const { runner, task, clock, looks, becomes, jobOf } = scripted();
     const { id, ...begun } = runner.start(pull("acme/tiny"));
     expect(begun).toEqual({
       kind: "pull",
@@ -76,7 +76,7 @@ describe("a download", () => {
   });
 
   it("waits while another process fetches the same", () => {
-    const { runner, task, jobOf } = house();
+    const { runner, task, jobOf } = scripted();
     const { id } = runner.start(pull("a"));
     task("a").report("waiting", 5, 10);
     expect(jobOf(id)).toMatchObject({ status: "waiting", phase: null, bytes: 5, can_pause: true });
@@ -85,7 +85,7 @@ describe("a download", () => {
   });
 
   it("is paused, keeps what has come, and goes on", async () => {
-    const { runner, task, begun, jobOf, becomes } = house();
+    const { runner, task, begun, jobOf, becomes } = scripted();
     const { id } = runner.start(pull("a"));
     task("a").report("download", 6, 10);
     expect(await runner.pause(id)).toMatchObject({
@@ -106,7 +106,7 @@ describe("a download", () => {
   });
 
   it("that fails says why, and can be tried again", async () => {
-    const { runner, task, failures, becomes } = house();
+    const { runner, task, failures, becomes } = scripted();
     const { id } = runner.start(pull("a"));
     const error = new EngineError("download_failed", "The hub does not answer.");
     task("a").fail(error);
@@ -118,7 +118,7 @@ describe("a download", () => {
   });
 
   it("is cancelled in whatever state it is, and stays so", async () => {
-    const { runner, task } = house();
+    const { runner, task } = scripted();
     const running = runner.start(pull("a"));
     expect(await runner.cancel(running.id)).toMatchObject({ status: "cancelled", error: null });
     expect(task("a").signal.aborted).toBe(true);
@@ -131,7 +131,7 @@ describe("a download", () => {
   });
 
   it("that is whole before it hears of the pause is done", async () => {
-    const { runner, task, becomes } = house();
+    const { runner, task, becomes } = scripted();
     const { id } = runner.start(pull("a"));
     task("a").finish();
     expect(await runner.pause(id)).toMatchObject({ status: "done" });
@@ -140,14 +140,14 @@ describe("a download", () => {
   });
 
   it("that is being converted cannot be paused", async () => {
-    const { runner, task } = house();
+    const { runner, task } = scripted();
     const { id } = runner.start(pull("a"));
     task("a").report("convert", 1, 10);
     await expect(runner.pause(id)).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   it("of the same model is the same job, by what was asked for and by its id", async () => {
-    const { runner, task, becomes } = house();
+    const { runner, task, becomes } = scripted();
     const { id } = runner.start(pull("a"));
     task("a").report("download", 1, 10);
     expect(runner.start(pull("a")).id).toBe(id);
@@ -162,7 +162,7 @@ describe("a download", () => {
 
 describe("several jobs", () => {
   it("download at the same time, as many as may, and the others after them", async () => {
-    const { runner, task, begun, jobOf, becomes } = house();
+    const { runner, task, begun, jobOf, becomes } = scripted();
     const names = Array.from({ length: pullsMax + 2 }, (_, index) => `m${index}`);
     const jobs = names.map((name) => runner.start(pull(name)));
     expect(begun).toEqual(names.slice(0, pullsMax));
@@ -180,7 +180,7 @@ describe("several jobs", () => {
   });
 
   it("import and quantize one after the other, beside downloads", async () => {
-    const { runner, task, begun, becomes, jobOf } = house();
+    const { runner, task, begun, becomes, jobOf } = scripted();
     runner.start(pull("a"));
     const first = runner.start(quantizing("b"));
     const second = runner.start(importing("/models"));
@@ -203,7 +203,7 @@ describe("several jobs", () => {
   });
 
   it("that do the same are one", () => {
-    const { runner } = house();
+    const { runner } = scripted();
     expect(runner.start(quantizing("b")).id).toBe(runner.start(quantizing("b")).id);
     expect(runner.start(quantizing("b", "Q8_0")).id).not.toBe(runner.start(quantizing("b")).id);
     expect(runner.start(importing("/a")).id).toBe(runner.start(importing("/a")).id);
@@ -211,7 +211,7 @@ describe("several jobs", () => {
   });
 
   it("are listed with the newest first; the oldest one that is over makes room", async () => {
-    const { runner } = house();
+    const { runner } = scripted();
     const first = runner.start(quantizing("first"));
     const second = runner.start(quantizing("second"));
     for (let count = 2; count < jobsMax; count += 1) runner.start(importing(`/${count}`));
@@ -224,7 +224,7 @@ describe("several jobs", () => {
   });
 
   it("end with the server: those that wait never begin", async () => {
-    const { runner, begun } = house();
+    const { runner, begun } = scripted();
     runner.start(quantizing("a"));
     runner.start(quantizing("b"));
     const paused = runner.start(pull("c"));
@@ -238,14 +238,14 @@ describe("several jobs", () => {
   });
 
   it("are found by their ids alone", async () => {
-    const { runner } = house();
+    const { runner } = scripted();
     for (const order of [() => runner.pause("x"), async () => runner.resume("x"), () => runner.cancel("x")])
       await expect(order()).rejects.toMatchObject({ code: "not_found" });
   });
 });
 
 it("all that is told is what the protocol says", () => {
-  const { runner, task, clock } = house();
+  const { runner, task, clock } = scripted();
   runner.start(pull("a"));
   for (let at = 0; at < 20; at += 1) {
     clock.ms = at * 700;

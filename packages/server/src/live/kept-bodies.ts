@@ -1,5 +1,5 @@
 // The bodies of requests and answers, while somebody who manages the server has switched them on: in memory alone, within limits,
-// and gone at once when they are switched off. Held by request-board.ts.
+// and gone at once when they are switched off.
 import { keptBodiesLengthMax, keptBodiesMax, keptBodyLengthMax } from "@ingle/protocol";
 
 /** Bytes of UTF-8 that hold any text of `keptBodyLengthMax`. */
@@ -22,7 +22,7 @@ export class KeptBodies {
     for (const id of this.#bodies.keys()) this.forget(id);
   }
 
-  /** Undefined where nothing is kept of this request. */
+  /** Undefined if nothing of this request is kept. */
   of(id: string): Pick<KeptBody, "body" | "answer"> | undefined {
     return this.#bodies.get(id);
   }
@@ -44,7 +44,7 @@ export class KeptBodies {
     kept.drop();
   }
 
-  /** The oldest make room. */
+  /** Drops the oldest beyond the limits. */
   #grow(added: number): void {
     this.#length += added;
     for (const id of this.#bodies.keys()) {

@@ -1,11 +1,11 @@
-// How fast a server computes, of the engines' counters at two moments. Each listener of the events has its own.
+// How fast a server computes, from the engines' counters at two moments. Each client of the event stream has its own sampler.
 import type { LiveFigures } from "@ingle/protocol";
 import type { EngineStats } from "../models/slot/engine-stats.ts";
 
-/** Rates are of about this time, so that one long step does not look like a standstill. */
+/** Rates cover about this time, so that one long step does not look like a standstill. */
 const windowMs = 1_000;
 
-/** A finer figure would change with every breath of the process, and each change is an event. */
+/** A finer resolution would change at every sample, and each change is an event. */
 const memoryStepBytes = 1024 * 1024;
 
 type Counted = Pick<

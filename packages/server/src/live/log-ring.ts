@@ -7,7 +7,7 @@ const lengthMax = 1024 * 1024;
 /** Pino's levels by their numbers; a fatal one is an error that ends the process. */
 const levels = { warn: 40, error: 50 } as const;
 
-/** What every line has, which says nothing to somebody who looks at this server. */
+/** Fields that every line has, which are not shown as details. */
 const known: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "msg"]);
 
 interface KeptLine {
@@ -25,7 +25,7 @@ export class LogRing {
     return this.#last;
   }
 
-  /** Takes a line as pino writes it. The oldest make room. */
+  /** Adds a line as pino writes it, and drops the oldest beyond the limits. */
   write(json: string): void {
     this.#last += 1;
     this.#lines.push({ number: this.#last, json });

@@ -1,5 +1,5 @@
 // One request that a model works on, from the moment it is let in until its response has ended: what it is, how far it is, and how to
-// cancel it. Numbers are read when somebody looks, so a request costs nothing but a few additions a piece. Made by request-board.ts.
+// cancel it. Numbers are read when somebody looks, so a request costs nothing but a few additions a piece.
 import type { Generation, Model } from "@ingle/engine";
 import type { LiveRequest } from "@ingle/protocol";
 import { perSecond } from "../protocols/usage.ts";

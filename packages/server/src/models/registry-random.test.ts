@@ -9,13 +9,13 @@ import { ModelRegistry, type Lease } from "./registry.ts";
 const ids = ["a", "b", "c", "pinned"];
 const hostBytesMax = 10;
 
-type Order = { do: "load" | "unload" | "openGate" | "closeGate" | "fail" | "mend"; id: string };
+type Command = { do: "load" | "unload" | "openGate" | "closeGate" | "fail" | "mend"; id: string };
 
 type Step =
   | { do: "acquire"; id: string }
   | { do: "release"; nth: number }
   | { do: "leave"; nth: number }
-  | Order
+  | Command
   | { do: "turn" };
 
 const id = fc.constantFrom(...ids);
@@ -42,7 +42,7 @@ class RandomRun {
   readonly registry: ModelRegistry;
   readonly held: Lease[] = [];
   readonly waiting: { leaving: AbortController; ended: Promise<void> }[] = [];
-  readonly orders: Promise<unknown>[] = [];
+  readonly commands: Promise<unknown>[] = [];
   /** What should not have been. */
   readonly wrongs: string[] = [];
 
@@ -77,7 +77,7 @@ class RandomRun {
         await new Promise(setImmediate);
         break;
       default:
-        this.order(step);
+        this.command(step);
     }
     this.check();
   }
@@ -95,11 +95,11 @@ class RandomRun {
     this.waiting.push({ leaving, ended: take() });
   }
 
-  order(step: Order): void {
+  command(step: Command): void {
     const model = this.models.get(step.id);
     if (model === undefined) return;
-    if (step.do === "load") this.orders.push(Promise.allSettled([this.registry.load(step.id)]));
-    if (step.do === "unload") this.orders.push(Promise.allSettled([this.registry.unload(step.id)]));
+    if (step.do === "load") this.commands.push(Promise.allSettled([this.registry.load(step.id)]));
+    if (step.do === "unload") this.commands.push(Promise.allSettled([this.registry.unload(step.id)]));
     if (step.do === "openGate") this.gates.get(step.id)?.open();
     if (step.do === "closeGate") {
       this.gates.get(step.id)?.open();
@@ -131,7 +131,7 @@ class RandomRun {
     const disposal = this.registry[Symbol.asyncDispose]();
     await Promise.all(this.waiting.map(({ ended }) => ended));
     for (const lease of this.held) lease[Symbol.dispose]();
-    await Promise.all([disposal, ...this.orders]);
+    await Promise.all([disposal, ...this.commands]);
     for (const { id: name, log } of this.models.values())
       if (log.frees !== log.loads)
         this.wrongs.push(`${name} was loaded ${log.loads} times and freed ${log.frees}`);
@@ -147,7 +147,7 @@ class RandomRun {
       await new Promise(setImmediate);
     }
     for (const lease of this.held.splice(0)) lease[Symbol.dispose]();
-    await Promise.all(this.orders);
+    await Promise.all(this.commands);
     await this.registry.unload("pinned");
     for (const name of ids) {
       await this.registry.load(name); // also where it has not cooled down

@@ -1,5 +1,5 @@
-// The files of the built page (@ingle/web), as they are sent: listed once, each read when it is first asked for. What is not in
-// the list does not exist, so nobody asks his way to another file of this machine. Used by routes/page.ts.
+// The files of the built page (@ingle/web), as they are sent: listed once, each read when it is first asked for. Only listed
+// files exist, so no request reaches another file of this machine.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
