@@ -1,5 +1,5 @@
 // Bodies as nobody should send them, thrown at an endpoint over its socket: every answer is right, or an error of the
-// table with its status, and the endpoint answers afterwards. Used by the tests of every endpoint that takes JSON.
+// table with its status, and the endpoint answers afterwards.
 import { ErrorBody, isWireErrorCode, wireErrors, type WireErrorCode } from "@ingle/protocol";
 import fc from "fast-check";
 import { expect } from "vitest";

@@ -251,7 +251,7 @@ describe("requests that come behind each other on one connection", () => {
   });
 });
 
-describe("many strangers", () => {
+describe("many unauthenticated clients", () => {
   it("that open connections and say nothing leave nothing behind", async () => {
     await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
     const sockets = await Promise.all(Array.from({ length: 100 }, () => open(scripted.server.port)));

@@ -1,5 +1,4 @@
 // The server's description of its own API in OpenAPI 3.1, made from the routes that are registered and their schemas.
-// Used by description.ts.
 import { STATUS_CODES } from "node:http";
 import { ErrorBody, wireErrors, type WireErrorCode } from "@ingle/protocol";
 import { ingleVersion } from "../version.ts";

@@ -1,4 +1,4 @@
-// HTML as values: what is put into a template is text and is escaped, unless it is HTML already. Used by the API's page.
+// HTML as values: what is put into a template is text and is escaped, unless it is HTML already.
 
 export interface Html {
   readonly html: string;

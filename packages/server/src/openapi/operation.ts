@@ -1,4 +1,4 @@
-// What a route says of itself for /openapi.json and /docs, beside its path and its body's schema: `config: { operation }`.
+// What a route declares about itself for /openapi.json and /docs, beside its path and its body's schema: `config: { operation }`.
 // A route without it stands in the document all the same, but a test asks for it (docs.test.ts). One line is enough:
 //
 //   const operation = { summary: "Embed texts", answers: { 200: EmbeddingList }, errors: modelErrors, example };

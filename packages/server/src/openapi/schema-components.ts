@@ -1,5 +1,4 @@
 // zod schemas as JSON Schema. Those with an id in their meta stand once under components/schemas, by that id.
-// Used by document.ts.
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 

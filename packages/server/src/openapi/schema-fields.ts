@@ -1,4 +1,4 @@
-// A schema's fields as tables for people, those of objects inside it included. Used by page.ts.
+// A schema's fields as tables for people, those of objects inside it included.
 import { html, type Html } from "./html.ts";
 import type { JsonSchema } from "./schema-components.ts";
 import { asSchema, choicesOf, value, words, type WordsOptions } from "./schema-words.ts";

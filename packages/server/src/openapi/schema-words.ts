@@ -1,4 +1,4 @@
-// JSON Schema in words for people: `number (above 0, at most 1)`. Used by page.ts.
+// JSON Schema in words for people: `number (above 0, at most 1)`.
 import { html, joined, type Html } from "./html.ts";
 import type { JsonSchema } from "./schema-components.ts";
 
