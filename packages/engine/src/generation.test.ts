@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EngineError } from "./errors.ts";
+import { newCallId } from "./generation.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
 
 describe("a generation", () => {
@@ -175,5 +176,13 @@ describe("what a generation is asked", () => {
       const call = (): unknown => model.generate(request);
       expect(call, JSON.stringify(request)).toThrow(message);
     }
+  });
+});
+
+describe("newCallId", () => {
+  it("returns different ids of nine letters and digits", () => {
+    const ids = Array.from({ length: 2_000 }, newCallId);
+    for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9]{9}$/);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 });

@@ -1,6 +1,6 @@
 // One generation: a handle to await for the result, to iterate for the pieces, or both. Pieces are buffered, so nobody has to
 // iterate.
-import { newCallId } from "./call-id.ts";
+import { randomBytes } from "node:crypto";
 import type { ToolCall } from "./messages.ts";
 import type { NativeEvent, NativeFinishEvent, NativeTokenLogprobs } from "./native.ts";
 import { ReplyReader, type ReadReply, type ReplyDelta, type ToolCallDelta } from "./reply-reader.ts";
@@ -314,4 +314,21 @@ export class Generation
     this.#waiting = [];
     for (const wake of waiting) wake();
   }
+}
+
+const callIdCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+/** Mistral's chat templates require exactly nine letters and digits; all others accept them. */
+const callIdLength = 9;
+
+/** A random id of a tool call: among a million ids, the chance that two are equal is one in thirty thousand. */
+export function newCallId(): string {
+  let id = "";
+  while (id.length < callIdLength) {
+    // Drop bytes that would make some characters likelier than others.
+    for (const byte of randomBytes(callIdLength)) {
+      if (id.length < callIdLength && byte < 256 - (256 % callIdCharacters.length))
+        id += callIdCharacters[byte % callIdCharacters.length];
+    }
+  }
+  return id;
 }

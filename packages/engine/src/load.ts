@@ -1,5 +1,4 @@
-// load(): a model file from disk to a Model and its Tokenizer, with progress and abort, and the defaults that
-// fit this machine.
+// load(): loads a model file into a Model and its Tokenizer, with progress, abort, and defaults that fit this machine.
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
@@ -30,93 +29,93 @@ import { ThreadCount, threadsDefault } from "./threads.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { leaseWorkers, RpcOptions, type WorkersLease } from "./workers/worker-pool.ts";
 
-/** Sequences in one context; llama.cpp's own limit is 256. */
+/** The maximum number of sequences in one context: llama.cpp's own limit. */
 export const parallelMax = 256;
-/** Host memory for evicted state when nothing is said: of a model of a billion parameters, some 90,000 tokens. */
+/** The largest default size of the host KV tier: about 90,000 tokens of a model with a billion parameters. */
 const cacheRamDefaultMaxMiB = 2048;
 const mebibyte = 1024 * 1024;
 
 export const LoadOptions = z
   .object({
-    /** Most tokens of one request, prompt and reply. Default: what the model was trained for, at most 8,192. */
+    /** The maximum number of tokens of one request, prompt and reply together. Default: the length the model was trained for, at most 8,192. */
     contextLength: z.int().min(16).optional(),
-    /** Tokens that all requests together may hold. Default: enough for every one to be full, at most 32,768. */
+    /** KV cells: the tokens that all requests together may hold. Default: `contextLength` for each parallel request, at most 32,768. */
     cells: z.int().min(16).optional(),
-    /** Requests computed at the same time. Default 8. */
+    /** The maximum number of requests that are computed at the same time. Default 8. */
     parallel: z.int().min(1).max(parallelMax).default(parallelDefault),
-    /** Threads that compute. Default: one per core of this machine. */
+    /** Threads for computation. Default: one per core of this machine. */
     threads: ThreadCount.optional(),
-    /** Layers on the GPU, where there is one. Default: all. */
+    /** The number of layers on the GPU, if there is one. Default: all. */
     gpuLayers: z.int().min(0).optional(),
     /**
-     * Bits in which a value of the KV cache is stored: fewer take less memory, so that more tokens fit, and are less exact.
-     * Default 16.
+     * Bits per value of the KV cache: with fewer, more tokens fit into the same memory, but results are less exact. Default 16.
      */
     kvBits: KvBits.optional(),
-    /** The same for keys alone, and for values alone. Default: `kvBits`. */
+    /** Bits for keys only and for values only. Default: `kvBits`. */
     kvBitsK: KvBits.optional(),
     kvBitsV: KvBits.optional(),
-    /** A type of ggml by its name instead (`buildInfo().kvTypes`), for keys and for values. */
+    /** ggml types by name (`buildInfo().kvTypes`) for keys and for values; they take precedence over the bits. */
     kvTypeK: z.string().optional(),
     kvTypeV: z.string().optional(),
-    /** Flash attention needs less memory and is faster nearly everywhere; `auto` lets the backend choose. */
+    /** Flash attention needs less memory and is nearly always faster; `auto` lets the backend choose. */
     flashAttention: z.enum(["auto", "on", "off"]).default("auto"),
-    /** Most tokens in one turn of the engine. */
+    /** The maximum number of tokens in one step of the engine. Default 512. */
     batchTokens: z.int().min(8).max(16_384).default(512),
     /**
-     * Most prompt tokens in a turn beside running replies; less is smoother for them, more is faster for the prompt.
-     * Default: the engine finds it by its own measurement, so that the replies keep their rhythm.
+     * The step budget: the maximum number of prompt tokens that a step computes beside decoding sequences. A small budget keeps running
+     * replies smooth; a large one computes prompts faster. Default: the engine measures its steps and adapts the budget.
      */
     batchTokensBusy: z.int().min(1).max(16_384).optional(),
-    /** Requests that may wait in line; one more is `overloaded`. */
+    /** The maximum length of the waiting queue; a further request fails with `overloaded`. Default 256. */
     waitingMax: z.int().min(0).max(100_000).default(256),
     /**
-     * What happens when a chat is too long for the context. `length`: the reply ends there, and a longer prompt is
-     * `context_length_exceeded`. `shift`: the system message stays, the oldest turns are dropped, and the reply goes on.
+     * What happens when a chat is too long for the context. `length`: the reply ends, and a prompt that is too long fails with
+     * `context_length_exceeded`. `shift`: the system message stays, the oldest turns are dropped, and the reply continues.
+     * Default `length`.
      */
     contextOverflow: z.enum(["length", "shift"]).default("length"),
     /**
-     * `ngram` guesses several tokens at a time from the text before them and computes them in one turn, where that is
-     * faster. What may be generated stays the same. Not for hybrid and recurrent models.
+     * `ngram` drafts several tokens from the preceding text and verifies them in one step, if that is faster. The distribution of
+     * generated texts stays the same. Hybrid and recurrent models do not support it. Default `off`.
      */
     speculation: z.enum(["off", "ngram"]).default("off"),
     /**
-     * Memory of the machine, in MiB, for the state of conversations that the context has no more room for: when they go
-     * on, it is copied back instead of being computed again. 0 keeps none. Default: an eighth of the machine's memory, at
-     * most 2,048.
+     * The size in MiB of the host KV tier, which holds the state of conversations that were evicted from the context: when they
+     * continue, the state is copied back instead of being computed again. 0 disables it. Default: an eighth of the machine's memory,
+     * at most 2,048.
      */
     cacheRamMiB: z.int().min(0).max(1_048_576).optional(),
     /**
-     * A folder for the same between one life of the process and the next: written when the model is freed, read when it is
-     * loaded. It holds people's conversations; only its owner may read it. Default: nothing is kept.
+     * A folder that keeps the host KV tier across restarts: it is written when the model is freed and read when the model is loaded.
+     * Its files contain conversations, so only their owner can read them. Default: nothing is kept.
      */
     cacheDir: z.string().min(1).optional(),
     /**
-     * A GGUF file of a smaller model with the same vocabulary, which guesses tokens instead while one reply is running:
-     * for a model that takes far longer for a token. Instead of `speculation`.
+     * The GGUF file of a smaller model with the same vocabulary, which drafts tokens while a single reply is running. It pays if the
+     * model needs far longer per token than the draft model. Cannot be combined with `speculation`.
      */
     draftModel: z.string().min(1).optional(),
-    /** Most tokens that the draft model guesses in one turn. Default 4. */
+    /** The maximum number of tokens that the draft model drafts in one step. Default 4. */
     draftTokens: z.int().min(1).max(16).default(4),
     /**
-     * The GGUF file of the model's projector, with which it reads pictures; null for none. Default: of a model that is called by
-     * its name, the one that was installed with it.
+     * The GGUF file of the model's projector, which lets it read images; null for none. Default: for a model given by name, the
+     * projector that was installed with it.
      */
     mmproj: z.string().min(1).nullable().optional(),
     /**
-     * Tokens of a picture at least and at most, for models that let that be chosen: more see finer, fewer are faster.
-     * Default: what the projector's file says.
+     * The minimum and maximum number of tokens of an image, for models with a variable number: more tokens show finer details, fewer
+     * are faster. Default: the values in the projector's file.
      */
     imageMinTokens: z.int().min(1).max(16_384).optional(),
     imageMaxTokens: z.int().min(1).max(16_384).optional(),
     /**
-     * Reports which blocks of tokens can be reused (`model.followKvBlocks()`). The text is part of every block's hash: name the
-     * model, so that equal tokens of two models are different blocks. Default: nothing is reported, which costs nothing.
+     * Enables reports of the KV cache's reusable blocks (`model.followKvBlocks()`). The salt is part of every block's hash: use the
+     * model's name, so that equal tokens of two models are different blocks. Default: no reports, at no cost.
      */
     kvBlockSalt: z.string().min(1).optional(),
     /**
-     * Machines that run `ingle worker`: they hold layers of the model, each as many as it has memory for, before this machine's
-     * GPUs. Default: none.
+     * Machines that run `ingle worker`: each holds as many layers of the model as fit into its memory; this machine's GPUs come after
+     * them. Default: none.
      */
     rpc: RpcOptions.optional(),
     mmap: z.boolean().default(true),
@@ -125,28 +124,28 @@ export const LoadOptions = z
   .meta({ id: "LoadOptions" });
 export type LoadOptions = z.input<typeof LoadOptions> & {
   signal?: AbortSignal | undefined;
-  /** Called with 0 … 1 while the weights are read. */
+  /** Called while the weights are read, with the fraction that was read, 0 … 1. */
   onProgress?: ((fraction: number) => void) | undefined;
 };
 
-/** Options that are whole and within their rules. */
+/** Validated options with their defaults. */
 export type CheckedLoadOptions = z.output<typeof LoadOptions>;
 
 /** `await using loaded = await load(path)` frees the model at the end of the block. */
 export interface LoadedModel extends AsyncDisposable {
   model: Model;
   tokenizer: Tokenizer;
-  /** Null where the model reads no pictures: it has no projector, or was loaded without. */
+  /** Null if the model cannot read images: it has no projector or was loaded without it. */
   processor: Processor | null;
 }
 
 /**
- * Loads a model and starts its engine: the path of a GGUF file, or a name as `getModel()` takes it, which fetches what is
- * not there (call it first to see the progress of that).
+ * Loads a model and starts its engine. `pathOrName` is the path of a GGUF file, or a name that `getModel()` accepts; a model that is not
+ * installed is downloaded (to see the progress of the download, call `getModel()` first).
  *
- * Throws `model_not_found`, `model_invalid` (no GGUF, truncated), `model_unsupported` (unknown architecture),
- * `projector_mismatch` (`mmproj` belongs to another model), `out_of_memory`, `invalid_request` (options), for names also
- * what `getModel()` throws, with `rpc` `worker_unreachable`, `worker_refused` and `worker_lost`, or the signal's reason.
+ * Throws `model_not_found`, `model_invalid` (not a GGUF file, or truncated), `model_unsupported` (unknown architecture),
+ * `projector_mismatch` (`mmproj` belongs to another model), `out_of_memory`, `invalid_request` (options), or the signal's reason; for
+ * names also the errors of `getModel()`; with `rpc` also `worker_unreachable`, `worker_refused` and `worker_lost`.
  */
 export async function load(pathOrName: string, options: LoadOptions = {}): Promise<LoadedModel> {
   const { signal, onProgress, ...rest } = options;
@@ -173,7 +172,7 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
   }
 }
 
-/** A path stays what it is, also of a file whose name does not end in `.gguf`, as in caches. */
+/** Finds the model's file and projector. The path of an existing file need not end in `.gguf`: the names of cached files do not. */
 async function filesOf(
   pathOrName: string,
   { mmproj }: CheckedLoadOptions,
@@ -198,7 +197,7 @@ async function startModel(
     signal: options.signal,
     onProgress: undefined,
     projector: null,
-    workers: undefined, // it is small, and guesses faster than a network answers
+    workers: undefined, // a small model drafts faster than a network responds
   });
   try {
     return await Model.start(native, engine, { draftModel: draft, workers });
@@ -207,7 +206,7 @@ async function startModel(
   }
 }
 
-/** Throws `invalid_request` with the option that is wrong. Used by fit.ts too. */
+/** Validates options. Throws `invalid_request` with the name of the invalid option. */
 export function checkLoadOptions(options: z.input<typeof LoadOptions>): CheckedLoadOptions {
   const result = LoadOptions.safeParse(options);
   if (result.success) return result.data;
@@ -239,12 +238,12 @@ async function loadWeights(
   return await abortedWith(signal, () => loading.abort(), fromNative(loading.model));
 }
 
-/** Threads that compute. Used by fit.ts too. */
+/** The number of threads for computation. */
 export function threadsOf({ threads }: CheckedLoadOptions): number {
   return threads ?? threadsDefault();
 }
 
-/** What a context of this size takes of the options. Used by fit.ts too. */
+/** The native options of a context of this size. */
 export async function contextOptions(
   options: CheckedLoadOptions,
   size: ContextSize,
@@ -295,7 +294,7 @@ async function keptState(
   if (cacheRamBytes === 0) {
     throw new EngineError(
       "invalid_request",
-      "cacheDir: what is kept on the disk is what cacheRamMiB has room for; give it more than 0.",
+      "cacheDir stores the state that cacheRamMiB keeps in memory: set cacheRamMiB to more than 0, or leave cacheDir out.",
       { details: { param: "cacheDir" } },
     );
   }
@@ -317,8 +316,8 @@ function speculationOf(
   if (info.isRecurrent && (draftModel !== undefined || speculation !== "off")) {
     throw new EngineError(
       "invalid_request",
-      `${param}: ${info.architecture} keeps a state that cannot be taken back when a guess was wrong. ` +
-        "Leave it out for this model.",
+      `${param}: ${info.architecture} models do not support drafts, because their recurrent state cannot be rolled back. ` +
+        "Leave the option out for this model.",
       { details: { param } },
     );
   }

@@ -1,5 +1,5 @@
-// The only import of the addon. Everything above takes what it needs as arguments, so that it also runs on the
-// scripted engine of testing/. Errors of the addon become EngineErrors here.
+// The only module that imports the addon. Everything above it takes native objects as arguments, so that it also runs on the
+// scripted model of testing/. The addon's errors become EngineErrors here.
 import type {
   BuildInfo,
   DeviceInfo,
@@ -51,7 +51,7 @@ type Addon = typeof import("@ingle/engine-native");
 
 let addonPromise: Promise<Addon> | undefined;
 
-/** Loaded at first use: importing @ingle/engine for its types or its library costs nothing. */
+/** Loads the addon at first use: importing @ingle/engine for its types or its model library costs nothing. */
 async function addon(): Promise<Addon> {
   addonPromise ??= import("@ingle/engine-native").catch((cause: unknown) => {
     addonPromise = undefined;
@@ -64,12 +64,12 @@ async function addon(): Promise<Addon> {
   return addonPromise;
 }
 
-/** What was built, and the devices of this machine. */
+/** The build's version and options, and the devices of this machine. */
 export async function buildInfo(): Promise<BuildInfo> {
   return (await addon()).buildInfo();
 }
 
-/** Starts to load a model file. Rejects only when the addon is missing; the load's own end is in `model`. */
+/** Starts to load a model file. Rejects only if the addon is missing; `model` of the result resolves or rejects with the load. */
 export async function loadNative(
   options: NativeLoadOptions,
   onProgress: (fraction: number) => void,
@@ -77,21 +77,21 @@ export async function loadNative(
   return (await addon()).loadModel(options, onProgress);
 }
 
-/** A connection to a worker, as the addon holds it. */
+/** The addon's connection to a worker. */
 export interface AttachedWorker {
   /** For `loadNative` and `measureNative`. */
   readonly native: NativeWorker;
-  /** Whatever computes with it fails from then on. */
+  /** True once the connection is lost: every computation that uses the worker fails from then on. */
   isLost(): boolean;
-  /** Makes it so. */
+  /** Marks the connection as lost. */
   lose(): void;
-  /** Its devices, with what is free there now. Rejects with `worker_lost`. */
+  /** The worker's devices, with their free memory now. Rejects with `worker_lost`. */
   devices(): Promise<DeviceInfo[]>;
 }
 
 /**
- * Attaches a worker that answers over a socket: `fd` is the other end of that, for who carries the bytes. `worker` rejects with
- * `worker_lost` when what answers is none.
+ * Attaches a worker over a socket. `fd` is the other end of the socket: the caller carries bytes between it and the worker. `worker`
+ * rejects with `worker_lost` if the peer does not respond as a worker.
  */
 export async function attachWorker(options: {
   name: string;
@@ -108,12 +108,12 @@ export async function attachWorker(options: {
   return { fd, worker: attached };
 }
 
-/** Computes for the peer of a socket until it hangs up. May end the process: workers/worker-child.ts calls it in one of its own. */
+/** Computes for the peer of a socket until it disconnects. May end the process, so call it in a child process (workers/worker-child.ts). */
 export async function servePeerNative(options: NativeServeOptions): Promise<void> {
   await fromNative((await addon()).servePeer(options));
 }
 
-/** What a model would take, without loading it. */
+/** Measures the memory that a model would need, without loading it. */
 export async function measureNative(
   model: NativeLoadOptions,
   context: NativeContextOptions,
@@ -121,12 +121,12 @@ export async function measureNative(
   return await fromNative((await addon()).measureModel(model, context));
 }
 
-/** Bytes of all tensors that a quantization would write. */
+/** The size in bytes of all tensors that a quantization would write. */
 export async function planQuantizationNative(options: NativeQuantizeOptions): Promise<number> {
   return await fromNative((await addon()).planQuantization(options));
 }
 
-/** Cannot be stopped, and may end the process: quantize/native-child.ts calls it in one of its own. */
+/** Cannot be aborted and may end the process, so call it in a child process (quantize/native-child.ts). */
 export async function quantizeNative(
   options: NativeQuantizeOptions,
   onTensor: (name: string) => void,
@@ -134,7 +134,7 @@ export async function quantizeNative(
   await fromNative((await addon()).quantizeModel(options, onTensor));
 }
 
-/** As `quantizeNative`. */
+/** Cannot be aborted and may end the process, like `quantizeNative`. */
 export async function computeImatrixNative(
   options: NativeImatrixOptions,
   onChunk: (done: number, total: number) => void,
@@ -143,14 +143,14 @@ export async function computeImatrixNative(
 }
 
 /**
- * For a process that is all Ingle's, once, before models are loaded: where the C library is glibc, all threads share what its
- * allocator holds, and free memory goes back to the system at once. Other native code of the process may become slower.
+ * Keeps the memory of the process small: with glibc, all threads share one allocator arena, and freed memory returns to the system at
+ * once. Call it once, before loading models, and only in a process that runs nothing but Ingle: other native code may become slower.
  */
 export async function keepMemoryTight(): Promise<void> {
   (await addon()).keepMemoryTight();
 }
 
-/** Sends the native library's own log lines to `sink`, or nowhere with null. */
+/** Sends the log lines of llama.cpp to `sink`; null discards them. */
 export async function setLogSink(sink: ((level: number, text: string) => void) | null): Promise<void> {
   (await addon()).setLogSink(sink);
 }
@@ -174,7 +174,7 @@ const codeOfNative: Record<string, EngineErrorCode> = {
   disposed: "disposed",
 };
 
-/** Turns what the addon threw into an EngineError with the caller's stack; anything else passes unchanged. */
+/** Converts an error of the addon to an EngineError with the caller's stack; returns anything else unchanged. */
 export function toEngineError(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || EngineError.is(thrown)) return thrown;
   const { code, details } = thrown as Error & { code?: unknown; details?: EngineErrorDetails };
@@ -186,7 +186,7 @@ export function toEngineError(thrown: unknown): unknown {
   });
 }
 
-/** Awaits a native promise, with its error turned. */
+/** Awaits a promise of the addon; its error is converted to an EngineError. */
 export async function fromNative<T>(pending: Promise<T>): Promise<T> {
   try {
     return await pending;

@@ -1,5 +1,5 @@
-// Writes conversations with pictures out as prompts, in which markers stand for the pictures. Belongs to a Model that was
-// loaded with a projector and lives as long as it.
+// Formats conversations with images as prompts, in which markers stand for the images. A processor belongs to a Model that was loaded
+// with a projector, and lives as long as the model.
 import { z } from "zod";
 import { EngineError } from "./errors.ts";
 import { countMarkers, imageNotSupported } from "./image-prompt.ts";
@@ -7,7 +7,7 @@ import type { RgbImage } from "./images/rgb-image.ts";
 import { countImages, Message } from "./messages.ts";
 import type { ChatTemplateOptions, Tokenizer } from "./tokenizer.ts";
 
-/** As `Message`, but a picture is only a place: the picture itself is handed to `generate()`. */
+/** A `Message` with placeholders for images: the images themselves are passed to `generate()`. */
 export const TemplateMessage = Message.extend({
   content: z.union([
     z.string(),
@@ -21,12 +21,12 @@ export const TemplateMessage = Message.extend({
 }).meta({ id: "TemplateMessage" });
 export type TemplateMessage = z.infer<typeof TemplateMessage>;
 
-/** Templates only have to know where a picture is. */
+/** Templates only need the position of an image. */
 const anyImage: RgbImage = { width: 1, height: 1, data: new Uint8Array(3) };
 
 export class Processor {
   readonly tokenizer: Tokenizer;
-  /** Stands for one picture in a prompt, where `applyChatTemplate` or the caller writes it. */
+  /** The text that stands for one image in a prompt. */
   readonly imageMarker: string;
 
   constructor(tokenizer: Tokenizer, imageMarker: string) {
@@ -34,7 +34,7 @@ export class Processor {
     this.imageMarker = imageMarker;
   }
 
-  /** As the function below. */
+  /** Formats a conversation; see the function `applyChatTemplate`. */
   async applyChatTemplate(
     messages: readonly TemplateMessage[],
     options: ChatTemplateOptions = {},
@@ -43,7 +43,7 @@ export class Processor {
     if (!checked.success) {
       throw new EngineError(
         "invalid_request",
-        'messages must be a list of { role, content }; content is a text, or a list of { type: "text", text } and { type: "image" }.',
+        'messages must be a list of { role, content }; content is a string, or a list of { type: "text", text } and { type: "image" }.',
         { cause: checked.error, details: { param: "messages" } },
       );
     }
@@ -59,12 +59,12 @@ export class Processor {
     if (markers < images) {
       throw new EngineError(
         "template_failed",
-        "The model's chat template does not write out every picture of this conversation.",
+        "The model's chat template leaves out an image of this conversation.",
       );
     }
     throw new EngineError(
       "invalid_request",
-      `messages: ${this.imageMarker} stands for a picture and cannot be a word of a text here. Leave it out, or hand the ` +
+      `messages: ${this.imageMarker} is the marker of an image and cannot be part of a text here. Leave it out, or pass the ` +
         "conversation to model.generate({ messages }).",
       { details: { param: "messages" } },
     );
@@ -72,9 +72,9 @@ export class Processor {
 }
 
 /**
- * The prompt that the model's chat template makes of a conversation: `processor.imageMarker` stands where the pictures go that
- * `generate()` is given, in their order. Throws `image_not_supported` without a processor, as of a model that reads no pictures,
- * `invalid_request` for what is no conversation, or `template_failed`.
+ * Formats a conversation with the model's chat template. In the prompt, `processor.imageMarker` stands for each image; pass the images
+ * to `generate()` in the same order. Throws `image_not_supported` without a processor (the model cannot read images),
+ * `invalid_request` (invalid messages) or `template_failed`.
  */
 export async function applyChatTemplate(
   processor: Processor | null | undefined,

@@ -1,10 +1,10 @@
-// Many requests at once: each is answered as if it were alone, and leaves nothing behind.
+// Concurrent requests: each gets the same result as alone, and leaves nothing behind.
 import type { Generation, GenerationResult, LoadedModel } from "@ingle/engine";
 import { until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadExact, prompts, within } from "./tiny.ts";
 
-describe("requests at the same time", () => {
+describe("concurrent requests", () => {
   let loaded: LoadedModel;
   beforeAll(async () => {
     loaded = await loadExact({ contextLength: 1024, parallel: 8 });
@@ -13,7 +13,7 @@ describe("requests at the same time", () => {
 
   const idle = (): boolean => loaded.model.stats().running === 0 && loaded.model.stats().waiting === 0;
 
-  it("eight at once give the same texts as one after another, at temperature 0", async () => {
+  it("generate the same texts as sequential ones, at temperature 0", async () => {
     const requests = prompts(8).map((prompt) => ({ prompt, temperature: 0, maxTokens: 48 }));
     const alone: string[] = [];
     for (const request of requests) alone.push((await loaded.model.generate(request)).text);
@@ -24,8 +24,8 @@ describe("requests at the same time", () => {
     expect(new Set(alone).size).toBe(8);
   });
 
-  // What else is in the batch changes the order of additions, and nothing is rounded to 16 bits on the way: measured, 5e-6.
-  it("eight at once have the same probabilities as one after another", async () => {
+  // The rest of the batch changes the order of additions; nothing is rounded to 16 bits on the way. The measured difference is 5e-6.
+  it("have the same probabilities as sequential ones", async () => {
     const requests = prompts(24).map((prompt, seed) => ({ prompt, seed, maxTokens: 20, logprobs: 1 }));
     const ask = async (request: (typeof requests)[number]): Promise<GenerationResult> =>
       await loaded.model.generate({ ...request, cachePrompt: false });
@@ -44,7 +44,7 @@ describe("requests at the same time", () => {
     expect(greatest).toBeLessThan(1e-4);
   });
 
-  it("forty requests on eight places all finish, with their own seeds", async () => {
+  it("all finish if there are forty for eight sequences, each with its own seed", async () => {
     const say = async (prompt: string, seed: number): Promise<string> =>
       (await loaded.model.generate({ prompt, seed, maxTokens: 12 }, { client: `client ${seed % 5}` })).text;
     const texts = await within(60_000, Promise.all(prompts(40).map(say)));
@@ -53,7 +53,7 @@ describe("requests at the same time", () => {
     expect(loaded.model.stats().cellsUsed).toBe(0);
   });
 
-  it("preempts instead of failing when the cells run short, and the texts stay the same", async () => {
+  it("are preempted instead of failing if KV cells run out, and their texts stay the same", async () => {
     await using tight = await loadExact({ contextLength: 400, cells: 500, parallel: 4 });
     const requests = prompts(6).map((prompt) => ({ prompt, temperature: 0, maxTokens: 300 }));
     const together = await within(
@@ -67,7 +67,7 @@ describe("requests at the same time", () => {
     }
   });
 
-  it("refuses with `overloaded` what does not fit the line, and serves the rest", async () => {
+  it("fail with `overloaded` if the waiting queue is full, and the others are served", async () => {
     await using small = await loadExact({ contextLength: 256, parallel: 1, waitingMax: 2 });
     const results = await Promise.allSettled(
       prompts(8).map(async (prompt) => await small.model.generate({ prompt, maxTokens: 20 })),
@@ -82,7 +82,7 @@ describe("requests at the same time", () => {
     await expect(within(5000, Promise.resolve(generation))).rejects.toBe(reason);
   }
 
-  it("cancels a request in line, in its prefill and while decoding, and touches no other", async () => {
+  it("can be cancelled in the queue, in prefill and while decoding, without affecting others", async () => {
     await using few = await loadExact({
       contextLength: 2048,
       parallel: 2,
@@ -97,12 +97,12 @@ describe("requests at the same time", () => {
     const inPrefill = new AbortController();
     const prefilling = model.generate({ prompt: "long ".repeat(1500) }, { signal: inPrefill.signal });
     await until(() => model.stats().running === 2);
-    const inLine = new AbortController();
-    const waiting = model.generate({ prompt: "waits" }, { signal: inLine.signal });
+    const queued = new AbortController();
+    const waiting = model.generate({ prompt: "waits" }, { signal: queued.signal });
     await until(() => model.stats().waiting === 1);
 
-    inLine.abort(new Error("left the line"));
-    await cancelled(waiting, inLine.signal.reason);
+    queued.abort(new Error("left the queue"));
+    await cancelled(waiting, queued.signal.reason);
     await until(() => model.stats().waiting === 0);
     expect(model.stats().running).toBe(2);
     inPrefill.abort(new Error("left the prefill"));
@@ -113,7 +113,7 @@ describe("requests at the same time", () => {
     let seen = 0;
     for await (const chunk of decoding) {
       seen += chunk.tokens;
-      if (seen > 5) break; // leaving the loop cancels
+      if (seen > 5) break; // leaving the loop cancels the generation
     }
     await until(() => model.stats().running <= 1);
     expect((await running).text).toBe(expected);
@@ -121,7 +121,7 @@ describe("requests at the same time", () => {
     expect(model.stats().cellsUsed).toBe(0);
   });
 
-  it("survives a storm of cancels at random moments", async () => {
+  it("survive many cancellations at random moments", async () => {
     const done = await within(
       60_000,
       Promise.allSettled(

@@ -1,8 +1,8 @@
 // Ways to damage the header of a GGUF file: the corpus of damaged-headers.model.test.ts and damaged-projectors.model.test.ts.
-// Walks the bytes itself, so that it does not see them as the reader under test does.
+// Has its own reader, so that it is independent of the reader under test.
 import { arrayType, stringType, valueBytes } from "./gguf-draft.ts";
 
-/** Bytes written over the file at a place, or the length that it is cut to. */
+/** Bytes to overwrite at an offset, or the length to truncate the file to. */
 export type Damage = { at: number; hex: string } | { length: number };
 
 interface Field {
@@ -10,17 +10,17 @@ interface Field {
   bytes: number;
 }
 
-/** Of a list, only so many items: the others are read by the same code. */
+/** How many items of a list are damaged: the others are read by the same code. */
 const itemsMax = 3;
 
-/** The part of a tensor's entry behind its name. */
+/** The part of a tensor's entry after its name. */
 interface TensorEntry {
   at: number;
   dimensions: number;
 }
 
 interface Header {
-  /** Where every number lies: counts, lengths, types, values, sizes and offsets. The last field ends the header. */
+  /** The position of every number: counts, lengths, types, values, sizes and offsets. The last field ends the header. */
   fields: Field[];
   tensors: TensorEntry[];
 }
@@ -73,7 +73,7 @@ function headerOf(file: Buffer): Header {
   return { fields, tensors: entries };
 }
 
-/** Numbers that damage a file: zero, few, the limits of every integer type, and floats that are no numbers. */
+/** Numbers that damage a file: zero, small numbers, the limits of every integer type, NaN and infinities. */
 const extremes = [
   0n,
   1n,
@@ -87,7 +87,7 @@ const extremes = [
 ];
 const floats = [Number.NaN, Number.POSITIVE_INFINITY, -1, 1e38];
 
-/** Every field at its extremes. */
+/** Every field with extreme values. */
 export function extremeFields(file: Buffer): Damage[] {
   return fieldsOf(file).flatMap(({ at, bytes }) => {
     const integers = extremes.map((value) => {
@@ -105,23 +105,23 @@ export function extremeFields(file: Buffer): Damage[] {
   });
 }
 
-/** Every byte of the header, with one bit or all of them turned. */
+/** Every byte of the header, with one bit or all bits flipped. */
 export function flippedBytes(file: Buffer): Damage[] {
-  const turns = [0x01, 0xff, 0x80];
+  const masks = [0x01, 0xff, 0x80];
   return Array.from({ length: headerEnd(file) }, (_, at) => {
-    const byte = (file[at] ?? 0) ^ (turns[at % turns.length] ?? 0);
+    const byte = (file[at] ?? 0) ^ (masks[at % masks.length] ?? 0);
     return { at, hex: Buffer.of(byte).toString("hex") };
   });
 }
 
-/** The file cut at the beginning of every field, and within its weights. */
+/** The file truncated at the start of every field, and within its weights. */
 export function truncations(file: Buffer): Damage[] {
   const weights = file.length - headerEnd(file);
   const within = [0, 1, weights / 2, weights - 1].map((bytes) => headerEnd(file) + Math.floor(bytes));
   return [0, ...fieldsOf(file).map(({ at }) => at), ...within].map((length) => ({ length }));
 }
 
-/** Types of ggml, and how many of their numbers take the place of one of 32 bits. */
+/** Types of ggml, and how many of their values take as many bytes as one 32-bit float. */
 const sameBytes = [
   { type: 0, perFloat: 1 }, // f32
   { type: 26, perFloat: 1 }, // i32
@@ -131,7 +131,7 @@ const sameBytes = [
   { type: 28, perFloat: 0.5 }, // f64
 ];
 
-/** Every tensor of 32-bit floats in other shapes and types that take as many bytes. */
+/** Every tensor of 32-bit floats in other shapes and types of the same size. */
 export function oddShapes(file: Buffer): Damage[] {
   return headerOf(file).tensors.flatMap(({ at, dimensions }) => {
     const shape = Array.from({ length: dimensions }, (_, side) =>

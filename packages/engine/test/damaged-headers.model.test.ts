@@ -1,5 +1,5 @@
-// Model files with damaged headers, loaded natively in a process of their own: each is an error of ours or a model that runs,
-// and none takes the process down. What our own reader makes of such headers is tested in packages/gguf.
+// Model files with damaged headers, loaded natively in a child process: each is an EngineError or a model that runs, and none crashes
+// the process. packages/gguf tests our own reader with such headers.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { extremeFields, flippedBytes, truncations } from "./damage.ts";
 import { limitMs, outcomes } from "./damaged-loads.ts";
 
-/** As little as a model can be: it is loaded thousands of times. */
+/** As small as possible: the model is loaded thousands of times. */
 const smallest = {
   tokens: 280,
   embedding: 32,

@@ -1,5 +1,4 @@
-// Loads damaged files in a process of their own (load-damaged.js), which has to live to the end: for the tests of damaged models
-// and projectors.
+// Loads damaged files in a child process (load-damaged.js), which must not crash: for the tests of damaged models and projectors.
 import { spawn } from "node:child_process";
 import { copyFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,21 +7,21 @@ import { expect } from "vitest";
 import type { Damage } from "./damage.ts";
 
 const script = fileURLToPath(new URL("load-damaged.js", import.meta.url));
-/** Of one process. */
+/** The time limit of one process. */
 export const limitMs = 240_000;
 
 export interface Corpus {
-  /** The file that is damaged. */
+  /** The file to damage. */
   whole: string;
-  /** The model that it is the projector of; none where it is the model itself. */
+  /** The model, if the file is a projector. */
   model?: string;
   damages: readonly Damage[];
-  /** Of the files that are made in `folder`. */
+  /** The name of the files that are written to `folder`. */
   name: string;
   folder: string;
 }
 
-/** What became of every damage: "ok" or the code of its error. Fails when the process did not come to the end. */
+/** The outcome of each damage: "ok" or the error's code. Fails if the process ended early. */
 export async function outcomes({ whole, model, damages, name, folder }: Corpus): Promise<string[]> {
   const scratch = path.join(folder, `${name}.gguf`);
   const list = path.join(folder, `${name}.json`);

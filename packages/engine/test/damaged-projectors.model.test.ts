@@ -1,5 +1,5 @@
-// Projectors with damaged headers, loaded natively in a process of their own and shown an image: each is an error of ours or
-// works, and none takes the process down, neither when it is loaded nor when it encodes.
+// Projectors with damaged headers, loaded natively in a child process and used to encode an image: each is an EngineError or works, and
+// none crashes the process.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,14 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { extremeFields, flippedBytes, oddShapes, truncations } from "./damage.ts";
 import { limitMs, outcomes } from "./damaged-loads.ts";
 
-/** As little as a model and its projector can be: they are loaded thousands of times. */
+/** As small as possible: the model and its projector are loaded thousands of times. */
 const width = 32;
 const smallest = { tokens: 280, embedding: width, feedForward: 32, headSize: width, layers: 2 };
 const smallestProjector = { projection: width, embedding: width, feedForward: 32, layers: 1 };
 
 /**
- * Of each corpus one in so many, for a suite that is to be quick: a prime number, so that all kinds of damages come.
- * INGLE_TEST_EVERY=1 takes all 15,000 of them, in three minutes.
+ * Tests one in so many damages of each corpus, to keep the suite quick: a prime number, so that all kinds of damages occur.
+ * INGLE_TEST_EVERY=1 tests all 15,000, in three minutes.
  */
 const every = Number(process.env["INGLE_TEST_EVERY"] ?? 7);
 

@@ -1,4 +1,4 @@
-// A download whose process is killed again and again. Processes run the build in dist/, as a user does.
+// A download whose process is killed again and again. The processes run the build in dist/.
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, utimes } from "node:fs/promises";
@@ -36,14 +36,14 @@ function start() {
   return { child, ended };
 }
 
-/** A killed process leaves its locks; their holder's last touch is a while ago when a person starts again. */
+/** Ages the locks that a killed process left, as if some time had passed before the next start. */
 async function letLocksAge(folder: string): Promise<void> {
   const aMinuteAgo = Date.now() / 1000 - 60;
   for (const name of await readdir(folder).catch(() => []))
     if (name.endsWith(".lock")) await utimes(path.join(folder, name), aMinuteAgo, aMinuteAgo);
 }
 
-test("a download killed 20 times at random points ends with the right checksum, and each start goes on", async () => {
+test("a download killed 20 times at random points is resumed at each start and ends with the right checksum", async () => {
   hub.slowly = { bytes: 32 * 1024, delayMs: 8 };
   let killed = 0;
   let round = 0;
@@ -51,7 +51,7 @@ test("a download killed 20 times at random points ends with the right checksum, 
     const sent = hub.bytesSent;
     const { child, ended } = start();
     const gone = ended.then(() => "ended" as const);
-    // A random number of bytes after the first one of this start, so that every start has got somewhere.
+    // Kill after a random number of bytes of this start, so that every start makes progress.
     const enough = sent + 1 + Math.floor(Math.random() * 2_000_000);
     while (hub.bytesSent < enough && child.exitCode === null) await Promise.race([gone, sleep(2)]);
     if (child.exitCode !== null) break;
@@ -72,7 +72,7 @@ test("a download killed 20 times at random points ends with the right checksum, 
     .digest("hex");
   expect(digest).toBe(createHash("sha256").update(bytes).digest("hex"));
   expect(await readdir(path.join(home, "downloads"))).toEqual([]);
-  // A start that did not go on where the last one was killed would have everything sent again.
+  // A start that did not resume would have downloaded everything again.
   const sentTwice = hub.bytesSent - bytes.length;
   expect(sentTwice).toBeLessThan(sentToKilled * 0.6);
 }, 120_000);

@@ -1,10 +1,10 @@
-// Embeddings in process, on a tiny encoder and on tiny models that generate.
+// Embeddings in process, of a tiny encoder and of tiny generative models.
 import { EngineError, type LoadedModel, type Model } from "@ingle/engine";
 import { until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadExact, loadTiny, prompts, within } from "./tiny.ts";
 
-/** Another batch is another order of additions. */
+/** The tolerance: in another batch, additions happen in another order. */
 const alike = 0.9999;
 
 function cosine(one: Float32Array, other: Float32Array): number {
@@ -37,11 +37,12 @@ describe.each([
   });
   afterAll(() => loaded[Symbol.asyncDispose]());
 
-  it("are vectors of length 1, the same for the same text and others for another", async () => {
+  it("are vectors of length 1, equal for equal texts and different for different ones", async () => {
     const { model } = loaded;
     const { embeddings, usage } = await model.embed(["a river", "a river", "seven lanterns in winter"]);
     const [first, same, other] = embeddings;
-    if (first === undefined || same === undefined || other === undefined) throw new Error("one is missing");
+    if (first === undefined || same === undefined || other === undefined)
+      throw new Error("an embedding is missing");
     expect(first.length).toBe(model.info.embeddingSize);
     expect(cosine(first, first)).toBeCloseTo(1, 5);
     expect(cosine(first, same)).toBeGreaterThan(alike);
@@ -49,7 +50,7 @@ describe.each([
     expect(usage.promptTokens).toBeGreaterThan(3);
   });
 
-  it("of one request are those that each text has alone", async () => {
+  it("of several texts in one request equal those of each text alone", async () => {
     const { model } = loaded;
     const texts = prompts(24);
     const { embeddings } = await model.embed(texts);
@@ -59,7 +60,7 @@ describe.each([
       );
   });
 
-  it("come for eight requests at once", async () => {
+  it("are computed for eight concurrent requests", async () => {
     const { model } = loaded;
     const texts = prompts(8);
     const results = await within(
@@ -73,7 +74,7 @@ describe.each([
     expect(model.stats()).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  it("may be of token ids, which are taken as they are", async () => {
+  it("accept token ids, which are used unchanged", async () => {
     const { model, tokenizer } = loaded;
     const tokens = await tokenizer.encode("copper maple");
     const { embeddings } = await model.embed([tokens, [...tokens]]);
@@ -84,7 +85,7 @@ describe.each([
     expect(await codeOf(model.embed([[2 ** 32 + 5]]))).toBe("invalid_request");
   });
 
-  it("are cut to `dimensions` and normalized again, unless they are not to be", async () => {
+  it("are cut to `dimensions` and normalized again, unless normalization is off", async () => {
     const { model } = loaded;
     const { embeddings } = await model.embed(["quiet harbour"], { normalize: false });
     const whole = embeddings[0] ?? new Float32Array();
@@ -101,7 +102,7 @@ describe.each([
     });
   });
 
-  it("are refused for a text that is too long, with both numbers, and for no text at all", async () => {
+  it("are refused for a text that is too long, with both numbers, and without any text", async () => {
     const { model } = loaded;
     const tooLong = Array.from({ length: 513 }, () => 5);
     await expect(model.embed([[5], tooLong])).rejects.toMatchObject({
@@ -114,7 +115,7 @@ describe.each([
     expect(await codeOf(model.embed([""]))).toBe("invalid_request");
   });
 
-  it("end with the signal's reason, and leave nothing behind", async () => {
+  it("reject with the signal's reason, and leave nothing behind", async () => {
     const { model } = loaded;
     const controller = new AbortController();
     const long = Array.from({ length: 400 }, (__, index) => Array.from({ length: 400 }, () => 5 + index));
@@ -128,7 +129,7 @@ describe.each([
     expect((await model.embed(["a"])).embeddings).toHaveLength(1);
   });
 
-  it("end with `disposed` when the model is disposed", async () => {
+  it("reject with `disposed` if the model is disposed", async () => {
     await using short = await loadTiny({ contextLength: 512 }, fixture);
     const long = Array.from({ length: 400 }, () => Array.from({ length: 400 }, () => 5));
     const pending = codeOf(short.model.embed(long));
@@ -140,7 +141,7 @@ describe.each([
 });
 
 describe("embeddings beside replies", () => {
-  it("let a reply go on, and change no word of it", async () => {
+  it("let a running reply continue, and do not change it", async () => {
     await using loaded = await loadExact({ contextLength: 1024 });
     const { model } = loaded;
     const request = { prompt: "The witness", temperature: 0, maxTokens: 30 };
@@ -157,7 +158,7 @@ describe("embeddings beside replies", () => {
     expect((await embedding).embeddings).toHaveLength(400);
   });
 
-  it("are `overloaded` when the line is full, and are served later", async () => {
+  it("fail with `overloaded` if the waiting queue is full, and succeed later", async () => {
     await using loaded = await loadTiny(
       { contextLength: 512, parallel: 1, waitingMax: 1 },
       { architecture: "bert" },
@@ -172,8 +173,8 @@ describe("embeddings beside replies", () => {
   });
 });
 
-describe("models that cannot", () => {
-  it("say so: an encoder generates nothing", async () => {
+describe("models without support", () => {
+  it("an encoder refuses to generate", async () => {
     await using loaded = await loadTiny({}, { architecture: "bert" });
     const generation = loaded.model.generate({ prompt: "Hello" });
     await expect(Promise.resolve(generation)).rejects.toMatchObject({ code: "generation_not_supported" });

@@ -1,4 +1,4 @@
-// What a model will take, found without loading it, and the settings with which it fits.
+// Measures the memory that a model will need without loading it, and finds settings with which it fits.
 import { fitModel, load, type MemoryBudget } from "@ingle/engine";
 import { tinyModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ const plenty: MemoryBudget = { byMemory: { host: 64 * 1024 ** 3 } };
 const hostOf = (bytes: number): MemoryBudget => ({ byMemory: { host: Math.floor(bytes) } });
 
 describe("fitting a model into memory", () => {
-  it("tells what weights, context and computing take, and the load takes about as much", async () => {
+  it("predicts the memory of weights, context and computation, about as much as the load then takes", async () => {
     const file = await tinyModel();
     const { footprint, options, isReduced } = await fitModel(file, { threads: 1 }, { budget: plenty });
     expect([options.contextLength, isReduced]).toEqual([2048, false]);
@@ -18,7 +18,7 @@ describe("fitting a model into memory", () => {
     expect(weightsBytes).toBeLessThan(1.1 * loaded.model.info.sizeBytes + 1024 ** 2);
   });
 
-  it("counts a context by its length, and its cache by its type", async () => {
+  it("computes a context's memory from its length and its KV cache's type", async () => {
     const file = await tinyModel();
     const contextOf = async (options: Parameters<typeof fitModel>[1]) =>
       (await fitModel(file, { threads: 1, parallel: 1, ...options }, { budget: plenty })).footprint
@@ -28,7 +28,7 @@ describe("fitting a model into memory", () => {
     expect(await contextOf({ contextLength: 2048, kvTypeK: "f32", kvTypeV: "f32" })).toBe(2 * whole);
   });
 
-  it("takes fewer cells and then a shorter context where the memory is short, and says so", async () => {
+  it("chooses fewer cells and then a shorter context if memory is short, and reports it", async () => {
     const file = await tinyModel({ contextLength: 8192 });
     const asked = { threads: 1, parallel: 4 };
     const whole = await fitModel(file, asked, { budget: plenty });
@@ -42,7 +42,7 @@ describe("fitting a model into memory", () => {
     expect(loaded.model.info.contextLength).toBe(2048);
   });
 
-  it("refuses what cannot fit with the numbers and with what would", async () => {
+  it("refuses a model that cannot fit, with the numbers and with settings that would fit", async () => {
     const file = await tinyModel({ contextLength: 8192 });
     const options = { threads: 1, parallel: 1, contextLength: 8192 };
     const { footprint } = await fitModel(file, options, { budget: plenty });
@@ -65,7 +65,7 @@ describe("fitting a model into memory", () => {
     expect(footprint.contextBytes).toBeGreaterThan(0);
   });
 
-  it("says the same of a broken file as load() does, and of options that make no sense", async () => {
+  it("throws the same errors as load() for a broken file and for invalid options", async () => {
     const file = await tinyModel();
     await expect(fitModel("/nowhere.gguf", {}, { budget: plenty })).rejects.toMatchObject({
       code: "model_not_found",
@@ -79,7 +79,7 @@ describe("fitting a model into memory", () => {
     await expect(unknownType).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  it("measures again and again without keeping memory", async () => {
+  it("frees all memory after each measurement", async () => {
     const file = await tinyModel();
     const rounds = async (count: number): Promise<number> => {
       for (let round = 0; round < count; round += 1) await fitModel(file, { threads: 1 }, { budget: plenty });

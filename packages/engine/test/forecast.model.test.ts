@@ -1,4 +1,4 @@
-// What a model would take, told before it is loaded: as the load then takes it, and how long its context could be.
+// Forecasts of a model's memory before it is loaded: they match the load, and include the longest possible context.
 import { fitModel, forecastMemory, load, type MemoryBudget } from "@ingle/engine";
 import { tinyModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ const plenty = hostOf(64 * 1024 ** 3);
 
 describe("a forecast", () => {
   it.each([16, 8] as const)(
-    "tells what a token takes of a cache of %i bits, as the engine has it",
+    "matches the engine's bytes per token of a KV cache of %i bits",
     async (kvBits) => {
       const file = await tinyModel({ contextLength: 8192 });
       const options = { threads: 1, parallel: 1, kvBits };
@@ -22,7 +22,7 @@ describe("a forecast", () => {
     },
   );
 
-  it("tells it of a context that is shorter than a cache's steps", async () => {
+  it("is right for a context that is shorter than the granularity of the KV cache", async () => {
     const file = await tinyModel({ contextLength: 128 });
     const { kvBytesPerToken } = await forecastMemory(file, { threads: 1 });
     await using loaded = await load(file, { threads: 1 });
@@ -38,7 +38,7 @@ describe("a forecast", () => {
     });
   });
 
-  it("finds the longest context that there is room for", async () => {
+  it("finds the longest context that fits", async () => {
     const file = await tinyModel({ contextLength: 16_384 });
     const asked = { threads: 1, parallel: 1 };
     const { footprint } = await fitModel(file, { ...asked, contextLength: 12_288 }, { budget: plenty });
@@ -51,7 +51,7 @@ describe("a forecast", () => {
     expect(await fitModel(file, longest, { budget })).toMatchObject({ isReduced: false });
   });
 
-  it("says that there is room for less than usual", async () => {
+  it("reports that less than the default fits", async () => {
     const file = await tinyModel({ contextLength: 8192 });
     const asked = { threads: 1, parallel: 1 };
     const { footprint } = await fitModel(file, { ...asked, contextLength: 4096 }, { budget: plenty });
@@ -62,7 +62,7 @@ describe("a forecast", () => {
     expect(forecast.contextLengthMax).toBeLessThan(5000);
   });
 
-  it("tells of what does not fit why, what it would take, and the context that would", async () => {
+  it("gives the reason, the needed memory and a context that would fit, if a model does not fit", async () => {
     const file = await tinyModel({ contextLength: 8192 });
     const asked = { threads: 1, parallel: 1, contextLength: 8192 };
     const { footprint } = await fitModel(file, asked, { budget: plenty });
@@ -76,7 +76,7 @@ describe("a forecast", () => {
     expect(nothing.contextLengthMax).toBe(0);
   });
 
-  it("throws what has nothing to do with memory", async () => {
+  it("throws errors that are unrelated to memory", async () => {
     const file = await tinyModel({ contextLength: 8192 });
     await expect(forecastMemory(file, { contextLength: 100_000 })).rejects.toMatchObject({
       code: "invalid_request",

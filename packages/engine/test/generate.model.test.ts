@@ -1,4 +1,4 @@
-// What a generation is: deterministic where it says so, ended where it was told to, and the same however it is read.
+// Generations: deterministic where promised, ended by their limits, and the same whether iterated or awaited.
 import { generate, streamGenerate, type LoadedModel } from "@ingle/engine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadExact, loadTiny, prompts, within } from "./tiny.ts";
@@ -10,7 +10,7 @@ describe("generating text", () => {
   });
   afterAll(() => loaded[Symbol.asyncDispose]());
 
-  it("repeats itself at temperature 0", async () => {
+  it("is deterministic at temperature 0", async () => {
     for (const prompt of prompts(3)) {
       const first = await loaded.model.generate({ prompt, temperature: 0, maxTokens: 40 });
       const second = await loaded.model.generate({ prompt, temperature: 0, maxTokens: 40 });
@@ -19,7 +19,7 @@ describe("generating text", () => {
     }
   });
 
-  it("repeats itself with the same seed and differs with another", async () => {
+  it("is the same with the same seed and differs with another", async () => {
     const say = async (seed: number): Promise<string> =>
       (await loaded.model.generate({ prompt: "A story:", temperature: 1, seed, maxTokens: 30 })).text;
     const first = await say(7);
@@ -29,7 +29,7 @@ describe("generating text", () => {
     expect(await say(-7)).toBe(await say(-7));
   });
 
-  it("differs from time to time without a seed", async () => {
+  it("differs between calls without a seed", async () => {
     const texts = await Promise.all(
       Array.from(
         { length: 4 },
@@ -39,7 +39,7 @@ describe("generating text", () => {
     expect(new Set(texts).size).toBe(4);
   });
 
-  it("gives the same text iterated and awaited", async () => {
+  it("returns the same text iterated and awaited", async () => {
     const request = { prompt: "The harbour", temperature: 0, maxTokens: 50 };
     const generation = loaded.model.generate(request);
     let streamed = "";
@@ -54,7 +54,7 @@ describe("generating text", () => {
     expect((await loaded.model.generate(request)).text).toBe(streamed);
   });
 
-  it("finishes with `length` when maxTokens is reached, and counts what it used", async () => {
+  it("finishes with `length` at maxTokens, and reports its usage", async () => {
     const { finishReason, usage, timings } = await loaded.model.generate({
       prompt: "One two",
       maxTokens: 5,
@@ -75,7 +75,7 @@ describe("generating text", () => {
     expect(timings.predictedMs).toBeGreaterThan(0);
   });
 
-  it("counts a prompt's tokens without computing it, and knows them before the first piece", async () => {
+  it("counts a prompt's tokens without computing it, before the first piece", async () => {
     const chat = { messages: [{ role: "user", content: "One two" }], maxTokens: 1 };
     for (const request of [{ prompt: "One two", maxTokens: 1 }, chat]) {
       const { promptTokens, turns } = loaded.model.stats();
@@ -96,7 +96,7 @@ describe("generating text", () => {
     expect(usage).toMatchObject({ promptTokens: 500, completionTokens: 12 });
   });
 
-  it("finishes with `stop` when the model ends its text, and goes on when told to ignore that", async () => {
+  it("finishes with `stop` when the model ends its text, and continues with ignoreEos", async () => {
     await using ending = await loadTiny({ contextLength: 1024 }, { endAfter: 8 });
     const results = await Promise.all(
       prompts(8).map((prompt, seed) => ending.model.generate({ prompt, seed, maxTokens: 400 })),
@@ -108,7 +108,7 @@ describe("generating text", () => {
     expect(going).toMatchObject({ finishReason: "length", usage: { completionTokens: 200 } });
   });
 
-  it("ends before a stop string wherever it falls between tokens, and never shows a part of it", async () => {
+  it("ends before a stop string however it is split into tokens, and never shows a part of it", async () => {
     const request = { prompt: "The lantern", temperature: 0, maxTokens: 60 };
     const { text } = await loaded.model.generate(request);
     for (let start = 3; start < text.length - 8; start += 7) {
@@ -123,7 +123,7 @@ describe("generating text", () => {
     }
   });
 
-  it("bans a token that is biased away and prefers one that is biased up", async () => {
+  it("bans a token with a low bias and prefers one with a high bias", async () => {
     const { text } = await loaded.model.generate({ prompt: "Say", temperature: 0, maxTokens: 1 });
     const wanted = (await loaded.tokenizer.encode("winter", { addSpecial: false }))[0] ?? 0;
     const first = (await loaded.tokenizer.encode(text, { addSpecial: false })).at(-1) ?? 0;
@@ -155,7 +155,7 @@ describe("generating text", () => {
     expect(await occurrences({ frequencyPenalty: 2, repeatLastN: 0 })).toBe(plain);
   });
 
-  it("takes the likeliest token with top_k 1 as with temperature 0", async () => {
+  it("chooses the most likely token with top_k 1, as with temperature 0", async () => {
     const greedy = await loaded.model.generate({ prompt: "Copper", temperature: 0, maxTokens: 20 });
     const narrow = await loaded.model.generate({ prompt: "Copper", temperature: 1, topK: 1, maxTokens: 20 });
     const narrower = await loaded.model.generate({
@@ -167,7 +167,7 @@ describe("generating text", () => {
     expect([narrow.text, narrower.text]).toEqual([greedy.text, greedy.text]);
   });
 
-  it("refuses a prompt that does not fit, with the numbers", async () => {
+  it("refuses a prompt that does not fit, and reports the numbers", async () => {
     const prompt = "word ".repeat(600);
     const promptTokens = (await loaded.tokenizer.encode(prompt)).length;
     const generation = loaded.model.generate({ prompt });
@@ -190,7 +190,7 @@ describe("generating text", () => {
     expect(() => loaded.model.generate({ prompt: "x", topP: 1.1 })).toThrow(/topP/);
   });
 
-  it("writes a conversation out with the model's own template", async () => {
+  it("formats a conversation with the model's own template", async () => {
     const prompt = await loaded.tokenizer.applyChatTemplate(
       [
         { role: "system", content: "Be brief." },
@@ -212,7 +212,7 @@ describe("generating text", () => {
     expect(asChat.text).toBe(asText.text);
   });
 
-  it("says template_failed when the model's template refuses a conversation", async () => {
+  it("throws template_failed if the model's template rejects a conversation", async () => {
     await using picky = await loadTiny(
       { contextLength: 256 },
       { chatTemplate: "{{ raise_exception('Only poems, please.') }}" },
@@ -222,14 +222,14 @@ describe("generating text", () => {
     await expect(Promise.resolve(generation)).rejects.toThrow("Only poems, please.");
   });
 
-  it("turns text into tokens and back", async () => {
+  it("converts text to tokens and back", async () => {
     const text = "Ünïcode, 漢字 and 🧭 survive.";
     const tokens = await loaded.tokenizer.encode(text, { addSpecial: false });
     expect((await loaded.tokenizer.decode(tokens)).trim()).toBe(text);
     await expect(loaded.tokenizer.decode([99_999])).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  it("tells the bytes of each token, special ones written out", async () => {
+  it("returns the bytes of each token, and special tokens as text", async () => {
     const tokens = await loaded.tokenizer.encode("漢字 and 🧭");
     const pieces = await loaded.tokenizer.pieces(tokens);
     expect(pieces).toHaveLength(tokens.length);
@@ -242,7 +242,7 @@ describe("generating text", () => {
     }
   });
 
-  it("tells the tokens of a prompt without computing it", async () => {
+  it("returns the tokens of a prompt without computing it", async () => {
     const { model, tokenizer } = loaded;
     const messages = [{ role: "user", content: "Hello" }];
     const { usage } = await model.generate({ messages, maxTokens: 1 });
@@ -255,7 +255,7 @@ describe("generating text", () => {
     await expect(model.promptTokens({ prompt: "One" }, { signal })).rejects.toThrow("not now");
   });
 
-  it("refuses a suffix where the vocabulary has no tokens for it, or the prompt is no text", async () => {
+  it("refuses a suffix if the vocabulary has no tokens for it or the prompt is not text", async () => {
     for (const prompt of ["One", [5]]) {
       const generation = loaded.model.generate({ prompt, suffix: "two" });
       await expect(Promise.resolve(generation)).rejects.toMatchObject({
@@ -282,7 +282,7 @@ describe("generating text", () => {
     ).rejects.toThrow("not now");
   });
 
-  it("never tears a character, whatever the tokens are cut into", async () => {
+  it("never splits a character, however it is divided into tokens", async () => {
     await using spelling = await loadTiny({ contextLength: 1024 }, { bytes: "characters" });
     const generation = spelling.model.generate({ prompt: "spell", seed: 3, maxTokens: 600 });
     const pieces: string[] = [];
@@ -290,12 +290,12 @@ describe("generating text", () => {
     const { text } = await within(10_000, generation);
     expect(pieces.join("")).toBe(text);
     expect(text).toMatch(/\p{Emoji_Presentation}|\p{Script=Han}/u);
-    // The cut at maxTokens may fall into the last character; every other one is whole.
+    // maxTokens may split the last character; every other one is complete.
     expect(text.slice(0, -1)).not.toContain("\uFFFD");
     for (const piece of pieces) expect(piece).not.toMatch(/\p{Surrogate}/u);
   });
 
-  it("shows bytes that are no characters as U+FFFD, the same streamed and not", async () => {
+  it("shows invalid bytes as U+FFFD, the same streamed and not", async () => {
     await using noisy = await loadTiny({ contextLength: 1024 }, { bytes: "noise" });
     const request = { prompt: "noise", seed: 5, maxTokens: 300 };
     let streamed = "";

@@ -1,7 +1,7 @@
-// A GGUF file taken apart into what can be changed, and put together again whether it makes sense or not: for mutants.ts. It reads the
-// bytes itself, so that it does not see them as the reader under test does.
+// Takes a GGUF file apart into editable parts and writes it again, valid or not: for mutants.ts. It has its own reader, so that it is
+// independent of the reader under test.
 
-/** GGUF's numbers of its value types, and the bytes that one takes; strings and arrays have lengths of their own. */
+/** GGUF's numbers of its value types, and their sizes in bytes; strings and arrays have their own lengths. */
 export const valueBytes: Record<number, number> = {
   0: 1,
   1: 1,
@@ -19,17 +19,17 @@ export const stringType = 8;
 export const arrayType = 9;
 const alignment = 32;
 
-/** A metadata value in pieces: one item, or those of an array. Strings come without their lengths. */
+/** A metadata value in pieces: one item, or the items of an array. Strings are without their lengths. */
 export interface DraftValue {
   type: number;
-  /** Of an array's items. */
+  /** The type of an array's items. */
   itemType?: number;
   items: readonly Buffer[];
 }
 
 export interface DraftEntry {
   key: string;
-  /** Type and value as they lie in the file. */
+  /** Type and value as they are stored in the file. */
   bytes: Buffer;
 }
 
@@ -38,15 +38,15 @@ export interface DraftTensor {
   shape: readonly bigint[];
   type: number;
   data: Buffer;
-  /** Instead of the place that follows from the tensors before it. */
+  /** Overrides the offset that follows from the preceding tensors. */
   offset?: bigint;
 }
 
-/** Never changed in place: a mutation returns another one. */
+/** Immutable: a mutation returns a new draft. */
 export interface Draft {
   entries: readonly DraftEntry[];
   tensors: readonly DraftTensor[];
-  /** Instead of the number of entries and tensors. */
+  /** Overrides the numbers of entries and tensors. */
   entryCount?: bigint;
   tensorCount?: bigint;
 }
@@ -83,7 +83,7 @@ class Reader {
   }
 }
 
-/** The parts of a whole file. */
+/** Takes a file apart. */
 export function takeApart(file: Buffer): Draft {
   const reader = new Reader(file);
   reader.at = 8;
@@ -131,7 +131,7 @@ export function encodeValue({ type, itemType, items }: DraftValue): Buffer {
   return Buffer.concat([...head, ...items.flatMap((item) => encode(item, ofItems))]);
 }
 
-/** The file, and where its header ends. */
+/** The file, and the end of its header. */
 export function putTogether(draft: Draft): { file: Buffer; headerBytes: number } {
   const { entries, tensors, entryCount, tensorCount } = draft;
   const pieces: Buffer[] = [

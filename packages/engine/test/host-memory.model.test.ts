@@ -1,5 +1,4 @@
-// Host memory for evicted state: a chat that the context has no more room for goes on where it stood, with the text that
-// it would have had anyway.
+// The host KV tier: an evicted chat continues from its saved state, with the same text as without eviction.
 import type { GenerationResult, LoadedModel, LoadOptions } from "@ingle/engine";
 import { exactArithmetic, until } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
@@ -7,10 +6,10 @@ import { loadTiny } from "./tiny.ts";
 
 const chats = ["river", "lantern", "copper", "harbour", "winter", "orbit", "maple", "signal"];
 const turnEnd = "</s>";
-/** Room for two or three of the chats. */
+/** Two or three of the chats fit. */
 const few: LoadOptions = { contextLength: 512, cells: 512, parallel: 2 };
 const crowded: LoadOptions = { ...exactArithmetic, ...few };
-/** Room for all of them, and a sequence for each turn. */
+/** All chats fit, with a sequence for each turn. */
 const roomy: LoadOptions = { ...few, cells: 8192, parallel: 16 };
 
 function opening(word: string): string {
@@ -21,7 +20,7 @@ async function ask({ model }: LoadedModel, prompt: string, extra: object = {}): 
   return await model.generate({ prompt, temperature: 0, maxTokens: 20, ...extra });
 }
 
-/** One turn of each chat, and then another of each. */
+/** One turn of each chat, then a second turn of each. */
 async function twoTurns(loaded: LoadedModel, extra: object = {}): Promise<GenerationResult[][]> {
   const results: GenerationResult[][] = [];
   const prompts = chats.map(opening);
@@ -60,14 +59,14 @@ describe.each([
   { name: "an lfm2", fixture: { architecture: "lfm2" }, options: exactArithmetic },
   { name: "an lfm2moe", fixture: { architecture: "lfm2moe" }, options: exactArithmetic },
 ] as const)("host memory, $name", ({ fixture, options }) => {
-  it("gives chats back that were evicted, with the texts of a context in which they had stayed", async () => {
+  it("restores evicted chats, with the same texts as in a context that held them all along", async () => {
     await using small = await loadTiny({ ...few, ...options }, fixture);
     await using large = await loadTiny({ ...roomy, ...options }, fixture);
     const evicted = await twoTurns(small);
     const stayed = await twoTurns(large);
     expect(texts(evicted)).toEqual(texts(stayed));
     for (const [index, first] of evicted[0]?.entries() ?? []) {
-      // Everything up to the end of its first question, at least; random text is not always cut into the same tokens again.
+      // At least everything up to the end of the first question: random text may be split into other tokens the second time.
       expect(evicted[1]?.[index]?.usage.cachedTokens).toBeGreaterThanOrEqual(first.usage.promptTokens);
     }
     const stats = small.model.stats();
@@ -78,7 +77,7 @@ describe.each([
 });
 
 describe("host memory", () => {
-  it.each(["llama", "lfm2"] as const)("changes no text of an uncached run, %s", async (architecture) => {
+  it.each(["llama", "lfm2"] as const)("gives the texts of an uncached run, %s", async (architecture) => {
     await using loaded = await loadTiny(crowded, { weights: "f32", architecture });
     const cached = await twoTurns(loaded);
     const uncached = await twoTurns(loaded, { cachePrompt: false });
@@ -86,10 +85,10 @@ describe("host memory", () => {
     expect(uncached.flat().every((result) => result.usage.cachedTokens === 0)).toBe(true);
   });
 
-  it("keeps nothing when it is turned off", async () => {
+  it("keeps nothing if it is disabled", async () => {
     await using loaded = await loadTiny({ ...crowded, cacheRamMiB: 0 }, { weights: "f32" });
     const [, second] = await twoTurns(loaded);
-    // What all of them begin with is there as long as any of them is.
+    // The common prefix stays as long as any of the chats does.
     const [one, other] = await Promise.all(
       chats.slice(0, 2).map((chat) => loaded.tokenizer.encode(opening(chat))),
     );
@@ -99,7 +98,7 @@ describe("host memory", () => {
     expect(loaded.model.stats()).toMatchObject({ cacheRamBytes: 0, cacheRamPieces: 0, cacheRamHits: 0 });
   });
 
-  it("never takes more than it may", async () => {
+  it("never exceeds its limit", async () => {
     await using loaded = await loadTiny({ ...crowded, cacheRamMiB: 1 }, { weights: "f32" });
     for (let round = 0; round < 40; round += 1) {
       await ask(loaded, `${round} `.repeat(100) + opening("flood"), { maxTokens: 4 });
@@ -108,9 +107,9 @@ describe("host memory", () => {
     expect(loaded.model.stats().cacheRamBytes).toBeGreaterThan(512 * 1024);
   });
 
-  it("gives a text that was passed over on the way back no later text's state, lfm2", async () => {
+  it("never restores the state of a longer text for a shorter prefix of it, lfm2", async () => {
     await using loaded = await loadTiny(crowded, { architecture: "lfm2" });
-    // They take nearly all of the context, and begin differently.
+    // They fill nearly all of the context, and have no common prefix.
     const evictors = ["one", "two"].map((word) => word + " copper".repeat(235));
     const first = opening("lantern");
     const longer = `${first}${"It burns all night, and nobody asks why. ".repeat(8)}${turnEnd}`;
@@ -127,7 +126,7 @@ describe("host memory", () => {
     expect(cached.text).toBe((await ask(loaded, other, { cachePrompt: false })).text);
   });
 
-  it("gives a preempted request back what it had computed", async () => {
+  it("restores the computed state of a preempted request", async () => {
     await using loaded = await loadTiny({ ...crowded, parallel: 3 }, { weights: "f32" });
     const requests = ["river", "lantern", "copper"].map((word) => ({
       prompt: opening(word),

@@ -1,4 +1,4 @@
-// Chat templates out of model files that were made to hang or to crash whoever loads them.
+// Hostile chat templates in model files, made to hang or crash the process that loads them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { load } from "@ingle/engine";
@@ -32,7 +32,7 @@ const hostile: Record<string, string> = {
 };
 
 describe.each(Object.entries(hostile))("a template that %s", (_, chatTemplate) => {
-  it("is an error within bounds, and this process goes on", async () => {
+  it("is an error within bounded time and memory, and the process continues", async () => {
     const file = await tinyModel({ chatTemplate });
     const ask = async (): Promise<string> => {
       await using loaded = await load(file, { threads: 1, contextLength: 256 });
@@ -50,7 +50,7 @@ describe.each(Object.entries(hostile))("a template that %s", (_, chatTemplate) =
 describe("a template that writes the arguments of calls", () => {
   const chatTemplate = `{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.name }}{% for k, v in c.function.arguments | items %}{{ k }}={{ v }}{% endfor %}{% endfor %}{% endfor %}{{ tools | tojson }}`;
 
-  it("is given none that nest without end", async () => {
+  it("never gets arguments that are nested too deep", async () => {
     await using loaded = await load(await tinyModel({ chatTemplate }), { threads: 1, contextLength: 256 });
     const tokens = (depth: number): Promise<Int32Array> =>
       loaded.model.promptTokens({
@@ -72,11 +72,11 @@ describe("a template that writes the arguments of calls", () => {
   });
 });
 
-describe("a template that is still at work", () => {
-  /** Takes seconds for as many messages as `long` has. */
+describe("a running template", () => {
+  /** Takes seconds for the messages of `long`. */
   const slow = `{% if messages | length > 9 %}{% for i in range(9999) %}{% for j in range(9999) %}{{ i * j }}{% endfor %}{% endfor %}{% endif %}${message}`;
 
-  /** What a program prints that has one worker for all templates, and how long it takes to end then. */
+  /** Runs a program with one worker thread for all templates; returns its output and how long it took to end. */
   async function run(source: string): Promise<{ printed: unknown; endMs: number }> {
     const program = `
       import { load } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
@@ -105,7 +105,7 @@ describe("a template that is still at work", () => {
     return { printed: JSON.parse(output), endMs: performance.now() - printedAt };
   }
 
-  it("ends when its request is aborted or cancelled, and the only worker serves the next one", async () => {
+  it("stops when its request is aborted or cancelled, and the only worker thread serves the next one", async () => {
     const { printed } = await run(`
       const outcomes = [];
       for (const leave of ["abort", "cancel", "promptTokens"]) {
@@ -126,12 +126,12 @@ describe("a template that is still at work", () => {
     expect(printed).toEqual(Array.from({ length: 3 }, () => ["Gone", true, true]));
   });
 
-  it("does not hold up the end of the process", async () => {
+  it("does not delay the end of the process", async () => {
     const { endMs } = await run(`
       void model.generate({ messages: long, maxTokens: 1 });
       await isAtWork();
       console.log(true);
       process.exit();`);
-    expect(endMs).toBeLessThan(4_000); // it would work for twice as long on a machine that has nothing else to do
+    expect(endMs).toBeLessThan(4_000); // the template itself would take twice as long on an idle machine
   });
 });

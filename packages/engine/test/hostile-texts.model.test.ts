@@ -1,11 +1,10 @@
-// Texts that no person writes, for every kind of tokenizer: each is tokenized in a time that grows as the text does, and
-// none ends the process.
+// Hostile texts for every kind of tokenizer: each is tokenized in linear time, and none crashes the process.
 import { load, type LoadedModel } from "@ingle/engine";
 import { tinyModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 import { within } from "./tiny.ts";
 
-/** SentencePiece, and byte pairs whose words are found by llama.cpp's own code or by std::regex. */
+/** SentencePiece, and byte-pair encodings whose words are split by llama.cpp's own code or by std::regex. */
 const vocabularies = ["llama-spm", "qwen2", "deepseek-coder", "falcon", "gpt-neox", "aquila"];
 
 const length = 300_000;
@@ -13,10 +12,10 @@ const texts = {
   "one word": "a".repeat(length),
   "one number": "1".repeat(length),
   "nothing but spaces": " ".repeat(length),
-  "nothing but line breaks": "\n".repeat(length),
+  "only line breaks": "\n".repeat(length),
   "nothing but dashes": "-".repeat(length),
   "one word of Chinese": "漢".repeat(length),
-  "nothing but pictures": "🦆".repeat(length / 2),
+  "only emoji": "🦆".repeat(length / 2),
 };
 
 async function loadWith(vocabulary: string): Promise<LoadedModel> {
@@ -24,7 +23,7 @@ async function loadWith(vocabulary: string): Promise<LoadedModel> {
 }
 
 describe.each(vocabularies)("the vocabulary %s", (vocabulary) => {
-  it("takes texts of hundreds of thousands of characters without a place to cut", async () => {
+  it("tokenizes texts of hundreds of thousands of characters without a word boundary", async () => {
     await using loaded = await loadWith(vocabulary);
     for (const [name, text] of Object.entries(texts)) {
       const tokens = await within(5_000, loaded.tokenizer.encode(text, { addSpecial: false }));
@@ -32,7 +31,7 @@ describe.each(vocabularies)("the vocabulary %s", (vocabulary) => {
     }
   });
 
-  it("gives a long text the tokens of its parts, wherever llama.cpp cuts it", async () => {
+  it("gives a long text the tokens of its parts, wherever llama.cpp splits it", async () => {
     await using loaded = await loadWith(vocabulary);
     const encode = (text: string) => loaded.tokenizer.encode(text, { addSpecial: false });
     const line = "The river's lanterns, größer 12345 than\tcopper;  said (she) don't — 漢字。 End";
@@ -44,7 +43,7 @@ describe.each(vocabularies)("the vocabulary %s", (vocabulary) => {
 });
 
 describe("special tokens", () => {
-  it("are found in a text of nothing else in a time that grows as the text does", async () => {
+  it("are found in linear time in a text of nothing else", async () => {
     await using loaded = await loadWith("qwen2");
     const count = 200_000;
     const tokens = await within(5_000, loaded.tokenizer.encode("<|im_end|>".repeat(count)));
@@ -52,7 +51,7 @@ describe("special tokens", () => {
     expect(new Set(tokens).size).toBe(1);
   });
 
-  it("are found between texts, wherever they are", async () => {
+  it("are found at any position in a text", async () => {
     await using loaded = await loadWith("qwen2");
     const encode = async (text: string) => [...(await loaded.tokenizer.encode(text))];
     const [[begin], [end]] = [await encode("<|im_start|>"), await encode("<|im_end|>")];

@@ -1,4 +1,4 @@
-// Hybrid models (LFM2): a part of their state cannot be cut, and yet nothing is computed twice, and no text changes by it.
+// Hybrid models (LFM2): their recurrent state cannot be truncated, yet prefixes are shared and no text changes.
 import type { GenerationResult, LoadedModel } from "@ingle/engine";
 import { exactArithmetic } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { loadTiny } from "./tiny.ts";
 
 const system =
   "You are a patient guide through the harbour at night, and you answer in short sentences. ".repeat(3);
-// The tiny models' end token stands where a template's turn would end.
+// The end token of the tiny models, at the end of each turn.
 const turnEnd = "</s>";
 
 describe.each(["lfm2", "lfm2moe"] as const)("a hybrid model, %s", (architecture) => {
@@ -20,11 +20,11 @@ describe.each(["lfm2", "lfm2moe"] as const)("a hybrid model, %s", (architecture)
     return await loaded.model.generate({ prompt, temperature: 0, maxTokens: 24, ...extra });
   }
 
-  it("is known as one whose state cannot be cut", () => {
+  it("is reported as recurrent", () => {
     expect(loaded.model.info).toMatchObject({ architecture, isRecurrent: true });
   });
 
-  it("lets requests with the same system message share it, with the texts of an uncached run", async () => {
+  it("shares a common system message between requests, with the texts of an uncached run", async () => {
     const prompts = ["Who rings?", "What floats there?", "Where is the light?"].map(
       (question) => `${system}${turnEnd}${question}${turnEnd}`,
     );
@@ -41,7 +41,7 @@ describe.each(["lfm2", "lfm2moe"] as const)("a hybrid model, %s", (architecture)
     expect(together).toEqual(uncached);
   });
 
-  it("computes only what is new in each turn of a chat, with the texts of an uncached run", async () => {
+  it("computes only the new tokens in each turn of a chat, with the texts of an uncached run", async () => {
     let prompt = `A chat of its own. ${system}${turnEnd}`;
     const turns: { result: GenerationResult; uncached: string }[] = [];
     for (const question of ["First?", "Second?", "Third?", "Fourth?"]) {
@@ -54,14 +54,14 @@ describe.each(["lfm2", "lfm2moe"] as const)("a hybrid model, %s", (architecture)
     for (const [index, { result, uncached }] of turns.entries()) {
       expect(result.text, `turn ${index}`).toBe(uncached);
       if (index === 0) continue;
-      // All of the turn before, up to the end of its question; the answer's random text is not always cut alike again.
+      // The preceding turn up to the end of its question: the reply's random text may be split into other tokens the second time.
       expect(result.usage.cachedTokens).toBeGreaterThanOrEqual(
         turns[index - 1]?.result.usage.promptTokens ?? 0,
       );
     }
   });
 
-  it("goes on right after a preemption and after cancelled neighbours", async () => {
+  it("continues correctly after a preemption and beside cancelled requests", async () => {
     await using tight = await loadTiny(
       { ...exactArithmetic, contextLength: 300, cells: 400, parallel: 3 },
       { architecture },

@@ -1,9 +1,9 @@
-// Image files of every kind become tokens: as many as the model's processor counts for their size, or one of our errors.
+// Image files of every format: they get the number of tokens for their size, or an EngineError.
 import { decodeImage, load, type LoadedModel, type Message } from "@ingle/engine";
 import { imageFiles, tinyVisionModel, type ImageFile } from "@ingle/fixtures";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-/** LFM2-VL has a token for 32 × 32 pixels, and at least 64. */
+/** LFM2-VL uses one token for 32 × 32 pixels, and at least 64. */
 const size = { width: 256, height: 384 };
 const tokensOfSize = 96;
 const tokensOfOthers: Record<string, number> = { "png of one pixel": 64, "png like a ribbon": 94 };
@@ -24,7 +24,7 @@ async function imageTokens(bytes: Uint8Array): Promise<number> {
   return tokens.filter((token) => token < 0).length;
 }
 
-it("a file of any kind has the tokens of its upright size", async () => {
+it("a file of any format gets the tokens of its upright size", async () => {
   const found: Record<string, number> = {};
   for (const { name, bytes } of files) found[name] = await imageTokens(bytes);
   const due = files.map(({ name }) => [name, tokensOfOthers[name] ?? tokensOfSize]);
@@ -32,7 +32,7 @@ it("a file of any kind has the tokens of its upright size", async () => {
   expect(Object.keys(tokensOfOthers).every((name) => name in found)).toBe(true);
 });
 
-it("a file of 50 megapixels is refused by its header", async () => {
+it("a file of 50 megapixels is refused before its pixels are decoded", async () => {
   const png = files.find(({ name }) => name === "png plain");
   const large = Buffer.from(png?.bytes ?? "");
   large.writeUInt32BE(10_000, 16);

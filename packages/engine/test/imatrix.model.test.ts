@@ -1,4 +1,4 @@
-// Importance matrices: their numbers against sums that are made here, and their way into a quantized model.
+// Importance matrices: their numbers are compared to sums computed here, and used to quantize a model.
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -38,7 +38,7 @@ async function tokensOf(model: string): Promise<number[]> {
 }
 
 describe("computeImatrix", () => {
-  it("adds up the squares of what the first layer's matrices are multiplied by", async () => {
+  it("sums the squares of the activations that the first layer's matrices are multiplied by", async () => {
     const model = await tinyModel();
     const made = await computeImatrix(model, text, {
       contextLength,
@@ -53,7 +53,7 @@ describe("computeImatrix", () => {
     const sums = new Float64Array(width);
     const tokens = await tokensOf(model);
     for (let index = 0; index < 3 * contextLength; index += 1) {
-      const token = index % contextLength === 0 ? tokens[0]! : tokens[index]!; // each chunk begins as the text does
+      const token = index % contextLength === 0 ? tokens[0]! : tokens[index]!; // each chunk begins with the first token of the text
       const row = embeddings.subarray(token * width, (token + 1) * width);
       const meanSquare = row.reduce((sum, value) => sum + value * value, 0) / width;
       for (let column = 0; column < width; column += 1)
@@ -66,7 +66,7 @@ describe("computeImatrix", () => {
     }
   });
 
-  it("counts what goes to each expert, and nothing twice", async () => {
+  it("counts the tokens of each expert, none twice", async () => {
     const model = await tinyModel({ architecture: "lfm2moe" });
     const made = await computeImatrix(model, text, {
       contextLength,
@@ -80,7 +80,7 @@ describe("computeImatrix", () => {
     const counts = found("blk.1.ffn_gate_exps.weight.counts");
     expect(counts).toHaveLength(experts);
     expect(counts.reduce((sum, count) => sum + count)).toBe(asked * made.chunks * contextLength);
-    // The router sees every token once, its experts the same vector once each.
+    // The router sees every token once; each chosen expert sees its vector once.
     const router = found("blk.1.ffn_gate_inp.weight.in_sum2");
     const sums = found("blk.1.ffn_gate_exps.weight.in_sum2");
     for (const [column, sum] of router.entries()) {
@@ -92,7 +92,7 @@ describe("computeImatrix", () => {
     }
   });
 
-  it("makes the same file each time, beside the model where nobody says, and tells how far it is", async () => {
+  it("writes the same file each time, beside the model by default, and reports progress", async () => {
     const model = at("tiny-f32.gguf");
     await writeFile(model, await readFile(await tinyModel()));
     const news: ImatrixProgress[] = [];
@@ -108,7 +108,7 @@ describe("computeImatrix", () => {
     expect(metadata.get("imatrix.chunk_count")).toEqual({ type: "uint32", value: totalChunks });
   });
 
-  it("refuses a text that is shorter than a chunk, and leaves nothing behind", async () => {
+  it("refuses a text that is shorter than a chunk, and leaves no files behind", async () => {
     const pending = computeImatrix(await tinyModel(), "a few words", { output: at("imatrix.gguf"), env });
     await expect(pending).rejects.toMatchObject({
       code: "invalid_request",
@@ -118,7 +118,7 @@ describe("computeImatrix", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("ends at once when it is aborted in the middle, and leaves nothing behind", async () => {
+  it("stops at once when it is aborted, and leaves no files behind", async () => {
     const stop = new AbortController();
     const onProgress = ({ chunks }: ImatrixProgress): void => void (chunks > 0 && stop.abort());
     const options = { contextLength, output: at("imatrix.gguf"), env, onProgress, signal: stop.signal };
@@ -130,7 +130,7 @@ describe("computeImatrix", () => {
 });
 
 describe("an importance matrix", () => {
-  it("lets a model be quantized to two bits, which loads and writes", async () => {
+  it("allows quantizing a model to two bits, which then loads and generates", async () => {
     const model = await tinyModel({ architecture: "gemma3", embedding: 256, feedForward: 256 });
     const { path: imatrix } = await computeImatrix(model, text, {
       contextLength,
@@ -147,7 +147,7 @@ describe("an importance matrix", () => {
     expect(reply.usage.completionTokens).toBe(8);
   });
 
-  it("of the older form, without GGUF, gives the same weights", async () => {
+  it("in the older format, without GGUF, gives the same weights", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     const imatrix = await writeSmallImatrix(at("imatrix.gguf"));
     await writeFile(at("older.dat"), await inOlderForm(imatrix));
@@ -162,7 +162,7 @@ describe("an importance matrix", () => {
   });
 });
 
-/** As llama.cpp's tool wrote it before: for each matrix its name, the number of calls, and the means times that number. */
+/** The older format of llama.cpp's tool: for each matrix its name, the number of calls, and the means times that number. */
 async function inOlderForm(file: string): Promise<Buffer> {
   const found = await numbersIn(file);
   const names = (await readGguf(file)).tensors.flatMap(({ name }) =>

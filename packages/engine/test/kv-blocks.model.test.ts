@@ -1,5 +1,4 @@
-// What the engine reports of the blocks that can be reused, followed as a router follows it, against what requests then find
-// computed.
+// Reports of reusable KV blocks: a follower applies them as a router would, and predicts what later requests find in the cache.
 import { kvBlockTokens, type KvBlockMedium, type KvBlockReport, type LoadedModel } from "@ingle/engine";
 import { exactArithmetic, until } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
@@ -7,7 +6,7 @@ import { loadTiny } from "./tiny.ts";
 
 const turnEnd = "</s>";
 
-/** Knows of each block where it is, and finds how much of a text is there. */
+/** Tracks where each block is, and finds the cached prefix of a text. */
 class Router {
   readonly blocks = new Map<bigint, { medium: KvBlockMedium; parent: bigint; tokens: string }>();
   reports = 0;
@@ -17,22 +16,22 @@ class Router {
     if (report.isRestated) this.blocks.clear();
     for (const medium of ["device", "host"] as const) {
       for (const hash of report.removed[medium]) {
-        if (this.blocks.get(hash)?.medium !== medium) throw new Error("A block goes that is not there.");
+        if (this.blocks.get(hash)?.medium !== medium) throw new Error("An unknown block was removed.");
         this.blocks.delete(hash);
       }
     }
     for (const { medium, parent, hashes, tokens } of report.stored) {
-      if (parent !== 0n && !this.blocks.has(parent)) throw new Error("A block follows none.");
+      if (parent !== 0n && !this.blocks.has(parent)) throw new Error("A block's parent is unknown.");
       for (const [i, hash] of hashes.entries()) {
         const own = tokens.subarray(i * kvBlockTokens, (i + 1) * kvBlockTokens);
         if (own.length !== kvBlockTokens || this.blocks.has(hash))
-          throw new Error("A block is not whole or not new.");
+          throw new Error("A block is incomplete or was reported before.");
         this.blocks.set(hash, { medium, parent: hashes[i - 1] ?? parent, tokens: own.join() });
       }
     }
   };
 
-  /** The longest beginning of a text in whole blocks, by where they are. */
+  /** The longest prefix of a text in complete blocks, by where they are. */
   find(tokens: Int32Array): KvBlockMedium[] {
     const found: KvBlockMedium[] = [];
     let parent = 0n;
@@ -65,7 +64,7 @@ describe.each([
 ] as const)("blocks of $name", ({ fixture }) => {
   const options = { ...exactArithmetic, contextLength: 768, cells: 1024, parallel: 2, kvBlockSalt: "tiny" };
 
-  it("are told of when a prompt is computed, and are what the next request finds", async () => {
+  it("are reported when a prompt is computed, and match what the next request finds", async () => {
     await using loaded = await loadTiny(options, fixture);
     const router = new Router();
     using _follower = loaded.model.followKvBlocks(router.follow);
@@ -82,7 +81,7 @@ describe.each([
     expect(router.find(await tokensOf(loaded, other)).length).toBeLessThan(2);
   });
 
-  it("move to host memory and go, and who follows is told so", async () => {
+  it("are reported when they move to host memory and when they are removed", async () => {
     await using loaded = await loadTiny({ ...options, cacheRamMiB: 64 }, fixture);
     const router = new Router();
     using _follower = loaded.model.followKvBlocks(router.follow);
@@ -94,14 +93,14 @@ describe.each([
     const words = ["lantern", "copper", "harbour", "winter", "orbit", "maple", "signal", "gravel"];
     for (const word of words) await ask(loaded, question(word, 24));
     await until(() => router.find(tokens).includes("host"));
-    // It is copied back, and told to be in the context again.
+    // It is copied back, and reported as in the context again.
     const cached = await ask(loaded, `${first}What now?${turnEnd}`);
     expect(cached).toBeGreaterThanOrEqual(blocks * kvBlockTokens);
     await until(() => !router.find(tokens).includes("host"));
     expect(router.find(tokens)).toHaveLength(blocks);
   });
 
-  it("are forgotten without host memory, and who follows is told so", async () => {
+  it("are reported as removed without host memory", async () => {
     await using loaded = await loadTiny({ ...options, cacheRamMiB: 0 }, fixture);
     const router = new Router();
     using _follower = loaded.model.followKvBlocks(router.follow);
@@ -117,7 +116,7 @@ describe.each([
 });
 
 describe("following", () => {
-  it("tells everything anew when it is asked to, and to the last follower alone", async () => {
+  it("reports all blocks again on request, and only to the last follower", async () => {
     await using loaded = await loadTiny({ ...exactArithmetic, kvBlockSalt: "tiny" });
     const router = new Router();
     const follower = loaded.model.followKvBlocks(router.follow);
@@ -132,14 +131,14 @@ describe("following", () => {
     const later = new Router();
     using _later = loaded.model.followKvBlocks(later.follow);
     await until(() => later.find(tokens).length === blocks);
-    follower[Symbol.dispose](); // which is nobody's any more
+    follower[Symbol.dispose](); // the replaced follower: has no effect
     await ask(loaded, question("copper", 12));
     const other = await tokensOf(loaded, question("copper", 12));
     await until(() => later.find(other).length === Math.floor(other.length / kvBlockTokens));
     expect(router.find(other).length).toBeLessThan(2);
   });
 
-  it("tells of no request that neither takes nor leaves anything", async () => {
+  it("reports nothing for a request that neither uses nor leaves blocks", async () => {
     await using loaded = await loadTiny({ ...exactArithmetic, kvBlockSalt: "tiny" });
     const router = new Router();
     using _follower = loaded.model.followKvBlocks(router.follow);
@@ -151,7 +150,7 @@ describe("following", () => {
     expect(router.blocks.size).toBe(Math.floor((tokens.length + 3) / kvBlockTokens));
   });
 
-  it("of a model that was loaded without is an error that says so", async () => {
+  it("is an error for a model loaded without kvBlockSalt", async () => {
     await using loaded = await loadTiny();
     expect(loaded.model.info.reportsKvBlocks).toBe(false);
     expect(() => loaded.model.followKvBlocks(() => {})).toThrow(/kvBlockSalt/);

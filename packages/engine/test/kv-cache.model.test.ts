@@ -1,5 +1,5 @@
-// The bits of the KV cache: each number of them with every kind of memory that a model has, what a token then takes, and
-// what cannot be had.
+// The bits of the KV cache: each supported number with every kind of model memory, the resulting bytes per token, and the combinations
+// that are refused.
 import { fitModel, type GenerationResult, type LoadedModel, type LoadOptions } from "@ingle/engine";
 import { tinyModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
@@ -12,9 +12,9 @@ const models = [
   { name: "a gemma3 with a sliding window", fixture: { architecture: "gemma3", weights: "f32", window: 32 } },
 ] as const;
 const turnEnd = "</s>";
-const beginning = `${"The lamp over the pier is lit, and the water is still. ".repeat(8)}${turnEnd}`;
+const prefix = `${"The lamp over the pier is lit, and the water is still. ".repeat(8)}${turnEnd}`;
 const questions = ["Who lit it?", "What floats there?", "Is it winter?"].map(
-  (question) => `${beginning}${question}${turnEnd}`,
+  (question) => `${prefix}${question}${turnEnd}`,
 );
 
 async function ask({ model }: LoadedModel, prompt: string, extra: object = {}): Promise<GenerationResult> {
@@ -24,22 +24,25 @@ async function ask({ model }: LoadedModel, prompt: string, extra: object = {}): 
 describe.each(bits)("a KV cache of %i bits", (kvBits) => {
   const options: LoadOptions = { kvBits, contextLength: 512, cells: 1024, parallel: 4 };
 
-  it.each(models)("gives $name the same text each time, shared beginning or not", async ({ fixture }) => {
-    await using loaded = await loadTiny(options, fixture);
-    for (const prompt of questions) {
-      const alone = await ask(loaded, prompt, { cachePrompt: false });
-      const shared = await ask(loaded, prompt);
-      const again = await ask(loaded, prompt);
-      expect(again.text).toBe(shared.text);
-      expect((await ask(loaded, prompt, { cachePrompt: false })).text).toBe(alone.text);
-      // A code over 32 values turns a sum's last bit into another way through all of them: how many tokens were computed
-      // together then shows in the text.
-      if (kvBits !== 3) expect(shared.text).toBe(alone.text);
-      expect(again.usage.cachedTokens).toBeGreaterThan(again.usage.promptTokens / 2);
-    }
-  });
+  it.each(models)(
+    "gives $name the same text each time, with a shared prefix or without",
+    async ({ fixture }) => {
+      await using loaded = await loadTiny(options, fixture);
+      for (const prompt of questions) {
+        const alone = await ask(loaded, prompt, { cachePrompt: false });
+        const shared = await ask(loaded, prompt);
+        const again = await ask(loaded, prompt);
+        expect(again.text).toBe(shared.text);
+        expect((await ask(loaded, prompt, { cachePrompt: false })).text).toBe(alone.text);
+        // Rounding to few bits turns a difference in a sum's last bit into other codes for 32 values, so the number of tokens that were
+        // computed together shows in the text.
+        if (kvBits !== 3) expect(shared.text).toBe(alone.text);
+        expect(again.usage.cachedTokens).toBeGreaterThan(again.usage.promptTokens / 2);
+      }
+    },
+  );
 
-  it("takes so much less memory for a token, as the measure of a model says too", async () => {
+  it("takes less memory per token, as measuring the model predicts", async () => {
     const whole = await loadTiny({ contextLength: 512 });
     const { kvBytesPerToken } = whole.model.info;
     await whole[Symbol.asyncDispose]();
@@ -50,7 +53,7 @@ describe.each(bits)("a KV cache of %i bits", (kvBits) => {
   });
 });
 
-/** Context bytes of one cell more, as llama.cpp lays the cache out. */
+/** The bytes that one more cell adds to the context, in llama.cpp's layout. */
 async function measuredBytesPerToken(file: string, options: LoadOptions): Promise<number> {
   const contextBytes = async (cells: number): Promise<number> => {
     const asked = { ...options, threads: 1, parallel: 4, contextLength: 512, cells };
@@ -59,8 +62,8 @@ async function measuredBytesPerToken(file: string, options: LoadOptions): Promis
   return ((await contextBytes(2048)) - (await contextBytes(1024))) / 1024;
 }
 
-describe("what a token takes of the KV cache", () => {
-  it.each(models)("is what the measure of $name says", async ({ fixture }) => {
+describe("the bytes per token of the KV cache", () => {
+  it.each(models)("match the measurement of $name", async ({ fixture }) => {
     const asked: LoadOptions = { kvBits: 8, kvBitsV: 4 };
     await using loaded = await loadTiny({ ...asked, contextLength: 512 }, fixture);
     expect(loaded.model.info.kvBytesPerToken).toBe(
@@ -68,14 +71,14 @@ describe("what a token takes of the KV cache", () => {
     );
   });
 
-  it("is nothing for a model that keeps none", async () => {
+  it("are 0 for a model without a KV cache", async () => {
     await using loaded = await loadTiny({}, { architecture: "bert" });
     expect(loaded.model.info.kvBytesPerToken).toBe(0);
   });
 });
 
 describe("bits of the KV cache", () => {
-  it("may differ for keys and values, and a type's name wins over them", async () => {
+  it("may differ for keys and values, and a type's name takes precedence", async () => {
     const perToken = async (options: LoadOptions): Promise<number> => {
       await using loaded = await loadTiny({ contextLength: 128, ...options });
       return loaded.model.info.kvBytesPerToken;
@@ -86,12 +89,12 @@ describe("bits of the KV cache", () => {
     expect(await perToken({ kvBits: 4, kvTypeK: "f16", kvTypeV: "q8_0" })).toBe((sixteen + eight) / 2);
   });
 
-  // Not a number of the table: what a program in JavaScript may say all the same.
+  // A number that the type excludes, but that a JavaScript program may pass.
   const five: LoadOptions = JSON.parse('{ "kvBits": 5 }');
   it.each([
-    { what: "another number", options: five, message: /^kvBits: must be/ },
+    { what: "an unsupported number", options: five, message: /^kvBits: must be/ },
     {
-      what: "values that flash attention alone can read, without it",
+      what: "value types that need flash attention, without it",
       options: { kvBitsV: 8, flashAttention: "off" },
       message: /flash attention/,
     },
@@ -103,7 +106,7 @@ describe("bits of the KV cache", () => {
   });
 
   it.each(["auto", "off"] as const)(
-    "refuse heads that blocks do not divide, flash attention %s",
+    "refuse head sizes that are not a multiple of the block size, flash attention %s",
     async (flashAttention) => {
       const odd = { headSize: 48 };
       const refused = { code: "invalid_request", message: expect.stringContaining("heads of 48") };

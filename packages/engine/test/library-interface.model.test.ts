@@ -1,5 +1,4 @@
-// The in-process library interface, row by row: load, the chat template, generate with each of its parameters, and
-// streamGenerate.
+// The in-process library interface: load, the chat template, generate with each of its parameters, and streamGenerate.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -35,7 +34,7 @@ afterEach(() => {
 });
 
 describe("load(modelId)", () => {
-  it("gives { model, tokenizer }", () => {
+  it("returns { model, tokenizer }", () => {
     const { model, tokenizer } = loaded;
     expect(model.info.hasChatTemplate).toBe(true);
     expect(model.tokenizer).toBe(tokenizer);
@@ -43,7 +42,7 @@ describe("load(modelId)", () => {
 });
 
 describe("tokenizer.applyChatTemplate(messages, { tokenize: false, addGenerationPrompt: true })", () => {
-  it("gives the prompt as a string that ends where the assistant begins", async () => {
+  it("returns the prompt as a string that ends where the assistant's reply begins", async () => {
     const { tokenizer } = loaded;
     const options = { tokenize: false, addGenerationPrompt: true } as const;
     const prompt = await tokenizer.applyChatTemplate(messages, options);
@@ -54,7 +53,7 @@ describe("tokenizer.applyChatTemplate(messages, { tokenize: false, addGeneration
     expect(open).not.toContain("assistant");
   });
 
-  it("says what it does not do", async () => {
+  it("reports unsupported options", async () => {
     const asked = loaded.tokenizer.applyChatTemplate(messages, JSON.parse('{"tokenize":true}'));
     await expect(asked).rejects.toMatchObject({ code: "invalid_request", details: { param: "tokenize" } });
   });
@@ -64,7 +63,7 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
   const say = (parameters: Omit<Parameters<typeof generate>[2], "prompt">): Promise<string> =>
     generate(loaded.model, loaded.tokenizer, { prompt: "Rivers are", maxTokens: 24, ...parameters });
 
-  it("gives the generated text with all of them", async () => {
+  it("returns the generated text with all parameters", async () => {
     const prompt = await loaded.tokenizer.applyChatTemplate(messages);
     const text = await generate(loaded.model, loaded.tokenizer, {
       prompt,
@@ -80,7 +79,7 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
     expect(text).not.toContain("Tell me of rivers.");
   });
 
-  it("takes temperature 1.0, top_p 1.0, top_k 50 and repetition_penalty 1.0 where nothing is said", async () => {
+  it("defaults to temperature 1.0, top_p 1.0, top_k 50 and repetition_penalty 1.0", async () => {
     expect(checkGenerationRequest({ prompt: "x" })).toMatchObject({
       temperature: 1,
       topP: 1,
@@ -88,8 +87,8 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
       minP: 0,
       repetitionPenalty: 1,
     });
-    const said = { temperature: 1, topP: 1, topK: 50, repetitionPenalty: 1 };
-    expect(await say({ seed: 5 })).toBe(await say({ seed: 5, ...said }));
+    const defaults = { temperature: 1, topP: 1, topK: 50, repetitionPenalty: 1 };
+    expect(await say({ seed: 5 })).toBe(await say({ seed: 5, ...defaults }));
     expect(await say({ seed: 5 })).not.toBe(await say({ seed: 6 }));
   });
 
@@ -115,7 +114,7 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
     expect(await count(4)).toBeLessThan(await count(1));
   });
 
-  it("ends after maxTokens, and at the context's end where nothing is said", async () => {
+  it("ends after maxTokens, or by default at the context's end", async () => {
     const prompt = (await loaded.tokenizer.encode("word ".repeat(2_100))).slice(0, 2_000);
     const tokens = async (maxTokens?: number): Promise<number> => {
       const before = loaded.model.stats().generatedTokens;
@@ -126,7 +125,7 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
     expect(await tokens()).toBe(48);
   });
 
-  it("prints with verbose the prompt, the pieces as they come, and the speeds; without it nothing", async () => {
+  it("prints the prompt, the pieces and the speeds with verbose, and nothing without it", async () => {
     const written: string[] = [];
     vi.spyOn(process.stdout, "write").mockImplementation((text) => written.push(String(text)) > 0);
     const greedy = { temperature: 0, cachePrompt: false };
@@ -139,7 +138,7 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
     const whole = written.join("");
     expect(whole).toContain(`Rivers are\n==========\n${text}\n==========\nPrompt: ${prompt.length} tokens, `);
     expect(whole.match(/^(Prompt|Generation): \d+ tokens, [\d.]+ tokens\/s$/gm)).toHaveLength(4);
-    expect(whole.lastIndexOf("Rivers are\n")).toBeGreaterThan(0); // tokens are written out as their text
+    expect(whole.lastIndexOf("Rivers are\n")).toBeGreaterThan(0); // token ids are printed as their text
     const { length } = written;
     await say(greedy);
     expect(written).toHaveLength(length);
@@ -147,7 +146,7 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
 });
 
 describe("streamGenerate(model, tokenizer, { prompt, maxTokens })", () => {
-  it("gives the pieces as they come, which together are the text", async () => {
+  it("yields the pieces of the text as they are generated", async () => {
     const { model, tokenizer } = loaded;
     const request = { prompt: "Rivers are", temperature: 0, maxTokens: 24 };
     const pieces: string[] = [];
@@ -156,7 +155,7 @@ describe("streamGenerate(model, tokenizer, { prompt, maxTokens })", () => {
     expect(pieces.join("")).toBe(await generate(model, tokenizer, request));
   });
 
-  it("ends the work when the loop is left", async () => {
+  it("cancels the generation when the loop is left", async () => {
     const { model, tokenizer } = loaded;
     const before = model.stats().generatedTokens;
     for await (const _ of streamGenerate(model, tokenizer, { prompt: "Rivers", ignoreEos: true })) break;

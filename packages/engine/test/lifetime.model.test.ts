@@ -1,4 +1,4 @@
-// Ends of every kind while the engine works: dispose, exit, a terminated worker, garbage. None may crash the process.
+// Every way to end while the engine is working: dispose, exit, a terminated worker, garbage collection. None may crash the process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { loadTiny, within } from "./tiny.ts";
 
 const engine = new URL("../dist/index.js", import.meta.url).href;
 
-/** Loads the tiny model, starts three endless generations, and then runs `ending` once text has come. */
+/** Loads the tiny model, starts three endless generations, and runs `ending` after the first text. */
 async function script(ending: string): Promise<string> {
   return `
     import { load } from ${JSON.stringify(engine)};
@@ -47,7 +47,7 @@ async function runChild(
 }
 
 describe("the end of an engine", () => {
-  it("ends running generations with `disposed` when the model is disposed, and later ones too", async () => {
+  it("fails running and later generations with `disposed` when the model is disposed", async () => {
     const loaded = await loadTiny();
     const running = [1, 2, 3].map((seed) => loaded.model.generate({ prompt: "long", seed, maxTokens: 1900 }));
     await until(() => loaded.model.stats().running === 3);
@@ -57,10 +57,10 @@ describe("the end of an engine", () => {
       await expect(Promise.resolve(generation)).rejects.toMatchObject({ code: "disposed" });
     }
     expect(() => loaded.model.generate({ prompt: "again" })).toThrow(/disposed/);
-    await loaded[Symbol.asyncDispose](); // twice is fine
+    await loaded[Symbol.asyncDispose](); // disposing twice has no effect
   });
 
-  it("lets the process end by itself when nothing runs, though the model was not disposed", async () => {
+  it("lets the process end if nothing is running, even if the model was not disposed", async () => {
     const source = `
       import { load } from ${JSON.stringify(engine)};
       const { model } = await load(${JSON.stringify(await tinyModel())}, { threads: 1 });
@@ -69,12 +69,12 @@ describe("the end of an engine", () => {
     expect(await runChild(source)).toEqual({ code: 0, signal: null, stderr: "" });
   });
 
-  it("exits with the code it was told to while generating", async () => {
+  it("exits with the given code while generating", async () => {
     expect(await runChild(await script("process.exit(0);"))).toEqual({ code: 0, signal: null, stderr: "" });
     expect(await runChild(await script("process.exit(7);"))).toEqual({ code: 7, signal: null, stderr: "" });
   });
 
-  it("exits again and again while its thread is in the middle of something", async () => {
+  it("exits cleanly at any moment of its thread's work", async () => {
     for (let round = 0; round < 12; round += 1) {
       const pieces = 3 + round * 7;
       const source = (await script("process.exit(0);")).replace("pieces === 20", `pieces === ${pieces}`);
@@ -99,7 +99,7 @@ describe("the end of an engine", () => {
     expect(await runChild(source)).toEqual({ code: 0, signal: null, stderr: "" });
   });
 
-  it("leaves the log to whom it is sent to when a worker ends that heard it before", async () => {
+  it("keeps sending the log to its receiver when a worker thread ends that received it before", async () => {
     const source = `
       const { parentPort } = await import("node:worker_threads");
       const { setLogSink } = await import(${JSON.stringify(engine)});
@@ -116,7 +116,7 @@ describe("the end of an engine", () => {
     expect(lines).not.toEqual([]);
   });
 
-  it("terminates workers while they load and prepare, again and again", async () => {
+  it("survives worker threads terminated while they load and prepare", async () => {
     const path = JSON.stringify(await tinyModel());
     const text = '"some words ".repeat(5000)';
     const endless = [
@@ -141,7 +141,7 @@ describe("the end of an engine", () => {
     }
   }, 60_000);
 
-  it("terminates workers while they generate, again and again, beside a model that goes on", async () => {
+  it("survives worker threads terminated while they generate, beside a model that continues", async () => {
     await using loaded = await loadTiny();
     const source = await script('(await import("node:worker_threads")).parentPort?.postMessage("talking");');
     for (let round = 0; round < 4; round += 1) {

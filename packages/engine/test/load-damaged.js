@@ -1,6 +1,6 @@
-// Loads a file again and again, each time with other bytes of its header changed, and uses it where that succeeds: the process
-// that damaged-loads.ts expects to live. A model writes a few tokens; a projector, when a model for it is named, shows it a
-// picture. One line a damage: its number, then "ok" or the error's code. Uses the build.
+// Loads a file again and again, each time with other damage in its header, and uses it if it loads: the child process of
+// damaged-loads.ts, which must not crash. A model generates a few tokens; if a model for it is given, a projector encodes an image. Prints
+// one line for each damage: its number, then "ok" or the error's code. Uses the build.
 import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { load } from "../dist/load.js";
 
@@ -9,7 +9,7 @@ const whole = readFileSync(wholePath);
 const damages = JSON.parse(readFileSync(damagesPath, "utf8"));
 
 const shared = { gpuLayers: 0, parallel: 1, threads: 1 };
-// Of uneven sides, so that sizes that are mixed up are noticed.
+// The sides differ, so that swapped sizes are detected.
 const [width, height] = [90, 50];
 const data = new Uint8Array(3 * width * height).map((_, index) => (index * 37) % 251);
 const messages = [{ role: "user", content: [{ type: "image", image: { width, height, data } }] }];

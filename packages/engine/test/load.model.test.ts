@@ -1,4 +1,4 @@
-// Loading: what is wrong with a file is said with a code, and never ends the process.
+// Loading: every problem with a file is an error with a code, and never crashes the process.
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -31,7 +31,7 @@ describe("loading a model", () => {
     return target;
   }
 
-  it("tells what the model is", async () => {
+  it("describes the model", async () => {
     await using loaded = await loadTiny();
     expect(loaded.model.info).toMatchObject({
       architecture: "llama",
@@ -45,7 +45,7 @@ describe("loading a model", () => {
     });
   });
 
-  it("reports progress that only grows and ends at 1", async () => {
+  it("reports progress that never decreases and ends at 1", async () => {
     const seen: number[] = [];
     await using loaded = await loadTiny({ onProgress: (fraction) => seen.push(fraction) });
     expect(loaded.model.disposed).toBe(false);
@@ -53,7 +53,7 @@ describe("loading a model", () => {
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
   });
 
-  it("takes a name of the library, and a path whose name ends in anything", async () => {
+  it("accepts the name of an installed model, and a path with any extension", async () => {
     const home = path.join(folder, "home");
     vi.stubEnv("INGLE_HOME", home);
     vi.stubEnv("INGLE_OFFLINE", "1");
@@ -69,12 +69,12 @@ describe("loading a model", () => {
     vi.unstubAllEnvs();
   });
 
-  it("says model_not_found for a missing file and for a folder", async () => {
+  it("throws model_not_found for a missing file and for a folder", async () => {
     expect(await codeOf(load(path.join(folder, "nowhere.gguf")))).toBe("model_not_found");
     expect(await codeOf(load(folder))).toBe("model_not_found");
   });
 
-  it("says model_invalid for a file that is no GGUF, an empty one, and an unknown version", async () => {
+  it("throws model_invalid for a file that is not GGUF, an empty file, and an unknown version", async () => {
     expect(
       await codeOf(load(await file("text.gguf", "This is a text and not a model, whatever its name says."))),
     ).toBe("model_invalid");
@@ -84,7 +84,7 @@ describe("loading a model", () => {
     expect(await codeOf(load(await file("future.gguf", future)))).toBe("model_invalid");
   });
 
-  it("says model_invalid for a file that was cut short, wherever it was cut", async () => {
+  it("throws model_invalid for a truncated file, wherever it ends", async () => {
     for (const share of [0.000_01, 0.001, 0.05, 0.2, 0.5, 0.9, 0.999_99]) {
       const cut = whole.subarray(0, Math.floor(whole.length * share));
       await expect(
@@ -97,13 +97,13 @@ describe("loading a model", () => {
     }
   });
 
-  it("says model_invalid when the header names more entries than the file can hold", async () => {
+  it("throws model_invalid if the header claims more entries than the file can hold", async () => {
     const lying = Buffer.from(whole);
     lying.writeBigUInt64LE(2n ** 60n, 8);
     expect(await codeOf(load(await file("lying.gguf", lying)))).toBe("model_invalid");
   });
 
-  it("says model_unsupported and names the architecture when it is unknown", async () => {
+  it("throws model_unsupported with the name of an unknown architecture", async () => {
     const odd = Buffer.from(whole);
     const at = odd.indexOf("llama", odd.indexOf("general.architecture") + 20);
     odd.write("lxama", at);
@@ -112,7 +112,7 @@ describe("loading a model", () => {
     await expect(loading).rejects.toThrow("lxama");
   });
 
-  it("says out_of_memory with the numbers when the context cannot fit this machine", async () => {
+  it("throws out_of_memory with the numbers if the context cannot fit into memory", async () => {
     const loading = load(await tinyModel({ contextLength: 2 ** 27, layers: 8 }), {
       contextLength: 2 ** 27,
       parallel: 1,
@@ -122,7 +122,7 @@ describe("loading a model", () => {
     await expect(loading).rejects.toThrow(/GiB/);
   });
 
-  it("refuses options that make no sense, naming the option", async () => {
+  it("refuses invalid options by name", async () => {
     const model = await tinyModel();
     await expect(load(model, { parallel: 0 })).rejects.toMatchObject({
       code: "invalid_request",
@@ -135,7 +135,7 @@ describe("loading a model", () => {
     await expect(load(model, { kvTypeK: "q9_9" })).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  it("rejects with the signal's reason when it is aborted before and while the file is read", async () => {
+  it("rejects with the signal's reason if it is aborted before or while the file is read", async () => {
     const model = await tinyModel();
     const before = new Error("changed my mind");
     await expect(load(model, { signal: AbortSignal.abort(before) })).rejects.toBe(before);
@@ -147,7 +147,7 @@ describe("loading a model", () => {
     await expect(loading).rejects.toBe(during);
   });
 
-  it("loads and frees a model many times without keeping its memory", async () => {
+  it("frees all memory when a model is loaded and freed many times", async () => {
     const rounds = async (count: number): Promise<number> => {
       for (let round = 0; round < count; round += 1) {
         await using loaded = await loadTiny({ contextLength: 256 });

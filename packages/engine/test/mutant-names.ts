@@ -1,6 +1,6 @@
-// Names that model files use, for mutants.ts: keys and tensors that the tiny models do not have, and what texts may say.
+// Names that model files use, for mutants.ts: keys and tensors that the tiny models lack, and known values of strings.
 
-/** `%s` is the architecture's name; `type` is GGUF's number of a value's type. */
+/** `%s` stands for the architecture's name; `type` is GGUF's number of the value's type. */
 export const addableKeys: readonly { key: string; type: number }[] = [
   ...[
     "vocab_size",

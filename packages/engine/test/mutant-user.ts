@@ -1,25 +1,25 @@
-// Has model files used in a process of their own (use-mutants.js), many in a row, which may take so much memory and time and no more.
-// Where it dies, the file that it was using is known, and the next one gets another process.
+// Uses model files in a child process (use-mutants.js), many in a row, with limits of memory and time. If the process dies, the file that it
+// was using is known, and the next file gets a new process.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const script = fileURLToPath(new URL("use-mutants.js", import.meta.url));
-/** Of one file, and of starting the process; a whole one takes some hundredths of a second. */
+/** Time limits of one file and of starting the process. A valid file takes a few hundredths of a second. */
 const limitMs = 60_000;
-/** What the process may have for data, in KiB: a file that asks for more gets an error instead of the machine's memory. */
+/** The process's limit of data memory, in KiB: a file that needs more gets an error. */
 const dataKiB = 2 * 1024 * 1024;
 
 export interface Use {
-  /** By what was done: "ok" or the code of its error, with its message. */
+  /** The outcome of each operation: "ok", or its error's code and message. */
   outcomes: Record<string, { code: string; message?: string }>;
   peakKiB: number;
   ms: number;
 }
 
 export interface Death {
-  /** The signal or exit code, or that it took too long. */
+  /** The signal, the exit code, or a timeout. */
   end: string;
   stderr: string;
 }
@@ -51,7 +51,7 @@ export class MutantUser implements AsyncDisposable {
   }
 
   #start(): ChildProcessWithoutNullStreams {
-    // Of what is set aside and not used, as V8 does, the limit takes no notice.
+    // The limit does not count memory that is reserved but unused, such as V8's.
     const limited = ["-c", `ulimit -d ${dataKiB} && exec "$0" "$@"`, process.execPath, script];
     const child = process.platform === "win32" ? spawn(process.execPath, [script]) : spawn("sh", limited);
     this.#stderr = "";
@@ -59,7 +59,7 @@ export class MutantUser implements AsyncDisposable {
       "data",
       (data: Buffer) => (this.#stderr = (this.#stderr + data.toString()).slice(-10_000)),
     );
-    child.stdin.on("error", () => undefined); // its end is noticed by its silence
+    child.stdin.on("error", () => undefined); // its end is detected by the missing output
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     return child;
   }

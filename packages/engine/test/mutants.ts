@@ -1,5 +1,5 @@
-// Mutations of model files that know what such a file is made of, for mutated-models.model.test.ts: each takes one part of a file and
-// makes it what a broken or hostile converter would write. A mutant is named by its number; the same number gives the same one.
+// Structure-aware mutations of model files, for mutated-models.model.test.ts: each changes one part of a file to what a broken or hostile
+// converter could write. A mutant is identified by its number; the same number always gives the same mutant.
 import { tensorTypes } from "@ingle/gguf";
 import {
   arrayType,
@@ -23,17 +23,17 @@ import { Choice, oddItem, oddNumber, oddText, oddTexts, sizeOf } from "./odd-val
 
 export interface Mutant {
   file: Buffer;
-  /** What was done to it, for whoever looks into a failure. */
+  /** The change, for analyzing a failure. */
   story: string;
 }
 
 type Change = [draft: Draft, story: string];
 type Mutation = (draft: Draft, choice: Choice) => Change;
 
-/** The mutant with this number of the file `whole`, which `name` names. */
+/** The mutant with this number of the file `whole`, whose name is `name`. */
 export function mutant(name: string, whole: Draft, number: number): Mutant {
   const choice = new Choice(number, name);
-  // Two changes at once find what one alone is refused for.
+  // Two changes at once reach code that a single one never gets to.
   const changes = choice.below(4) === 0 ? 2 : 1;
   let draft = whole;
   const stories: string[] = [];
@@ -56,7 +56,7 @@ function withTensor(draft: Draft, index: number, ...tensors: readonly DraftTenso
   return { ...draft, tensors: draft.tensors.toSpliced(index, 1, ...tensors) };
 }
 
-/** An entry of the kind asked for; any where there is none. */
+/** A random entry of the requested kind, or any entry if there is none. */
 function pickEntry(draft: Draft, choice: Choice, wants: (value: DraftValue) => boolean): number {
   const indices = [...draft.entries.keys()].filter((index) => wants(entryAt(draft, index).value));
   return indices.length === 0 ? choice.below(draft.entries.length) : choice.of(indices);
@@ -163,7 +163,7 @@ const changeText: Mutation = (draft, choice) => {
   const changed = withEntry(draft, index, textEntry(key, text));
   const story = `${key} = ${text.slice(0, 30)}`;
   if (key !== "general.architecture" || choice.below(4) === 0) return [changed, story];
-  // Its keys are called after it.
+  // The names of its keys begin with the architecture's name.
   const before = entryAt(draft, index).value.items[0]?.toString() ?? "";
   const entries = changed.entries.map(({ key: own, bytes }) => {
     const isOwn = own.startsWith(`${before}.`);
@@ -193,7 +193,7 @@ const addEntry: Mutation = (draft, choice) => {
   return [{ ...draft, entries: [...rest, { key: name, bytes }] }, story];
 };
 
-/** Data as long as such a tensor's, made of what is there; none for what is larger than any test. */
+/** Data of the tensor's new size, made by repeating its old data; none if the size is too large for a test. */
 function dataFor(type: number, shape: readonly bigint[], data: Buffer): Buffer | undefined {
   const kind = tensorTypes.get(type);
   const elements = Number(shape.reduce((product, size) => product * size, 1n));
@@ -264,7 +264,7 @@ const dropTensor: Mutation = (draft, choice) => {
   return [withTensor(draft, index), `without ${tensorAt(draft, index).name}`];
 };
 
-/** Also into tensors that an architecture may have, and this file has not. */
+/** May also rename to tensors that an architecture can have but this file does not. */
 const renameTensor: Mutation = (draft, choice) => {
   const index = choice.below(draft.tensors.length);
   const tensor = tensorAt(draft, index);
@@ -302,7 +302,7 @@ const changeCounts: Mutation = (draft, choice) => {
   ];
 };
 
-/** How often each comes. */
+/** How often each mutation is chosen. */
 const weighted: Mutation[] = (
   [
     [changeValue, 6],
@@ -324,7 +324,7 @@ const weighted: Mutation[] = (
   ] satisfies [Mutation, number][]
 ).flatMap(([mutation, times]) => Array.from({ length: times }, () => mutation));
 
-/** The bytes of a file cut off or turned, most of them in its header. */
+/** Truncates a file or flips its bytes, mostly in the header. */
 function damage(file: Buffer, headerBytes: number, choice: Choice): [Buffer, string] {
   if (choice.below(3) === 0) {
     const length = choice.below(choice.below(2) === 0 ? headerBytes : file.length);

@@ -1,5 +1,5 @@
-// Model files with one or two parts changed, of every architecture of the fixtures, used natively in processes of their own: each is an
-// error of ours or a model that runs, within bounded memory and time, and none takes the process down.
+// Model files with one or two changed parts, of every architecture of the fixtures, used natively in child processes: each is an
+// EngineError or a model that runs, within bounded memory and time, and none crashes the process.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,14 +9,14 @@ import { encodeValue, putTogether, takeApart, type Draft } from "./gguf-draft.ts
 import { MutantUser, type Death, type Use } from "./mutant-user.ts";
 import { mutant } from "./mutants.ts";
 
-/** As little as a model can be: it is used thousands of times. */
+/** As small as possible: the model is used thousands of times. */
 const smallest = { embedding: 64, feedForward: 64, tokens: 320, contextLength: 128 };
-/** Every architecture, and between them every kind of tokenizer that the fixtures have. */
+/** Every architecture; together they cover every kind of tokenizer of the fixtures. */
 const bases: readonly { name: string; options: TinyModelOptions }[] = [
   { name: "llama", options: { ...smallest, headSize: 32, heads: 2, kvHeads: 1 } },
   { name: "qwen2", options: { ...smallest, architecture: "qwen2", vocabulary: "qwen2", tokens: 600 } },
   { name: "qwen3", options: { ...smallest, architecture: "qwen3", weights: "f16" } },
-  // llama.cpp looks for this token where the model is called phi3.
+  // llama.cpp looks for this token in models of the architecture phi3.
   { name: "phi3", options: { ...smallest, architecture: "phi3", controlTokens: ["<|endoftext|>"] } },
   { name: "gemma3", options: { ...smallest, architecture: "gemma3" } },
   { name: "lfm2", options: { ...smallest, architecture: "lfm2" } },
@@ -25,12 +25,12 @@ const bases: readonly { name: string; options: TinyModelOptions }[] = [
   { name: "bert", options: { ...smallest, architecture: "bert", tokens: 1200 } },
 ];
 
-/** Of each architecture: more than 20,000 together. */
+/** The number of mutants of each architecture: more than 20,000 in total. */
 const mutantsOfEach = 2300;
-/** Of these one in so many, for a suite that is to be quick. INGLE_TEST_EVERY=1 takes all of them, in half an hour. */
+/** Tests one in so many mutants, to keep the suite quick. INGLE_TEST_EVERY=1 tests all of them, in half an hour. */
 const every = Number(process.env["INGLE_TEST_EVERY"] ?? 97);
 const limitMs = 3_600_000;
-/** What using one may take on top of what the process has: the buffers of the largest graphs. */
+/** The memory that using a mutant may add to the process: the buffers of the largest graphs. */
 const peakMaxKiB = 700 * 1024;
 
 const codes = new Set([
@@ -89,7 +89,7 @@ describe.each(bases)("a model of the architecture $name", ({ name, options }) =>
         if ("outcomes" in use && use.outcomes["load"]?.code !== "ok") refused++;
       }
       expect(wrong).toEqual([]);
-      // They are neither all harmless nor all refused at once.
+      // The mutants are neither all harmless nor all refused early.
       expect(refused / used).toBeGreaterThan(0.3);
       expect(refused / used).toBeLessThan(0.95);
     },
@@ -99,7 +99,7 @@ describe.each(bases)("a model of the architecture $name", ({ name, options }) =>
 
 const zero = { type: 4, items: [Buffer.alloc(4)] };
 
-/** A model's file with a change; a llama's, unless another is named. */
+/** A model file with a change; by default of a llama model. */
 async function usedWith(
   change: (whole: Draft) => Draft,
   options: TinyModelOptions = smallest,
@@ -118,8 +118,8 @@ function withText(whole: Draft, key: string, text: string): Draft {
   };
 }
 
-describe("a file that cannot be used says so when it is loaded", () => {
-  test("a tensor of a type that its operation does not take is named", async () => {
+describe("a file that cannot be used fails when it is loaded", () => {
+  test("a tensor whose type its operation does not support is named", async () => {
     const use = await usedWith((whole) => ({
       ...whole,
       tensors: whole.tensors.map((tensor) =>
@@ -135,7 +135,7 @@ describe("a file that cannot be used says so when it is loaded", () => {
     });
   });
 
-  test("a file without a tokenizer names the key", async () => {
+  test("a missing tokenizer is reported with its key", async () => {
     const use = await usedWith((whole) => withText(whole, "tokenizer.ggml.model", "none"));
     expect(use).toMatchObject({
       outcomes: {
@@ -144,7 +144,7 @@ describe("a file that cannot be used says so when it is loaded", () => {
     });
   });
 
-  test("positions that turn no number of a head are not turned for ever", async () => {
+  test("rotary positions with zero dimensions do not loop forever", async () => {
     const withoutTurns = (whole: Draft): Draft => ({
       ...whole,
       entries: whole.entries.map(({ key, bytes }) => ({
@@ -158,7 +158,7 @@ describe("a file that cannot be used says so when it is loaded", () => {
     });
   });
 
-  test("a text that the vocabulary has no tokens for is not tokenized for ever", async () => {
+  test("a text that the vocabulary has no tokens for does not loop forever", async () => {
     const use = await usedWith((whole) => withText(whole, "tokenizer.ggml.model", "rwkv"));
     expect(use).toMatchObject({ outcomes: { load: { code: "ok" }, tokenize: { code: "ok" } } });
   });

@@ -1,8 +1,8 @@
-// Values that a sound model file does not have, and a choice among them by a seed: for mutants.ts.
+// Values that valid model files do not have, and a seeded choice among them: for mutants.ts.
 import { seededRandom } from "@ingle/fixtures";
 import { stringType, uint64 } from "./gguf-draft.ts";
 
-/** The same seed and name choose the same. */
+/** A random generator: the same seed and name give the same choices. */
 export class Choice {
   readonly #random;
   constructor(seed: number, name: string) {
@@ -20,12 +20,12 @@ export class Choice {
   }
 }
 
-/** Integers at their edges and odd ones in between. */
+/** Integers at the limits of their types, and odd ones in between. */
 const integers = [0n, 1n, 2n, 3n, 7n, 16n, 63n, 65n, 257n, 512n, 4096n, 65_536n, 2n ** 20n, 2n ** 31n - 1n];
 const edges = [2n ** 31n, 2n ** 32n - 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n, -1n, -7n];
 const floats = [0, -0, 1, -1, 0.5, 1e-38, 1e38, -1e38, Number.NaN, Number.POSITIVE_INFINITY, -Infinity, 3e9];
 
-/** A number of this type at random, as it lies in the file. */
+/** A random number of this type, as it is stored in the file. */
 export function oddNumber(type: number, choice: Choice, near: Buffer): Buffer {
   if (type === 6 || type === 12) {
     const bytes = Buffer.alloc(type === 6 ? 4 : 8);
@@ -62,7 +62,7 @@ export function oddItem(type: number, choice: Choice, near: Buffer): Buffer {
   return type === stringType ? oddText(choice) : oddNumber(type, choice, near);
 }
 
-/** Bytes of a value of this type; none for texts and arrays. */
+/** The size in bytes of a value of this type; none for strings and arrays. */
 export function sizeOf(type: number): number {
   return [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8][type] ?? 0;
 }

@@ -1,12 +1,11 @@
-// Chats that are too long for their context: they end there, or drop their oldest turns and go on, and nobody else's text
-// changes by it.
+// Chats that are too long for their context: they end, or drop their oldest turns and continue, and no other request's text changes.
 import type { Message, GenerationResult, LoadedModel, LoadOptions } from "@ingle/engine";
 import { exactArithmetic, type tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTiny } from "./tiny.ts";
 
 const contextLength = 128;
-/** Messages end in the token with which the tiny models end their texts. */
+/** Every message ends with the tiny models' end token. */
 const chatTemplate =
   "{% for message in messages %}{{ message['role'] + ': ' + message['content'] + '</s>' }}{% endfor %}" +
   "{% if add_generation_prompt %}assistant: {% endif %}";
@@ -19,7 +18,7 @@ async function loadChat(
   return loadTiny({ contextLength, ...options }, { chatTemplate, ...fixture });
 }
 
-/** A chat of the system message and so many messages, the last one by the user. */
+/** A chat of the system message and this many messages, the last one by the user. */
 function chat(messages: number): Message[] {
   return [
     system,
@@ -46,7 +45,7 @@ describe("the context's end", () => {
     return await model.generate({ messages, temperature: 0, ...extra });
   }
 
-  it("is where a reply ends with length by default, and where a longer prompt is refused", async () => {
+  it("ends a reply with `length` by default, and longer prompts are refused", async () => {
     const result = await ask(ending, chat(1), { maxTokens: 300 });
     expect(result.finishReason).toBe("length");
     expect(result.usage.promptTokens + result.usage.completionTokens).toBe(contextLength);
@@ -54,7 +53,7 @@ describe("the context's end", () => {
     await expect(ask(ending, chat(9))).rejects.toMatchObject({ code: "context_length_exceeded" });
   });
 
-  it("is passed with shift, again and again, up to maxTokens", async () => {
+  it("is passed several times with `shift`, up to maxTokens", async () => {
     const before = shifting.model.stats();
     const whole = await ask(ending, chat(1), { maxTokens: 300 });
     const result = await ask(shifting, chat(1), { maxTokens: 300 });
@@ -68,13 +67,13 @@ describe("the context's end", () => {
     expect(after.promptTokens - before.promptTokens).toBeLessThan(result.usage.promptTokens + 1);
   });
 
-  it("is passed with shift up to four contexts when nobody says how far", async () => {
+  it("is passed with `shift` up to four contexts without maxTokens", async () => {
     const result = await ask(shifting, chat(1));
     expect(result.finishReason).toBe("length");
     expect(result.usage.completionTokens).toBe(4 * contextLength);
   });
 
-  it("keeps stop strings, penalties and the stream's pieces going with shift", async () => {
+  it("does not disturb stop strings, penalties and the stream's pieces with `shift`", async () => {
     const request = { messages: chat(1), temperature: 0, maxTokens: 260, presencePenalty: 1 };
     const { text } = await shifting.model.generate(request);
     const stop = text.slice(-24, -12);
@@ -85,7 +84,7 @@ describe("the context's end", () => {
     expect((await generation).finishReason).toBe("stop");
   });
 
-  it("leaves requests with the same beginning their text while another one shifts", async () => {
+  it("does not change the texts of requests with the same prefix while another one shifts", async () => {
     const questions = ["Who rings the bell?", "What floats there?", "Where is the lantern?"];
     const bodies = questions.map((content): Message[] => [system, { role: "user", content }]);
     const solo: string[] = [];
@@ -112,7 +111,7 @@ describe("the context's end", () => {
     expect(result.text).toBe(same.text);
   });
 
-  it("refuses a last message that is too long by itself, and a text without messages", async () => {
+  it("refuses a last message that is too long by itself, and a plain prompt", async () => {
     const content = "The bell rings. ".repeat(40);
     const refused = { code: "context_length_exceeded" };
     await expect(ask(shifting, [...chat(3), { role: "user", content }])).rejects.toMatchObject(refused);
@@ -120,10 +119,10 @@ describe("the context's end", () => {
   });
 });
 
-// The state of one layer's keys and values knows nothing of the tokens before, so that moving and computing anew must
-// agree. Of two equal requests the first to be full cannot move what it shares with the other, and computes it anew.
+// In a model with one layer, keys and values do not depend on earlier tokens, so moving cells and recomputing them must agree. Of two
+// equal requests, the first one to be full cannot move the cells that it shares with the other, so it recomputes them.
 describe("moved cells", () => {
-  it("give the text that computing anew gives", async () => {
+  it("give the same text as recomputing", async () => {
     await using loaded = await loadChat(
       { ...exactArithmetic, contextOverflow: "shift", parallel: 2 },
       { layers: 1 },
@@ -137,14 +136,14 @@ describe("moved cells", () => {
     ]);
     expect(first.usage.completionTokens).toBe(300);
     expect(second.text).toBe(first.text);
-    // The prompt once, the last token of the second, and what the first computed anew.
+    // The prompt once, the last token of the second request, and the tokens that the first one recomputed.
     expect(loaded.model.stats().promptTokens - before).toBeGreaterThan(first.usage.promptTokens + 20);
   });
 });
 
 /**
- * Where keys are rounded to few bits, a sum that was added in another order, as beside a cached beginning, may round to another
- * key and change the text: there only texts that were computed alike are equal.
+ * If keys are rounded to few bits, a sum in another order, such as beside a cached prefix, may round to another key and change the
+ * text: then only texts that were computed in the same way are equal.
  */
 const unmovable: [
   what: string,
@@ -158,7 +157,7 @@ const unmovable: [
   ["a cache of 3 bits", { kvBits: 3, flashAttention: "on" }, { isExact: false }],
 ];
 describe.each(unmovable)("%s, whose cells cannot be moved", (_, options, { fixture, isExact }) => {
-  it("computes what is left anew, and goes on", async () => {
+  it("recomputes the remaining tokens and continues", async () => {
     await using loaded = await loadChat({ contextOverflow: "shift", ...options }, fixture);
     const before = loaded.model.stats();
     const request = { messages: chat(2), temperature: 0, maxTokens: 300, cachePrompt: isExact };

@@ -1,4 +1,4 @@
-// Fetches one model and ends: the process that download-kill.test.ts kills. Uses the build.
+// Downloads one model and exits: the process that download-kill.test.ts kills. Uses the build.
 import { fetchModel } from "../dist/library/fetch-model.js";
 import { locateModel } from "../dist/library/locate.js";
 

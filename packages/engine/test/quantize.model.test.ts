@@ -1,4 +1,4 @@
-// Quantizing: every level, what is refused, and that nothing is left behind whatever happens in the middle.
+// Quantizing: every level, every refusal, and no files left behind after a failure or an abort.
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -36,7 +36,7 @@ async function errorOf(promise: Promise<unknown>): Promise<EngineError> {
   throw error;
 }
 
-/** The numbers of ggml's types, by tensor. */
+/** The ggml type number of each tensor. */
 async function typesIn(file: string): Promise<Map<string, number>> {
   return new Map((await readGguf(file)).tensors.map(({ name, typeCode }) => [name, typeCode]));
 }
@@ -46,7 +46,7 @@ describe("quantizeModel", () => {
     "writes $name",
     async ({ name, fileType }) => {
       const model = await writeSmallModel(at("small-f32.gguf"));
-      const output = name === "F32" ? at("same-F32.gguf") : undefined; // else it would be the model itself
+      const output = name === "F32" ? at("same-F32.gguf") : undefined; // by default, it would be the model itself
       const made = await quantizeModel(model, { to: name.toLowerCase(), output, env });
       expect(made.path).toBe(output ?? at(`small-${name}.gguf`));
       const { metadata } = await readGguf(made.path);
@@ -56,7 +56,7 @@ describe("quantizeModel", () => {
     },
   );
 
-  // One of them is written in imatrix.model.test.ts: llama.cpp makes large tables for them first.
+  // Only imatrix.model.test.ts writes one of them: llama.cpp first computes large tables for these levels.
   it.each(quantizationLevels.filter(({ needsImatrix }) => needsImatrix))(
     "asks for an importance matrix for $name, and takes one",
     async ({ name }) => {
@@ -67,11 +67,11 @@ describe("quantizeModel", () => {
       const imatrix = await writeSmallImatrix(at("imatrix.gguf"));
       const noRoom = async (): Promise<number> => 0;
       const later = await errorOf(quantizeModel(model, { to: name, imatrix, env, freeBytes: noRoom }));
-      expect(later.code).toBe("disk_full"); // which comes after all that could be wrong with the model
+      expect(later.code).toBe("disk_full"); // this check comes after all checks of the model
     },
   );
 
-  it("gives each tensor the type of the level, and keeps norms whole", async () => {
+  it("gives each tensor the type of the level, and keeps norms unquantized", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     const { path: made, bitsPerWeight } = await quantizeModel(model, { to: "q6_k", env });
     expect(made).toBe(at("small-Q6_K.gguf"));
@@ -93,7 +93,7 @@ describe("quantizeModel", () => {
     },
   );
 
-  it("changes what Q8_0 says by hardly anything", async () => {
+  it("hardly changes the probabilities with Q8_0", async () => {
     const original = await tinyModel();
     const made = await quantizeModel(original, { to: "Q8_0", output: at("made.gguf"), env });
     const [before, after] = [await likeliest(original), await likeliest(made.path)];
@@ -101,7 +101,7 @@ describe("quantizeModel", () => {
       expect(Math.abs((new Map(after).get(token) ?? -Infinity) - logprob)).toBeLessThan(0.2);
   });
 
-  it("makes one file of a split model", async () => {
+  it("writes a split model as one file", async () => {
     const half = 6;
     const split = (part: number) =>
       ["split.no", "split.count", "split.tensors.count"].map(
@@ -127,7 +127,7 @@ describe("quantizeModel", () => {
     );
   });
 
-  it("tells how far it is, from nothing to nearly all", async () => {
+  it("reports progress from the start to nearly the end", async () => {
     const news: QuantizeProgress[] = [];
     await quantizeModel(await writeSmallModel(at("small.gguf")), {
       env,
@@ -141,7 +141,7 @@ describe("quantizeModel", () => {
     expect(news.at(-1)?.bytes).toBeLessThan(news.at(-1)?.totalBytes ?? 0);
   });
 
-  it("ends at once when it is aborted in the middle, and leaves nothing behind", async () => {
+  it("stops at once when it is aborted, and leaves no files behind", async () => {
     const stop = new AbortController();
     const reason = new Error("enough");
     const onProgress = ({ bytes }: QuantizeProgress): void => void (bytes > 0 && stop.abort(reason));
@@ -157,7 +157,7 @@ describe("quantizeModel", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("refuses before it begins when the disk has no room", async () => {
+  it("refuses to start if the disk is too full", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     const error = await errorOf(quantizeModel(model, { env, freeBytes: async () => 20_000 }));
     expect(error.code).toBe("disk_full");
@@ -167,7 +167,7 @@ describe("quantizeModel", () => {
 });
 
 describe("what quantizeModel refuses", () => {
-  it("a model that is quantized already, unless it is meant", async () => {
+  it("a model that is already quantized, unless this is explicitly allowed", async () => {
     const once = await quantizeModel(await writeSmallModel(at("small-f32.gguf")), { to: "Q8_0", env });
     const error = await errorOf(quantizeModel(once.path, { env }));
     expect(error.code).toBe("invalid_request");
@@ -176,7 +176,7 @@ describe("what quantizeModel refuses", () => {
     expect(twice.path).toBe(at("small-Q4_K_M.gguf"));
   });
 
-  it("an output that is there, unless it may be overwritten", async () => {
+  it("an existing output file, unless it may be overwritten", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     const { path: made } = await quantizeModel(model, { to: "Q8_0", env });
     const whole = await readFile(made);
@@ -189,7 +189,7 @@ describe("what quantizeModel refuses", () => {
     expect(await readFile(made)).toEqual(whole);
   });
 
-  it("the model itself as its output, also when it may be overwritten", async () => {
+  it("the model itself as its output, even if it may be overwritten", async () => {
     const model = await writeSmallModel(at("small-Q8_0.gguf")); // badly named
     const before = await readFile(model);
     const error = await errorOf(quantizeModel(model, { to: "Q8_0", overwrite: true, env }));
@@ -197,7 +197,7 @@ describe("what quantizeModel refuses", () => {
     expect(await readFile(model)).toEqual(before);
   });
 
-  it("a name that no command would find, and a folder that is not there", async () => {
+  it("an output that is not named .gguf, or in a missing folder", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     for (const output of [at("made.bin"), at("no/where.gguf")])
       expect(await errorOf(quantizeModel(model, { output, env }))).toMatchObject({ code: "invalid_request" });
@@ -215,7 +215,7 @@ describe("what quantizeModel refuses", () => {
       });
   });
 
-  it("an importance matrix of another model, one that is damaged, and what is none", async () => {
+  it("an importance matrix of another model, a damaged one, and other files", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     const other = await writeSmallImatrix(at("other.gguf"), { columns: 128 });
     const wrongKey = await writeSmallImatrix(at("key.gguf"), {
@@ -239,7 +239,7 @@ describe("what quantizeModel refuses", () => {
 });
 
 describe("damaged models", () => {
-  it("are model_invalid when they end too early or hold what is no number", async () => {
+  it("are model_invalid if they are truncated or contain NaN", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     const bytes = await readFile(model);
     await writeFile(at("short.gguf"), bytes.subarray(0, bytes.length - 1000));
@@ -253,8 +253,8 @@ describe("damaged models", () => {
     expect((await readdir(folder)).toSorted()).toEqual(["nan.gguf", "short.gguf", "small.gguf"]);
   });
 
-  it("are an error also where they end the process that reads them", async () => {
-    // More layers than llama.cpp has room for: it gives up where it cannot be asked not to.
+  it("are an error even if they crash the process that reads them", async () => {
+    // More layers than llama.cpp supports: it aborts, which cannot be prevented.
     const model = await writeSmallModel(at("deep.gguf"), {
       keys: [["llama.block_count", { type: "uint32", value: 100_000 }]],
     });
@@ -266,7 +266,7 @@ describe("damaged models", () => {
 });
 
 describe("registerModel", () => {
-  it("lists what was quantized anywhere, once, and what lies in the models folder under its own id", async () => {
+  it("lists a model quantized anywhere once, and one in the models folder under its own id", async () => {
     const made = await quantizeModel(await writeSmallModel(at("small.gguf")), { to: "Q8_0", env });
     for (let time = 0; time < 2; time += 1)
       expect((await registerModel(made.path, { env })).id).toBe("small-Q8_0");
@@ -280,7 +280,7 @@ describe("registerModel", () => {
   });
 });
 
-/** The likeliest first tokens after a text, as text and logarithm. */
+/** The most likely first tokens after a text, with their log probabilities. */
 async function likeliest(file: string): Promise<[string, number][]> {
   await using loaded = await load(file, { threads: 1, flashAttention: "off" });
   const { logprobs } = await loaded.model.generate({

@@ -1,10 +1,10 @@
-// Requests that begin alike: what one computed is not computed again, and nobody's text changes by it.
+// Requests with a common prefix: it is computed once, and no text changes.
 import type { GenerationResult, LoadedModel } from "@ingle/engine";
 import { until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadExact } from "./tiny.ts";
 
-const beginning = "You are a patient guide through the harbour at night. ".repeat(8);
+const prefix = "You are a patient guide through the harbour at night. ".repeat(8);
 
 describe("shared prefixes", () => {
   let loaded: LoadedModel;
@@ -15,14 +15,14 @@ describe("shared prefixes", () => {
 
   async function ask(question: string, extra: object = {}): Promise<GenerationResult> {
     return await loaded.model.generate({
-      prompt: beginning + question,
+      prompt: prefix + question,
       temperature: 0,
       maxTokens: 24,
       ...extra,
     });
   }
 
-  it("answers the same with and without what others computed", async () => {
+  it("generates the same with and without a prefix that others computed", async () => {
     const questions = ["Where is the lantern?", "Who rings the bell?", "What floats?"];
     const alone: string[] = [];
     for (const question of questions) alone.push((await ask(question, { cachePrompt: false })).text);
@@ -36,12 +36,12 @@ describe("shared prefixes", () => {
     expect(again.usage.cachedTokens).toBe(again.usage.promptTokens - 1);
   });
 
-  it("computes the beginning of requests that arrive together once", async () => {
+  it("computes the prefix of simultaneous requests once", async () => {
     const before = loaded.model.stats().promptTokens;
-    const unheard = "A beginning that nobody has asked before, long enough to be worth it. ".repeat(6);
+    const newPrefix = "A beginning that nobody has asked before, long enough to be worth it. ".repeat(6);
     const results = await Promise.all(
       Array.from({ length: 8 }, async (_, index) =>
-        loaded.model.generate({ prompt: `${unheard} Question ${index}`, temperature: 0, maxTokens: 8 }),
+        loaded.model.generate({ prompt: `${newPrefix} Question ${index}`, temperature: 0, maxTokens: 8 }),
       ),
     );
     const total = results.reduce((sum, result) => sum + result.usage.promptTokens, 0);
@@ -52,8 +52,8 @@ describe("shared prefixes", () => {
     expect(computed).toBeLessThan(longest * 2);
   });
 
-  it("computes only what is new in each turn of a chat", async () => {
-    let prompt = beginning;
+  it("computes only the new tokens in each turn of a chat", async () => {
+    let prompt = prefix;
     const turns: GenerationResult["usage"][] = [];
     for (let turn = 0; turn < 5; turn += 1) {
       prompt += ` Question ${turn}?`;
@@ -62,12 +62,12 @@ describe("shared prefixes", () => {
       prompt += result.text;
     }
     for (const [index, before] of turns.slice(0, -1).entries()) {
-      // All that was asked before, and most of what was answered: random text is not always cut into the same tokens.
+      // All earlier prompts, and most of the replies: random text may be split into other tokens the second time.
       expect(turns[index + 1]?.cachedTokens).toBeGreaterThan(before.promptTokens);
     }
   });
 
-  it("gives up what it keeps when requests need the room, and leaves nothing reserved", async () => {
+  it("evicts cached sequences when requests need their cells, and leaves nothing reserved", async () => {
     await using small = await loadExact({ contextLength: 300, cells: 300, parallel: 2 });
     for (let round = 0; round < 12; round += 1) {
       const result = await small.model.generate({

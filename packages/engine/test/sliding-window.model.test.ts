@@ -1,5 +1,5 @@
-// Models some of whose layers see only the last few tokens: what such a layer no longer needs for one text is still what a
-// shorter text with the same beginning needs.
+// Models with a sliding window in some layers: cells outside the window of one sequence may still be inside the window of a shorter one
+// with the same prefix.
 import type { LoadedModel } from "@ingle/engine";
 import { exactArithmetic, seededRandom } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,12 +11,12 @@ const below = (limit: number): number => random.uint32() % limit;
 const words = (count: number): string[] =>
   Array.from({ length: count }, () => vocabulary[below(vocabulary.length)] ?? "");
 
-/** Texts that begin like one of a few others, for a while. */
+/** Texts that share a prefix with one of a few others. */
 function related(count: number): string[] {
   const texts = Array.from({ length: 4 }, () => words(150));
   return Array.from({ length: count }, () => {
-    const beginning = texts[below(texts.length)]?.slice(0, 30 + below(120)) ?? [];
-    return [...beginning, ...words(below(60))].join(" ");
+    const prefix = texts[below(texts.length)]?.slice(0, 30 + below(120)) ?? [];
+    return [...prefix, ...words(below(60))].join(" ");
   });
 }
 
@@ -30,7 +30,7 @@ describe("a model with a sliding window", () => {
   });
   afterAll(() => loaded[Symbol.asyncDispose]());
 
-  it("shares beginnings of any length, with the texts of a model that shares nothing", async () => {
+  it("shares prefixes of any length, with the same texts as without sharing", async () => {
     let cached = 0;
     for (const prompt of related(100)) {
       const request = { prompt, temperature: 0, maxTokens: 8 };

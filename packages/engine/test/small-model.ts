@@ -1,5 +1,5 @@
-// A llama model without a vocabulary, for tests that quantize it and never run it: wide enough for every type of block, and
-// a thousandth of the work that 32,000 tokens would be.
+// A llama model without a vocabulary, for tests that quantize it and never run it: wide enough for every block type, and a thousand
+// times less work than one with 32,000 tokens.
 import { seededRandom, writeGguf, type GgufTensor } from "@ingle/fixtures";
 import type { GgufMetadata, GgufValue } from "@ingle/gguf";
 
@@ -46,7 +46,7 @@ export const smallTensors: readonly GgufTensor[] = [
   tensor("blk.0.ffn_down", [width, width]),
 ];
 
-/** Writes the model, with some of its metadata or all of its tensors replaced. */
+/** Writes the model, optionally with other metadata or other tensors. */
 export async function writeSmallModel(
   path: string,
   {

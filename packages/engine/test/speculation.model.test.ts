@@ -1,5 +1,5 @@
-// Speculation: several tokens in one turn, and the same texts. What is guessed depends on how long turns take here, so
-// the requests below are those that any machine guesses on: texts that go round in circles.
+// Speculative decoding: several tokens in one step, with the same texts. Whether to draft depends on the measured duration of steps, so
+// these tests use repetitive texts, for which every machine drafts.
 import type { GenerationRequest, GenerationResult, LoadedModel } from "@ingle/engine";
 import { tinyModel, until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,26 +7,26 @@ import { loadExact, loadTiny, prompts, within } from "./tiny.ts";
 
 describe("speculation", () => {
   let plain: LoadedModel;
-  let guessing: LoadedModel;
+  let drafting: LoadedModel;
   beforeAll(async () => {
     const options = { contextLength: 1024, parallel: 8 };
     plain = await loadExact(options);
-    guessing = await loadExact({ ...options, speculation: "ngram" });
+    drafting = await loadExact({ ...options, speculation: "ngram" });
   });
   afterAll(async () => {
     await plain[Symbol.asyncDispose]();
-    await guessing[Symbol.asyncDispose]();
+    await drafting[Symbol.asyncDispose]();
   });
 
   const circling = "The keeper rings the bell, and the boats come home. ".repeat(12);
-  // A tiny model's text never repeats itself; of four tokens alone, it has to.
+  // The text of a tiny model does not repeat itself unless only four tokens are allowed.
   const fewTokens = { logitBias: { 400: 60, 500: 60, 600: 60, 700: 60 } };
 
   async function both(request: GenerationRequest): Promise<[GenerationResult, GenerationResult]> {
-    return [await plain.model.generate(request), await guessing.model.generate(request)];
+    return [await plain.model.generate(request), await drafting.model.generate(request)];
   }
 
-  it("greedy texts are the same with and without it, and most of a text in circles is guessed", async () => {
+  it("greedy texts are the same with and without it, and most of a repetitive text is drafted", async () => {
     for (const prompt of [circling, ...prompts(6)]) {
       const free = await both({ prompt, temperature: 0, maxTokens: 100 });
       expect(free[1].text).toBe(free[0].text);
@@ -35,7 +35,7 @@ describe("speculation", () => {
       expect(result.usage.completionTokens).toBe(300);
       expect(expected.usage).toMatchObject({ draftedTokens: 0, acceptedTokens: 0 });
     }
-    const { draftedTokens, acceptedTokens } = guessing.model.stats();
+    const { draftedTokens, acceptedTokens } = drafting.model.stats();
     expect(acceptedTokens).toBeGreaterThan(300);
     expect(draftedTokens).toBeGreaterThanOrEqual(acceptedTokens);
   });
@@ -58,9 +58,9 @@ describe("speculation", () => {
     expect(accepted).toBeGreaterThan(0);
   });
 
-  it("a stop among the guesses ends the text where it ends without them", async () => {
+  it("a stop string among drafted tokens ends the text where it ends without drafts", async () => {
     const { text } = await plain.model.generate({ prompt: circling, temperature: 0, maxTokens: 300 });
-    // Late in a text that goes round in circles, so that it stands among guesses.
+    // Late in a repetitive text, so that it is among drafted tokens.
     const stop = text.slice(-40, -34);
     const start = text.slice(0, Math.max(0, text.indexOf(stop)));
     const [expected, result] = await both({ prompt: circling, temperature: 0, maxTokens: 300, stop: [stop] });
@@ -69,18 +69,18 @@ describe("speculation", () => {
     expect(result.usage.completionTokens).toBe(expected.usage.completionTokens);
   });
 
-  it("a text ends after just as many tokens as it may have", async () => {
+  it("a text ends after exactly maxTokens tokens", async () => {
     for (const maxTokens of [1, 2, 7, 64, 65, 131]) {
       const [expected, result] = await both({ prompt: circling, temperature: 0, maxTokens });
       expect(result.text).toBe(expected.text);
       expect(result).toMatchObject({ finishReason: "length", usage: { completionTokens: maxTokens } });
     }
-    const [full, fullGuessed] = await both({ prompt: circling, temperature: 0 });
-    expect(fullGuessed.usage.promptTokens + fullGuessed.usage.completionTokens).toBe(1024);
-    expect(fullGuessed.text).toBe(full.text);
+    const [full, fullDrafted] = await both({ prompt: circling, temperature: 0 });
+    expect(fullDrafted.usage.promptTokens + fullDrafted.usage.completionTokens).toBe(1024);
+    expect(fullDrafted.text).toBe(full.text);
   });
 
-  it("a chat goes on from what was guessed, with the texts of one without it", async () => {
+  it("a chat continues after drafted tokens with the same texts as without drafts", async () => {
     let prompt = circling;
     for (let turn = 0; turn < 4; turn += 1) {
       const [expected, result] = await both({ prompt, temperature: 0, maxTokens: 80 });
@@ -89,7 +89,7 @@ describe("speculation", () => {
     }
   });
 
-  it("eight at once, preempted and cancelled on their way, give the texts that they give alone", async () => {
+  it("eight concurrent requests, some preempted or cancelled, give the same texts as alone", async () => {
     await using tight = await loadExact({
       contextLength: 400,
       cells: 700,
@@ -111,13 +111,13 @@ describe("speculation", () => {
     expect(tight.model.stats().cellsUsed).toBe(0);
   });
 
-  it("a cancel in the middle of guesses frees everything, and the next request is right", async () => {
+  it("cancelling while drafts are verified frees everything, and the next request is correct", async () => {
     for (let round = 0; round < 10; round += 1) {
-      const generation = guessing.model.generate({ prompt: circling, temperature: 0, maxTokens: 700 });
+      const generation = drafting.model.generate({ prompt: circling, temperature: 0, maxTokens: 700 });
       let pieces = 0;
       for await (const _ of generation) if ((pieces += 1) > 5 * round) break;
-      await until(() => guessing.model.stats().running === 0);
-      expect(guessing.model.stats().cellsUsed).toBe(0);
+      await until(() => drafting.model.stats().running === 0);
+      expect(drafting.model.stats().cellsUsed).toBe(0);
     }
     const [expected, result] = await both({ prompt: circling, temperature: 0, maxTokens: 50 });
     expect(result.text).toBe(expected.text);
@@ -125,7 +125,7 @@ describe("speculation", () => {
 });
 
 describe("speculation on a hybrid model", () => {
-  it("stays off by itself, and is refused in a sentence when it is asked for", async () => {
+  it("is off by default, and requesting it is a clear error", async () => {
     const options = { flashAttention: "off", contextLength: 256, parallel: 1 } as const;
     await using loaded = await loadTiny(options, { architecture: "lfm2" });
     await loaded.model.generate({ prompt: "round and round ".repeat(8), temperature: 0, maxTokens: 60 });
@@ -143,7 +143,7 @@ describe("a draft model", () => {
   const options = { flashAttention: "off", contextLength: 512, parallel: 4 } as const;
   const requests = prompts(4).map((prompt) => ({ prompt, temperature: 0, maxTokens: 120 }));
 
-  it("that is the very model itself is right nearly every time, and changes no text", async () => {
+  it("equal to the model is nearly always right, and changes no text", async () => {
     const draftModel = await tinyModel({ weights: "f32" });
     await using plain = await loadExact(options);
     await using drafted = await loadExact({ ...options, draftModel, draftTokens: 6 });
@@ -151,7 +151,7 @@ describe("a draft model", () => {
       const { text } = await drafted.model.generate(request);
       expect(text).toBe((await plain.model.generate(request)).text);
     }
-    // Guesses are computed where they seem to pay, which a machine with other work to do shows late.
+    // Drafting starts once it seems to pay, which a busy machine finds out late.
     for (let more = 0; more < 40 && drafted.model.stats().draftedTokens <= 8; more += 1) {
       await drafted.model.generate(requests[more % requests.length]!);
     }
@@ -166,7 +166,7 @@ describe("a draft model", () => {
     }
   });
 
-  it("with another vocabulary is refused with the reason and what to do", async () => {
+  it("with another vocabulary is refused, with the reason and what to do", async () => {
     const draftModel = await tinyModel({ vocabulary: "qwen2" });
     await expect(loadExact({ ...options, draftModel })).rejects.toMatchObject({
       code: "invalid_request",
@@ -174,7 +174,7 @@ describe("a draft model", () => {
     });
   });
 
-  it("is refused on and as a hybrid model, beside speculation, and where there is no file", async () => {
+  it("is refused for hybrid models, as a hybrid model, together with speculation, and if its file is missing", async () => {
     const [llama, lfm2] = [await tinyModel(), await tinyModel({ architecture: "lfm2" })];
     await expect(loadTiny({ ...options, draftModel: llama }, { architecture: "lfm2" })).rejects.toMatchObject(
       {

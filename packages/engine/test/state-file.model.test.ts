@@ -1,4 +1,4 @@
-// `cacheDir`: conversations outlive the process that computed them, and a file that is not what it was is not believed.
+// `cacheDir`: the state of conversations survives a restart, and a changed file is not trusted.
 import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -21,7 +21,7 @@ async function ask({ model }: LoadedModel, prompt: string, extra: object = {}): 
   return await model.generate({ prompt, temperature: 0, maxTokens: 16, ...extra });
 }
 
-/** A process that answers once and ends. */
+/** A process that generates one reply and exits. */
 async function live(
   fixture: Parameters<typeof loadTiny>[1],
   extra: LoadOptions = exactArithmetic,
@@ -36,7 +36,7 @@ async function stateFile(): Promise<string> {
   return path.join(folder, names[0] ?? "");
 }
 
-it("is of use to the very sources that it was computed with", async () => {
+it("depends on the sources of the engine that computed it", async () => {
   const { llamaCpp } = await buildInfo();
   expect(llamaCpp.sources).toMatch(/^[0-9a-f]{64}$/u);
 });
@@ -50,13 +50,13 @@ const kinds: { name: string; fixture: Parameters<typeof loadTiny>[1]; extra: Loa
   ]),
 ];
 
-/** Values of fewer bits are read by flash attention only. */
+/** Only flash attention can read values of fewer bits. */
 function inBits(kvBits: 8 | 4 | 3): LoadOptions {
   return { kvBits, flashAttention: "on" };
 }
 
 describe.each(kinds)("kept state, $name", ({ fixture, extra }) => {
-  it("is there again after a restart, and changes no text", async () => {
+  it("is restored after a restart, and changes no text", async () => {
     await using uncached = await loadTiny({ ...options, ...extra }, fixture);
     const truth = await ask(uncached, opening, { cachePrompt: false });
     const first = await live(fixture, extra);
@@ -70,19 +70,19 @@ describe.each(kinds)("kept state, $name", ({ fixture, extra }) => {
 });
 
 describe("kept state", () => {
-  it("is readable for its owner only", async () => {
+  it("is readable only by its owner", async () => {
     await live({});
     expect((await stat(await stateFile())).mode & 0o777).toBe(0o600);
   });
 
-  it("is not used with another model or another type of cache", async () => {
+  it("is not used with another model or another KV cache type", async () => {
     await live({ seed: 1 });
     expect((await live({ seed: 2 })).usage.cachedTokens).toBe(0);
     expect((await live({ seed: 1 }, { kvBitsK: 8, flashAttention: "off" })).usage.cachedTokens).toBe(0);
     expect(await readdir(folder)).toHaveLength(3);
   });
 
-  it("is ignored from where it was cut or changed on, with the text that the model gives anyway", async () => {
+  it("is ignored from the first damaged or missing byte on, and the text is the same", async () => {
     const truth = (await live({})).text;
     const file = await stateFile();
     const whole = await readFile(file);
@@ -100,7 +100,7 @@ describe("kept state", () => {
     }
   });
 
-  it("needs memory to come from", async () => {
+  it("requires a host KV tier", async () => {
     await expect(loadTiny({ ...options, cacheDir: folder, cacheRamMiB: 0 })).rejects.toMatchObject({
       code: "invalid_request",
       details: { param: "cacheDir" },

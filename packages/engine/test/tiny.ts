@@ -1,4 +1,4 @@
-// The tiny model of this folder's tests, loaded with one compute thread: test files run beside each other.
+// The tiny model of this folder's tests, loaded with one compute thread because test files run in parallel.
 import { load, type LoadedModel, type LoadOptions } from "@ingle/engine";
 import { exactArithmetic, tinyModel } from "@ingle/fixtures";
 
@@ -11,7 +11,7 @@ export async function loadTiny(
   return load(await tinyModel(fixture), { threads: 1, ...options });
 }
 
-/** A tiny model whose logits hardly depend on what else is in the batch, for tests that compare texts. */
+/** A tiny model whose logits hardly depend on the rest of the batch, for tests that compare texts. */
 export async function loadExact(options: LoadOptions = {}): Promise<LoadedModel> {
   return loadTiny({ ...exactArithmetic, ...options }, { weights: "f32" });
 }

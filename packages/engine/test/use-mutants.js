@@ -1,6 +1,6 @@
-// Uses one model file after the other, in every way that a caller may: the process that mutant-user.ts expects to live. Reads a path a
-// line; answers each with a line of JSON: what became of every use, "ok" or the error's code and message, and the most memory that
-// was taken meanwhile, in KiB. Uses the build.
+// Uses model files one after the other, in every way that a caller can: the child process of mutant-user.ts, which must not crash. Reads
+// one path per line and prints a line of JSON for each: the outcome of every use, "ok" or the error's code and message, and the peak
+// memory, in KiB. Uses the build.
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { readGguf } from "@ingle/gguf";
@@ -47,7 +47,7 @@ async function useAll(path) {
   return outcomes;
 }
 
-/** The most memory since the last call; 0 where the system does not tell. */
+/** The peak memory since the last call; 0 if the system does not report it. */
 function peakKiB() {
   if (process.platform !== "linux") return 0;
   const peak = /VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "latin1"));

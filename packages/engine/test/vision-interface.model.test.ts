@@ -1,5 +1,5 @@
-// The in-process library interface for models that read images, row by row: load, applyChatTemplate, generate and
-// streamGenerate with one image or several.
+// The in-process library interface for models that read images: load, applyChatTemplate, generate and streamGenerate with one or several
+// images.
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -29,7 +29,7 @@ const settings = { threads: 1, contextLength: 2048, ...exactArithmetic } as cons
 let folder = "";
 let png: Record<"disc" | "checks" | "gradient", Buffer>;
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "ingle-pictures-"));
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-images-"));
   vi.stubEnv("INGLE_HOME", path.join(folder, "home"));
   vi.stubEnv("INGLE_OFFLINE", "1");
   const draw = (motif: Motif): Promise<Buffer> => encodePng(drawImage(motif, 96, 64));
@@ -44,7 +44,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A folder with a model and its projector, as one comes from the hub, under the name of its architecture. */
+/** A folder with a model and its projector, like a download from the hub, named after the architecture. */
 async function importTiny(architecture: (typeof architectures)[number]): Promise<void> {
   const { model, projector } = await tinyVisionModel({ architecture, weights: "f32" });
   const place = await mkdtemp(path.join(folder, "model-"));
@@ -64,7 +64,7 @@ const question = (...content: string[]) => [
 ];
 
 describe("load(visionModelId)", () => {
-  it("gives { model, processor } of a model that was installed with its projector", async () => {
+  it("returns { model, processor } for a model that was installed with its projector", async () => {
     await using loaded = await load("lfm2", settings);
     const { model, tokenizer, processor } = loaded;
     expect(model.info.readsImages).toBe(true);
@@ -72,14 +72,14 @@ describe("load(visionModelId)", () => {
     expect(processor?.tokenizer).toBe(tokenizer);
   });
 
-  it("gives no processor with mmproj: null, and of a model that reads text only", async () => {
+  it("returns no processor with mmproj: null, or for a model that reads only text", async () => {
     await using blind = await load("lfm2", { ...settings, mmproj: null });
     expect(blind.processor).toBeNull();
     await using text = await load(await tinyModel(), settings);
     expect(text.processor).toBeNull();
   });
 
-  it("takes the projector that is named, of a path as of a name", async () => {
+  it("uses the given projector, for a path and for a name", async () => {
     const { model, projector } = await tinyVisionModel({ architecture: "gemma3" });
     await using named = await load(model, { ...settings, mmproj: projector });
     expect(named.processor).not.toBeNull();
@@ -106,7 +106,7 @@ describe.each(architectures)("with a model of %s", (architecture) => {
       ...parameters,
     });
 
-  it("applyChatTemplate(processor, messages) writes a marker for each image where it is", async () => {
+  it("applyChatTemplate(processor, messages) writes a marker at the position of each image", async () => {
     const marker = loaded.processor?.imageMarker ?? "";
     const one = await prompt("image", "What is this?");
     expect(one.split(marker)).toHaveLength(2);
@@ -121,7 +121,7 @@ describe.each(architectures)("with a model of %s", (architecture) => {
     expect(one.length).toBeGreaterThan(closed.length);
   });
 
-  it("generate(model, processor, { images, prompt }) reads one image or several, in their order", async () => {
+  it("generate(model, processor, { images, prompt }) reads one or several images in order", async () => {
     const { disc, checks } = png;
     const texts = [
       await say({ images: disc }, "image", "What is this?"),
@@ -134,7 +134,7 @@ describe.each(architectures)("with a model of %s", (architecture) => {
     expect(await say({ images: [disc] }, "image", "What is this?")).toBe(texts[0]);
   });
 
-  it("gives the text that model.generate({ messages }) gives", async () => {
+  it("returns the same text as model.generate({ messages })", async () => {
     const parts = [
       { type: "image" as const, image: drawImage("disc", 96, 64) },
       { type: "text" as const, text: "What is this?" },
@@ -144,7 +144,7 @@ describe.each(architectures)("with a model of %s", (architecture) => {
     expect(await say({ images: png.disc }, "image", "What is this?")).toBe(text);
   });
 
-  it("streamGenerate gives the same text in pieces", async () => {
+  it("streamGenerate yields the same text in pieces", async () => {
     const request = {
       prompt: await prompt("image", "What is this?"),
       images: png.disc,
@@ -170,7 +170,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
   const say = (parameters: Partial<GenerateParameters>): Promise<string> =>
     generate(loaded.model, loaded.processor, { prompt, images: png.disc, maxTokens: 12, ...parameters });
 
-  it("takes an image as a path, a file: or data: URL, bytes or a Blob", async () => {
+  it("accepts an image as a path, a file: or data: URL, bytes or a Blob", async () => {
     const file = path.join(folder, "disc.png");
     await writeFile(file, png.disc);
     const expected = await say({ temperature: 0 });
@@ -182,7 +182,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
       expect(await say({ temperature: 0, images }), `source ${index}`).toBe(expected);
   });
 
-  it("takes every parameter of a text", async () => {
+  it("accepts every parameter of text generation", async () => {
     const greedy = await say({ temperature: 0 });
     for (const narrow of [{ topK: 1 }, { topP: 1e-9 }, { minP: 1 }])
       expect(await say({ temperature: 2, seed: 9, ...narrow })).toBe(greedy);
@@ -200,7 +200,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     expect(loaded.model.stats().generatedTokens - before).toBe(5);
   });
 
-  it("prints with verbose the prompt with its marker, the pieces, and the speeds", async () => {
+  it("prints the prompt with its marker, the pieces and the speeds with verbose", async () => {
     const written: string[] = [];
     vi.spyOn(process.stdout, "write").mockImplementation((text) => written.push(String(text)) > 0);
     const request = { prompt, images: png.disc, temperature: 0, maxTokens: 12, cachePrompt: false };
@@ -236,7 +236,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     }
   });
 
-  it("names what is wrong with an image, and its index", async () => {
+  it("reports the problem with an image and its index", async () => {
     const text = path.join(folder, "words.txt");
     await writeFile(text, "These are words.");
     const missing = path.join(folder, "missing.png");
@@ -268,7 +268,7 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     });
   });
 
-  it("rejects with the signal's reason, before and while the image is looked at", async () => {
+  it("rejects with the signal's reason, before and while the image is processed", async () => {
     const reason = new Error("enough");
     await expect(say({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const controller = new AbortController();
@@ -282,16 +282,16 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
 
   it("treats the marker as text with the tokenizer or in messages", async () => {
     const { imageMarker = "" } = loaded.processor ?? {};
-    const said = `What is ${imageMarker}?`;
-    await expect(applyChatTemplate(loaded.processor, question(said))).rejects.toMatchObject({
+    const text = `What is ${imageMarker}?`;
+    await expect(applyChatTemplate(loaded.processor, question(text))).rejects.toMatchObject({
       code: "invalid_request",
       details: { param: "messages" },
     });
     const { model, tokenizer } = loaded;
-    expect(await generate(model, tokenizer, { prompt: said, maxTokens: 2, ignoreEos: true })).not.toBe("");
+    expect(await generate(model, tokenizer, { prompt: text, maxTokens: 2, ignoreEos: true })).not.toBe("");
   });
 
-  it("says which of the tokenizer and the processor it needs", async () => {
+  it("reports whether it needs the tokenizer or the processor", async () => {
     await using text = await load(await tinyModel(), settings);
     const unsupported = { code: "image_not_supported", message: expect.stringMatching(/mmproj/) };
     const images = png.disc;

@@ -1,5 +1,5 @@
-// Models that read images, from messages to texts: hybrid with tiles (LFM2-VL), images computed whole (Gemma 3), and positions
-// in two dimensions (Qwen2-VL).
+// Models that read images, from messages to texts: a hybrid with tiles (LFM2-VL), images with bidirectional attention (Gemma 3), and
+// two-dimensional positions (Qwen2-VL).
 import {
   fitModel,
   load,
@@ -31,8 +31,8 @@ async function loadSeeing(
   });
 }
 
-/** Stripes and blots that no other number's image has. */
-function picture(number: number, width = 96, height = 64): RgbImage {
+/** An image with a pattern that depends on the number. */
+function testImage(number: number, width = 96, height = 64): RgbImage {
   const data = new Uint8Array(width * height * 3);
   for (let index = 0; index < data.length; index += 1) {
     const [x, y] = [Math.floor(index / 3) % width, Math.floor(index / 3 / width)];
@@ -63,17 +63,17 @@ describe.each(architectures)("a model that reads images, %s", (architecture) => 
       loaded.model.generate({ messages, temperature: 0, maxTokens: 16, ignoreEos: true, ...extra }),
     );
 
-  it("says that it does", () => {
+  it("reports that it reads images", () => {
     expect(loaded.model.info.readsImages).toBe(true);
   });
 
-  it("answers by what it sees, in whatever order", async () => {
+  it("generates depending on the images and their order", async () => {
     const texts = [];
     for (const parts of [
-      ["What is this?", picture(1)],
-      ["What is this?", picture(2)],
-      [picture(1), "What is this?"],
-      [picture(1), "What is this?", picture(2), picture(3, 40, 120)],
+      ["What is this?", testImage(1)],
+      ["What is this?", testImage(2)],
+      [testImage(1), "What is this?"],
+      [testImage(1), "What is this?", testImage(2), testImage(3, 40, 120)],
     ]) {
       const { text, usage } = await ask([user(...parts)]);
       expect(usage.completionTokens).toBe(16);
@@ -82,8 +82,8 @@ describe.each(architectures)("a model that reads images, %s", (architecture) => 
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  it("counts an image's tokens, and computes and encodes what is new in the next turn of a chat", async () => {
-    const first: Message[] = [user("Here is a long enough beginning. ", picture(7), "What is this?")];
+  it("counts an image's tokens, and computes and encodes only what is new in a chat's next turn", async () => {
+    const first: Message[] = [user("Here is a long enough beginning. ", testImage(7), "What is this?")];
     const one = await ask(first);
     const words = await ask([user("Here is a long enough beginning. ", "What is this?")], {
       cachePrompt: false,
@@ -98,9 +98,9 @@ describe.each(architectures)("a model that reads images, %s", (architecture) => 
     const third = await ask([
       ...second,
       { role: "assistant", content: two.text },
-      user(picture(8), "And this?"),
+      user(testImage(8), "And this?"),
     ]);
-    // A hybrid model's state was saved where the image ends, at least.
+    // For a hybrid model, there is at least a checkpoint at the end of the image.
     expect(third.usage.cachedTokens).toBeGreaterThan(words.usage.promptTokens);
     expect(loaded.model.stats().imagesEncoded).toBeGreaterThan(imagesEncoded);
   });
@@ -109,15 +109,15 @@ describe.each(architectures)("a model that reads images, %s", (architecture) => 
     for (const word of ["<__media__>", "<image>", "picture1234567890", "<start_of_image>", "<|image_pad|>"]) {
       const { usage } = await ask([{ role: "user", content: `${word} and ${word}` }], { maxTokens: 2 });
       expect(usage.promptTokens).toBeLessThan(100);
-      await ask([user(word, picture(1), word)], { maxTokens: 2 });
+      await ask([user(word, testImage(1), word)], { maxTokens: 2 });
     }
   });
 
-  it("gives the same texts to many at once", async () => {
+  it("generates the same texts for many concurrent requests", async () => {
     const chats = Array.from({ length: 8 }, (_, index): Message[] => [
       user(
         `Number ${index} of the same long beginning. `,
-        ...(index % 3 === 0 ? [] : [picture(index % 2)]),
+        ...(index % 3 === 0 ? [] : [testImage(index % 2)]),
         "What is it?",
       ),
     ]);
@@ -130,18 +130,18 @@ describe.each(architectures)("a model that reads images, %s", (architecture) => 
   it("ends a request whose signal is aborted while its image is encoded", async () => {
     const controller = new AbortController();
     const generation = loaded.model.generate(
-      { messages: [user(picture(99, 900, 900))] },
+      { messages: [user(testImage(99, 900, 900))] },
       { signal: controller.signal },
     );
     setTimeout(() => controller.abort(new Error("enough")), 20);
     await expect(generation).rejects.toThrow("enough");
-    expect((await ask([user(picture(1), "What is this?")])).usage.completionTokens).toBe(16);
+    expect((await ask([user(testImage(1), "What is this?")])).usage.completionTokens).toBe(16);
   });
 
-  it("refuses more than the context holds, with the numbers", async () => {
-    const many = Array.from({ length: 60 }, (_, index) => picture(index, 500, 500));
+  it("refuses more images than fit into the context, with the numbers", async () => {
+    const many = Array.from({ length: 60 }, (_, index) => testImage(index, 500, 500));
     const refused = ask([user(...many)]);
-    if (architecture === "gemma3") return void (await refused); // 60 of 16 tokens fit
+    if (architecture === "gemma3") return void (await refused); // 60 images of 16 tokens fit
     await expect(refused).rejects.toMatchObject({
       code: "context_length_exceeded",
       details: { contextLength: 2048 },
@@ -164,7 +164,7 @@ describe("a model with a projector", () => {
     const begin = performance.now();
     const seen = await within(
       60_000,
-      loaded.model.generate({ messages: [user(picture(3, 1000, 1000), "What is this?")], maxTokens: 1 }),
+      loaded.model.generate({ messages: [user(testImage(3, 1000, 1000), "What is this?")], maxTokens: 1 }),
     );
     const end = performance.now();
     controller.abort();
@@ -178,7 +178,7 @@ describe("a model with a projector", () => {
     await using loaded = await loadSeeing("lfm2", { parallel: 2 });
     const see = async (number: number): Promise<void> => {
       await loaded.model.generate({
-        messages: [user(picture(number, 256, 256))],
+        messages: [user(testImage(number, 256, 256))],
         maxTokens: 1,
         cachePrompt: false,
       });
@@ -188,12 +188,12 @@ describe("a model with a projector", () => {
     const before = process.memoryUsage().rss;
     for (let number = 20; number < 220; number += 1) await see(number);
     globalThis.gc?.();
-    // Their scaled pixels alone are 157 MB; what is kept of each are 16 kB.
+    // Their scaled pixels alone take 157 MB; only 16 kB are kept of each image.
     expect(process.memoryUsage().rss - before).toBeLessThan(80e6);
     expect(loaded.model.stats().cellsUsed).toBe(0);
   }, 120_000);
 
-  it("has its projector's memory counted", async () => {
+  it("reports its projector's memory", async () => {
     const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
     const budget = { byMemory: {} };
     const weights = async (options: LoadOptions): Promise<number> =>
@@ -205,7 +205,7 @@ describe("a model with a projector", () => {
     const tokens: number[] = [];
     for (const sizes of [{ imageMaxTokens: 64 }, { imageMinTokens: 128, imageMaxTokens: 256 }]) {
       await using loaded = await loadSeeing("lfm2", sizes);
-      const prompt = await loaded.model.promptTokens({ messages: [user(picture(1, 300, 300))] });
+      const prompt = await loaded.model.promptTokens({ messages: [user(testImage(1, 300, 300))] });
       tokens.push(prompt.length);
     }
     expect(tokens[1]).toBeGreaterThan((tokens[0] ?? 0) + 50);
@@ -219,21 +219,21 @@ describe("images that cannot be read", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("are refused by a model that reads none", async () => {
+  it("are refused by a model without a projector", async () => {
     await using loaded = await load(await tinyModel(), { threads: 1 });
     expect(loaded.model.info.readsImages).toBe(false);
-    await expect(loaded.model.generate({ messages: [user(picture(1))] })).rejects.toMatchObject({
+    await expect(loaded.model.generate({ messages: [user(testImage(1))] })).rejects.toMatchObject({
       code: "image_not_supported",
     });
   });
 
-  it("are refused with their place when their bytes are not their pixels", async () => {
+  it("are refused with their index if the data does not match the size", async () => {
     await using loaded = await loadSeeing("gemma3");
     const wrong = { width: 4, height: 4, data: new Uint8Array(47) };
     expect(() => loaded.model.generate({ messages: [user("see", wrong)] })).toThrow(/messages/u);
   });
 
-  it("are none for a projector of another model, for no projector, and for a damaged one", async () => {
+  it("are refused with the projector of another model, without a projector, and with a damaged one", async () => {
     const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
     const wide = await tinyVisionModel({ architecture: "lfm2", embedding: 128 });
     const damaged = path.join(folder, "damaged.gguf");
@@ -252,7 +252,7 @@ describe("images that cannot be read", () => {
       await expect(load(model, { threads: 1, ...options }), code).rejects.toMatchObject({ code });
   });
 
-  it("are none for the reason that is told, whatever is measured at the same time", async () => {
+  it("are refused with the right reason, even while another model is measured", async () => {
     const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
     const wide = await tinyVisionModel({ architecture: "lfm2", embedding: 128 });
     const options = { threads: 1, contextLength: 256 };

@@ -1,5 +1,4 @@
-// A model over workers on this machine's loopback: what is computed, who is let in, and what becomes of requests when a worker
-// is gone.
+// A model over workers on the loopback interface: its texts, which peers are accepted, and what happens when a worker is lost.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -67,7 +66,7 @@ async function textOf({ model: loaded }: LoadedModel, prompt: string, maxTokens 
   return (await loaded.generate({ prompt, maxTokens, temperature: 0 })).text;
 }
 
-/** Ends the processes that compute for the workers of this one, as a kernel's assertion would. */
+/** Kills the computing processes of this process's workers, as a failed assertion would. */
 function killComputing(): void {
   const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
   for (const line of lines) {
@@ -76,11 +75,11 @@ function killComputing(): void {
   }
 }
 
-/** Everything that a peer is sent until it is hung up on; it sends `bytes` first. */
+/** Sends `bytes` and returns everything that is received until the connection closes. */
 async function heard(socket: Socket, bytes: Buffer): Promise<Buffer> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-  socket.on("error", () => {}); // hung up on while it writes
+  socket.on("error", () => {}); // the connection may be closed while writing
   socket.write(bytes);
   await within(20_000, once(socket, "close"));
   return Buffer.concat(chunks);
@@ -88,7 +87,7 @@ async function heard(socket: Socket, bytes: Buffer): Promise<Buffer> {
 
 describe("a model over two workers", () => {
   it(
-    "gives the same greedy texts as in one process, and lies on both of them",
+    "generates the same greedy texts as in one process, and uses both workers",
     { timeout: 60_000 },
     async () => {
       await using first = await startWorker();
@@ -106,7 +105,7 @@ describe("a model over two workers", () => {
       for (const { name } of devices) expect(footprint.byMemory[name]).toBeGreaterThan(0);
       await using spread = await load(model, { ...options, rpc: rpc(first, second) });
       expect(await Promise.all(prompts.map((prompt) => textOf(spread, prompt)))).toEqual(expected);
-      // What was computed stays there, and goes on from there.
+      // The computed state stays on the workers and is reused.
       expect(await textOf(spread, prompts[0] ?? "")).toBe(expected[0]);
       const left = await workerDevices(rpc(first, second));
       for (const [index, { memoryFree }] of left.entries())
@@ -114,20 +113,20 @@ describe("a model over two workers", () => {
     },
   );
 
-  it("two models share the connection of their process", { timeout: 60_000 }, async () => {
+  it("shares one connection between two models of a process", { timeout: 60_000 }, async () => {
     await using worker = await startWorker();
     await using one = await load(model, { ...options, rpc: rpc(worker) });
     await using other = await load(model, { ...options, rpc: rpc(worker) });
     const prompt = "quiet harbour signal";
     const texts = await Promise.all([textOf(one, prompt), textOf(other, prompt), textOf(one, prompt)]);
     expect(new Set(texts).size).toBe(1);
-    // The worker forgets its graphs with each buffer that is freed, and the one that stays must not notice.
+    // The worker drops its graphs with each freed buffer; the remaining model must not be affected.
     await other[Symbol.asyncDispose]();
     expect(await textOf(one, prompt)).toBe(texts[0]);
     expect(worker.events.filter(({ kind }) => kind === "connected")).toHaveLength(1);
   });
 
-  it("is refused the memory that a worker does not lend", async () => {
+  it("cannot use more memory than a worker offers", async () => {
     await using worker = await startWorker({ bytesMax: mebibyte });
     const budget = {
       byMemory: Object.fromEntries(
@@ -135,21 +134,21 @@ describe("a model over two workers", () => {
       ),
     };
     const { options: fitted } = await fitModel(model, { ...options, rpc: rpc(worker) }, { budget });
-    expect(fitted.gpuLayers).toBeDefined(); // the others stay here
+    expect(fitted.gpuLayers).toBeDefined(); // the other layers stay on this machine
     await expect(load(model, { ...options, rpc: rpc(worker), gpuLayers: 99 })).rejects.toThrow(
       /alloc|memory/i,
     );
   });
 });
 
-describe("a worker lets nobody in", () => {
-  it("who speaks no TLS, or has no key, or has another one", { timeout: 60_000 }, async () => {
+describe("a worker rejects", () => {
+  it("peers without TLS, without a key, or with another key", { timeout: 60_000 }, async () => {
     await using worker = await startWorker();
     const { port } = worker.host;
-    // What a client of ggml's own begins with.
+    // The first bytes of a client of ggml's rpc-server.
     const hello = Buffer.concat([Buffer.from([14, 24, 0, 0, 0, 0, 0, 0, 0]), Buffer.alloc(24)]);
     const plain = await heard(connect(port, "127.0.0.1"), hello);
-    expect(plain.length).toBeLessThan(64); // an alert of TLS at most
+    expect(plain.length).toBeLessThan(64); // at most a TLS alert
     const anonymous = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false });
     await within(20_000, once(anonymous, "error"));
     const file = path.join(folder, "other.key");
@@ -162,14 +161,14 @@ describe("a worker lets nobody in", () => {
     await expect(workerDevices(rpc(worker))).resolves.toHaveLength(1);
   });
 
-  it("who sends again what somebody with the key has sent", { timeout: 60_000 }, async () => {
+  it("replayed traffic of a peer with the key", { timeout: 60_000 }, async () => {
     await using worker = await startWorker();
     const recorded: Buffer[] = [];
     const proxy = createServer((near) => {
       const far = connect(worker.host.port, "127.0.0.1");
       near.on("data", (chunk: Buffer) => recorded.push(chunk));
       near.pipe(far).pipe(near);
-      for (const side of [near, far]) side.on("error", () => {}); // the other one is closed
+      for (const side of [near, far]) side.on("error", () => {}); // fails when the other side is closed
     }).listen(0, "127.0.0.1");
     await once(proxy, "listening");
     const { port } = proxy.address() as AddressInfo;
@@ -181,23 +180,23 @@ describe("a worker lets nobody in", () => {
     expect(worker.events.slice(seen).filter(({ kind }) => kind === "connected")).toEqual([]);
   });
 
-  it("a second server while it computes for one", { timeout: 60_000 }, async () => {
+  it("a second server while it serves one", { timeout: 60_000 }, async () => {
     await using worker = await startWorker();
     await using _model = await load(model, { ...options, rpc: rpc(worker) });
-    // Another key file is another connection, as of another process.
+    // A direct connection outside the pool, like that of another process.
     const file = path.join(folder, "same.key");
     await saveWorkerKey(file, key);
     const { connectWorker } = await import("../dist/workers/connect-worker.js");
     const address = { host: "127.0.0.1", port: worker.host.port };
     await expect(connectWorker({ address, key: parseWorkerKey(key) })).rejects.toThrow(
-      "it computes for another server",
+      "it is serving another server",
     );
   });
 });
 
-describe("a worker that cannot be had", () => {
+describe("an unavailable worker", () => {
   it(
-    "is worker_unreachable where nobody listens, and where nobody answers",
+    "is worker_unreachable if nothing listens there, or if it does not respond",
     { timeout: 60_000 },
     async () => {
       const closed = createServer().listen(0, "127.0.0.1");
@@ -215,7 +214,7 @@ describe("a worker that cannot be had", () => {
     },
   );
 
-  it("is invalid_request without a key, and for what is no address", async () => {
+  it("is invalid_request without a key, or with an invalid address", async () => {
     const missing = path.join(folder, "no.key");
     await expect(workerDevices({ workers: ["127.0.0.1:1"], keyFile: missing })).rejects.toThrow(
       "ingle worker --pair",
@@ -226,9 +225,9 @@ describe("a worker that cannot be had", () => {
   });
 });
 
-describe("a worker that is lost", () => {
+describe("a lost worker", () => {
   it(
-    "ends what runs with worker_lost, and a model that is loaded anew computes",
+    "fails running requests with worker_lost, and the model works after it is loaded again",
     { timeout: 90_000 },
     async () => {
       await using kept = await startWorker();
@@ -259,7 +258,7 @@ describe("a worker that is lost", () => {
     },
   );
 
-  it("goes on with another process when its own is killed", { timeout: 90_000 }, async () => {
+  it("starts another process if its computing process is killed", { timeout: 90_000 }, async () => {
     await using worker = await startWorker();
     await using spread = await load(model, { ...options, rpc: rpc(worker) });
     const generation = spread.model.generate({

@@ -1,4 +1,4 @@
-// From a server to one worker: the tunnel, the hello, and the devices that the engine then uses.
+// Connects a server to one worker: opens the tunnel, exchanges hellos, and attaches the worker's devices to the engine.
 import { once } from "node:events";
 import { Socket } from "node:net";
 import { hostname } from "node:os";
@@ -24,9 +24,9 @@ import { patienceDefault, Tunnel, type Patience } from "./tunnel.ts";
 import { addressText, type WorkerAddress } from "./worker-address.ts";
 import type { WorkerKey } from "./worker-key.ts";
 
-/** Name, TCP, TLS and hello: a worker of the same network needs a few milliseconds, one that starts its GPU a few seconds. */
+/** For the name lookup, TCP, TLS and hello. On a local network, they take milliseconds; a worker that is starting its GPU needs seconds. */
 const connectMsMax = 10_000;
-/** One answer. The longest computation of a step is a batch of a prompt, which takes a slow processor minutes. */
+/** For one reply. The longest computation is a batch of a prompt, which takes minutes on a slow processor. */
 const replyMsMax = 10 * 60_000;
 
 export interface ConnectWorkerOptions {
@@ -36,7 +36,7 @@ export interface ConnectWorkerOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A connection that has been good, and is until `lost` resolves. Disposing of it frees what the worker holds for it. */
+/** An established connection, usable until `lost` resolves. Disposing of it frees the worker's memory for this server. */
 export class ConnectedWorker implements Disposable {
   readonly address: string;
   readonly #attached: AttachedWorker;
@@ -58,12 +58,12 @@ export class ConnectedWorker implements Disposable {
     return this.#tunnel.isClosed || this.#attached.isLost();
   }
 
-  /** Resolves when it is lost, with why. */
+  /** Resolves with the reason when the connection is lost. Never rejects. */
   get lost(): Promise<string> {
     return this.#tunnel.closed;
   }
 
-  /** As the engine names them, with what the worker lets this server take; `memoryFree` is what is left of that. */
+  /** The worker's devices. `memoryTotal` is the memory that the worker offers, `memoryFree` the unused part of it. */
   async devices(): Promise<DeviceInfo[]> {
     const devices = await this.#attached.devices();
     return devices.map((device, index) => {
@@ -75,12 +75,12 @@ export class ConnectedWorker implements Disposable {
 
   [Symbol.dispose](): void {
     this.#attached.lose();
-    this.#tunnel.close("the server needs the worker no longer");
+    this.#tunnel.close("the server no longer needs the worker");
   }
 }
 
 /**
- * Throws `worker_unreachable` (nobody answers, or not in time), `worker_refused` (another key, another version, in use by
+ * Connects to a worker. Throws `worker_unreachable` (no response in time), `worker_refused` (another key, another version, or in use by
  * another server), or the signal's reason.
  */
 export async function connectWorker(options: ConnectWorkerOptions): Promise<ConnectedWorker> {
@@ -96,15 +96,15 @@ export async function connectWorker(options: ConnectWorkerOptions): Promise<Conn
     peer?.destroy();
     signal?.throwIfAborted();
     if (EngineError.is(error)) throw error;
-    throw unreachable(address, tooLate.aborted ? `no answer in ${connectMsMax / 1000} seconds` : error);
+    throw unreachable(address, tooLate.aborted ? `no response within ${connectMsMax / 1000} seconds` : error);
   }
 }
 
 async function openTls({ address, key }: ConnectWorkerOptions, signal: AbortSignal): Promise<TLSSocket> {
   const { host, port } = address;
   const peer = connect({ ...peerTls(key), host, port });
-  peer.setNoDelay(true); // a step of the engine is a handful of small messages, one after the other
-  peer.on("error", () => {}); // once() below tells the first one; the tunnel listens for others
+  peer.setNoDelay(true); // a step of the engine sends a few small messages, one after another
+  peer.on("error", () => {}); // once() below reports the first error; the tunnel listens for later ones
   try {
     await once(peer, "secureConnect", { signal });
   } catch (error) {
@@ -127,10 +127,10 @@ async function shakeHands(
   const tunnel = new Tunnel(peer, (payload) => onHello(parseHello(WorkerHello, payload)), patience);
   const answered = new Promise<WorkerHello>((resolve, reject) => {
     onHello = resolve;
-    giveUp = () => reject(new Error("given up", { cause: signal.reason }));
+    giveUp = () => reject(new Error("aborted", { cause: signal.reason }));
     void tunnel.closed.then((reason) => reject(new Error(reason)));
   });
-  answered.catch(() => {}); // told to who waits for it, if anybody still does
+  answered.catch(() => {}); // the error reaches the code that awaits the promise, if any still does
   signal.addEventListener("abort", giveUp, { once: true });
   try {
     const { version, llamaCpp } = await buildInfo();
@@ -145,7 +145,7 @@ async function shakeHands(
     if (answer.kind === "refusal") throw refused(address, answer.reason);
     return await attach(tunnel, peer, address, answer.devices);
   } catch (error) {
-    tunnel.close("the server could not go on");
+    tunnel.close("the server failed to set up the connection");
     throw error;
   } finally {
     signal.removeEventListener("abort", giveUp);
@@ -159,16 +159,16 @@ async function attach(
   offers: readonly OfferedDevice[],
 ): Promise<ConnectedWorker> {
   const { fd, worker } = await attachWorker({ name: offerName(address, offers), replyMsMax });
-  // A model that nobody uses keeps no process alive, and so neither do the workers that hold a part of it.
+  // An idle model does not keep the process alive, so the connections to its workers must not either.
   tunnel.carry(new Socket({ fd }).unref());
   const attached = await worker.catch((cause: unknown) => {
-    throw unreachable(address, "it does not compute", cause);
+    throw unreachable(address, "it did not start to compute", cause);
   });
   peer.unref();
   return new ConnectedWorker(address, attached, tunnel, offers);
 }
 
-/** OpenSSL's own codes: the connection was there, and the handshake failed. */
+/** Whether the error is one of OpenSSL: the connection was established, but the handshake failed. */
 function isTlsFailure(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -178,7 +178,7 @@ function isTlsFailure(error: unknown): boolean {
 }
 
 const refusedKey =
-  "it has another key, or is no worker of Ingle. Run `ingle worker --pair` there, and here what it prints";
+  "it has another key, or is not an Ingle worker. Run `ingle worker --pair` there, and the command that it prints here";
 
 function refused(address: string, reason: string, cause?: unknown): EngineError {
   return new EngineError("worker_refused", `The worker ${address} refuses this server: ${reason}.`, {
@@ -191,7 +191,7 @@ function unreachable(address: string, why: unknown, cause: unknown = why): Engin
   const words = why instanceof Error && why.message !== "" ? why.message : String(why);
   return new EngineError(
     "worker_unreachable",
-    `The worker ${address} cannot be reached: ${words}. Start \`ingle worker\` there, and let its port through.`,
+    `The worker ${address} cannot be reached: ${words}. Start \`ingle worker\` there, and allow its port in the firewall.`,
     { cause, details: { worker: address } },
   );
 }

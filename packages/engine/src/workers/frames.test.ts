@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { controlBytesMax, dataBytesMax, frame, frameHeader, FrameReader, type FrameKind } from "./frames.ts";
 
-/** What a reader tells of these pieces; data of one frame is put together. */
+/** The frames that a reader reports for these pieces; consecutive data is joined. */
 function read(...pieces: Buffer[]): [FrameKind, string][] {
-  const told: [FrameKind, string][] = [];
+  const frames: [FrameKind, string][] = [];
   const reader = new FrameReader((kind, payload) => {
-    const last = told.at(-1);
+    const last = frames.at(-1);
     if (kind === "data" && last?.[0] === "data") last[1] += payload.toString("latin1");
-    else told.push([kind, payload.toString("latin1")]);
+    else frames.push([kind, payload.toString("latin1")]);
   });
   for (const piece of pieces) reader.push(piece);
-  return told;
+  return frames;
 }
 
 describe("frames", () => {
@@ -27,14 +27,14 @@ describe("frames", () => {
     ["goodbye", "why"],
   ];
 
-  it("are the same however the network cuts them", () => {
+  it("are read correctly wherever the network splits them", () => {
     expect(read(bytes)).toEqual(whole);
     expect(read(...[...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole);
     for (let at = 1; at < bytes.length; at++)
       expect(read(bytes.subarray(0, at), bytes.subarray(at))).toEqual(whole);
   });
 
-  it("of unknown kinds or too many bytes are refused before anything is kept for them", () => {
+  it("are rejected by their header if the kind is unknown or the length exceeds the limit", () => {
     expect(() => read(Buffer.from([9, 0, 0, 0, 1]))).toThrow(RangeError);
     expect(() => read(Buffer.from([0, 0, 0, 0, 0]))).toThrow(RangeError);
     expect(() => read(frameHeader("hello", controlBytesMax + 1))).toThrow(RangeError);

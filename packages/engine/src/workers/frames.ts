@@ -1,14 +1,13 @@
-// How bytes travel through a tunnel: in frames, each with its kind and its length, so that signs of life pass between the
-// bytes of computing. Knows nothing of sockets.
+// The frames of a tunnel: each has a kind and a length, so that pings can pass between data. Independent of sockets.
 
-/** Their numbers on the wire are their places here. */
+/** The number of a kind on the wire is its index here. */
 const frameKinds = ["none", "hello", "data", "ping", "credit", "goodbye"] as const;
 export type FrameKind = Exclude<(typeof frameKinds)[number], "none">;
 
 const headerBytes = 5;
-/** Of a frame that is kept until it is whole; data is passed on as it comes. */
+/** The size limit of a control frame, which is buffered until it is complete. */
 export const controlBytesMax = 64 * 1024;
-/** Of a frame of data: what a socket gives at a time is less. */
+/** The size limit of a data frame. Its payload is passed on as it arrives. */
 export const dataBytesMax = 1024 * 1024;
 
 export function frameHeader(kind: FrameKind, length: number): Buffer {
@@ -22,7 +21,7 @@ export function frame(kind: FrameKind, payload: Buffer): Buffer {
   return Buffer.concat([frameHeader(kind, payload.length), payload]);
 }
 
-/** Takes bytes as they come. Data is told piece by piece, every other frame when it is whole. */
+/** Splits a stream of bytes into frames. Reports data piece by piece, and every other frame when it is complete. */
 export class FrameReader {
   readonly #onFrame: (kind: FrameKind, payload: Buffer) => void;
   readonly #header = Buffer.alloc(headerBytes);
@@ -35,7 +34,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Throws a RangeError for what is no frame; nothing can be read after that. */
+  /** Reads the next bytes. Throws a RangeError for an invalid frame; the reader cannot be used after that. */
   push(chunk: Buffer): void {
     let rest = chunk;
     while (rest.length > 0)
@@ -49,7 +48,7 @@ export class FrameReader {
     const kind = frameKinds[this.#header.readUInt8(0)];
     const length = this.#header.readUInt32BE(1);
     if (kind === undefined || kind === "none" || length > (kind === "data" ? dataBytesMax : controlBytesMax))
-      throw new RangeError("The other side sent what is no frame of a tunnel.");
+      throw new RangeError("The other side sent an invalid frame.");
     this.#headerLength = 0;
     this.#kind = kind;
     this.#left = length;

@@ -1,29 +1,29 @@
-// What a server and a worker tell each other first: whether they are of one make, what the worker offers, or why not.
+// The first messages between a server and a worker: their versions, and the worker's offer or refusal.
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { BuildInfo } from "../native.ts";
 
-/** Of what is said through a tunnel; a change of it is a number more. */
+/** The version of the tunnel's protocol. Every change of the protocol increments it. */
 export const tunnelVersion = 1;
 
 const Name = z.string().max(200);
 
 export const ServerHello = z.object({
   tunnel: z.int(),
-  /** Both must compute the same, and understand each other's messages to the byte. */
+  /** The hash of llama.cpp's sources. It must be equal on both sides: their messages have no other versioning. */
   sources: Name,
   version: Name,
-  /** For the worker's log. */
+  /** The server's host name, for the worker's log. */
   host: Name,
 });
 export type ServerHello = z.output<typeof ServerHello>;
 
 export const OfferedDevice = z.object({
-  /** At the worker. */
+  /** The device's name on the worker. */
   name: Name,
   description: Name,
   type: z.enum(["cpu", "gpu", "igpu", "accel"]),
-  /** What the server may take of it. */
+  /** The memory that the server may use. */
   bytes: z.int().min(0),
 });
 export type OfferedDevice = z.output<typeof OfferedDevice>;
@@ -38,7 +38,7 @@ export function parseHello<T>(schema: z.ZodType<T>, payload: Buffer): T {
   return schema.parse(JSON.parse(payload.toString("utf8")));
 }
 
-/** Why a worker of this build cannot compute for that server; undefined when it can. */
+/** Why a worker of this build cannot compute for that server; undefined if it can. */
 export function mismatch(
   server: ServerHello,
   own: Pick<BuildInfo, "version" | "llamaCpp">,
@@ -50,7 +50,7 @@ export function mismatch(
   );
 }
 
-/** Names what is offered: a worker that comes back with the same devices has the same name. */
+/** A name for a worker's offer: a worker that returns with the same devices gets the same name. */
 export function offerName(address: string, devices: readonly OfferedDevice[]): string {
   const digest = createHash("sha256").update(JSON.stringify(devices)).digest("hex").slice(0, 8);
   return `${address}/${digest}`;

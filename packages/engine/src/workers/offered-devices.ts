@@ -1,10 +1,10 @@
-// Which devices a worker offers, and how much of each.
+// Selects the devices that a worker offers, and how much of their memory.
 import { EngineError } from "../errors.ts";
 import { hostMemoryBytes } from "../memory.ts";
 import type { DeviceInfo } from "../native.ts";
 import type { OfferedDevice } from "./hello.ts";
 
-/** The rest is for the system, for drivers and for what grows while the worker computes. */
+/** The share of the free memory that is offered. The rest is for the system, drivers and buffers that grow during computation. */
 const shareOffered = 0.9;
 
 export interface OfferOptions {
@@ -12,7 +12,7 @@ export interface OfferOptions {
   bytesMax?: number | undefined;
 }
 
-/** Throws `invalid_request` for a device that this machine does not have. */
+/** The offer of this machine. Throws `invalid_request` for an unknown device name. */
 export function offeredDevices(all: readonly DeviceInfo[], options: OfferOptions): OfferedDevice[] {
   return chosen(all, options.devices).map((device) => ({
     name: device.name,
@@ -39,7 +39,7 @@ function chosen(all: readonly DeviceInfo[], names: readonly string[] | undefined
   });
 }
 
-/** A container may have less memory than the machine says. */
+/** Free memory; a container's limit may be lower than the memory that the system reports. */
 function freeOf({ type, memoryFree }: DeviceInfo): number {
   return type === "cpu" ? Math.min(memoryFree, hostMemoryBytes()) : memoryFree;
 }

@@ -7,21 +7,21 @@ import { frame } from "./frames.ts";
 import { Tunnel, type Patience } from "./tunnel.ts";
 
 const patient: Patience = { pingMs: 1_000, silenceMs: 60_000 };
-/** Four times what may be on its way unread. */
+/** Four times the credit of unread bytes. */
 const manyBytes = 32 * 1024 * 1024;
 
-/** Two sockets that are connected with each other. */
+/** Two connected sockets. */
 async function socketPair(): Promise<[Socket, Socket]> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  const accepted = once(server, "connection") as Promise<[Socket]>; // what the event hands over
+  const accepted = once(server, "connection") as Promise<[Socket]>; // the event's arguments
   const near = connect((server.address() as AddressInfo).port, "127.0.0.1");
   const [[far]] = await Promise.all([accepted, once(near, "connect")]);
   server.close();
   return [near, far];
 }
 
-/** A tunnel whose two sides carry a socket each; `near` and `far` are who computes at its ends. */
+/** A tunnel whose sides carry a socket each; `near` and `far` are the outer ends of these sockets. */
 async function tunnelPair(patience: Patience = patient) {
   const [left, right] = await socketPair();
   const here = new Tunnel(left, () => {}, patience);
@@ -33,7 +33,7 @@ async function tunnelPair(patience: Patience = patient) {
   return { here, there, near, far };
 }
 
-/** Of so many bytes; the stream stays open, because the other direction may not be done. */
+/** The digest of the first `bytes` bytes. The stream stays open, because the other direction may still be in use. */
 async function digestOf(stream: Socket, bytes: number): Promise<string> {
   const hash = createHash("sha256");
   let count = 0;
@@ -50,7 +50,7 @@ async function digestOf(stream: Socket, bytes: number): Promise<string> {
 }
 
 describe("a tunnel", () => {
-  it("carries bytes both ways, whole and in order", async () => {
+  it("carries bytes in both directions, complete and in order", async () => {
     const { near, far, here } = await tunnelPair();
     const sent = Buffer.alloc(manyBytes);
     for (let at = 0; at < sent.length; at += 4) sent.writeUInt32LE(at, at);
@@ -62,13 +62,13 @@ describe("a tunnel", () => {
     here.close("done");
   });
 
-  it("keeps no more than its credit of what nobody reads, and stays alive meanwhile", async () => {
+  it("buffers no more unread bytes than its credit, and stays alive meanwhile", async () => {
     const { near, far, here, there } = await tunnelPair({ pingMs: 20, silenceMs: 400 });
     const sent = Buffer.alloc(manyBytes, 7);
     let written = 0;
     for (let at = 0; at < manyBytes; at += 65_536)
       near.write(sent.subarray(at, at + 65_536), () => (written += 65_536));
-    // Longer than the silence that ends a tunnel: signs of life pass what waits.
+    // Longer than the silence that ends a tunnel: pings overtake waiting data.
     await sleep(1_200);
     expect([here.isClosed, there.isClosed]).toEqual([false, false]);
     expect(written).toBeLessThan(manyBytes / 2);
@@ -76,7 +76,7 @@ describe("a tunnel", () => {
     here.close("done");
   });
 
-  it("tells the other side why it closes, and closes both sockets", async () => {
+  it("sends the reason for closing to the other side, and closes both sockets", async () => {
     const { here, there, near, far } = await tunnelPair();
     const ends = [once(near, "close"), once(far, "close")];
     near.resume();
@@ -87,23 +87,23 @@ describe("a tunnel", () => {
     await Promise.all(ends);
   });
 
-  it("ends when the other side is silent, and when a socket of its own ends", async () => {
+  it("closes if the other side is silent, and if its local socket closes", async () => {
     const [left] = await socketPair();
     const alone = new Tunnel(left, () => {}, { pingMs: 10, silenceMs: 50 });
     expect(await alone.closed).toMatch(/no sign of life/);
     const { here, there, near } = await tunnelPair();
     near.destroy();
     expect(await Promise.all([here.closed, there.closed])).toEqual(
-      Array(2).fill("the computing side has hung up"),
+      Array(2).fill("the computing side closed the connection"),
     );
   });
 
   it.each([
-    ["no frame", Buffer.from("GET / HTTP/1.1\r\n\r\n")],
+    ["an invalid frame", Buffer.from("GET / HTTP/1.1\r\n\r\n")],
     ["data before the hello", frame("data", Buffer.from("x"))],
-    ["no reason", frame("goodbye", Buffer.from("{}"))],
-    ["a credit of another length", frame("credit", Buffer.alloc(3))],
-  ])("is closed by a peer that sends %s", async (_what, bytes) => {
+    ["a goodbye without a reason", frame("goodbye", Buffer.from("{}"))],
+    ["a credit of the wrong length", frame("credit", Buffer.alloc(3))],
+  ])("closes if the peer sends %s", async (_what, bytes) => {
     const [left, right] = await socketPair();
     const tunnel = new Tunnel(left, () => {}, patient);
     right.resume();

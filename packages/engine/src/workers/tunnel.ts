@@ -1,27 +1,27 @@
-// One side of a tunnel between a server and a worker: carries what a local socket says through TLS and back, notices when
-// the other side is gone, and tells why.
+// One side of a tunnel between a server and a worker: carries the bytes of a local socket through TLS in both directions, detects that
+// the other side is gone, and reports the reason.
 import type { Duplex } from "node:stream";
 import { z } from "zod";
 import { dataBytesMax, frame, frameHeader, FrameReader, type FrameKind } from "./frames.ts";
 
-/** A machine that has lost its power sends nothing, and no error either. */
+/** When a silent peer counts as lost: a machine that loses power sends neither data nor an error. */
 export interface Patience {
-  /** A sign of life goes out this often. */
+  /** The interval between pings. */
   pingMs: number;
-  /** Without any byte for this long the other side is taken to be gone. */
+  /** After this time without a single byte, the other side counts as lost. */
   silenceMs: number;
 }
 
 export const patienceDefault: Patience = { pingMs: 2_000, silenceMs: 15_000 };
 
 /**
- * Bytes that may be on their way to a socket that does not read. Each side says how many it has passed on: the TLS connection
- * is read all the time, or signs of life would wait behind data that waits for somebody who computes.
+ * How many bytes may be in flight to a local socket that does not read them. Each side reports how many it has passed on. The TLS
+ * connection itself is always read: otherwise pings would wait behind data for a peer that is computing.
  */
 const creditBytes = 8 * 1024 * 1024;
-/** Said when so many bytes were passed on. */
+/** A credit frame is sent after this many bytes. */
 const creditStep = 1024 * 1024;
-/** Longest reason that is passed on. */
+/** Longer reasons are cut. */
 const reasonLengthMax = 500;
 
 const Goodbye = z.object({ reason: z.string().max(reasonLengthMax) });
@@ -38,7 +38,7 @@ export class Tunnel {
   #heardAt = Date.now();
   #isClosed = false;
 
-  /** `onHello` gets each hello of the other side; what it throws closes the tunnel. */
+  /** `onHello` receives each hello of the other side; if it throws, the tunnel closes. */
   constructor(peer: Duplex, onHello: (payload: Buffer) => void, patience: Patience = patienceDefault) {
     this.#peer = peer;
     this.#onHello = onHello;
@@ -53,7 +53,7 @@ export class Tunnel {
     this.#heart = this.#beat(patience);
   }
 
-  /** Resolves with why, when it is closed. Never rejects. */
+  /** Resolves with the reason when the tunnel is closed. Never rejects. */
   get closed(): Promise<string> {
     return this.#closed;
   }
@@ -66,7 +66,7 @@ export class Tunnel {
     this.#peer.write(frame("hello", Buffer.from(JSON.stringify(payload))));
   }
 
-  /** Carries the bytes of this socket from now on. When one of the two closes, the other does. */
+  /** Carries the bytes of this socket from now on. If the socket or the tunnel closes, the other closes too. */
   carry(local: Duplex): void {
     if (this.#isClosed) {
       local.destroy();
@@ -75,10 +75,10 @@ export class Tunnel {
     this.#local = local;
     local.on("data", (chunk: Buffer) => this.#sendData(chunk));
     local.on("error", (error) => this.close(error.message));
-    local.on("close", () => this.close("the computing side has hung up"));
+    local.on("close", () => this.close("the computing side closed the connection"));
   }
 
-  /** Says why and closes. Doing it twice is doing it once. */
+  /** Sends the reason and closes. Further calls have no effect. */
   close(reason: string): void {
     if (this.#isClosed) return;
     this.#peer.write(
@@ -118,13 +118,14 @@ export class Tunnel {
 
   #passOn(payload: Buffer): void {
     if (this.#local === undefined)
-      throw new RangeError("The other side sent data before its hello was answered.");
+      throw new RangeError("The other side sent data before the hellos were exchanged.");
     this.#passedOn += payload.length;
-    if (this.#passedOn > 2 * creditBytes) throw new RangeError("The other side sent more than it may.");
+    if (this.#passedOn > 2 * creditBytes)
+      throw new RangeError("The other side sent more bytes than its credit allows.");
     this.#local.write(payload, () => this.#giveCredit());
   }
 
-  /** What is not in the local socket's own queue any more was passed on. */
+  /** Reports the bytes that have left the local socket's write queue. */
   #giveCredit(): void {
     const waiting = this.#local?.writableLength ?? 0;
     const done = this.#passedOn - waiting;
@@ -136,7 +137,7 @@ export class Tunnel {
   }
 
   #addCredit(payload: Buffer): void {
-    if (payload.length !== 4) throw new RangeError("The other side sent what is no frame of a tunnel.");
+    if (payload.length !== 4) throw new RangeError("The other side sent an invalid frame.");
     this.#credit += payload.readUInt32BE(0);
     if (this.#credit > 0) this.#local?.resume();
   }
@@ -145,16 +146,16 @@ export class Tunnel {
     let beatAt = Date.now();
     return setInterval(() => {
       const now = Date.now();
-      // This process itself has stood still: what has come meanwhile is not read yet.
-      const wasStill = now - beatAt > 2 * pingMs;
+      // This process itself was suspended or blocked, and has not yet read what arrived meanwhile.
+      const wasBlocked = now - beatAt > 2 * pingMs;
       beatAt = now;
-      if (wasStill) this.#heardAt = now;
+      if (wasBlocked) this.#heardAt = now;
       else if (now - this.#heardAt > silenceMs) this.#end(`no sign of life for ${silenceMs / 1000} seconds`);
       if (!this.#isClosed) this.#peer.write(frame("ping", Buffer.alloc(0)));
     }, pingMs).unref();
   }
 
-  /** For what the other side sends: what is wrong with it closes the tunnel. */
+  /** Processes input of the other side; an error closes the tunnel. */
   #orClose(action: () => void): void {
     try {
       action();
@@ -167,7 +168,7 @@ export class Tunnel {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#heart);
-    // A goodbye that is on its way still goes out; a peer that takes nothing any more is given up.
+    // Leaves a pending goodbye a second to be sent, then drops the connection.
     setTimeout(() => this.#peer.destroy(), 1_000).unref();
     this.#local?.destroy();
     this.#settle(reason);

@@ -1,10 +1,10 @@
-// Where a worker is: `host:port`, `[address of IPv6]:port`, or a host alone.
+// The address of a worker: `host:port`, `[IPv6 address]:port`, or only a host.
 import { isIPv6 } from "node:net";
 import { z } from "zod";
 
-/** The port of ggml's own workers, which people know. */
+/** The default port, the same as of ggml's rpc-server. */
 export const workerPortDefault = 50_052;
-/** Workers of one model: ggml's own limit. */
+/** The maximum number of workers of one model: ggml's own limit. */
 export const workersMax = 16;
 
 const pattern = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]{1,253}))(?::(\d{1,5}))?$/i;

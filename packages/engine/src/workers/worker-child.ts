@@ -1,8 +1,8 @@
-// The program of the process that computes for one server. What it is sent can at worst end it: the parent tells the server
-// and starts another one. It has one socket, which the parent has made, and listens nowhere.
+// The program of the child process that computes for one server. Hostile input can at worst crash this process: the parent then reports
+// the crash to the server and starts another process. Its only socket comes from the parent; it listens nowhere.
 import { buildInfo, servePeerNative, toEngineError, type DeviceInfo } from "../native.ts";
 
-/** The socket that the parent hands over, as a number of this process's. */
+/** The file descriptor of the socket from the parent. */
 const socketFd = 3;
 
 export interface ServeOrder {
@@ -14,7 +14,7 @@ export interface ServeOrder {
 /** Messages of the child. */
 export type ChildReport =
   | { kind: "ready"; devices: DeviceInfo[] }
-  /** `fault`: what was wrong with what the server sent; empty when it has hung up. */
+  /** `fault` says what was wrong with the server's input; empty if the server disconnected. */
   | { kind: "ended"; fault: string };
 
 function send(report: ChildReport): Promise<void> {
@@ -33,10 +33,10 @@ async function serve({ devices, threads }: ServeOrder): Promise<void> {
   process.exit(0);
 }
 
-// Ctrl-C goes to every process of a terminal; the parent decides what it means.
+// Ctrl-C is sent to every process of a terminal; the parent decides when to stop.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
-// Without the parent there is nobody to compute for. Only this ends a computation that is under way.
+// Ends with the parent. Only SIGKILL ends a running computation.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 process.once("message", (order: ServeOrder) => void serve(order));
 const { devices } = await buildInfo();

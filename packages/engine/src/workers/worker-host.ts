@@ -1,5 +1,4 @@
-// A worker: offers this machine's devices to one server at a time, through a tunnel that only who has the key can open.
-//
+// A worker: offers this machine's devices to one server at a time, through a tunnel that requires the shared key.
 import { once } from "node:events";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import { EngineError } from "../errors.ts";
@@ -12,35 +11,35 @@ import { patienceDefault, Tunnel, type Patience } from "./tunnel.ts";
 import type { WorkerKey } from "./worker-key.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-/** A handshake takes two ways over the network. */
+/** Time limit of the TLS handshake, which takes two round trips. */
 const handshakeMsMax = 5_000;
-/** Then the server says who it is. */
+/** Time limit of the server's hello, after the handshake. */
 const helloMsMax = 5_000;
-/** Open at the same time, peers in their handshake among them; one server needs one. */
+/** The maximum number of open connections, including those in their handshake. A server needs one. */
 const connectionsMax = 32;
-/** A process that ends before a server has come is not started again before this; then twice that, up to the most. */
+/** The delay before restarting a process that ended without serving anyone. It doubles each time, up to the maximum. */
 const restartMsMin = 500;
 const restartMsMax = 30_000;
 
 export type WorkerEvent =
-  /** Somebody without the key, or of another version, or one too many. */
+  /** A peer without the key or of another version, or a server while another one is being served. */
   | { kind: "refused"; peer: string; reason: string }
   | { kind: "connected"; peer: string; host: string }
   | { kind: "disconnected"; peer: string; reason: string }
-  /** Nobody is served until another process has started. */
+  /** The computing process ended; no server is served until the next one has started. */
   | { kind: "restarting"; reason: string; inMs: number };
 
 export interface WorkerHostOptions {
   key: WorkerKey;
   /** Default: all addresses of this machine. */
   host?: string | undefined;
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   port: number;
-  /** Threads that compute on the processor. Default: one for each core. */
+  /** Threads for computation on the CPU. Default: one per core. */
   threads?: number | undefined;
-  /** Names of this machine's devices. Default: its GPUs, or its processor where it has none. */
+  /** Names of the devices to offer. Default: all GPUs, or the CPU if there are none. */
   devices?: readonly string[] | undefined;
-  /** What servers may take of each device, in bytes. Default: most of what is free. */
+  /** The maximum memory that a server may use on each device, in bytes. Default: 90 % of the free memory. */
   bytesMax?: number | undefined;
   onEvent: (event: WorkerEvent) => void;
   patience?: Patience;
@@ -56,7 +55,7 @@ export class WorkerHost implements AsyncDisposable {
   #ready: Promise<void> = Promise.resolve();
   #restartMs = restartMsMin;
   #restart: NodeJS.Timeout | undefined;
-  /** The tunnel of the server that is served. */
+  /** The tunnel of the current server. */
   #session: Tunnel | undefined;
   #isClosed = false;
 
@@ -75,15 +74,15 @@ export class WorkerHost implements AsyncDisposable {
     this.#server.on("connection", (socket) => socket.setNoDelay(true));
     this.#server.on("tlsClientError", (error, socket) => {
       socket.destroy();
-      this.#refused(socket, `no handshake with the key of this worker (${codeOf(error)})`);
+      this.#refused(socket, `the handshake with this worker's key failed (${codeOf(error)})`);
     });
     this.#server.on("secureConnection", (socket) => this.#accept(socket));
     void first.ended.then((reason) => this.#processEnded(first, reason));
   }
 
   /**
-   * Starts to listen. Throws `engine_failed` (the native engine cannot start), `invalid_request` (an unknown device), and what
-   * listening throws.
+   * Starts to listen. Throws `engine_failed` (the native engine cannot start), `invalid_request` (an unknown device), or the system's
+   * error if it cannot listen on the port.
    */
   static async start(options: WorkerHostOptions): Promise<WorkerHost> {
     if (process.platform === "win32")
@@ -103,16 +102,16 @@ export class WorkerHost implements AsyncDisposable {
   get port(): number {
     const address = this.#server.address();
     if (address === null || typeof address === "string")
-      throw new Error("A worker that was started listens on TCP.");
+      throw new Error("A started worker must be listening on TCP.");
     return address.port;
   }
 
-  /** What it offers. */
+  /** The offered devices. */
   get offers(): readonly OfferedDevice[] {
     return this.#offers;
   }
 
-  /** Hangs up on everybody and frees the devices. */
+  /** Closes all connections and frees the devices. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#restart);
@@ -126,19 +125,19 @@ export class WorkerHost implements AsyncDisposable {
   #accept(socket: TLSSocket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
-    socket.on("error", () => {}); // the tunnel hears of it, or nobody needs to
+    socket.on("error", () => {}); // a tunnel listens for errors itself; without one, nothing depends on the socket
     if (!hasProvedKey(socket)) {
       socket.destroy();
-      return this.#refused(socket, "no proof of the key");
+      return this.#refused(socket, "it did not prove that it has the key");
     }
     const peer = peerOf(socket);
-    const tooLate = setTimeout(() => tunnel.close("no hello"), helloMsMax);
+    const tooLate = setTimeout(() => tunnel.close("no hello in time"), helloMsMax);
     const tunnel = new Tunnel(
       socket,
       (payload) => {
         clearTimeout(tooLate);
         const hello = parseHello(ServerHello, payload);
-        // The process of the server before may not be replaced yet.
+        // The previous server's process may still be being replaced.
         void this.#ready.then(() => this.#receive(tunnel, peer, hello));
       },
       this.#options.patience ?? patienceDefault,
@@ -161,23 +160,23 @@ export class WorkerHost implements AsyncDisposable {
     tunnel.carry(this.#process.serve({ devices, threads: this.#options.threads ?? threadsDefault() }));
     this.#options.onEvent({ kind: "connected", peer, host: hello.host });
     const computing = this.#process;
-    void computing.ended.then((fault) => tunnel.close(fault === "" ? "the server has hung up" : fault));
+    void computing.ended.then((fault) => tunnel.close(fault === "" ? "the server disconnected" : fault));
     void tunnel.closed.then((why) => {
-      computing[Symbol.dispose](); // what the server has left of it is freed with the process
+      computing[Symbol.dispose](); // frees everything that the server left behind
       this.#session = undefined;
       this.#options.onEvent({ kind: "disconnected", peer, reason: why });
     });
   }
 
   #whyNot(tunnel: Tunnel, hello: ServerHello): string | undefined {
-    if (this.#session === tunnel) return "one hello is enough";
+    if (this.#session === tunnel) return "a second hello on one connection";
     const differs = mismatch(hello, this.#build);
     if (differs !== undefined) return differs;
-    if (this.#session !== undefined) return "it computes for another server";
-    return this.#process.hasServed ? "it is starting again" : undefined;
+    if (this.#session !== undefined) return "it is serving another server";
+    return this.#process.hasServed ? "it is restarting" : undefined;
   }
 
-  /** A process serves one server, and then another one takes its place. */
+  /** Starts the next process: each one serves a single server. */
   #processEnded(ended: WorkerProcess, reason: string): void {
     if (this.#isClosed || this.#process !== ended) return;
     const inMs = ended.hasServed ? 0 : this.#restartMs;
@@ -195,7 +194,7 @@ export class WorkerHost implements AsyncDisposable {
     try {
       await next.devices();
     } catch {
-      next[Symbol.dispose](); // its end starts another one
+      next[Symbol.dispose](); // when it ends, the next one is started
     }
   }
 
@@ -204,7 +203,7 @@ export class WorkerHost implements AsyncDisposable {
   }
 }
 
-/** Addresses of IPv4 as people write them, also where one socket listens for both versions. */
+/** The peer's address, with IPv4 in its usual notation even on a dual-stack socket. */
 function peerOf({ remoteAddress = "" }: TLSSocket): string {
   return remoteAddress.replace(/^::ffff:/, "");
 }

@@ -10,7 +10,7 @@ beforeAll(async () => (folder = await mkdtemp(path.join(tmpdir(), "ingle-key-"))
 afterAll(async () => rm(folder, { recursive: true, force: true }));
 
 describe("a worker key", () => {
-  it("is 256 bits, of which its id tells nothing", () => {
+  it("has 256 bits, and its id reveals none of them", () => {
     const text = makeWorkerKey();
     const { secret, id } = parseWorkerKey(`${text}\n`);
     expect(secret).toHaveLength(32);
@@ -18,7 +18,7 @@ describe("a worker key", () => {
     expect(makeWorkerKey()).not.toBe(text);
   });
 
-  it("is refused when it is not whole, and never repeated", () => {
+  it("is rejected if it is malformed, and the error does not repeat it", () => {
     const text = makeWorkerKey();
     for (const wrong of [
       "",
@@ -33,7 +33,7 @@ describe("a worker key", () => {
     }
   });
 
-  it("is kept for its owner alone, and read back from a file with comments", async () => {
+  it("is saved for its owner only, and read back from a file with comments", async () => {
     const file = path.join(folder, "deep", "worker.key");
     const text = makeWorkerKey();
     await saveWorkerKey(file, text);
@@ -45,7 +45,7 @@ describe("a worker key", () => {
     expect(await readWorkerKey(file)).toMatchObject({ text, isOpenToOthers: true });
   });
 
-  it("names the command that makes one where there is no file, and what is no key", async () => {
+  it("is reported missing with the command that creates one, and a file that is not a key is rejected", async () => {
     const missing = readWorkerKey(path.join(folder, "none"));
     await expect(missing).rejects.toMatchObject({ code: "invalid_request", details: { isMissing: 1 } });
     await expect(missing).rejects.toThrow("ingle worker --pair");
@@ -56,7 +56,7 @@ describe("a worker key", () => {
 });
 
 describe("a worker's address", () => {
-  it("is host:port, of which the port may be left out", () => {
+  it("is host:port with an optional port", () => {
     expect(WorkerAddress.parse("desk.local:50000")).toEqual({ host: "desk.local", port: 50_000 });
     expect(WorkerAddress.parse("192.168.1.20")).toEqual({ host: "192.168.1.20", port: 50_052 });
     expect(WorkerAddress.parse("[fe80::1]:7")).toEqual({ host: "fe80::1", port: 7 });

@@ -1,5 +1,5 @@
-// The secret that machines share which compute for each other: who has it is trusted, who has not gets nothing. Made by one
-// of them, copied once, and kept in a file that only its owner may read.
+// The secret that servers and workers share: only machines with the secret can connect. One machine creates it, it is copied to the
+// others once, and each keeps it in a file that only its owner may read.
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -7,29 +7,29 @@ import { EngineError } from "../errors.ts";
 import { isReadableByOthers } from "../key-file-rights.ts";
 import { libraryPaths } from "../library/paths.ts";
 
-/** So that a key is known as one wherever it turns up, by people and by scanners for secrets. */
+/** Identifies a key, for people and for secret scanners. */
 const prefix = "ingle-worker-";
-/** As many bits as the tunnel's cipher can use of them. */
+/** The size of the hash of the tunnel's cipher suite. */
 const keyBytes = 32;
-/** A file that is longer is something else. */
+/** A larger file cannot be a key file. */
 const fileBytesMax = 4096;
 
 export interface WorkerKey {
-  /** As it is copied from one machine to the other. */
+  /** The form in which a key is copied between machines. */
   readonly text: WorkerKeyText;
   readonly secret: Buffer;
-  /** Names the key on the wire, in the clear: it tells nothing of the secret. */
+  /** Identifies the key on the wire, unencrypted. It reveals nothing about the secret. */
   readonly id: string;
 }
 
-/** The key as a line of text for another machine. */
+/** A key as one line of text. */
 export type WorkerKeyText = string;
 
 export function makeWorkerKey(): WorkerKeyText {
   return prefix + randomBytes(keyBytes).toString("base64url");
 }
 
-/** Throws `invalid_request`; the message never holds a part of the key. */
+/** Parses a key. Throws `invalid_request`; the message never contains a part of the key. */
 export function parseWorkerKey(text: WorkerKeyText): WorkerKey {
   const line = text.trim();
   const secret = Buffer.from(line.slice(prefix.length), "base64url");
@@ -40,33 +40,34 @@ export function parseWorkerKey(text: WorkerKeyText): WorkerKey {
   if (!isWhole) {
     throw new EngineError(
       "invalid_request",
-      `This is not a worker key: one begins with ${prefix} and has ${keyBytes * 8} bits. ` +
-        "Copy the whole line that `ingle worker --pair` has printed.",
+      `This is not a worker key: a key begins with ${prefix} and has ${keyBytes * 8} bits. ` +
+        "Copy the whole line that `ingle worker --pair` printed.",
     );
   }
   const id = createHash("sha256").update("ingle worker key id\0").update(secret).digest("hex").slice(0, 16);
   return { text: line, secret, id };
 }
 
-/** Where a machine keeps its key when nothing else is said. */
+/** The default path of the key file. */
 export function workerKeyFile(env: NodeJS.ProcessEnv = process.env): string {
   return path.join(libraryPaths(env).configDir, "worker.key");
 }
 
-/** What the file holds, and whether others than its owner may read it. Throws `invalid_request`; `isMissing` is 1 without a file. */
+/** Reads a key file and whether other users can read it. Throws `invalid_request`; `details.isMissing` is 1 if there is no such file. */
 export async function readWorkerKey(file: string): Promise<WorkerKey & { isOpenToOthers: boolean }> {
   let text: string;
   let isOpenToOthers: boolean;
   try {
     const found = await stat(file);
-    if (found.size > fileBytesMax) throw new Error(`It has ${found.size} bytes.`);
+    if (found.size > fileBytesMax)
+      throw new Error(`The file has ${found.size} bytes; a key file has at most ${fileBytesMax}.`);
     isOpenToOthers = isReadableByOthers(found, process.getuid?.());
     text = await readFile(file, "utf8");
   } catch (cause) {
     throw new EngineError(
       "invalid_request",
       `No worker key can be read from ${file}. ` +
-        "Run `ingle worker --pair` on one of the two machines, and on the other one what it prints.",
+        "Run `ingle worker --pair` on one of the two machines, and the command that it prints on the other one.",
       { cause, details: { isMissing: isMissing(cause) ? 1 : 0 } },
     );
   }
@@ -78,10 +79,10 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Writes a key for its owner alone. Throws `invalid_request` for what is no key. */
+/** Writes a key to a file that only its owner can read. Throws `invalid_request` for an invalid key. */
 export async function saveWorkerKey(file: string, text: WorkerKeyText): Promise<void> {
   parseWorkerKey(text);
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, `${text.trim()}\n`, { mode: 0o600 });
-  await chmod(file, 0o600); // of a file that was there before
+  await chmod(file, 0o600); // `mode` does not apply to an existing file
 }

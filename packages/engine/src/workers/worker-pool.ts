@@ -1,5 +1,5 @@
-// The connections of this process to workers. A worker computes for one process at a time, so its models share one
-// connection; it is kept for a moment after the last use, because a model is first measured and then loaded.
+// The connections of this process to workers. A worker serves one process at a time, so all models of the process share one connection.
+// It stays open for a moment after its last use, because a model is measured before it is loaded.
 import { z } from "zod";
 import { EngineError } from "../errors.ts";
 import { connectWorker, type ConnectedWorker } from "./connect-worker.ts";
@@ -7,13 +7,13 @@ import { addressText, WorkerAddress, workersMax } from "./worker-address.ts";
 import { readWorkerKey, workerKeyFile } from "./worker-key.ts";
 import type { DeviceInfo } from "../native.ts";
 
-/** Between measuring a model and loading it. */
+/** How long an unused connection stays open: longer than the time between measuring a model and loading it. */
 const lingerMs = 5_000;
 
 export const RpcOptions = z.object({
-  /** `host:port` of each worker; without a port the usual one, 50052. */
+  /** `host:port` of each worker; the default port is 50052. */
   workers: z.array(WorkerAddress).min(1).max(workersMax),
-  /** The file of the shared key. Default: where `ingle worker --pair` has put it. */
+  /** The file with the shared key. Default: the file that `ingle worker --pair` writes. */
   keyFile: z.string().min(1).optional(),
 });
 export type RpcOptions = z.output<typeof RpcOptions>;
@@ -26,16 +26,16 @@ interface Shared {
 
 const connections = new Map<string, Shared>();
 
-/** Workers in use; they stay connected until this is disposed of. */
+/** Keeps workers connected until it is disposed of. */
 export interface WorkersLease extends Disposable {
   readonly workers: readonly ConnectedWorker[];
-  /** Resolves with `worker_lost` when the first of them is lost. */
+  /** Resolves with `worker_lost` when the first of the workers is lost. */
   readonly lost: Promise<EngineError>;
 }
 
 /**
- * Connects to all workers, or takes the connections that are there. Throws `invalid_request` (no key), `worker_unreachable`,
- * `worker_refused` or the signal's reason.
+ * Connects to all workers, or reuses open connections. Throws `invalid_request` (no key), `worker_unreachable`, `worker_refused` or the
+ * signal's reason.
  */
 export async function leaseWorkers(options: RpcOptions, signal?: AbortSignal): Promise<WorkersLease> {
   const key = await readWorkerKey(options.keyFile ?? workerKeyFile());
@@ -74,7 +74,7 @@ export async function leaseWorkers(options: RpcOptions, signal?: AbortSignal): P
   }
 }
 
-/** The devices of these workers, as they count for `memoryBudget()`. Throws what leasing them throws. */
+/** The devices of these workers, for `memoryBudget()`. Throws the same errors as `leaseWorkers`. */
 export async function workerDevices(
   options: z.input<typeof RpcOptions>,
   signal?: AbortSignal,
@@ -87,7 +87,7 @@ export async function workerDevices(
 function checkRpc(options: z.input<typeof RpcOptions>): RpcOptions {
   const result = RpcOptions.safeParse(options);
   if (result.success) return result.data;
-  const message = `rpc: ${result.error.issues[0]?.message ?? "cannot be used"}.`;
+  const message = `rpc: ${result.error.issues[0]?.message ?? "invalid value"}.`;
   throw new EngineError("invalid_request", message, { cause: result.error, details: { param: "rpc" } });
 }
 
@@ -96,19 +96,19 @@ function leave(name: string, shared: Shared): void {
   if (shared.users > 0) return;
   shared.linger = setTimeout(() => {
     forget(name, shared);
-    void shared.worker.then((worker) => worker[Symbol.dispose]()).catch(() => {}); // it was never there
+    void shared.worker.then((worker) => worker[Symbol.dispose]()).catch(() => {}); // it never connected
   }, lingerMs).unref();
 }
 
 function lostError(worker: string, reason: string): EngineError {
   return new EngineError(
     "worker_lost",
-    `The worker ${worker}, which holds a part of the model, is lost: ${reason}.`,
+    `The worker ${worker}, which holds a part of the model, was lost: ${reason}.`,
     { details: { worker } },
   );
 }
 
-/** The next one who asks gets a new connection. */
+/** Forgets a connection; the next lease opens a new one. */
 function forget(name: string, shared: Shared): void {
   if (connections.get(name) === shared) connections.delete(name);
 }

@@ -1,5 +1,5 @@
-// A process that computes for one server, seen from the worker's main process: started before it is needed, because a GPU
-// takes seconds to begin.
+// The worker's handle of a child process that computes for one server. The process is started before a server connects, because
+// initializing a GPU takes seconds.
 import { fork, type ChildProcess } from "node:child_process";
 import { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -7,11 +7,11 @@ import { EngineError } from "../errors.ts";
 import type { DeviceInfo } from "../native.ts";
 import type { ChildReport, ServeOrder } from "./worker-child.ts";
 
-// The name in the build: a child process does not read TypeScript.
+// The file in the build: the child process cannot run TypeScript.
 const program = fileURLToPath(new URL("worker-child.js", import.meta.url));
-/** A driver of a GPU may take its time. */
+/** GPU drivers may take long to initialize. */
 const readyMsMax = 60_000;
-/** What a dying process says comes last. */
+/** How many characters of stderr to keep: a crash report is at the end. */
 const lastWordsMax = 2_000;
 
 export class WorkerProcess implements Disposable {
@@ -25,7 +25,7 @@ export class WorkerProcess implements Disposable {
   constructor() {
     this.#child = fork(program, [], {
       execArgv: [],
-      // Without it, ggml would start a debugger to tell where it ended.
+      // Without this, ggml starts a debugger to print a backtrace when it aborts.
       env: { ...process.env, GGML_NO_BACKTRACE: "1" },
       stdio: ["ignore", "ignore", "pipe", "pipe", "ipc"],
     });
@@ -38,30 +38,30 @@ export class WorkerProcess implements Disposable {
       this.#child.once("close", (code, signal) => resolve(this.#howItEnded(code, signal)));
     });
     this.#ready = this.#whenReady();
-    this.#ready.catch(() => {}); // who asks for it is told
+    this.#ready.catch(() => {}); // devices() reports the error
   }
 
-  /** What this machine has. Throws `engine_failed` when the process cannot start. */
+  /** The devices of this machine. Throws `engine_failed` if the process cannot start. */
   async devices(): Promise<DeviceInfo[]> {
     return await this.#ready;
   }
 
-  /** Begins to compute for who is at the other end of this socket. */
+  /** Starts to compute for a server; returns the socket that carries its bytes. */
   serve(order: Omit<ServeOrder, "kind">): Duplex {
-    // Node makes one for each "pipe" above 2; its types say "readable or writable".
+    // Node creates a duplex socket for each "pipe" above 2, but its types say "readable or writable".
     const socket = this.#child.stdio[3];
-    if (!(socket instanceof Duplex)) throw new Error("A process that was started with a socket has one.");
+    if (!(socket instanceof Duplex)) throw new Error("The child process has no socket at descriptor 3.");
     this.#hasServed = true;
-    this.#child.send({ kind: "serve", ...order } satisfies ServeOrder, () => {}); // `ended` tells of one that is gone
+    this.#child.send({ kind: "serve", ...order } satisfies ServeOrder, () => {}); // `ended` reports a process that is gone
     return socket;
   }
 
-  /** It was given a server, and is of no use to another one. */
+  /** True once it has been given a server; it cannot serve another one. */
   get hasServed(): boolean {
     return this.#hasServed;
   }
 
-  /** Resolves when the process is gone, with what was wrong; empty when the server has hung up. */
+  /** Resolves with the fault when the process has ended; empty if the server disconnected. */
   get ended(): Promise<string> {
     return this.#ended;
   }
@@ -74,7 +74,10 @@ export class WorkerProcess implements Disposable {
     return await new Promise((resolve, reject) => {
       const fail = (why: string): void =>
         reject(new EngineError("engine_failed", `The worker's computing process could not start: ${why}.`));
-      const timer = setTimeout(() => fail(`it was not ready in ${readyMsMax / 1000} seconds`), readyMsMax);
+      const timer = setTimeout(
+        () => fail(`it was not ready within ${readyMsMax / 1000} seconds`),
+        readyMsMax,
+      );
       void this.#ended
         .then((why) => fail(why === "" ? "it ended at once" : why))
         .finally(() => clearTimeout(timer));
@@ -88,7 +91,8 @@ export class WorkerProcess implements Disposable {
 
   #howItEnded(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#fault !== undefined) return this.#fault;
-    if (signal === "SIGKILL") return "the computing process was killed, most likely for want of memory";
+    if (signal === "SIGKILL")
+      return "the computing process was killed, most likely because the machine ran out of memory";
     const words = this.#lastWords.trim().split("\n").at(-1) ?? "";
     return `the computing process ended (${signal ?? `exit code ${code}`})${words === "" ? "" : `: ${words}`}`;
   }
