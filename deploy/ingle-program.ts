@@ -1,4 +1,4 @@
-// Where the `ingle` program of this repository is, for tests that run it as a process of its own.
+// The path of this repository's `ingle` program, for tests that run it as a child process.
 import { createRequire } from "node:module";
 import path from "node:path";
 

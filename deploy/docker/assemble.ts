@@ -1,5 +1,5 @@
-// Puts a built Ingle into a folder of its own: our packages and those that they need at run time, at the places that they have in
-// the checkout, with the links between them. Called by image.sh; everything that only builds stays behind.
+// Copies a built Ingle into a folder: our packages and their run-time dependencies, at the same paths as in the checkout, with the links
+// between them. Everything that is only needed to build is left out.
 import {
   cpSync,
   existsSync,
@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 
 const checkout = realpathSync(fileURLToPath(new URL("../..", import.meta.url)));
 
-/** What runs of our own packages: their manifests have no lists for this, because they are published with their sources. */
+/** The run-time files of our own packages: their manifests do not list them, because packages are published with their sources. */
 const ownFiles = [
   "package.json",
   "bin",
@@ -25,9 +25,9 @@ const ownFiles = [
   "build/levels",
   "build/Release/ingle.node",
 ];
-/** Its dependencies build it. */
+/** Packages whose dependencies are only needed to build them. */
 const needsNothing = "@ingle/engine-native";
-/** Files of other packages that nothing reads at run time. */
+/** Files of dependencies that are not needed at run time. */
 const isUnread = /\.(map|md|markdown|flow|[cm]?ts|tsx|tsbuildinfo)$/i;
 const isLicense = /licen[cs]e|notice/i;
 
@@ -50,7 +50,7 @@ function main(): void {
     if (manifest.name === needsNothing) continue;
     for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
       const link = findDependency(folder, name);
-      if (link === undefined) continue; // an optional one, for another system
+      if (link === undefined) continue; // an optional dependency for another system
       copyLink(link, target);
       todo.push(realpathSync(link));
     }
@@ -69,7 +69,7 @@ function copyPackage(folder: string, target: string): void {
   }
 }
 
-/** Without the packages below it, which are found as dependencies. */
+/** Copies a package without nested packages, which are found as dependencies. */
 function copyFiles(from: string, to: string): void {
   cpSync(from, to, {
     recursive: true,
@@ -80,7 +80,7 @@ function copyFiles(from: string, to: string): void {
   });
 }
 
-/** As Node looks for it: in the package's own node_modules, then in those above. */
+/** Resolves a dependency as Node does: in the package's own node_modules, then in those above. */
 function findDependency(folder: string, name: string): string | undefined {
   for (let above = folder; above.startsWith(checkout); above = path.dirname(above)) {
     const place = path.join(above, "node_modules", name);
@@ -91,7 +91,7 @@ function findDependency(folder: string, name: string): string | undefined {
 
 function copyLink(link: string, target: string): void {
   const to = path.join(target, path.relative(checkout, link));
-  // A package that lies in another one's folder has no link.
+  // A package inside another package's folder has no link.
   if (!lstatSync(link).isSymbolicLink() || isThere(to)) return;
   mkdirSync(path.dirname(to), { recursive: true });
   symlinkSync(readlinkSync(link), to);

@@ -1,5 +1,5 @@
-// Bare systems of this machine's Debian or Ubuntu in folders, with nothing but its base packages and Node, as the images have that
-// the Dockerfile begins with. Root and debootstrap.
+// Minimal systems of this machine's Debian or Ubuntu release in folders, with only base packages and Node, like the images that the
+// Dockerfile is based on. Needs root and debootstrap.
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import {
@@ -20,20 +20,20 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const prefix = "ingle-bare-";
-/** The packages of a minimal system are downloaded and unpacked. */
+/** Time limit for downloading and unpacking the packages of a minimal system. */
 const bootstrapLimitMs = 5 * 60_000;
-/** The longest step compiles llama.cpp three times over, on two cores without a cache. */
+/** Time limit of a step. The longest one compiles llama.cpp three times, on two cores without a cache. */
 const stepLimitMs = 40 * 60_000;
-/** Output of a step that an error may repeat. */
+/** The maximum size of a step's output. */
 const outputMax = 64 * 1024 * 1024;
-/** What the steps download and compile stays with this machine's user, in its caches, by their places below the home folder. */
+/** Caches of this machine's user that the steps share, by their paths below the home folder. */
 const caches = [".cache/ccache", ".config/ccache", ".local/share/pnpm", ".npm"];
 /** By what npm reaches its registry, and what a compiler cache looks at beside the command line. */
 const isPassedOn = /^(npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs|lang|lc_.*)$/i;
 
 export interface Bind {
   from: string;
-  /** A folder or file of the system, made where there is none. */
+  /** A folder or file of the system; created if missing. */
   to: string;
 }
 
@@ -41,14 +41,14 @@ export interface InsideOptions {
   /** Default: root. */
   user?: string;
   env?: Readonly<Record<string, string>>;
-  /** Folders of this machine that the command sees. */
+  /** Folders of this machine that are mounted for the command. */
   binds?: readonly Bind[];
   /** The command cannot write outside of `binds`. */
   isReadOnly?: boolean;
 }
 
 /**
- * The arguments for `unshare` that run a command inside the system. What is mounted for it is gone when it ends, whatever ends it.
+ * The arguments for `unshare` that run a command inside the system. Its mounts disappear when the command ends, however it ends.
  */
 export function inside(
   root: string,
@@ -76,7 +76,7 @@ export class BareDebian implements AsyncDisposable {
     this.root = root;
   }
 
-  /** Installs a system with Node, and removes what dead processes have left behind first. */
+  /** Installs a system with Node, after removing the leftovers of dead processes. */
   static async install(): Promise<BareDebian> {
     await removeLeftovers();
     const root = await mkdtemp(path.join(tmpdir(), `${prefix}${process.pid}-`));
@@ -96,14 +96,14 @@ export class BareDebian implements AsyncDisposable {
     }
   }
 
-  /** Another system like this one. */
+  /** A copy of this system. */
   async copy(): Promise<BareDebian> {
     const root = await mkdtemp(path.join(tmpdir(), `${prefix}${process.pid}-`));
     await run("cp", ["-a", `${this.root}/.`, root]);
     return new BareDebian(root);
   }
 
-  /** Takes a step of a build: as root, with the network and the caches of this machine. Throws with the end of its output. */
+  /** Runs a build step as root, with this machine's network and caches. Throws with the end of the step's output. */
   async step(command: string, cwd: string, env: Readonly<Record<string, string>>): Promise<void> {
     const binds = caches
       .map((place) => ({ from: path.join(homedir(), place), to: path.join("/root", place) }))
@@ -119,7 +119,7 @@ export class BareDebian implements AsyncDisposable {
       binds,
     });
     try {
-      // In a group of processes of its own, of which none outlives the step.
+      // In a separate process namespace, so that no process outlives the step.
       const group = ["--pid", "--fork", "--kill-child"];
       const limits = { timeout: stepLimitMs, killSignal: "SIGKILL", maxBuffer: outputMax } as const;
       await run("unshare", [...group, ...args], limits);
@@ -134,7 +134,7 @@ export class BareDebian implements AsyncDisposable {
     await rm(this.root, { recursive: true, force: true });
   }
 
-  /** Node and npm where their image has them, this machine's names of hosts, and npm's settings. */
+  /** Installs Node and npm at the same paths as their image, and copies this machine's host names and npm settings. */
   async #copyNode(): Promise<void> {
     const local = path.join(this.root, "usr", "local");
     await cp(await realpath(process.execPath), path.join(local, "bin", "node"));
@@ -158,7 +158,7 @@ export class BareDebian implements AsyncDisposable {
   }
 }
 
-/** Where this machine itself gets the packages of its release. */
+/** The package source that this machine uses for its own release. */
 async function packageSource(): Promise<{ suite: string; site: string }> {
   const release = await readFile("/etc/os-release", "utf8");
   const suite = /^VERSION_CODENAME=(.+)$/m.exec(release)?.[1] ?? "";

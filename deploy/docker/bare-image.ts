@@ -1,5 +1,5 @@
-// The image of the Dockerfile, made without a container engine: its instructions, in their order, in two bare Debian systems, and its
-// command in a network namespace on a read-only view of the second one.
+// Builds the Dockerfile's image without a container engine: runs its instructions in two minimal Debian systems, and its command in a
+// network namespace on a read-only view of the second one.
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import path from "node:path";
@@ -10,9 +10,9 @@ import { imageConfig, readStages, type ImageConfig, type Instruction } from "./d
 import { createNetwork } from "../hosts/namespaces.ts";
 
 const run = promisify(execFile);
-/** From SIGTERM to the end, with the time that running replies may take. */
+/** Time limit from SIGTERM to the end, including running replies. */
 const stopLimitMs = 40_000;
-/** A short command, such as the health check. */
+/** Time limit of a short command, such as the health check. */
 const execLimitMs = 60_000;
 
 /** Builds for the CPU. */
@@ -35,7 +35,7 @@ export async function bareImage(checkout: string): Promise<Image> {
   }
 }
 
-/** Carries out the instructions of a stage. `from` is the system that `COPY --from=build` means. */
+/** Runs the instructions of a stage. `from` is the system that `COPY --from=build` copies from. */
 async function take(
   instructions: readonly Instruction[],
   system: BareDebian,
@@ -44,7 +44,7 @@ async function take(
   let folder = "/";
   for (const { word, text } of instructions) {
     if (word === "WORKDIR") {
-      // The checkout lies where it lies on this machine, so that a compiler cache knows its files.
+      // The checkout has the same path as on this machine, so that the compiler cache recognizes its files.
       await mkdir(path.join(system.root, checkout), { recursive: true });
       await symlink(checkout, path.join(system.root, text));
       folder = text;
@@ -60,14 +60,14 @@ async function copy(
 ): Promise<void> {
   if (first.startsWith("--from=")) {
     if (first !== "--from=build" || from === undefined || third === undefined)
-      throw new Error(`COPY ${first} is not understood.`);
+      throw new Error(`COPY ${first} is not supported.`);
     await mkdir(path.dirname(path.join(system.root, third)), { recursive: true });
     await run("cp", ["-a", path.join(from.root, second), path.join(system.root, third)]);
   } else if (first === ".") await copyCheckout(checkout, path.join(system.root, checkout));
   else await cp(path.join(checkout, first), path.join(system.root, second));
 }
 
-/** Without what the ignore file beside the Dockerfile names. */
+/** Copies the checkout without the files that the Dockerfile's ignore file lists. */
 async function copyCheckout(checkout: string, target: string): Promise<void> {
   const ignored = await readFile(path.join(checkout, "deploy/docker/Dockerfile.dockerignore"), "utf8");
   const patterns = ignored.split("\n").filter((line) => line !== "" && !line.startsWith("#"));

@@ -1,4 +1,4 @@
-// What can be said of the image's files without building it.
+// Checks of the image's files that need no build.
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -8,7 +8,7 @@ const read = (name: string): Promise<string> => readFile(new URL(name, import.me
 
 describe("the Dockerfile", () => {
   it.each(["cpu", "cuda"])(
-    "has a build and a last stage for GPU=%s, and every stage that they begin with",
+    "has a build stage and a last stage for GPU=%s, and all stages that they are based on",
     async (GPU) => {
       const stages = readStages(await read("Dockerfile"), { GPU });
       const names = new Set(stages.map(({ name }) => name));
@@ -19,7 +19,7 @@ describe("the Dockerfile", () => {
     },
   );
 
-  it("takes only steps that image.sh has", async () => {
+  it("uses only steps that image.sh has", async () => {
     const steps = readStages(await read("Dockerfile"), { GPU: "cpu" })
       .flatMap(({ instructions }) => instructions)
       .filter(({ word }) => word === "RUN")
@@ -29,7 +29,7 @@ describe("the Dockerfile", () => {
     for (const step of steps) expect(script).toContain(`\n${step})\n`);
   });
 
-  it("runs the serverless variant as a user by number, with its models on the volume", async () => {
+  it("runs the serverless variant as a numeric user, with its models on the volume", async () => {
     const last = readStages(await read("Dockerfile"), { GPU: "cpu" }).at(-1) ?? expect.fail();
     expect(imageConfig(last)).toEqual({
       env: { NODE_ENV: "production", INGLE_VARIANT: "serverless", INGLE_HOME: "/models" },
@@ -41,7 +41,7 @@ describe("the Dockerfile", () => {
 });
 
 describe("compose.yaml", () => {
-  it("builds this image, and runs it without rights, on a read-only root, with its models on a volume", async () => {
+  it("builds this image, and runs it unprivileged, on a read-only root, with its models on a volume", async () => {
     const { services, volumes }: Record<string, unknown> = parse(await read("compose.yaml"));
     expect(services).toMatchObject({
       ingle: {
@@ -56,13 +56,13 @@ describe("compose.yaml", () => {
     expect(volumes).toHaveProperty("models");
   });
 
-  it("is the CUDA build's with the second file", async () => {
+  it("uses the CUDA build with the second file", async () => {
     const { services }: Record<string, unknown> = parse(await read("compose.cuda.yaml"));
     expect(services).toMatchObject({ ingle: { image: "ingle:cuda", build: { args: { GPU: "cuda" } } } });
     expect(await read("Dockerfile")).toContain("\nARG GPU=cpu\n");
   });
 
-  it("sets only variables that the pages name", async () => {
+  it("sets only documented variables", async () => {
     const { services }: { services: { ingle: { environment: object } } } = parse(await read("compose.yaml"));
     const pages = (await read("../../docs/cli.md")) + (await read("../../docs/models.md"));
     for (const name of Object.keys(services.ingle.environment)) expect(pages).toContain(`\`${name}\``);
@@ -71,10 +71,10 @@ describe("compose.yaml", () => {
 
 describe("readStages", () => {
   it.each(["FROM a\nADD b c", "FROM a\nRUN one && \\\n  two", "FROM a\nrun b"])("refuses %j", (text) => {
-    expect(() => readStages(text, {})).toThrow("a line that is not understood");
+    expect(() => readStages(text, {})).toThrow("an unsupported line");
   });
 
-  it("refuses an argument that it was not given", () => {
+  it("rejects a missing argument", () => {
     expect(() => readStages("FROM a-${GPU}", {})).toThrow("asks for the argument GPU");
   });
 });

@@ -1,7 +1,7 @@
-// Reads the Dockerfile beside it, as far as it goes: stages, and their instructions with the build's arguments filled in. What it
-// does not know is an error, so that a test that takes the file's steps cannot miss one.
+// Parses the Dockerfile of this folder: its stages, and their instructions with the build's arguments substituted. Unsupported syntax is an
+// error, so that a test that runs the file's steps cannot miss one.
 export interface Stage {
-  /** The image or the earlier stage that it begins with. */
+  /** The image or the earlier stage that it is based on. */
   from: string;
   name: string | undefined;
   instructions: readonly Instruction[];
@@ -26,7 +26,7 @@ const known = new Set([
   "WORKDIR",
 ]);
 
-/** The stages in their order. `args` replaces `${NAME}`. Throws for what it does not understand. */
+/** The stages in order. `args` replaces `${NAME}`. Throws for unsupported syntax. */
 export function readStages(dockerfile: string, args: Readonly<Record<string, string>>): Stage[] {
   const stages: (Stage & { instructions: Instruction[] })[] = [];
   for (const line of dockerfile.split("\n")) {
@@ -36,7 +36,7 @@ export function readStages(dockerfile: string, args: Readonly<Record<string, str
       const [from = "", , name] = text.split(" ");
       stages.push({ from, name, instructions: [] });
     } else if (known.has(word)) stages.at(-1)?.instructions.push({ word, text });
-    else throw new Error(`The Dockerfile has a line that is not understood: ${line}`);
+    else throw new Error(`The Dockerfile has an unsupported line: ${line}`);
   }
   return stages;
 }
@@ -58,7 +58,7 @@ export interface ImageConfig {
   healthCheck: readonly string[];
 }
 
-/** What the last stage says of it. */
+/** How to run the image, as the last stage defines it. */
 export function imageConfig(stage: Stage): ImageConfig {
   const text = (word: string): string => {
     const found = stage.instructions.find((instruction) => instruction.word === word);
@@ -68,7 +68,7 @@ export function imageConfig(stage: Stage): ImageConfig {
   const list = (json: string): string[] => {
     const parsed: unknown = JSON.parse(json);
     if (Array.isArray(parsed) && parsed.every((entry) => typeof entry === "string")) return parsed;
-    throw new Error(`${json} is no list of words.`);
+    throw new Error(`${json} is not a list of strings.`);
   };
   const env = text("ENV")
     .split(" ")

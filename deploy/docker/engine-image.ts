@@ -10,17 +10,17 @@ import { HostProcess } from "../hosts/host-process.ts";
 const run = promisify(execFile);
 const buildLimitMs = 60 * 60_000;
 const commandLimitMs = 120_000;
-/** Longer than running replies may take after a stop. */
+/** Time limit of a stop, longer than running replies may take. */
 const stopSeconds = 40;
 
-/** `docker` or `podman`, if one of them has an engine that answers. */
+/** `docker` or `podman`, if the engine of one of them responds. */
 export async function containerEngine(): Promise<string | undefined> {
   for (const engine of ["docker", "podman"]) {
     try {
       await run(engine, ["info"], { timeout: commandLimitMs });
       return engine;
     } catch {
-      // It is not installed, or its engine does not run.
+      // It is not installed, or its engine is not running.
     }
   }
   return undefined;

@@ -1,8 +1,8 @@
-// Whether the server in this container answers requests: the HEALTHCHECK of the images. Ends with 0 or 1.
+// The HEALTHCHECK of the images: exits with 0 if the server in this container responds, else with 1.
 import http from "node:http";
 import https from "node:https";
 
-/** The first of these variables that is set to something. */
+/** The first of these variables that is not empty. */
 function setting(...names) {
   return names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "");
 }
@@ -15,7 +15,7 @@ const request = get(
     port: setting("INGLE_PORT", "PORT") ?? "8000",
     path: "/readyz",
     timeout: 4000,
-    // It is asked under another name than its certificate's.
+    // The request uses loopback, which the certificate does not name.
     rejectUnauthorized: false,
   },
   (answer) => process.exit(answer.statusCode === 200 ? 0 : 1),

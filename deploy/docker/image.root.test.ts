@@ -1,5 +1,5 @@
-// The image of the Dockerfile, built for the CPU and run: by a container engine where this machine has one, else by its steps in a
-// bare Debian.
+// Builds the Dockerfile's image for the CPU and runs it: with a container engine if this machine has one, else by its steps in a minimal
+// Debian.
 import { chmod, chown, copyFile, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,9 +11,9 @@ import type { Container, Image } from "./container.ts";
 import { containerEngine, engineImage } from "./engine-image.ts";
 
 const checkout = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-/** Everything is compiled for three kinds of processors; minutes with a compiler cache, on two cores. */
+/** Time limit of the build. Everything is compiled for three processor levels: minutes on two cores with a compiler cache. */
 const buildLimitMs = 60 * 60_000;
-/** The image holds Ingle and what it needs beside Node: without tools, sources and caches. */
+/** The maximum size of Ingle in the image: its run-time files without tools, sources and caches. */
 const installedMiBMax = 130;
 const readyLimitMs = 60_000;
 const user = 10_001;
@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(models, { recursive: true });
 });
 
-/** As a volume that a container's user may write. */
+/** A folder for a volume that the container's user can write. */
 async function chownAll(folder: string): Promise<void> {
   await chown(folder, user, user);
   for (const name of await readdir(folder, { recursive: true }))
@@ -52,7 +52,7 @@ async function start(env: Record<string, string> = {}): Promise<Container> {
   });
 }
 
-/** Asks the health check until it agrees. */
+/** Runs the health check until it succeeds. */
 async function healthy(container: Container): Promise<void> {
   const giveUpAt = Date.now() + readyLimitMs;
   while ((await container.exec(image.config.healthCheck)).code !== 0) {
@@ -84,7 +84,7 @@ async function ask(
 }
 
 describe("the image", () => {
-  it("answers as a user without rights, on a root that is read-only, and ends with 0 at SIGTERM", async () => {
+  it("serves as an unprivileged user on a read-only root, and exits with 0 on SIGTERM", async () => {
     await using container = await start();
     expect((await container.exec(image.config.healthCheck)).code).toBe(1);
     await healthy(container);
@@ -98,21 +98,21 @@ describe("the image", () => {
     expect(await container.stop()).toBe(0);
   });
 
-  it("listens where PORT says, and its health check looks there", async () => {
+  it("listens on PORT, and its health check uses the same port", async () => {
     await using container = await start({ PORT: "8123" });
     await healthy(container);
     expect((await ask(container, "http://127.0.0.1:8123/v1/models")).status).toBe(200);
   });
 
-  it("refuses to start without a key, and says what to do", async () => {
+  it("refuses to start without a key, and explains what to do", async () => {
     await using container = await start({ INGLE_NO_AUTH: "" });
     expect(await container.ended()).toBe(2);
     expect(await container.log()).toContain("Give a key with --api-key or INGLE_API_KEYS");
   });
 
-  // Images for other processors than x86-64 are made for the one that they are built on.
+  // Images for architectures other than x86-64 are built for the building machine's processor.
   it.runIf(process.arch === "x64")(
-    "has the code of each kind of processor, and takes the highest that this one runs",
+    "has a build for each processor level, and uses the highest one that this processor supports",
     async () => {
       await using container = await start();
       const levels = "/opt/ingle/packages/engine-native/build/levels";
@@ -126,7 +126,7 @@ describe("the image", () => {
     },
   );
 
-  it("holds no more than what runs", async () => {
+  it("contains only run-time files", async () => {
     expect(await image.bytes("/opt/ingle")).toBeLessThan(installedMiBMax * 1024 * 1024);
   });
 });

@@ -1,11 +1,10 @@
 #!/bin/sh
-# The steps that make an image of Ingle on Debian or Ubuntu with Node. Used by the Dockerfile beside it, by deploy/modal/deploy.py,
-# and by the test that takes them in a bare Debian.
+# The steps that build an image of Ingle on Debian or Ubuntu with Node: for the Dockerfile and for deploy/modal/deploy.py.
 #
-#   image.sh tools            installs what compiles Ingle
+#   image.sh tools            installs the compiler and build tools
 #   image.sh build            builds the checkout in the working directory; INGLE_GPU and INGLE_CPU as in docs/install.md
-#   image.sh assemble FOLDER  puts what runs into FOLDER, which needs Node and nothing else of this checkout
-#   image.sh finish FOLDER    makes the command `ingle`, its user and its folder for models, in the system where FOLDER lies
+#   image.sh assemble FOLDER  copies the run-time files into FOLDER, which then needs Node but not this checkout
+#   image.sh finish FOLDER    creates the command `ingle`, its user and its models folder, in the system that contains FOLDER
 set -eu
 
 case "${1:-}" in
@@ -15,7 +14,7 @@ tools)
     rm -rf /var/lib/apt/lists/*
     ;;
 build)
-    # No prompts, no progress, and no second installation of what a filter left out.
+    # No prompts, no progress, and no second installation of filtered packages.
     export CI=true PNPM_CONFIG_VERIFY_DEPS_BEFORE_RUN=false
     if [ "$(uname -m)" = x86_64 ]; then
         # Images are built on one processor and run on others. Machines with a GPU that CUDA supports have AVX2.

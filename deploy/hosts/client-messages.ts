@@ -1,10 +1,10 @@
-// What a test and its client on another host say to each other.
+// The messages between a test and its client on another host.
 import type { ChatMessage } from "@ingle/client";
 
-/** A chat to be asked. Times of its outcome are milliseconds since it was sent. */
+/** A chat request for the client to send. Times of its outcome are milliseconds since it was sent. */
 export interface ChatOrder {
   content: string;
-  /** Messages before it, the oldest first. */
+  /** Earlier messages, oldest first. */
   history?: readonly ChatMessage[];
   maxTokens: number;
   isStream: boolean;
@@ -13,21 +13,21 @@ export interface ChatOrder {
   /** Sent as x-session-id. Default: none. */
   session?: string;
   apiKey?: string;
-  /** Of the client library. Default 0, so that nothing hides what the proxy does. */
+  /** Retries of the client library. Default 0, so that they do not hide what the proxy does. */
   maxRetries?: number;
 }
 
 export interface ChatOutcome {
-  /** The reply is whole: it has its reason to end and as many tokens as were asked for. */
+  /** Whether the reply is complete: it has a finish reason and the requested number of tokens. */
   isWhole: boolean;
   isStream: boolean;
-  /** What the client library threw: its name, code and message. */
+  /** The client library's error: its name, code and message. */
   error: string | null;
   text: string;
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
-  /** Milliseconds to the first piece; of a reply in one piece, to all of it. */
+  /** Milliseconds to the first piece, or to the whole reply if it is not streamed. */
   firstMs: number;
   totalMs: number;
 }
@@ -36,7 +36,7 @@ export interface HttpOrder {
   url: string;
   method?: string;
   headers?: Record<string, string>;
-  /** Sent as it is, or so many bytes of a JSON text. */
+  /** The body, or the size of a generated JSON string in bytes. */
   body?: string | { bytes: number };
 }
 

@@ -1,5 +1,5 @@
-// A client on a host of its own: does what client.ts tells it over the channel, with our client library, until the channel closes.
-// Its arguments: the server's address and model.
+// A client on its own host: sends the requests that client.ts commands over the channel, with our client library, until the channel
+// closes. Its arguments are the server's address and model.
 import { Ingle } from "@ingle/client";
 import type { ChatOrder, ChatOutcome, HttpOrder, HttpOutcome, Order, Report } from "./client-messages.ts";
 

@@ -1,19 +1,19 @@
-// A client on one of the hosts of namespaces.ts, told what to do from here: client-program.ts does it.
+// Controls a client on one of the hosts of namespaces.ts, which runs client-program.ts.
 import path from "node:path";
 import type { ChatOrder, ChatOutcome, HttpOrder, HttpOutcome, Order, Report } from "./client-messages.ts";
 import type { HostProcess } from "./host-process.ts";
 import type { Network, RunOptions } from "./namespaces.ts";
 
-/** A chat under way. */
+/** A running chat request. */
 export interface RunningChat {
-  /** Resolves with true when the first piece came, and with false when the chat ended without one. */
+  /** Resolves with true at the first piece, or with false if the chat ends without one. */
   begun: Promise<boolean>;
   outcome: Promise<ChatOutcome>;
 }
 
 export interface HostClient {
   chat(order: ChatOrder): RunningChat;
-  /** One request without the client library. Rejects when there is no answer. */
+  /** Sends one request without the client library. Rejects without a response. */
   http(order: HttpOrder): Promise<HttpOutcome>;
 }
 
@@ -22,7 +22,7 @@ export interface HostClientOptions extends Pick<RunOptions, "processorShare"> {
   host: string;
   baseUrl: string;
   model: string;
-  /** A file with the certificate that this client believes. */
+  /** A file with the certificate that this client trusts. */
   certificate?: string;
 }
 

@@ -1,15 +1,15 @@
-// A program that runs on one of the hosts of namespaces.ts: its end, its signals, and the end of what it has written.
+// A program that runs on one of the hosts of namespaces.ts: its exit, its signals, and the end of its output.
 import type { ChildProcess } from "node:child_process";
 
-/** Characters of output that are kept of each stream: enough for an error message. */
+/** How many characters of each output stream are kept: enough for an error message. */
 const outputMax = 64 * 1024;
-/** Characters of output that an error message repeats. */
+/** How many characters of output an error message contains. */
 const tailMax = 2_000;
 
 export class HostProcess {
   readonly name: string;
   readonly pid: number;
-  /** The exit code; null when a signal ended it. */
+  /** The exit code; null if a signal ended the program. */
   readonly ended: Promise<number | null>;
   readonly child: ChildProcess;
   readonly #output = { stdout: "", stderr: "" };
@@ -48,7 +48,7 @@ export class HostProcess {
     return this.#output.stderr;
   }
 
-  /** Resolves when the program has written `text` to stdout. Throws when it ends or takes longer than `limitMs`. */
+  /** Resolves when the program has written `text` to stdout. Throws if it ends first or takes longer than `limitMs`. */
   async written(text: string, limitMs: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const settle = (error?: Error): void => {
@@ -70,7 +70,7 @@ export class HostProcess {
     });
   }
 
-  /** Sends the signal and resolves with the exit code. Throws when it takes longer than `limitMs`. */
+  /** Sends the signal and resolves with the exit code. Throws if it takes longer than `limitMs`. */
   async stop(signal: NodeJS.Signals, limitMs: number): Promise<number | null> {
     this.child.kill(signal);
     let timer: NodeJS.Timeout | undefined;
@@ -84,7 +84,7 @@ export class HostProcess {
     }
   }
 
-  /** An error that says what this program did, and what it wrote last. */
+  /** An error with what the program did and the end of its output. */
   failure(what: string): Error {
     return new Error(
       `${this.name} ${what}. Its last output:\n${`${this.stdout}\n${this.stderr}`.trim().slice(-tailMax)}`,

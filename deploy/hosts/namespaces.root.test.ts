@@ -10,7 +10,7 @@ const client = `require("node:net").connect(9000, "10.77.9.1").on("data", (text)
 
 const limitsProcessors = await canLimitProcessors();
 
-/** What this process has made and not removed. */
+/** Everything that this process has created and not removed. */
 function remains(): string[] {
   const mine = new RegExp(`^ingle-hosts-${process.pid}-`);
   const folders = ["/var/run/netns", "/etc/netns", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup"];
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 describe("a network of namespaces", () => {
-  it("connects its hosts, and nothing of this machine", async () => {
+  it("connects its hosts, but not this machine", async () => {
     await using network = await createNetwork(twoHosts);
     const listening = await network.run("left", process.execPath, ["-e", server]);
     await listening.written("listening", 10_000);
@@ -42,7 +42,7 @@ describe("a network of namespaces", () => {
     expect(execFileSync("ip", ["-brief", "address"], { encoding: "utf8" })).not.toContain("10.77.9");
   });
 
-  it("shows a host files of its own in /etc", async () => {
+  it("gives a host its own files in /etc", async () => {
     await using network = await createNetwork({
       left: { address: "10.77.9.1", etc: { hosts: "10.0.0.9 there\n" } },
     });
@@ -59,7 +59,7 @@ describe("a network of namespaces", () => {
     expect(await running.ended).toBe(null);
   });
 
-  it("leaves nothing behind when it cannot be made", async () => {
+  it("leaves nothing behind if it cannot be created", async () => {
     const broken = { left: { address: "10.77.9.1" }, right: { address: "no address" } };
     await expect(createNetwork(broken)).rejects.toThrow("no address");
   });
@@ -73,8 +73,8 @@ describe("a network of namespaces", () => {
   });
 });
 
-describe("what a dead process has left", () => {
-  it("is removed with the processes in it, and what a living one has is not", async () => {
+describe("the leftovers of a dead process", () => {
+  it("are removed with their processes, and those of a running process are not", async () => {
     await using living = await createNetwork(twoHosts);
     const dead = spawnSync(process.execPath, ["-e", ""]).pid;
     const name = `ingle-hosts-${dead}-1-left`;

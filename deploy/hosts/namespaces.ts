@@ -1,5 +1,5 @@
-// Several hosts on one machine, for tests: a network namespace each, joined by a bridge. The bridge lies in a namespace of its
-// own, so nothing of this machine's network changes and addresses may be the ones that a configuration file names. Linux and root.
+// Several hosts on one machine, for tests: each is a network namespace, and a bridge connects them. The bridge has its own namespace, so
+// this machine's network does not change, and hosts can have the addresses of a configuration file. Needs Linux and root.
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
@@ -9,18 +9,18 @@ import { HostProcess } from "./host-process.ts";
 
 const run = promisify(execFile);
 
-/** Names begin with it and the process id, so that a later run can tell what a dead one has left behind. */
+/** Names begin with this prefix and the process id, so that a later run recognizes the leftovers of a dead process. */
 const prefix = "ingle-hosts";
-/** Where `ip netns` keeps namespaces, and the files that it shows a host in place of those in /etc. */
+/** The folders of `ip netns`: namespaces, and the files that replace those in /etc for a host. */
 const namespacesFolder = "/var/run/netns";
 const etcFolder = "/etc/netns";
-/** The processor controller, where the system mounts it: control groups of version 1 and of version 2. */
+/** Mount points of the CPU controller: control groups of version 1 and of version 2. */
 const processorFolders = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"];
-/** How often a limited process gets its share: short beside a step of the engine, so that a share looks like a slower core. */
+/** The period of a CPU limit: shorter than a step of the engine, so that a limited core looks like a slower one. */
 const sharePeriodUs = 5_000;
-/** The weight of a limited process beside others: the most that each version knows. */
+/** The weight of a limited process: the maximum of each version. */
 const shareWeights = { "cpu.shares": 262_144, "cpu.weight": 10_000 };
-/** One call of `ip`. */
+/** Time limit of one call of `ip`. */
 const commandLimitMs = 10_000;
 
 let networks = 0;
@@ -28,32 +28,32 @@ let networks = 0;
 export interface HostOptions {
   /** An IPv4 address; hosts of a network reach each other within 255.255.255.0. */
   address: string;
-  /** Files that programs of this host see below /etc, by their path there: `hosts`, `nginx/nginx.conf`. */
+  /** Files that programs of this host see in /etc, by their path there: `hosts`, `nginx/nginx.conf`. */
   etc?: Readonly<Record<string, string | Buffer>>;
 }
 
 export interface RunOptions {
   env?: NodeJS.ProcessEnv;
-  /** Adds a channel for messages (`process.send`) when the program is Node. */
+  /** Adds a channel for messages (`process.send`), for programs that run Node. */
   hasChannel?: boolean;
   /**
-   * The part of one processor core that the program may use, such as 0.4; it then comes before what else runs on this machine, so
-   * that it also gets it. Default: no limit.
+   * The fraction of one processor core that the program may use, such as 0.4. It takes precedence over other processes of this machine,
+   * so that it really gets its share. Default: no limit.
    */
   processorShare?: number;
 }
 
-/** Hosts that reach each other and nothing else. Disposing of it ends every process in them and removes all that was made. */
+/** Hosts that reach each other and nothing else. Disposing of it ends all their processes and removes everything that was created. */
 export interface Network extends AsyncDisposable {
   /** Runs a program on a host until it ends, is stopped, or the network is disposed of. */
   run(host: string, program: string, args: readonly string[], options?: RunOptions): Promise<HostProcess>;
-  /** Unplugs a host, or plugs it in again. Nobody is told: its connections stay open and nothing comes through them. */
+  /** Unplugs a host, or plugs it in again. Nothing is notified: its connections stay open, but carry no data. */
   setPlugged(host: string, isPlugged: boolean): Promise<void>;
 }
 
 /**
- * Makes a network with these hosts, and removes what dead processes have left behind first. Throws when a command fails; then
- * nothing stays.
+ * Creates a network with these hosts, after removing the leftovers of dead processes. Throws if a command fails, and leaves nothing
+ * behind then.
  */
 export async function createNetwork(hosts: Readonly<Record<string, HostOptions>>): Promise<Network> {
   await removeLeftovers();
@@ -68,7 +68,7 @@ export async function createNetwork(hosts: Readonly<Record<string, HostOptions>>
   return network;
 }
 
-/** Whether the system lets us give a process a share of a core. */
+/** Whether the system allows limiting a process to a share of a core. */
 export async function canLimitProcessors(): Promise<boolean> {
   return (await processorFolder()) !== undefined;
 }
@@ -123,7 +123,7 @@ class NamespaceNetwork implements Network {
   ): Promise<HostProcess> {
     const name = this.#nameOf(host);
     const inside = ["ip", "netns", "exec", name, program, ...args];
-    // A shell joins the group before it becomes the program, so that no thread runs without the limit.
+    // A shell joins the group and then executes the program, so that no thread runs without the limit.
     const command =
       processorShare === undefined
         ? inside
@@ -145,7 +145,7 @@ class NamespaceNetwork implements Network {
   async setPlugged(host: string, isPlugged: boolean): Promise<void> {
     const port = this.#ports.get(host);
     if (port === undefined) throw new Error(`This network has no host ${host}.`);
-    // Out of the bridge rather than down: the host's own end does not notice either.
+    // Detach it from the bridge instead of setting it down, so that the host does not notice either.
     const bridge = isPlugged ? ["master", "bridge"] : ["nomaster"];
     await ip("-n", this.#nameOf("bridge"), "link", "set", port, ...bridge);
   }
@@ -166,7 +166,7 @@ class NamespaceNetwork implements Network {
 
   async #group(name: string, share: number): Promise<string> {
     const folder = await processorFolder();
-    if (folder === undefined) throw new Error("This system has no processor controller that we may use.");
+    if (folder === undefined) throw new Error("This system has no CPU controller that this user may use.");
     this.#groups += 1;
     const group = `${name}-${this.#groups}`;
     this.#made.push(group);
@@ -191,7 +191,7 @@ async function writeEtc(name: string, file: string, content: string | Buffer): P
   await writeFile(target, content);
 }
 
-/** Removes what carries this name, with every process in it: a host, the bridge, or a limited group of processes. */
+/** Removes everything with this name and the processes in it: a host, the bridge, or a limited group of processes. */
 async function removeHost(name: string): Promise<void> {
   const folder = await processorFolder();
   const group = path.join(folder ?? "", name);
@@ -213,11 +213,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself, which is what we want.
+    // The process has already ended.
   }
 }
 
-/** The kernel removes a group only after its last process; a killed one takes a moment to go. */
+/** Waits for killed processes to end: the kernel removes a group only after its last process. */
 async function waitForEnd(pids: readonly number[]): Promise<void> {
   const giveUpAt = Date.now() + commandLimitMs;
   while (pids.some((pid) => isRunning(pid))) {
@@ -251,7 +251,7 @@ async function findProcessorFolder(): Promise<string | undefined> {
       await rmdir(probe);
       if (files.includes("cpu.cfs_quota_us") || files.includes("cpu.max")) return folder;
     } catch {
-      // Not mounted, or not ours to write to: the next one.
+      // Not mounted or not writable: try the next one.
     }
   }
   return undefined;
@@ -261,7 +261,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch {
-    return []; // nobody has made one on this machine yet
+    return []; // none has been created on this machine yet
   }
 }
 

@@ -1,5 +1,5 @@
-// nginx and HAProxy with the very files of deploy/proxy, on a host of namespaces.ts. What surrounds them (the main file of nginx, a
-// certificate) is the system's part on a real machine, and is written here.
+// nginx and HAProxy with the unchanged files of deploy/proxy, on a host of namespaces.ts. The files around them (nginx's main file, a
+// certificate), which a real system provides, are written here.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,15 +10,15 @@ import type { Network, RunOptions } from "./namespaces.ts";
 
 export type ProxyName = "nginx" | "haproxy";
 
-/** What the files of deploy/proxy name. */
+/** The names and addresses in the files of deploy/proxy. */
 export const publicName = "models.example";
 export const replicaAddresses = ["10.77.0.11", "10.77.0.12", "10.77.0.13"] as const;
 const httpsPort = 443;
-/** Of nginx, with which the tests compare what its file does. */
+/** A second port of nginx without session routing, for comparison. */
 export const roundRobinPort = 8080;
 
 const startLimitMs = 10_000;
-/** How often a proxy is asked whether it listens. */
+/** How often to check whether a proxy is listening. */
 const lookEveryMs = 20;
 
 const folder = path.join(import.meta.dirname, "..", "proxy");
@@ -29,7 +29,7 @@ export interface Certificate {
   key: string;
 }
 
-/** A certificate for the public name that signs itself. */
+/** A self-signed certificate for the public name. */
 export async function makeCertificate(): Promise<Certificate> {
   const files = await mkdtemp(path.join(tmpdir(), "ingle-certificate-"));
   const [certificate, key] = [path.join(files, "certificate.pem"), path.join(files, "key.pem")];
@@ -43,7 +43,7 @@ export async function makeCertificate(): Promise<Certificate> {
   }
 }
 
-/** The files of a proxy's host below /etc. */
+/** The files in /etc of a proxy's host. */
 export async function proxyFiles(
   name: ProxyName,
   { certificate, key }: Certificate,
@@ -62,7 +62,7 @@ export async function proxyFiles(
   };
 }
 
-/** The main file: nginx in the foreground, its process id beside its configuration, and a second way in for comparison. */
+/** nginx's main file: in the foreground, the pid file beside the configuration, and the round-robin port for comparison. */
 const nginxMain = `
 user root;
 pid /etc/nginx/nginx.pid;
@@ -86,7 +86,7 @@ http {
 }
 `;
 
-/** Resolves when the proxy listens. It ends with its network. */
+/** Starts a proxy; resolves when it is listening. It ends with its network. */
 export async function startProxy(
   network: Network,
   name: ProxyName,
@@ -107,12 +107,12 @@ export async function startProxy(
   return proxy;
 }
 
-/** Whether somebody listens on the port in the network that this process sees. */
+/** Whether the port is open in the network namespace of the process. */
 async function isListening(pid: number, port: number): Promise<boolean> {
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
   const tables = await Promise.all(
     ["tcp", "tcp6"].map((table) => readFile(`/proc/${pid}/net/${table}`, "utf8").catch(() => "")),
   );
-  // A line: number, local address and port, remote ones, state (0A is listening).
+  // Columns: number, local address and port, remote address and port, state (0A is listening).
   return tables.some((table) => new RegExp(`^ *\\d+: [0-9A-F]+:${hex} [0-9A-F:]+ 0A `, "m").test(table));
 }

@@ -5,16 +5,16 @@ import type { HostProcess } from "./host-process.ts";
 import type { Network, RunOptions } from "./namespaces.ts";
 
 export const replicaPort = 1337;
-/** From the start of the process to a loaded model, on a machine that is busy with the other replicas. */
+/** Time limit from the process's start to a loaded model, on a machine that is busy with the other replicas. */
 const readyLimitMs = 60_000;
-/** From a signal to the end: the running replies of a tiny model. */
+/** Time limit from the signal to the end, including the running replies of a tiny model. */
 const stopLimitMs = 30_000;
 
 export interface ReplicaOptions extends Pick<RunOptions, "processorShare"> {
   network: Network;
   host: string;
   address: string;
-  /** A folder of its own for what a server writes. */
+  /** A separate folder for the server's files. */
   home: string;
   model: string;
   apiKey: string;
@@ -32,7 +32,7 @@ export class Replica {
     this.url = `http://${options.address}:${replicaPort}`;
   }
 
-  /** Resolves when the model is loaded and requests are answered. */
+  /** Resolves when the model is loaded and requests are served. */
   async start(): Promise<void> {
     const { network, host, model, home, apiKey, flags, processorShare } = this.#options;
     const isOther = (name: string): boolean => !/^(INGLE_|HF_|PORT$|HOST$|MODEL_NAME$)/.test(name);
@@ -61,7 +61,7 @@ export class Replica {
     await this.#process.written("Ingle is ready.", readyLimitMs);
   }
 
-  /** SIGTERM, and then its end by itself. Resolves with the exit code. */
+  /** Sends SIGTERM and waits for the end. Resolves with the exit code. */
   async drain(): Promise<number | null> {
     return (await this.#process?.stop("SIGTERM", stopLimitMs)) ?? null;
   }
@@ -71,11 +71,11 @@ export class Replica {
     await this.#process?.stop("SIGKILL", stopLimitMs);
   }
 
-  /** The value of a metric without labels, or the sum over its labels where a line holds `having`. */
+  /** The value of a metric without labels, or the sum of its lines that contain `having`. */
   async metric(client: HostClient, name: string, having = ""): Promise<number> {
     const headers = { authorization: `Bearer ${this.#options.apiKey.split(",")[0]}` };
     const { status, text } = await client.http({ url: `${this.url}/metrics`, headers });
-    if (status !== 200) throw new Error(`/metrics of ${this.url} answered ${status}: ${text}`);
+    if (status !== 200) throw new Error(`/metrics of ${this.url} responded with ${status}: ${text}`);
     const lines = text
       .split("\n")
       .filter((line) => new RegExp(`^${name}[ {]`).test(line) && line.includes(having));

@@ -1,4 +1,4 @@
-// Three replicas behind nginx and behind HAProxy, with the files of deploy/proxy: every host has a namespace of its own.
+// Three replicas behind nginx and behind HAProxy, with the files of deploy/proxy: every host has its own namespace.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -85,13 +85,13 @@ function clientOn(host: string, baseUrl = `https://${publicName}`): Promise<Host
   return startClient({ network, host, baseUrl, model: "tiny", certificate });
 }
 
-/** Sentences of this seed, which no other test sends: nothing of them is in a cache. */
+/** Random words by seed. No other test uses the same seed, so no part of the text is cached. */
 function textOf(seed: string, words: number): string {
   const random = seededRandom(17, seed);
   return Array.from({ length: words }, () => `word${random.uint32() % 5000}`).join(" ");
 }
 
-/** How many requests for generations each replica has answered since it was started. */
+/** How many generation requests each replica has served since its start. */
 function answered(client: HostClient): Promise<number[]> {
   return Promise.all(
     replicas.map((replica) => replica.metric(client, "ingle_requests_total", "/v1/chat/completions")),
@@ -102,7 +102,7 @@ interface TurnOutcome extends ChatOutcome {
   turn: number;
 }
 
-/** Conversations of several turns, one request at a time, by turns: a question each, then the next question of each. */
+/** Conversations of several turns, one request at a time: the first turn of each, then the second turn of each, and so on. */
 async function converse(
   client: HostClient,
   options: { name: string; sessions: number; turns: number; hasSessionId: boolean },
@@ -132,7 +132,7 @@ async function converse(
   return outcomes;
 }
 
-/** The part of the prompts' tokens that a cache gave, in turns that have something behind them. */
+/** The fraction of cached prompt tokens in all turns after the first. */
 function cachedShare(outcomes: readonly TurnOutcome[]): number {
   const later = outcomes.filter(({ turn }) => turn > 0);
   const total = (key: "cachedTokens" | "promptTokens") =>
@@ -149,13 +149,13 @@ function medianFirstMs(outcomes: readonly TurnOutcome[]): number {
 }
 
 interface Load {
-  /** Replies so far. */
+  /** The number of replies so far. */
   count(): number;
-  /** Ends the load after its running requests and resolves with the outcomes of all. */
+  /** Stops the load after its running requests, and resolves with all outcomes. */
   stop(): Promise<ChatOutcome[]>;
 }
 
-/** Clients that ask one after the other: short replies and long ones, streamed and whole, with a session and without. */
+/** Clients that send requests one after another: short and long replies, streamed or not, with a session or without. */
 function startLoad(client: HostClient, { maxRetries }: { maxRetries: number }): Load {
   const outcomes: ChatOutcome[] = [];
   const stopping = new AbortController();
@@ -186,7 +186,7 @@ function errorsOf(outcomes: readonly ChatOutcome[]): (string | null)[] {
   return outcomes.filter(({ isWhole }) => !isWhole).map(({ error }) => error);
 }
 
-/** What haproxy.cfg says for itself is a setting of the system for nginx: ask after 10 seconds of silence, thrice within 9. */
+/** TCP keepalive, as in haproxy.cfg: probe after 10 seconds of silence, three times within 9. For nginx, it is a system setting. */
 async function keepAliveSoon(host: string): Promise<void> {
   const values = { time: 10, intvl: 3, probes: 3 };
   for (const [key, value] of Object.entries(values)) {
@@ -197,19 +197,19 @@ async function keepAliveSoon(host: string): Promise<void> {
 }
 
 describe.each(proxyNames)("behind %s", (name) => {
-  // Not earlier: it would have seen the other's tests end replicas.
+  // Not earlier: this proxy would see the other proxy's tests stop replicas.
   beforeAll(async () => {
     await startProxy(network, name, name);
   });
 
-  it("passes each token on when it comes", async () => {
+  it("passes on each token at once", async () => {
     const asked = clients[name].chat({ content: "go", maxTokens: 400, isStream: true, apiKey });
     const { isWhole, firstMs, totalMs } = await asked.outcome;
     expect(isWhole).toBe(true);
     expect(firstMs).toBeLessThan(totalMs / 2);
   });
 
-  it("keeps a conversation on one replica, whose prefix cache knows it", async () => {
+  it("keeps a conversation on the replica that has it in its prefix cache", async () => {
     const client = clients[name];
     const used = new Set<number>();
     for (let session = 0; session < 5; session += 1) {
@@ -236,12 +236,12 @@ describe.each(proxyNames)("behind %s", (name) => {
     for (const [index, count] of after.entries()) expect(count - (before[index] ?? 0)).toBeGreaterThan(0);
   });
 
-  it("takes a body as large as Ingle does, and nothing larger", async () => {
+  it("accepts bodies up to Ingle's limit, and no larger ones", async () => {
     const url = `https://${publicName}/v1/chat/completions`;
     const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
     const send = (bytes: number) => clients[name].http({ url, method: "POST", headers, body: { bytes } });
     expect((await send(bodyBytesMax)).status).toBe(400);
-    // HAProxy may close the connection while the client still sends, which then sees that instead of the answer.
+    // HAProxy may close the connection while the client is still sending; the client then gets an error instead of the response.
     const larger = send(bodyBytesMax + 1).then(
       ({ status }) => status,
       (error: Error) =>
@@ -250,7 +250,7 @@ describe.each(proxyNames)("behind %s", (name) => {
     expect(await larger).toBe(413);
   });
 
-  it("tells replicas the client's address, whatever the client says", async () => {
+  it("sends the client's real address to replicas, whatever the client claims", async () => {
     const url = `https://${publicName}/v1/models`;
     const guesser = await clientOn(`guesser-${name}`);
     const ask = async (client: HostClient, key: string, index = 0): Promise<number> => {
@@ -263,7 +263,7 @@ describe.each(proxyNames)("behind %s", (name) => {
     };
     for (let attempt = 0; attempt < 10; attempt += 1)
       expect(await ask(guesser, `not-a-key-of-anybody-${attempt}`, attempt)).toBe(401);
-    // This address may not guess any more; another one may.
+    // This address is locked out after its wrong keys; another one is not.
     expect(await ask(guesser, "not-a-key-of-anybody-10", 10)).toBe(429);
     expect(await ask(clients[name], "not-a-key-of-anybody-11")).toBe(401);
     expect(await ask(clients[name], apiKey)).toBe(200);
@@ -284,11 +284,11 @@ describe.each(proxyNames)("behind %s", (name) => {
       Promise.all(replicas.map((replica) => replica.metric(client, "ingle_requests_waiting")));
     await expect.poll(async () => Math.max(...(await waiting())), { interval: 20 }).toBeGreaterThan(20);
     await Promise.all([...crowd, ask(otherKey, 0)]);
-    // Behind all of the other key's requests it would be the last of 41.
+    // After all of the other key's requests, it would be the last of 41.
     expect(served.indexOf(otherKey)).toBeLessThan(30);
   });
 
-  it("loses no request and cuts no stream while its replicas are restarted one after the other", async () => {
+  it("loses no request and breaks no stream while its replicas are restarted one after another", async () => {
     const client = clients[name];
     const load = startLoad(client, { maxRetries: 0 });
     for (const replica of replicas) {
@@ -304,7 +304,7 @@ describe.each(proxyNames)("behind %s", (name) => {
     process.stdout.write(`${name}: three restarts under load, ${outcomes.length} replies, all whole\n`);
   });
 
-  it("loses no more than the streams of a replica that is killed, and the client library hides the rest", async () => {
+  it("loses only the streams of a killed replica, and the client library hides all other failures", async () => {
     const client = clients[name];
     const streams = Array.from({ length: 9 }, (_, index) =>
       client.chat({
@@ -328,7 +328,7 @@ describe.each(proxyNames)("behind %s", (name) => {
     const replies = load.count();
     await expect.poll(() => load.count()).toBeGreaterThan(replies + 20);
     expect(lost).toHaveLength(Math.max(...running));
-    // Of the load, too, only streams that had begun on the victim.
+    // The load, too, loses only streams that had begun on the killed replica.
     const cut = (await load.stop()).filter(({ isWhole }) => !isWhole);
     expect(errorsOf(cut.filter(({ isStream, text }) => !isStream || text === ""))).toEqual([]);
     process.stdout.write(
@@ -337,7 +337,7 @@ describe.each(proxyNames)("behind %s", (name) => {
     await victim?.start();
   });
 
-  it("ends the replies of a replica that has lost its network, and asks the others", async () => {
+  it("ends the replies of a replica that lost its network, and uses the others", async () => {
     const client = clients[name];
     await keepAliveSoon(name);
     const streams = Array.from({ length: 6 }, (_, index) =>
@@ -364,7 +364,7 @@ describe.each(proxyNames)("behind %s", (name) => {
         ({ isWhole }) => !isWhole,
       );
       expect(lost).toHaveLength(running[victim] ?? 0);
-      // The proxy ends them, long before the client gives up.
+      // The proxy ends them long before the client times out.
       for (const { totalMs } of lost) expect(totalMs).toBeLessThan(45_000);
     } finally {
       await network.setPlugged(`replica${victim + 1}`, true);
@@ -372,7 +372,7 @@ describe.each(proxyNames)("behind %s", (name) => {
   });
 });
 
-it("routing by session takes prompts from the cache that round robin computes again", async () => {
+it("routing by session finds prompts in the cache that round robin computes again", async () => {
   const workload = { sessions: 11, turns: 4 };
   const scattered = await converse(roundRobin, { ...workload, name: "scattered", hasSessionId: false });
   const affine = await converse(clients.nginx, { ...workload, name: "affine", hasSessionId: true });

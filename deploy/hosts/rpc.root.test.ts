@@ -1,5 +1,5 @@
-// A model over two hosts: a worker and a server in network namespaces, and a third host that every byte between them passes
-// through. It keeps what it sees, and tries to be let in.
+// A model over two hosts: a worker and a server in network namespaces, and a third host that forwards every byte between them. It records
+// the traffic, and tries to connect to the worker.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,7 +13,7 @@ import { createNetwork, type Network } from "./namespaces.ts";
 const addresses = { server: "10.77.12.1", wire: "10.77.12.2", worker: "10.77.12.3" };
 const port = 50_052;
 const startLimitMs = 60_000;
-/** Passes connections on to the worker, and writes what goes through into a file. */
+/** Forwards connections to the worker, and records the traffic in a file. */
 const forwarder = `
 const { createServer, connect } = require("node:net");
 const file = require("node:fs").createWriteStream(process.argv[1]);
@@ -24,7 +24,7 @@ createServer((near) => {
     from.pipe(to);
   }
 }).listen(${port}, () => console.log("listening"));`;
-/** Says to the worker what a client of ggml's RPC says first, and prints what it is answered. */
+/** Sends the first message of a ggml RPC client to the worker, and prints its response. */
 const intruder = `
 const socket = require("node:net").connect(${port}, "${addresses.worker}");
 socket.write(Buffer.concat([Buffer.from([14, 24, 0, 0, 0, 0, 0, 0, 0]), Buffer.alloc(24)]));
@@ -52,7 +52,7 @@ function ingle(network: Network, host: keyof typeof addresses, args: string[]): 
 }
 
 it(
-  "computes over the network, shows nothing to who listens, and outlives a network that is cut",
+  "computes over the network, reveals nothing to an eavesdropper, and survives a network failure",
   { timeout: 200_000 },
   async () => {
     const model = await tinyModel({ weights: "f32" });
@@ -92,7 +92,7 @@ it(
 
     const seen = await readFile(captured);
     const weights = await readFile(model);
-    // The layers have crossed the wire, and what has crossed looks like noise.
+    // The layers have crossed the network, and the traffic looks like noise.
     expect(seen.length).toBeGreaterThan(weights.length / 4);
     expect(deflateSync(seen).length).toBeGreaterThan(0.99 * seen.length);
     for (const text of ["blk.0.", "attn_norm", "confidential", "sources", "description", key])
@@ -104,7 +104,7 @@ it(
 
     const outsider = await network.run("wire", process.execPath, ["-e", intruder]);
     await outsider.written("answer:", 20_000);
-    expect(/answer:([0-9a-f]*):/.exec(outsider.stdout)?.[1]?.length).toBeLessThan(2 * 16); // an alert of TLS at most
+    expect(/answer:([0-9a-f]*):/.exec(outsider.stdout)?.[1]?.length).toBeLessThan(2 * 16); // at most a TLS alert
     await worker.written(`refused ${addresses.wire}`, 5_000);
 
     const cut = await ask(400);
@@ -133,7 +133,7 @@ it(
   },
 );
 
-/** The same byte all along occurs by chance. */
+/** Whether all bytes are equal: such a sequence may occur in the traffic by chance. */
 function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === bytes[0]);
 }

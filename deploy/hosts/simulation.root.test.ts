@@ -1,5 +1,5 @@
-// The simulation of bench against three real replicas behind nginx, in namespaces: the service times of one of them are measured, and
-// the same requests at the same times go to the cluster and into the simulation.
+// Compares the simulation of bench with three real replicas behind nginx, in namespaces: measures the replicas' service times, then sends
+// the same requests at the same times to the cluster and to the simulation.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -28,19 +28,19 @@ import { Replica } from "./replica.ts";
 const apiKey = "the-only-key-of-this-test";
 const proxyAddress = "10.77.0.2";
 const size = { parallel: 2, kvTokens: 2 * 1024 };
-/** Of a core, for each replica: together they leave enough of two cores for the proxy and the client. */
+/** The fraction of a core for each replica: together they leave enough of two cores for the proxy and the client. */
 const replicaShare = 0.3;
 const proxyShare = 0.3;
 const clientShare = 0.5;
-/** The script's length in time, and the part of the replicas' time that its requests take. */
+/** The duration of the script, and the fraction of the replicas' time that its requests use. */
 const scriptMs = 30_000;
 const load = 0.75;
 /**
- * A simulated mean, median or 90th percentile may be off by this part of the measured one, or by so many milliseconds. Means and medians
- * are mostly within a twentieth; a 90th percentile of 160 requests is sixteen of them, and a moment in which something else ran shows.
+ * The tolerance of a simulated mean, median or 90th percentile: a fraction of the measured one, or milliseconds. Means and medians are
+ * mostly within a twentieth; the 90th percentile depends on 16 of 160 requests, so a short disturbance by other processes shows.
  */
 const bound = { part: 1 / 3, ms: 30 };
-/** Whatever else runs on this machine makes the cluster slower than it was when it was measured: then all is done again. */
+/** The number of attempts: if other processes slow down the cluster after its measurement, everything is repeated. */
 const attemptsMax = 3;
 
 const limitsProcessors = await canLimitProcessors();
@@ -50,7 +50,7 @@ interface Times {
   totalMs: number;
 }
 
-/** A prompt of about so many tokens that begins like no other: each number is a few tokens. */
+/** A prompt of about this many tokens with a unique prefix: each number is a few tokens. */
 function textOf(seed: string, tokens: number): string {
   const random = seededRandom(23, seed);
   return Array.from(
@@ -63,7 +63,7 @@ interface Asked {
   seed: string;
   promptTokens: number;
   replyTokens: number;
-  /** Default: the proxy, and so any replica. */
+  /** Default: the proxy, which chooses a replica. */
   baseUrl?: string;
 }
 
@@ -78,12 +78,12 @@ async function ask(client: HostClient, asked: Asked): Promise<Times & { computed
 interface Samples {
   prompts: PromptSample[];
   replies: ReplySample[];
-  /** Tokens that the prompts were to have, and those they have. */
+  /** The intended and the actual numbers of prompt tokens. */
   wanted: number;
   real: number;
 }
 
-/** What this replica takes. All are measured at the same time: cores of one machine slow each other down. */
+/** Measures a replica's service times. All replicas are measured at the same time, because cores of one machine slow each other down. */
 async function measure(client: HostClient, baseUrl: string, name: string, samples: Samples): Promise<void> {
   await ask(client, { seed: `${name} warm-up`, promptTokens: 50, replyTokens: 8, baseUrl });
   for (const promptTokens of [20, 60, 120, 180]) {
@@ -103,7 +103,7 @@ async function measure(client: HostClient, baseUrl: string, name: string, sample
   }
 }
 
-/** Random arrivals of random sizes, as many as the load wants. */
+/** Random requests at random times, as many as the load requires. */
 function script(
   service: ServiceTimes,
   tokensOf: (wanted: number) => number,
@@ -112,7 +112,7 @@ function script(
   const unit = (): number => (random.uint32() + 1) / 2 ** 32;
   const requests: (ScriptedRequest & { wanted: number })[] = [];
   const stepMs = service.decodeSteps.at(-1)?.ms ?? Number.NaN;
-  // A reply of 32 tokens and a prompt of 60, two at a time.
+  // A prompt of 60 tokens and a reply of 32, two at a time.
   const workMs = (32 * stepMs) / size.parallel + tokensOf(60) * service.promptTokenMs;
   const meanGapMs = workMs / (replicaAddresses.length * load);
   let at = 0;
@@ -130,7 +130,7 @@ function script(
   }
 }
 
-/** Sends each request at its time, whatever became of those before. */
+/** Sends each request at its time, independent of earlier ones. */
 async function replay(
   client: HostClient,
   requests: readonly (ScriptedRequest & { wanted: number })[],
@@ -186,7 +186,7 @@ interface Compared {
   simulated: number;
 }
 
-/** Measures the replicas before and after they are asked, and simulates the same with what was measured. */
+/** Measures the replicas before and after the requests, and simulates the requests with the measured times. */
 async function compare(client: HostClient, urls: readonly string[], name: string): Promise<Compared[]> {
   const samples: Samples = { prompts: [], replies: [], wanted: 0, real: 0 };
   const measureAll = (when: string) =>
@@ -224,8 +224,8 @@ function isOff({ measured, simulated }: Compared): boolean {
   return !(Math.abs(simulated - measured) <= Math.max(bound.part * measured, bound.ms));
 }
 
-// Without shares, three replicas on two cores would slow each other down, which replicas on machines of their own do not.
-it.runIf(limitsProcessors)("the simulation has the times that a small real cluster has", async () => {
+// Without CPU limits, three replicas on two cores would slow each other down, unlike replicas on separate machines.
+it.runIf(limitsProcessors)("the simulation predicts the times of a small real cluster", async () => {
   const home = await mkdtemp(path.join(tmpdir(), "ingle-simulation-"));
   try {
     const replicas = replicaAddresses.map((address, index) => [`replica${index + 1}`, { address }]);

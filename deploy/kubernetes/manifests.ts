@@ -1,4 +1,4 @@
-// Makes the manifests anew: `npx --yes pnpm@12 exec tsx deploy/kubernetes/manifests.ts`. The chart's test compares them.
+// Regenerates the manifests: `npx --yes pnpm@12 exec tsx deploy/kubernetes/manifests.ts`. The chart's test compares them.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { examples, manifestOf } from "./examples.ts";
@@ -8,7 +8,7 @@ const folder = path.join(import.meta.dirname, "manifests");
 
 async function main(): Promise<void> {
   const helm = await findHelm();
-  if (helm === undefined) throw new Error("Helm is needed: install it so that `helm version` runs.");
+  if (helm === undefined) throw new Error("Helm is missing: install it so that `helm version` works.");
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
   for (const example of await examples()) {

@@ -1,4 +1,4 @@
-// The pods in the objects of a release, as far as the tests look at them: each kind holds them in a place of its own.
+// Finds the pods in a release's objects: each kind of object has them at a different place.
 import { z } from "zod";
 import type { KubernetesObject } from "./helm.ts";
 
@@ -42,7 +42,7 @@ const PodSpec = z.object({
     .object({ runAsNonRoot: z.boolean().optional(), seccompProfile: SecurityProfile.optional() })
     .optional(),
   terminationGracePeriodSeconds: z.number().optional(),
-  /** A Knative pod's longest request, which is its grace period, too. */
+  /** The time limit of a Knative pod's requests, which is also its grace period. */
   timeoutSeconds: z.number().optional(),
 });
 
@@ -53,7 +53,7 @@ export interface Pod {
   readonly labels: Record<string, string>;
 }
 
-/** The pods that an object makes. */
+/** The pods that an object creates. */
 export function podsOf({ apiVersion, kind, metadata, spec }: KubernetesObject): Pod[] {
   switch (`${apiVersion} ${kind}`) {
     case "apps/v1 Deployment":
@@ -81,7 +81,7 @@ function templated({ metadata, spec }: z.infer<typeof Template>): Pod {
   return { spec, labels: metadata.labels };
 }
 
-/** What KServe v0.20.0 labels the pods of an LLMInferenceService with, and selects them by. */
+/** The labels by which KServe v0.20.0 selects the pods of an LLMInferenceService. */
 function labelsOfKserve(name: string): Record<string, string> {
   return { "app.kubernetes.io/name": name, "kserve.io/component": "workload" };
 }

@@ -1,7 +1,7 @@
-// The fields that Kubernetes and its extensions have, as types: the test writes every rendered object down as a value of its type and
-// has the compiler refuse fields that do not exist, that are missing, or that hold something else.
+// The fields of Kubernetes and its extensions as types. The test writes every rendered object as a value of its type, and the compiler
+// rejects unknown fields, missing fields and wrong values.
 //
-// Most come from npm packages made of the projects' own definitions. The rest stands below, each with the release it was read from.
+// Most come from npm packages generated from the projects' own definitions. The others are below, each with its release.
 import type { IHTTPRoute } from "@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1";
 import type { IScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1";
 import type {
@@ -64,7 +64,7 @@ interface InferencePool {
       group?: string;
       kind?: string;
       name: string;
-      /** Required where kind is Service, which it is by default. */
+      /** Required if kind is Service, the default. */
       port: { number: number };
       failureMode?: "FailOpen" | "FailClose";
     };
@@ -142,7 +142,7 @@ interface LeaderWorkerSet {
   };
 }
 
-/** What Knative Serving v1.23.0 takes of a container; the rest it refuses. */
+/** The fields of a container that Knative Serving v1.23.0 accepts; it rejects all others. */
 type KnativeContainer = Pick<
   IContainer,
   | "args"
@@ -161,7 +161,7 @@ type KnativeContainer = Pick<
   | "volumeMounts"
 >;
 
-/** The same of a pod. What follows the first line needs its feature flag (`config-features`). */
+/** The fields of a pod that it accepts. Those after the first line need their feature flag (`config-features`). */
 type KnativePod = Pick<
   IPodSpec,
   | "automountServiceAccountToken"
@@ -196,7 +196,7 @@ interface KnativeService {
   };
 }
 
-/** KServe v0.20.0. A predictor is a pod with some fields more. */
+/** KServe v0.20.0. A predictor is a pod with some more fields. */
 interface InferenceService {
   apiVersion: "serving.kserve.io/v1beta1";
   kind: "InferenceService";

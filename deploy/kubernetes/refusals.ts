@@ -1,5 +1,5 @@
-// Values that the chart refuses, and what it says of them: its own words where a template refuses them, and the setting's name where
-// values.schema.json does, since each version of Helm words that in its own way.
+// Values that the chart refuses, and their error: the chart's own text if a template refuses them, or only the setting's name if
+// values.schema.json does, because the text then depends on Helm's version.
 
 export interface Refusal {
   readonly name: string;
@@ -16,7 +16,7 @@ export const refusals: readonly Refusal[] = [
     says: /\bworkload\b.*deployment/,
   },
   {
-    name: "a setting that is misspelt",
+    name: "a misspelled setting",
     values: { server: { prot: 8000 } },
     says: /\bserver\b.*\bprot\b/,
   },
@@ -26,7 +26,7 @@ export const refusals: readonly Refusal[] = [
     says: /\breplicas\b/,
   },
   {
-    name: "a number as a text",
+    name: "a number as a string",
     values: { server: { port: "8000" } },
     says: /\bserver[./]port\b/,
   },
@@ -36,7 +36,7 @@ export const refusals: readonly Refusal[] = [
     says: /\bserver[./]port\b/,
   },
   {
-    name: "bits that the KV cache does not have",
+    name: "an unsupported number of KV bits",
     values: { server: { kvBits: 5 } },
     says: /\bserver[./]kvBits\b/,
   },
@@ -61,7 +61,7 @@ export const refusals: readonly Refusal[] = [
     says: /\bimage[./]repository\b/,
   },
   {
-    name: "a size that is no quantity",
+    name: "a size that is not a quantity",
     values: { cache: { size: "ten" } },
     says: /\bcache[./]size\b/,
   },
@@ -96,42 +96,42 @@ export const refusals: readonly Refusal[] = [
     says: /autoscaling\.by: knative scales itself/,
   },
   {
-    name: "a smallest number above the greatest",
+    name: "a minimum above the maximum",
     values: { cache: shared, autoscaling: { by: "hpa", minReplicas: 5 } },
     says: /autoscaling\.minReplicas is greater than autoscaling\.maxReplicas/,
   },
   {
-    name: "no replica with a HorizontalPodAutoscaler",
+    name: "zero replicas with a HorizontalPodAutoscaler",
     values: { cache: shared, autoscaling: { by: "hpa", minReplicas: 0 } },
     says: /autoscaling\.minReplicas: a HorizontalPodAutoscaler keeps at least 1/,
   },
   {
-    name: "no replica with KEDA and nothing that could start one",
+    name: "zero replicas with KEDA and no trigger that could start one",
     values: { cache: shared, autoscaling: { by: "keda", minReplicas: 0 } },
     says: /autoscaling\.minReplicas: no replica means no metrics that could start one/,
   },
   {
-    name: "routes to a workload that makes its own",
+    name: "routes to a workload that creates its own",
     values: { workload: "inferenceservice", cache: shared, ingress: { enabled: true } },
     says: /ingress, httpRoute, inferencePool: inferenceservice makes its own routes/,
   },
   {
-    name: "a route of no gateway",
+    name: "a route without a gateway",
     values: { httpRoute: { enabled: true } },
     says: /httpRoute\.parentRefs: name the Gateway/,
   },
   {
-    name: "sessions at a controller that is not named",
+    name: "session affinity without a named controller",
     values: { ingress: { enabled: true, sessionAffinity: true } },
     says: /ingress\.sessionAffinity: name the controller/,
   },
   {
-    name: "a picker that could not read the metrics",
+    name: "a picker that cannot read the metrics",
     values: { inferencePool: { enabled: true }, metrics: { public: false } },
     says: /metrics\.public: the picker sends no key/,
   },
   {
-    name: "a pool with no picker",
+    name: "a pool without a picker",
     values: { inferencePool: { enabled: true, picker: { enabled: false } } },
     says: /inferencePool\.picker\.pickerName: name the Service of your picker/,
   },
@@ -161,7 +161,7 @@ export const refusals: readonly Refusal[] = [
     says: /inferencePool\.picker\.prefix: the picker learns of cached prefixes by KV events/,
   },
   {
-    name: "precise prefixes of a model whose id the values do not say",
+    name: "precise prefixes of a model whose id is unknown",
     values: {
       model: { name: "LiquidAI/LFM2-1.2B" },
       inferencePool: { enabled: true, picker: { prefix: "precise" } },
@@ -175,7 +175,7 @@ export const refusals: readonly Refusal[] = [
     says: /kvEvents\.enabled: the topic of events ends with the model's id/,
   },
   {
-    name: "precise prefixes of a server that wants keys",
+    name: "precise prefixes of a server that requires keys",
     values: { inferencePool: { enabled: true, picker: { prefix: "precise" } }, kvEvents: { enabled: true } },
     says: /inferencePool\.picker\.prefix: the picker has prompts rendered without a key/,
   },

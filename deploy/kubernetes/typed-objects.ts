@@ -1,4 +1,4 @@
-// Whether objects have the fields of their types (published-types.ts), as the TypeScript compiler sees it.
+// Checks with the TypeScript compiler that objects have the fields of their types (published-types.ts).
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -20,14 +20,14 @@ const scratch = path.join(root, "deploy/node_modules/.cache/kubernetes");
 const compileMaxMs = 120_000;
 const outputBytesMax = 4 * 1024 * 1024;
 
-/** What is wrong, a sentence for each mistake; none where all objects are right. */
+/** One sentence for each mistake; empty if all objects are valid. */
 export async function typeProblems(objects: readonly NamedObject[]): Promise<string[]> {
   await mkdir(scratch, { recursive: true });
   const folder = await mkdtemp(path.join(scratch, "objects-"));
   try {
     const types = path.relative(folder, path.join(import.meta.dirname, "published-types.ts"));
     const lines = [`import type { Published } from ${JSON.stringify(types)};`];
-    // One object a line: the line's number says which it is.
+    // One object per line: the line's number identifies the object.
     for (const { object } of objects) lines.push(declared(object, lines.length));
     const file = path.join(folder, "objects.ts");
     await writeFile(file, lines.join("\n"));
@@ -47,14 +47,14 @@ function settings(file: string): object {
   return {
     extends: path.join(root, "tsconfig.tests.json"),
     compilerOptions: { noEmit: true, tsBuildInfoFile: null, incremental: false, types: [] },
-    // `include` would leave out what lies in node_modules.
+    // `include` would leave out files in node_modules.
     files: [file],
     include: [],
     references: [],
   };
 }
 
-/** What the compiler prints; it ends with 1 or 2 where there are mistakes, and any other failure is thrown. */
+/** The compiler's output. It exits with 1 or 2 if there are mistakes; any other failure is thrown. */
 async function compiled(folder: string): Promise<string> {
   const options = { cwd: folder, timeout: compileMaxMs, maxBuffer: outputBytesMax };
   try {

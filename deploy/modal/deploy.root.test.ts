@@ -1,5 +1,5 @@
-// deploy.py, read with a stub of the package `modal` that knows its parameters (stub/modal.py), and its functions called as Modal calls
-// them: a real model is pulled from a hub on this machine, and a real server answers in a network namespace.
+// Loads deploy.py with a stub of the package `modal` that checks parameters (stub/modal.py), and calls its functions as Modal does: a
+// real model is pulled from a local hub, and a real server runs in a network namespace.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const script = here("deploy.py");
 const runner = here("stub/run.py");
-/** One call of a function of deploy.py: a server with a tiny model starts within seconds. */
+/** Time limit of one call of deploy.py: a server with a tiny model starts within seconds. */
 const callLimitMs = 60_000;
 
 let folder: string;
@@ -39,7 +39,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What this machine's user has set does not count. */
+/** An environment without the settings of this machine's user. */
 function environment(settings: Record<string, string> = {}): NodeJS.ProcessEnv {
   return {
     PATH: `${path.join(folder, "bin")}:${process.env["PATH"]}`,
@@ -63,7 +63,7 @@ async function declared(settings: Record<string, string> = {}): Promise<Declared
   return JSON.parse(await call("declare", settings));
 }
 
-/** What a decorator or a step of the image was given. */
+/** The arguments of a decorator or of an image step. */
 function given(declarations: Declared, name: string): Record<string, unknown> {
   const found = declarations.find(([each]) => each === name);
   if (found === undefined) throw new Error(`${name} was not declared.`);
@@ -75,14 +75,14 @@ interface Answer {
   body: unknown;
 }
 
-/** Starts a container's server where it reaches nothing but itself, with the Volume mounted read-only, and asks it. */
+/** Starts a container's server without network access, with a read-only Volume, and sends it requests. */
 async function serve(settings: Record<string, string> = {}): Promise<Answer[]> {
   await using network = await createNetwork({ container: { address: "10.72.0.2" } });
   const body = { messages: [{ role: "user", content: "Hello" }], max_tokens: 5 };
   const host = "acme--ingle-server.us-east.modal.direct";
   const command = ["python3", runner, script, "serve", host, JSON.stringify(body)];
   const mounts = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
-  // None of the processes outlives the call.
+  // No process outlives the call.
   const group = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"];
   const env = environment({ INGLE_MODAL_SERVE_FLAGS: "--threads 1", ...settings });
   await mkdir(path.join(folder, "models"), { recursive: true });
@@ -101,7 +101,7 @@ async function serve(settings: Record<string, string> = {}): Promise<Answer[]> {
 
 describe("a container", () => {
   it.each(["server", "web_server"])(
-    "of the form %s serves what the image build has pulled, offline, from a read-only Volume, by any name",
+    "of the form %s serves the model that the image build pulled, offline, from a read-only Volume, under any host name",
     async (form) => {
       const settings = { INGLE_MODAL_FORM: form };
       expect(await call("pull", settings)).toContain("LFM2-8B-A1B-Q4_K_M.gguf\n");
@@ -113,19 +113,19 @@ describe("a container", () => {
     },
   );
 
-  it("asks for the key where one is given", async () => {
+  it("requires the key if one is given", async () => {
     await call("pull");
     const [reply] = await serve({ INGLE_API_KEYS: "a-key-of-enough-characters" });
     expect(reply).toMatchObject({ status: 401, body: { error: { code: "unauthorized" } } });
   });
 
-  it("does not start without its model, and says so", async () => {
+  it("reports an error and does not start without its model", async () => {
     await expect(serve()).rejects.toThrow(/LiquidAI\/LFM2-8B-A1B is not on this machine.*ended with code 1/s);
   });
 });
 
 describe("deploy.py declares", () => {
-  it("a server behind Modal's proxy, which is asked for a token, with the file's defaults", async () => {
+  it("a server behind Modal's proxy, which requires a token, with the file's defaults", async () => {
     const declarations = await declared();
     expect(given(declarations, "App")).toMatchObject({ name: "ingle" });
     expect(given(declarations, "App.server")).toMatchObject({
@@ -149,7 +149,7 @@ describe("deploy.py declares", () => {
     });
   });
 
-  it("a web server, with the proxy in front of it as well", async () => {
+  it("a web server, also behind the proxy", async () => {
     const declarations = await declared({
       INGLE_MODAL_FORM: "web_server",
       INGLE_MODAL_MAX_CONCURRENCY: "16",
@@ -163,7 +163,7 @@ describe("deploy.py declares", () => {
     });
   });
 
-  it("what each setting says, and tells the container the same", async () => {
+  it("the value of each setting, and passes it to the container", async () => {
     const settings = {
       MODEL_NAME: "acme/tiny:Q8_0",
       INGLE_MODAL_NAME: "chat",
@@ -198,7 +198,7 @@ describe("deploy.py declares", () => {
     });
   });
 
-  it("secrets for what is secret, each where it is needed and nowhere else", async () => {
+  it("secrets, each only where it is needed", async () => {
     const secrets = { INGLE_API_KEYS: "a-key-of-enough-characters", HF_TOKEN: "hf_secret" };
     const declarations = await declared(secrets);
     expect(given(declarations, "App.server")["secrets"]).toEqual([
@@ -215,7 +215,7 @@ describe("deploy.py declares", () => {
     );
   });
 
-  it("an image by the steps of the Dockerfile's CUDA build, in their order", async () => {
+  it("an image with the steps of the Dockerfile's CUDA build, in order", async () => {
     const stages = readStages(await readFile(here("../docker/Dockerfile"), "utf8"), { GPU: "cuda" });
     const base = stages.find(({ name }) => name === "tools-cuda")?.from;
     const steps = stages
@@ -238,7 +238,7 @@ describe("deploy.py declares", () => {
     expect(imageConfig(stages.at(-1) ?? expect.fail()).env["INGLE_HOME"]).toBe("/models");
   });
 
-  it("an image of one's own instead, when it is named", async () => {
+  it("a custom image instead, if it is given", async () => {
     const declarations = await declared({ INGLE_MODAL_IMAGE: "registry.example/ingle:cuda" });
     expect(given(declarations, "Image.from_registry")["tag"]).toBe("registry.example/ingle:cuda");
     expect(declarations.map(([name]) => name)).not.toContain("Image.run_commands");
@@ -248,11 +248,11 @@ describe("deploy.py declares", () => {
     [{ INGLE_MODAL_FORM: "asgi" }, "INGLE_MODAL_FORM must be server or web_server"],
     [{ INGLE_MODAL_FORM: "web_server", INGLE_MODAL_SNAPSHOT: "1" }, "INGLE_MODAL_SNAPSHOT=1 needs server"],
     [{ INGLE_MODAL_MIN_CONTAINERS: "many" }, "invalid literal for int() with base 10: 'many'"],
-  ])("nothing with %j, and says why", async (settings, sentence) => {
+  ])("nothing with %j, and reports why", async (settings, sentence) => {
     await expect(declared(settings)).rejects.toThrow(sentence);
   });
 
-  it("nothing that the package does not know: the stub refuses it", async () => {
+  it("no unknown parameters: the stub rejects them", async () => {
     const source = await readFile(script, "utf8");
     for (const [known, unknown] of [
       ["port=PORT", "ports=PORT"],
