@@ -9,7 +9,7 @@ from pathlib import Path
 
 import modal
 
-told: dict[str, str] = {}  # a container reads this file again, and must find the same settings
+told: dict[str, str] = {}  # a container runs this file again, and needs the same settings
 
 
 def setting(name: str, default: object) -> str:
@@ -61,8 +61,8 @@ def pull(model: str) -> None:
     subprocess.run(["ingle", "pull", model], check=True)
 
 
-# Nothing is fetched when a container starts: the image build does it. A folder for each model, because /v1/models lists all
-# that lie in it.
+# The image build downloads the model, not the start of a container. Each model has its own folder, because /v1/models lists all
+# models in the folder.
 models = modal.Volume.from_name(f"{NAME}-models", create_if_missing=True)
 hub = modal.Secret.from_dict({"HF_TOKEN": os.environ.get("HF_TOKEN")})
 image = image.env({"INGLE_HOME": f"/models/{MODEL}"})
@@ -70,8 +70,8 @@ image = image.run_function(pull, args=[MODEL], volumes={"/models": models}, secr
 
 
 def start_server() -> subprocess.Popen:
-    """Returns once requests are answered: Modal only looks whether the port is open, which it is before the model is loaded."""
-    behind_proxy = ["--no-auth", "--allow-host", "*", "--offline"]  # Modal checks who asks, and under which name
+    """Returns once requests are served: Modal only checks that the port is open, which it is before the model is loaded."""
+    behind_proxy = ["--no-auth", "--allow-host", "*", "--offline"]  # Modal checks tokens and host names
     command = ["ingle", "serve", "--variant", "serverless", "--model", MODEL, "--port", str(PORT), *behind_proxy]
     server = subprocess.Popen([*command, *FLAGS])
     deadline = time.monotonic() + STARTUP
@@ -82,7 +82,7 @@ def start_server() -> subprocess.Popen:
             if connection.getresponse().status == 200:
                 return server
         except OSError:
-            pass  # it does not listen yet
+            pass  # not listening yet
         time.sleep(0.1)
     server.kill()
     raise RuntimeError(f"ingle serve was not ready after {STARTUP} s, or ended with code {server.wait()}: its log has the reason.")
