@@ -33,8 +33,6 @@ const notYet: readonly string[] = [
   "packages/engine-native/src/llama/",
   "packages/engine-native/src/napi/",
   "packages/engine-native/test/worker_fuzz_test.cpp",
-  "packages/server/src/routes/",
-  "packages/server/test/",
 ];
 
 /** Every use of a retired word, as `path:line: sentence`. */

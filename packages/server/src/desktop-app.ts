@@ -1,5 +1,5 @@
-// The app: two servers over one registry of models. The control address is for its own page, on this machine alone and with a
-// token; the `/v1` server is for programs, and the page starts and stops it.
+// The app: two servers that share one model registry. The control address is for the app's page, only on this machine and with a
+// token. The `/v1` server is for programs; the page starts and stops it.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { MemoryBudget } from "@ingle/engine";
@@ -22,65 +22,65 @@ import { thisMachine } from "./this-machine.ts";
 import { installedPage, type Page } from "./page/page-files.ts";
 import { variants } from "./variants.ts";
 
-/** Bytes of the token: nobody guesses it, and it is gone when the app ends. */
+/** Random bytes of the token: too many to guess. It expires when the app ends. */
 const tokenBytes = 32;
 
 export interface DesktopAppOptions {
   env: NodeJS.ProcessEnv;
-  /** Of the control address; the next free one is used where it is taken, and any free one for 0. */
+  /** Port of the control address. If it is taken, the next free one is used; 0 means any free one. */
   port: number;
-  /** Where settings and keys are kept. */
+  /** The folder for settings and keys. */
   configDir: string;
-  /** The models that requests may name, loaded to compute so many requests at once; undefined is the usual number. */
+  /** The models that requests may use; `parallel` is how many requests each computes at once, undefined for the default. */
   source: (parallel: () => number | undefined) => ModelSource;
   library?: ModelLibrary | undefined;
-  /** Tells /api/v1/machine what the app runs on. Default: this machine. */
+  /** Returns the response of /api/v1/machine. Default: describes this machine. */
   machine?: (() => Promise<Machine>) | undefined;
-  /** Memory that all models may take together. Default: nothing is accounted. */
+  /** Memory limit for all models together. Default: no limit. */
   budget?: MemoryBudget | undefined;
-  /** Default: warnings and errors, readable on a terminal, on stderr. The page shows lines of level info, too. */
+  /** Default: warnings and errors on stderr, formatted for a terminal if it is one. The page also shows info lines. */
   logger?: LoggerSetting;
-  /** Default: the one that is installed beside this package. */
+  /** Default: the installed page. */
   page?: Page;
-  /** Told, in a sentence, what is wrong and keeps nobody from using the app. */
+  /** Called with a sentence about a problem that does not prevent using the app. */
   onWarning: (sentence: string) => void;
 }
 
 export interface DesktopApp extends AsyncDisposable {
-  /** Of the control address, without its token. */
+  /** The control address, without the token. */
   readonly url: string;
-  /** As good as a management key at the control address, and nowhere else. */
+  /** Has the rights of a management key, only at the control address. */
   readonly token: string;
   readonly registry: ModelRegistry;
   readonly server: ControlledServer;
-  /** Resolves when the `/v1` server that starts with the app runs, or has failed; at once where none does. */
+  /** Resolves when the `/v1` server that starts with the app is running or has failed; at once if none does. */
   readonly started: Promise<void>;
-  /** Requests for work that are not answered yet, at both addresses. */
+  /** Open requests for work, at both addresses. */
   openRequests(): number;
   /**
-   * Takes no new requests, lets running ones end until the deadline (default: the config's), then cuts them, and
-   * frees the models. Idempotent.
+   * Refuses new requests, waits for running ones until the deadline (default: the config's), cuts them, and
+   * unloads the models. Idempotent.
    */
   close(options?: { deadlineMs?: number | undefined }): Promise<void>;
 }
 
-/** Begins to listen at the control address. Throws ConfigError when it cannot be had, or a variable not be used. */
+/** Starts to listen at the control address. Throws ConfigError if it is not available or an environment variable is invalid. */
 export async function openDesktopApp(options: DesktopAppOptions): Promise<DesktopApp> {
   const { env, port, configDir, library, budget, onWarning } = options;
   const config = controlConfig(env, port);
   const keys = await KeptKeys.open(path.join(configDir, "keys.json"));
   const settings = await KeptSettings.open(path.join(configDir, "server.json"));
   if (settings.problem !== undefined)
-    onWarning(`${settings.problem} The server has its default settings until you change them.`);
+    onWarning(`${settings.problem} The server uses default settings until you change them.`);
   if (keys.problem !== undefined)
-    onWarning(`${keys.problem} The server does not start until you create its keys anew.`);
+    onWarning(`${keys.problem} The server does not start until you create its keys again.`);
 
   let control: Listener | undefined;
   const parallel = new ParallelChoice();
   const registry = new ModelRegistry({
     ...config.models,
     waitingMax: config.engine.waitingMax,
-    source: parallel.noted(options.source(() => parallel.current)),
+    source: parallel.recorded(options.source(() => parallel.current)),
     onSourceFailure: (err) => control?.log.warn({ err }, "the models of this machine cannot be listed"),
     budget,
   });
@@ -136,7 +136,7 @@ interface Parts {
 function running({ control, server, registry, jobs, token, startsServer }: Parts): DesktopApp {
   const close: DesktopApp["close"] = async (options) => {
     const jobsEnded = jobs?.[Symbol.asyncDispose]();
-    const modelsFreed = registry[Symbol.asyncDispose](); // from here on, new requests are told to go elsewhere
+    const modelsFreed = registry[Symbol.asyncDispose](); // new requests are refused from here on
     await Promise.all([server.stop(options), control.close(options)]);
     await Promise.all([jobsEnded, modelsFreed]);
   };
@@ -152,7 +152,7 @@ function running({ control, server, registry, jobs, token, startsServer }: Parts
   };
 }
 
-/** Everything at the control address needs the token, whoever asks. */
+/** A key ring with only the token, which every request at the control address needs. */
 function ringOf(token: string): KeyRing {
   const ring = new KeyRing();
   ring.addToken(token);
@@ -160,7 +160,7 @@ function ringOf(token: string): KeyRing {
   return ring;
 }
 
-/** Leaves the ports alone at which programs expect the `/v1` server. */
+/** Ports to try, without those on which programs expect the `/v1` server. */
 function controlPorts(port: number): readonly number[] {
   const usual = new Set(Object.values(variants).map((variant) => variant.port));
   return portsFrom(port).filter((each) => each === port || !usual.has(each));

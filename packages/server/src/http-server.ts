@@ -1,4 +1,4 @@
-// Node's HTTP or HTTPS server under our limits: what holds before a request exists.
+// Node's HTTP or HTTPS server with limits that apply before a request exists.
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { Server as TlsServer } from "node:tls";
@@ -11,20 +11,20 @@ export interface TlsMaterial {
   key: Buffer;
 }
 
-/** Headers of a request in all: browsers and agents send two or three kilobytes, a large token fits too. */
+/** Maximum size of a request's headers in bytes: browsers and agents send two or three kilobytes, and a large token fits too. */
 const headerBytesMax = 16 * 1024;
-/** Headers of a request by number; Node drops those beyond it, and 16 KiB hold no more that mean anything. */
+/** Maximum number of headers; Node drops the rest. 16 KiB hold no more useful ones. */
 const headersMax = 200;
-/** How long an idle connection is kept: longer than the 60 seconds of common load balancers. */
+/** Keep-alive timeout: longer than the 60 seconds of common load balancers. */
 const idleConnectionMs = 65_000;
-/** Connections at the same time, most of them idle; one more is closed at once. */
+/** Maximum number of connections, most of them idle; further ones are closed at once. */
 const connectionsMax = 4_096;
 /** Time for a TLS handshake: a few round trips. */
 const handshakeMs = 10_000;
-/** How often Node looks for connections that are too slow, by their shortest limit. */
+/** How often Node checks for slow connections within their shortest limit. */
 const slowChecksPerLimit = 4;
 
-/** Does not listen. Throws what Node throws about a certificate or key that it cannot read. */
+/** Creates the server without listening. Throws Node's error for an unreadable certificate or key. */
 export function httpServer(
   listener: RequestListener,
   limits: ServerConfig["limits"],
@@ -48,14 +48,14 @@ export function httpServer(
   return server;
 }
 
-/** New connections are shown this certificate; those that are open keep theirs. Throws what Node throws about it. */
+/** Uses this certificate for new connections; open ones keep theirs. Throws Node's error if it is unusable. */
 export function renewTls(server: Server, { cert, key }: TlsMaterial): void {
   if (server instanceof TlsServer) server.setSecureContext({ cert, key });
 }
 
 /**
- * Ends connections of one address beyond `max` as they come; 0 is no limit. Exempt are programs of this machine, which are
- * its user's own, and proxies, which stand for many clients: they are bounded by the connections of all.
+ * Closes new connections of one address beyond `max`; 0 disables the limit. Exempt are programs on this machine, which belong to
+ * its user, and proxies, which stand for many clients. The total limit still applies to them.
  */
 export function limitConnections(
   server: Server,

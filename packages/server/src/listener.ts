@@ -1,4 +1,4 @@
-// One listening server: the HTTP app over a registry, on a port. Closing it leaves the registry alone: several may share one.
+// One listening server: the HTTP app on a port. Closing it does not close the registry, which several listeners may share.
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { addressOf } from "./address.ts";
@@ -11,24 +11,24 @@ import { watchTls } from "./tls-files.ts";
 import { variants } from "./variants.ts";
 import { WireError } from "./wire-error.ts";
 
-/** Ports that are tried after a taken one. */
+/** Number of further ports to try if one is taken. */
 const portTriesMax = 100;
 const portMax = 65_535;
 
-/** What goes wrong and ends nothing. */
+/** Reports a problem that does not end the server. */
 export type Warn = (sentence: string, about?: object) => void;
 
 export type ListenAdvice = Readonly<Record<"port" | "host", string>>;
 const flagAdvice: ListenAdvice = { port: "choose another with --port", host: "choose another with --host" };
 
 export interface ListenerDependencies extends Omit<AppDependencies, "tls"> {
-  /** How often certificate files are looked at. Default: every two seconds. */
+  /** Interval for checking certificate files, in milliseconds. Default: two seconds. */
   lookEveryMs?: number | undefined;
-  /** Default: the listener's own log. */
+  /** Default: the listener's log. */
   warn?: Warn;
-  /** How a person chooses another port or host, as the end of a sentence. Default: by the flags of the command line. */
+  /** How to choose another port or host, as the end of a sentence. Default: with the command line's flags. */
   advice?: ListenAdvice;
-  /** Ports to try in this order. Default: the config's, and those after it where the variant wants that. */
+  /** Ports to try, in order. Default: the config's, and the ones after it if the variant has a port fallback. */
   ports?: readonly number[];
 }
 
@@ -36,7 +36,7 @@ export interface Listener extends OpenListener {
   readonly log: FastifyBaseLogger;
 }
 
-/** Starts to listen. Throws ConfigError when the address cannot be had or the certificate not be used. */
+/** Starts to listen. Throws ConfigError if the address is not available or the certificate is unusable. */
 export async function openListener(
   config: ServerConfig,
   dependencies: ListenerDependencies,
@@ -63,7 +63,7 @@ async function open(
     signal: stopping.signal,
     onChange: (material) => app !== undefined && renewTls(app.server, material),
     onFailure: (err) => {
-      const sentence = "the certificate has changed and cannot be used; the one from before stays in use";
+      const sentence = "the changed certificate cannot be used; the previous one stays in use";
       if (warn !== undefined) warn(sentence, { err });
       else app?.log.warn({ err }, sentence);
     },
@@ -84,13 +84,13 @@ function portsOf({ port, variant }: ServerConfig): readonly number[] {
   return variants[variant].portFallback ? portsFrom(port) : [port];
 }
 
-/** A port and those after it; 0, any free one, stands for itself. */
+/** A port and the ones after it. 0, for any free port, stays alone. */
 export function portsFrom(port: number): readonly number[] {
   const count = port === 0 ? 1 : Math.min(portTriesMax, portMax - port) + 1;
   return Array.from({ length: count }, (_, index) => port + index);
 }
 
-/** Listens on the first of the ports that is free, and returns it. */
+/** Listens on the first free port, and returns it. */
 async function listen(
   app: FastifyInstance,
   config: ServerConfig,
@@ -111,7 +111,7 @@ async function listen(
       throw cannotListen(error, { host, port, advice });
     }
   }
-  throw new Error("There is no port to listen on.");
+  throw new Error("No port to listen on was given.");
 }
 
 function portOf(app: FastifyInstance): number {
@@ -131,12 +131,12 @@ function cannotListen(
         cause: error,
       });
     case "EACCES":
-      return new ConfigError("--port", `Port ${port} needs more rights; choose one above 1023.`, {
+      return new ConfigError("--port", `Port ${port} requires more privileges; choose one above 1023.`, {
         cause: error,
       });
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return new ConfigError("--host", `${host} is no address of this machine; ${advice.host}.`, {
+      return new ConfigError("--host", `${host} is not an address of this machine; ${advice.host}.`, {
         cause: error,
       });
     default:

@@ -1,24 +1,24 @@
-// The four deployment variants as data: everything in which they differ, and nothing else.
+// The four deployment variants as data: every setting in which they differ.
 
 export const variantNames = ["desktop", "developer", "command-line", "serverless"] as const;
 export type VariantName = (typeof variantNames)[number];
 
 /**
- * Which values of a request's `model` are accepted: an id that `GET /v1/models` lists (`known`), the one id that the
+ * Which values a request's `model` may have: an id that `GET /v1/models` lists (`known`), the one id that the
  * server was started with (`given`), or any string (`any`).
  */
 export type ModelRule = "known" | "given" | "any";
 
 /**
- * What happens to a request for a model that is not in memory: it waits until the model is loaded (`wait`), or is refused with a
- * 503 (`reject`). `reject-at-start`: requests wait, but are refused until a first model was loaded.
+ * What happens to a request for a model that is not in memory: it waits for the load (`wait`), or gets a 503 (`reject`).
+ * `reject-at-start`: requests wait, but get a 503 until a first model was loaded.
  */
 export type OnLoading = "wait" | "reject" | "reject-at-start";
 
 export interface Variant {
   host: string;
   port: number;
-  /** When the port is taken, the next free one is used. */
+  /** Whether the next free port is used if this one is taken. */
   portFallback: boolean;
   modelRule: ModelRule;
   /** Whether a request may leave `model` out. */
@@ -26,7 +26,7 @@ export interface Variant {
   onLoading: OnLoading;
   /** Default `top_k` of a request. */
   topK: number;
-  /** The model that is served unless --model names another. */
+  /** The model to serve unless --model names another. */
   model?: string;
 }
 

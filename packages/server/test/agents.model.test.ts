@@ -1,9 +1,9 @@
-// Two turns of an agent whose first system block is another one each time: the second finds the prompt of the first computed.
+// Two turns of an agent whose first system block changes each time: the second turn must find the first one's prompt cached.
 import Anthropic from "@anthropic-ai/sdk";
 import { expect, it } from "vitest";
 import { modelId, realServer } from "./real-server.ts";
 
-it("finds the whole prompt of an agent's turn before in the cache, whatever stands in its billing header", async () => {
+it("finds the previous turn's whole prompt in the cache, whatever its billing header contains", async () => {
   await using server = await realServer({ load: { contextLength: 1024, parallel: 2 } });
   const client = new Anthropic({
     baseURL: server.baseUrl.replace(/\/v1$/, ""),
@@ -29,7 +29,7 @@ it("finds the whole prompt of an agent's turn before in the cache, whatever stan
   const { content, usage } = await turn("a1b2c");
   expect(usage.cache_read_input_tokens).toBe(0);
   const again = await turn("0f9e8");
-  // The last token is computed anew: its output is the reply's first token.
+  // The last prompt token is computed again: its output is the reply's first token.
   expect(again.usage.cache_read_input_tokens).toBeGreaterThanOrEqual(usage.input_tokens - 1);
   const next = await turn("77777", { role: "assistant", content }, { role: "user", content: "And now?" });
   expect(next.usage.cache_read_input_tokens).toBeGreaterThan(usage.input_tokens - 16);

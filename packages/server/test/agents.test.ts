@@ -1,5 +1,5 @@
-// What agents send with their first requests, and what other servers take beside it: bodies of their shapes, rebuilt by hand,
-// against a scripted model. What a reply does not follow is named, and what it cannot follow is refused.
+// The first requests of agents, and fields that other servers accept: bodies of the same structure, written by hand, with a scripted
+// model. Fields without effect are named in the response, and those that cannot be honoured are refused.
 import { ChatCompletion, ErrorBody, ModelEntry, stopsMax } from "@ingle/protocol";
 import Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, it } from "vitest";
@@ -64,7 +64,7 @@ describe("Codex's first request", () => {
     client_metadata: { installation: "1" },
   };
 
-  it("is answered, told of its functions, and says what was left out", async () => {
+  it("is answered with its functions in the prompt, and names what was ignored", async () => {
     const { status, body, ignored, log } = await post("responses", request);
     expect(status).toBe(200);
     expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(["exec_command"]);
@@ -72,7 +72,7 @@ describe("Codex's first request", () => {
     expect(ignored).toBe("tools (custom), tools (web_search), tools (namespace), text.verbosity");
   });
 
-  it("says it of a stream, too, and in the log", async () => {
+  it("names ignored fields in a stream's headers and in the log too", async () => {
     const lines: string[] = [];
     const stream = { write: (line: string) => lines.push(line) };
     await using scripted = await scriptedServer({
@@ -89,12 +89,12 @@ describe("Codex's first request", () => {
     await expect.poll(() => lines.join("")).toContain('"ignored":["tools (custom)"');
   });
 
-  it("must not choose a tool that was left out", async () => {
+  it("must not force an ignored tool", async () => {
     const { status, body } = await post("responses", { ...request, tool_choice: { type: "web_search" } });
     expect([status, ErrorBody.parse(body).error.param]).toEqual([400, "tool_choice.type"]);
   });
 
-  it("cannot put anything strange into a header", async () => {
+  it("cannot inject unusual characters into a header", async () => {
     const tools = [
       { type: "x\r\ny: z" },
       { type: "é" },
@@ -124,7 +124,7 @@ describe("Claude Code's first request", () => {
     context_management: { edits: [] },
   });
 
-  it("begins its prompt the same way each time, without what is for another service's accounts", async () => {
+  it("starts its prompt the same way each time, without the parts for another service's accounts", async () => {
     const [one, other] = [await post("messages", request("00001")), await post("messages", request("fffff"))];
     expect(one.status).toBe(200);
     expect(one.log.prompts).toEqual(other.log.prompts);
@@ -135,7 +135,7 @@ describe("Claude Code's first request", () => {
   });
 });
 
-describe("a message with tools that run elsewhere", () => {
+describe("a message with server-side tools", () => {
   const request = {
     max_tokens: 5,
     messages: [user],
@@ -148,7 +148,7 @@ describe("a message with tools that run elsewhere", () => {
     ],
   };
 
-  it("is told of the others, and says what was left out", async () => {
+  it("gets the prompt without them, and names what was ignored", async () => {
     const { status, ignored, log } = await post("messages", request);
     expect([status, log.chats[0]?.tools.map(({ name }) => name)]).toEqual([200, ["Read", "Bash"]]);
     expect(ignored).toBe("tools (web_search_20250305), tools (bash_20250124), tools (text_editor_20250728)");
@@ -156,7 +156,7 @@ describe("a message with tools that run elsewhere", () => {
     expect([counted.status, counted.ignored]).toEqual([200, ignored]);
   });
 
-  it("must not choose one of them", async () => {
+  it("must not force one of them", async () => {
     const { status, body } = await post("messages", {
       ...request,
       tool_choice: { type: "tool", name: "bash" },
@@ -168,14 +168,14 @@ describe("a message with tools that run elsewhere", () => {
 describe("a chat", () => {
   it.each<[string, object, string]>([
     ["functions", { functions: [{ name: "f" }] }, "functions"],
-    ["a reply that is spoken", { modalities: ["text", "audio"], audio: { voice: "a" } }, "audio"],
+    ["an audio reply", { modalities: ["text", "audio"], audio: { voice: "a" } }, "audio"],
     ["two schemas", { json_schema: {}, response_format: { type: "json_object", schema: {} } }, "json_schema"],
   ])("refuses %s", async (_name, payload, param) => {
     const { status, body } = await chat(payload);
     expect([status, ErrorBody.parse(body).error.param]).toEqual([400, param]);
   });
 
-  it("names what is ignored", async () => {
+  it("names ignored fields", async () => {
     const { ignored } = await chat({
       metadata: { a: "b" },
       service_tier: "flex",
@@ -188,7 +188,7 @@ describe("a chat", () => {
     ).toBeUndefined();
   });
 
-  it("takes more stop strings than the convention has, and an empty one that stops nothing", async () => {
+  it("accepts more stop strings than the convention, and an empty one that stops nothing", async () => {
     const stop = ["", ...Array.from({ length: stopsMax - 1 }, (_, index) => `END${index}`)];
     const { status, log } = await chat({ stop });
     expect([status, log.requests[0]?.stops.length]).toEqual([200, stopsMax - 1]);
@@ -200,7 +200,7 @@ describe("a chat", () => {
     expect(log.requests[0]?.sampling).toMatchObject({ temperature: 0, topP: 1 });
   });
 
-  it("takes seeds of 64 bits, each reply its own", async () => {
+  it("accepts 64-bit seeds, each with its own reply", async () => {
     const seeds = async (seed: number) =>
       (await chat({ seed, n: 3 })).log.requests.map(({ sampling }) => sampling.seed);
     const one = await seeds(2 ** 63);
@@ -209,14 +209,14 @@ describe("a chat", () => {
     expect(await seeds(2 ** 63 + 2048)).not.toEqual(one);
   });
 
-  it("is told of allowed tools only", async () => {
+  it("gets only the allowed tools in its prompt", async () => {
     const g = { type: "function", function: { name: "g" } };
     const tool_choice = { type: "allowed_tools", allowed_tools: { mode: "required", tools: [g] } };
     const { log } = await chat({ tools: [f, g], tool_choice });
     expect(log.chats[0]).toMatchObject({ tools: [{ name: "g" }], toolChoice: "required" });
   });
 
-  it("takes tools with colons and slashes in their names and long descriptions", async () => {
+  it("accepts tools with colons and slashes in their names, and long descriptions", async () => {
     const name = "mcp:files/read";
     const { status, log } = await chat({
       tools: [{ type: "function", function: { name, description: "x".repeat(20_000) } }],
@@ -224,7 +224,7 @@ describe("a chat", () => {
     expect([status, log.chats[0]?.tools[0]?.name]).toEqual([200, name]);
   });
 
-  it("takes lists for the template, names that say nothing and refusals of earlier replies", async () => {
+  it("accepts lists for the template, empty names, and refusals in earlier replies", async () => {
     const messages = [
       { ...user, name: "" },
       { role: "assistant", content: null, refusal: "No." },
@@ -238,7 +238,7 @@ describe("a chat", () => {
     expect(log.chats[0]?.templateArguments).toEqual([{ name: "tools_on", value: '["browser"]' }]);
   });
 
-  it("takes calls and results of the older convention, and results without an id", async () => {
+  it("accepts calls and results of the older convention, and results without an id", async () => {
     const call = (id: string, name: string) => ({
       id,
       type: "function",
@@ -260,7 +260,7 @@ describe("a chat", () => {
     expect([second?.toolCallId, third?.toolCallId]).toEqual(["b", "a"]);
   });
 
-  it("takes an answer of its own back that was cut inside a call's arguments", async () => {
+  it("accepts its own reply that was cut inside a call's arguments", async () => {
     const cut = '{"city": "Ro';
     const tool_calls = [{ id: "a", type: "function", function: { name: "f", arguments: cut } }];
     const messages = [user, { role: "assistant", content: null, tool_calls }, user];
@@ -269,7 +269,7 @@ describe("a chat", () => {
     expect(log.chats[0]?.messages[1]?.toolCalls[0]?.arguments).toBe(JSON.stringify({ arguments: cut }));
   });
 
-  it("gives images of a tool's result to models that read them", async () => {
+  it("passes images in a tool's result to models that read them", async () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "high" } };
     const messages = [user, { role: "tool", tool_call_id: "a", content: [image] }];
     const { body, ignored } = await chat({ messages });
@@ -280,12 +280,12 @@ describe("a chat", () => {
     expect(ignored).toBe("image_url.detail");
   });
 
-  it("tells an empty list of probabilities for an empty reply", async () => {
+  it("has an empty list of probabilities for an empty reply", async () => {
     const { body } = await chat({ logprobs: true }, { script: { pieces: [] } });
     expect(ChatCompletion.parse(body).choices[0]?.logprobs).toEqual({ content: [], refusal: null });
   });
 
-  it("has no speed from one token alone, and tells the tokens of thoughts", async () => {
+  it("has no speed for a single token, and counts reasoning tokens", async () => {
     const { body } = await chat({}, { script: { pieces: ["a"] } });
     const { timings, usage } = ChatCompletion.parse(body);
     expect([timings.predicted_n, timings.predicted_per_second]).toEqual([1, 0]);
@@ -300,7 +300,7 @@ describe("a chat", () => {
     ["developer", 200],
     ["command-line", 200],
     ["serverless", 200],
-  ] as const)("without a model is a %s server's to refuse: %s", async (variant, status) => {
+  ] as const)("without a model gets this status from a %s server: %s", async (variant, status) => {
     const answer = await chat({ model: undefined }, { flags: { variant, noAuth: true } });
     expect(answer.status).toBe(status);
     if (status === 400) expect(ErrorBody.parse(answer.body).error.param).toBe("model");
@@ -310,7 +310,7 @@ describe("a chat", () => {
 describe("a message in Anthropic's shape", () => {
   const source = { type: "text", media_type: "text/plain", data: "It is blue." };
 
-  it("may hold documents of text, and references to tools in results", async () => {
+  it("may contain text documents, and references to tools in results", async () => {
     const messages = [
       {
         role: "user",
@@ -336,13 +336,13 @@ describe("a message in Anthropic's shape", () => {
     ];
     const { status, log } = await post("messages", { max_tokens: 5, messages });
     expect(status).toBe(200);
-    const said = log.chats[0]?.messages.map(({ content }) => content);
-    expect(said).toEqual(["Sky\nIt is blue.\nColour?", "", "paint\nIt is blue."]);
+    const contents = log.chats[0]?.messages.map(({ content }) => content);
+    expect(contents).toEqual(["Sky\nIt is blue.\nColour?", "", "paint\nIt is blue."]);
   });
 });
 
-describe("the models", () => {
-  it("are found by their aliases", async () => {
+describe("model lists", () => {
+  it("find a model by its alias", async () => {
     await using scripted = await scriptedApp();
     await scripted.registry
       .load("other", async () => Promise.reject(new Error("never")), { alias: "mine" })
@@ -356,7 +356,7 @@ describe("the models", () => {
     expect([statusCode, ModelEntry.parse(JSON.parse(body)).id]).toEqual([200, "named"]);
   });
 
-  it("have Anthropic's shape for Anthropic's client, page by page", async () => {
+  it("use Anthropic's format and paging for Anthropic's client", async () => {
     await using scripted = await scriptedServer();
     const client = new Anthropic({ baseURL: scripted.server.url, apiKey: "anything", maxRetries: 0 });
     const models: Anthropic.ModelInfo[] = [];
@@ -369,7 +369,7 @@ describe("the models", () => {
   });
 });
 
-it("a completion may begin with nothing", async () => {
+it("a completion may start from an empty prompt", async () => {
   const { status, body, log } = await post("completions", { prompt: "" });
   expect([status, body.usage.prompt_tokens, log.requests.length]).toEqual([200, 1, 1]);
 });

@@ -1,5 +1,5 @@
-// Who gets at the app's control address: its own page with its cookie, programs with its token, and nobody else, asked in every
-// way in which a browser can be made to ask.
+// Who may use the app's control address: its own page with its cookie, and programs with its token. Everybody else is refused, in
+// every way in which a browser can be made to send a request.
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeyRing } from "../src/access/key-ring.ts";
@@ -26,7 +26,7 @@ const page: Page = {
   ]),
 };
 
-/** What every browser says of a request of this server's own page, of its address bar, and of other pages. */
+/** The headers that every browser sends for requests of this server's own page, of its address bar, and of other pages. */
 const own = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
 const typed = { "sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
 const reading: InjectOptions = { url: "/api/v1/server" };
@@ -71,7 +71,7 @@ async function status(request: InjectOptions, headers: Record<string, string>): 
 }
 
 describe("the address with the token", () => {
-  it("becomes a cookie that no script reads, and the token leaves the address", async () => {
+  it("sets a cookie that no script can read, and the token disappears from the address", async () => {
     const opened = await ask({ url: `/?token=${token}` }, typed);
     expect([opened.statusCode, opened.headers.location]).toEqual([303, "/"]);
     expect(opened.headers["set-cookie"]).toMatch(
@@ -81,14 +81,14 @@ describe("the address with the token", () => {
     expect(opened.headers["cache-control"]).toBe("no-store");
   });
 
-  it("may be used again; each cookie has a secret of its own", async () => {
+  it("may be opened again; each cookie has its own secret", async () => {
     const again = await ask({ url: `/?token=${token}` }, typed);
     expect(again.statusCode).toBe(303);
     expect(again.headers["set-cookie"]).not.toContain(cookie);
     expect(await status(reading, { cookie, ...own })).toBe(200);
   });
 
-  it("with a wrong token is the page without any right", async () => {
+  it("with a wrong token shows the page without any rights", async () => {
     const opened = await ask({ url: "/?token=wrong" }, typed);
     expect([opened.statusCode, opened.headers.location, opened.headers["set-cookie"]]).toEqual([
       303,
@@ -97,24 +97,24 @@ describe("the address with the token", () => {
     ]);
   });
 
-  it("with a ticket made of the token works once", async () => {
+  it("with a ticket derived from the token works once", async () => {
     const url = `/?token=${ticketOf(token)}`;
     expect((await ask({ url }, typed)).headers["set-cookie"]).toContain("ingle-1336=");
     expect((await ask({ url }, typed)).headers["set-cookie"]).toBeUndefined();
   });
 
   it.each([
-    ["asked for by another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }, "GET"],
+    ["opened by another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }, "GET"],
     ["in another port's image", { "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" }, "GET"],
-    ["only looked at", typed, "HEAD"],
-  ] as const)("is no cookie when it is %s", async (_what, headers, method) => {
+    ["requested with HEAD", typed, "HEAD"],
+  ] as const)("sets no cookie when it is %s", async (_what, headers, method) => {
     const opened = await ask({ url: `/?token=${token}`, method }, headers);
     expect([opened.statusCode, opened.headers["set-cookie"]]).toEqual([200, undefined]);
   });
 });
 
 describe("the app's own page", () => {
-  it("reads and changes with its cookie", async () => {
+  it("reads and writes with its cookie", async () => {
     expect(await status(reading, { cookie, ...own })).toBe(200);
     expect(await status(changing, { cookie, origin, ...own })).toBe(200);
     expect((await ask({ url: "/api/v1/session" }, { cookie, ...own })).json()).toEqual({
@@ -123,7 +123,7 @@ describe("the app's own page", () => {
     });
   });
 
-  it("does so by the name localhost, with a cookie of that name", async () => {
+  it("does so under the name localhost, with a cookie of that name", async () => {
     const byName = { host: "localhost:1336" };
     const opened = await app.inject({ url: `/?token=${token}`, headers: byName });
     const named = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
@@ -131,12 +131,12 @@ describe("the app's own page", () => {
     expect(await status(changing, headers)).toBe(200);
   });
 
-  it("has its cookie found among others, also a false one of the same name before it", async () => {
+  it("has its cookie found among others, also behind a false one of the same name", async () => {
     const cookies = `theme=dark; ingle-1336=false; ${cookie}; ingle-1337=x`;
     expect(await status(reading, { cookie: cookies, ...own })).toBe(200);
   });
 
-  it("is shown without a cookie, and has no data then", async () => {
+  it("is shown without a cookie, but without data", async () => {
     const shell = await ask({ url: "/" }, typed);
     expect([shell.statusCode, shell.body]).toEqual([200, "<p>shell"]);
     const session = await ask({ url: "/api/v1/session" }, own);
@@ -148,39 +148,39 @@ describe("the app's own page", () => {
 });
 
 describe("programs", () => {
-  it("use the token as a key", async () => {
+  it("may use the token as a key", async () => {
     const authorization = `Bearer ${token}`;
     expect(await status(reading, { authorization })).toBe(200);
     expect(await status(changing, { authorization })).toBe(200);
     expect(await status({ url: "/v1/models" }, { authorization })).toBe(200);
   });
 
-  it("of this machine do nothing without it", async () => {
+  it("on this machine may do nothing without it", async () => {
     for (const request of [reading, changing, { url: "/v1/models" }, { url: "/api/v1/state" }])
       expect(await status(request, {})).toBe(401);
   });
 });
 
-/** Requests that carry the right cookie, as browsers send it from pages that are not ours, or that do not play by the rules. */
+/** Requests with the right cookie, as browsers send it from pages that are not ours, or without the usual headers. */
 describe.each<[string, Record<string, string>]>([
   ["another site's page", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }],
   ["another site's page that hides its origin", { origin: "null", "sec-fetch-site": "cross-site" }],
   ["another site's form or image", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }],
-  ["another port's page", { origin: "http://127.0.0.1:3000", "sec-fetch-site": "same-site" }],
+  ["a page on another port", { origin: "http://127.0.0.1:3000", "sec-fetch-site": "same-site" }],
   [
-    "another port's page by another name",
+    "a page on another port under another name",
     { origin: "http://localhost:1336", "sec-fetch-site": "cross-site" },
   ],
   ["another port's image or script", { "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" }],
-  ["another port's page in an old browser", { origin: "http://127.0.0.1:3000" }],
-  ["the same host by HTTPS", { origin: "https://127.0.0.1:1336" }],
+  ["a page on another port in an old browser", { origin: "http://127.0.0.1:3000" }],
+  ["the same host with HTTPS", { origin: "https://127.0.0.1:1336" }],
   ["an installed app's page", { origin: "app://obsidian.md" }],
-  ["a page that was opened as a file", { origin: "file://" }],
+  ["a page opened from a file", { origin: "file://" }],
   ["an extension", { "sec-fetch-site": "none", "sec-fetch-mode": "cors" }],
   ["a link on another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }],
   ["a link on another port's page", { "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate" }],
 ])("%s", (_who, headers) => {
-  it("reads nothing, changes nothing, and is allowed nothing by CORS", async () => {
+  it("reads and writes nothing, and CORS allows it nothing", async () => {
     for (const request of [reading, changing, { url: "/v1/models" }]) {
       const answer = await ask(request, { cookie, ...headers });
       expect([401, 403]).toContain(answer.statusCode);
@@ -189,13 +189,13 @@ describe.each<[string, Record<string, string>]>([
     }
   });
 
-  it("begins no session, with a right key neither", async () => {
+  it("cannot start a session, even with a right key", async () => {
     const request: InjectOptions = { method: "POST", url: "/api/v1/session", payload: { key: token } };
     const answer = await ask(request, headers);
     expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([403, undefined]);
   });
 
-  it("is refused when it asks beforehand", async () => {
+  it("is refused in a preflight", async () => {
     const answer = await ask(
       { ...changing, method: "OPTIONS" },
       { ...headers, "access-control-request-method": "POST" },
@@ -205,12 +205,12 @@ describe.each<[string, Record<string, string>]>([
   });
 });
 
-describe("what changes something", () => {
-  it.each([{}, own, typed])("needs the page's own Origin beside the cookie: %j", async (headers) => {
+describe("writing", () => {
+  it.each([{}, own, typed])("needs the page's own Origin as well as the cookie: %j", async (headers) => {
     expect(await status(changing, { cookie, ...headers })).toBe(401);
   });
 
-  it.each(["HEAD", "GET"] as const)("is no %s", async (method) => {
+  it.each(["HEAD", "GET"] as const)("is not possible with %s", async (method) => {
     expect(await status({ ...reading, method }, { cookie })).toBe(200);
   });
 });
@@ -223,25 +223,25 @@ describe("another cookie", () => {
     "ingle-1336",
     `ingle-1336=${"A".repeat(10_000)}`,
     "=; ;;; =x",
-  ])("%s is none", async (wrong) => {
+  ])("%s is refused", async (wrong) => {
     expect(await status(reading, { cookie: wrong, ...own })).toBe(401);
   });
 
-  it("of another port's server has another name, and would not be known", async () => {
+  it("of another port's server has another name, and would be unknown", async () => {
     const secret = cookie.split("=")[1] ?? "";
     expect(await status(reading, { cookie: `ingle-1337=${secret}`, ...own })).toBe(401);
     await using second = await scriptedControl();
     const other = await controlApp(second.server);
     const opened = await other.inject({ url: `/?token=${token}`, headers: { host } });
-    const stranger = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
+    const otherCookie = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
     await other.close();
-    expect(await status(reading, { cookie: stranger, ...own })).toBe(401);
+    expect(await status(reading, { cookie: otherCookie, ...own })).toBe(401);
   });
 });
 
-describe("a name that leads to this machine", () => {
+describe("a name that resolves to this machine", () => {
   it.each(["evil.example:1336", "127.0.0.1.evil.example", "0.0.0.0:1336", "192.0.2.1:1336"])(
-    "%s is refused, with the cookie too",
+    "%s is refused, even with the cookie",
     async (name) => {
       const headers = { host: name, origin: `http://${name}`, cookie, ...own };
       for (const request of [reading, changing, { url: "/" }])

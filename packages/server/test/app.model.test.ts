@@ -1,5 +1,5 @@
-// The app on a real (tiny) model and real sockets: its page's address and the /v1 server that is started there, used by a client
-// that other people wrote.
+// The app with a real (tiny) model and real sockets: its page's address, and the /v1 server that is started there, used by a
+// third-party client.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -63,7 +63,7 @@ async function takenPort() {
 
 const question = { model, messages: user("Tell me about rivers."), temperature: 0, max_tokens: 24 };
 
-it("the page chats before any server runs, and the server then answers the same from the same model", async () => {
+it("the page chats before a server runs, and the server then returns the same from the same model", async () => {
   const here = await page.chat.completions.create(question);
   expect(await page.serverControl.get()).toMatchObject({ status: "stopped", url: null });
   await using taken = await takenPort();
@@ -86,7 +86,7 @@ it("the page chats before any server runs, and the server then answers the same 
   await page.serverControl.stop();
 });
 
-it("stopping lets the reply that runs come to its end, refuses the next one, and leaves the model to the page", async () => {
+it("stopping lets a running reply finish, refuses new requests, and leaves the model to the page", async () => {
   const { url } = await page.serverControl.start();
   const client = openai(url);
   const stream = await client.chat.completions.create({ ...question, max_tokens: 400, stream: true });
@@ -106,7 +106,7 @@ it("stopping lets the reply that runs come to its end, refuses the next one, and
   expect(loads).toBe(1);
 });
 
-it("keys let clients in from the next request on, and out again", async () => {
+it("creating and revoking keys applies from the next request on", async () => {
   const { url } = await page.serverControl.start();
   const made = await page.serverControl.createKey({ name: "editor", scope: "inference" });
   await expect(openai(url).models.list()).rejects.toMatchObject({ status: 401 });
@@ -119,13 +119,13 @@ it("keys let clients in from the next request on, and out again", async () => {
   expect((await page.serverControl.revokeKey(made.id)).data).toEqual([]);
   await expect(client.models.list()).rejects.toMatchObject({ status: 401 });
   let chunks = 0;
-  for await (const _ of running) chunks += 1; // what was let in goes on
+  for await (const _ of running) chunks += 1; // an admitted request continues
   expect(chunks).toBeGreaterThan(1);
   await expect(openai(url, app.token).models.list()).rejects.toMatchObject({ status: 401 });
   await page.serverControl.stop();
 });
 
-it("the last key that is revoked lets nobody in, and neither does a request without one, until the server starts again", async () => {
+it("after the last key is revoked, every request is refused until the server starts again", async () => {
   for (const isKeyFirst of [true, false]) {
     const before = isKeyFirst
       ? await page.serverControl.createKey({ name: "one", scope: "management" })
@@ -147,7 +147,7 @@ it("the last key that is revoked lets nobody in, and neither does a request with
   }
 });
 
-it("the page follows and cancels requests to the server, by the name of their key, and reads its log", async () => {
+it("the page lists and cancels requests to the server, by the name of their key, and shows its log", async () => {
   const { url } = await page.serverControl.start();
   const { id: keyId, key } = await page.serverControl.createKey({ name: "editor", scope: "inference" });
   await using events = new EventReader(app.url, { authorization: `Bearer ${app.token}` });
@@ -180,7 +180,7 @@ it("the page follows and cancels requests to the server, by the name of their ke
   await page.serverControl.stop();
 });
 
-it("a model that is not there keeps the server from starting, and it says which", async () => {
+it("a missing model prevents the server's start, and the error names it", async () => {
   await page.serverControl.change({ models: ["nobody"] });
   expect(await page.serverControl.start()).toMatchObject({
     status: "failed",

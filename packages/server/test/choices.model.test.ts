@@ -1,4 +1,4 @@
-// Several replies to one request, and the probabilities of their tokens, over HTTP on a tiny model.
+// Several replies to one request, and the probabilities of their tokens, over HTTP with a tiny model.
 import { ChatCompletion, ChatCompletionChunk } from "@ingle/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { realServer, user, type RealServer } from "./real-server.ts";
@@ -30,7 +30,7 @@ describe("choices", () => {
 
   const textOf = ({ message }: Choice): string => message.content ?? "";
 
-  it("are as many as n, in order, each another one, and the same again with the seed", async () => {
+  it("are n different ones, in order, and the same again with the same seed", async () => {
     const answer = await complete({ n: 6, seed: 7 });
     expect(answer.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
     expect(new Set(answer.choices.map(textOf)).size).toBe(6);
@@ -47,7 +47,7 @@ describe("choices", () => {
     expect(computed).toBeLessThan(answer.usage.prompt_tokens * 1.2);
   });
 
-  it("come in one stream, each by its index, with one opening, one end and one usage", async () => {
+  it("share one stream, each with its index, with one opening, one end and one usage", async () => {
     const body = { n: 3, seed: 3, stream_options: { include_usage: true } };
     const chunks = await stream(body);
     const whole = await complete({ n: 3, seed: 3 });
@@ -62,7 +62,7 @@ describe("choices", () => {
     ).toEqual([36]);
   });
 
-  it("are all cancelled when the client leaves", async () => {
+  it("are all cancelled when the client disconnects", async () => {
     const leaving = new AbortController();
     const response = await server.post(
       { messages: user("on"), n: 4, max_tokens: 900, stream: true },
@@ -75,7 +75,7 @@ describe("choices", () => {
       .toBe(0);
   });
 
-  it("count as so many requests against the line", async () => {
+  it("each count towards the waiting queue's limit", async () => {
     await using small = await realServer({
       load: { contextLength: 256, parallel: 1, waitingMax: 2 },
       flags: { waitingMax: 2 },
@@ -93,7 +93,7 @@ describe("probabilities", () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  // Computed anew each time, in the same pieces: the same numbers to the last bit.
+  // Computed from scratch each time, in the same steps: the numbers are equal to the last bit.
   const asked = { messages: user("Tell me about rivers."), max_tokens: 20, cache_prompt: false };
 
   async function choice(body: object): Promise<Choice> {
@@ -103,16 +103,16 @@ describe("probabilities", () => {
     return answer.choices[0];
   }
 
-  /** The same tokens; what a prompt had cached changes the sixth digit of how likely they are (real-server.ts). */
+  /** The same tokens; what is cached of a prompt changes the sixth digit of their probabilities (real-server.ts). */
   const about = <T extends { logprob: number }>(tokens: readonly T[] = []): T[] =>
     tokens.map((token) => ({ ...token, logprob: expect.closeTo(token.logprob, 4) }));
 
-  it("are null unless they are asked for", async () => {
+  it("are null unless they are requested", async () => {
     expect((await choice({})).logprobs).toBeNull();
     expect((await choice({ logprobs: false })).logprobs).toBeNull();
   });
 
-  it("stand for every token; their bytes are the reply", async () => {
+  it("are given for every token; the bytes of the tokens are the reply", async () => {
     const { message, logprobs } = await choice({ logprobs: true, top_logprobs: 20, seed: 4 });
     expect(logprobs?.content).toHaveLength(20);
     const bytes = logprobs?.content.flatMap((token) => token.bytes ?? []) ?? [];
@@ -127,7 +127,7 @@ describe("probabilities", () => {
     }
   });
 
-  it("at temperature 0 name the chosen token first, and none beside it when none is asked for", async () => {
+  it("at temperature 0 have the chosen token first, and no others if none are requested", async () => {
     const greedy = await choice({ logprobs: true, top_logprobs: 1, temperature: 0 });
     for (const { token, logprob, top_logprobs } of greedy.logprobs?.content ?? []) {
       expect(top_logprobs.map((top) => [top.token, top.logprob])).toEqual([[token, logprob]]);
@@ -148,7 +148,7 @@ describe("probabilities", () => {
     expect(await first({ grammar: 'root ::= "{" [a-z]+' })).toEqual(plain);
   });
 
-  it("stream as they stand in the whole reply, also around a stop string", async () => {
+  it("are the same streamed as in one piece, also around a stop string", async () => {
     const text = (await choice({ temperature: 0 })).message.content ?? "";
     for (const stop of [[], [text.slice(20, 24)]]) {
       const body = { logprobs: true, top_logprobs: 2, temperature: 0, stop };

@@ -1,4 +1,4 @@
-// The context of a command in tests: recording streams, a stopped clock, signals sent by hand, and a scripted engine.
+// The context of a command in tests: recording streams, a stopped clock, signals that the test sends, and a scripted engine.
 import { EventEmitter } from "node:events";
 import path from "node:path";
 import { PassThrough } from "node:stream";
@@ -16,13 +16,13 @@ export interface TestWorld {
   /** Everything written so far. */
   out(): string;
   err(): string;
-  /** Resolves once stdout (or stderr) has `text`; the test's own time limit ends the wait. */
+  /** Resolves once stdout (or stderr) has `text`; the test's time limit ends the wait. */
   outHas(text: string): Promise<void>;
   errHas(text: string): Promise<void>;
   signals: EventEmitter;
   exits: number[];
   clock: { ms: number };
-  /** Addresses that a browser was opened with. */
+  /** Addresses that were opened in a browser. */
   opened: string[];
 }
 
@@ -111,7 +111,7 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
         : realEngine.locateModel(text, options),
     fetchModel: async (located) => (located.kind === "file" ? located.path : "/models/starter.gguf"),
     noteUse: async () => true,
-    // Without a home of its own, a test would list what is on this machine.
+    // Without its own home folder, a test would list this machine's models.
     listModels: async (options) =>
       options?.env?.["INGLE_HOME"] === undefined ? [] : realEngine.listModels(options),
     projectorInstalledWith: async () => undefined,

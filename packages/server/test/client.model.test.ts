@@ -1,4 +1,4 @@
-// Our own client against the real server on tiny models: what it puts together, reads and runs.
+// Our own client and the real server with tiny models: what it assembles, reads and runs.
 import { createServer, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { ChatStream, Ingle, outputText, ResponseStream, runTools, tool } from "@ingle/client";
@@ -20,7 +20,7 @@ describe("the client", () => {
 
   const request = { model: modelId, messages: user("Tell me about rivers."), seed: 3, max_tokens: 24 };
 
-  it("knows the server's state and its models", async () => {
+  it("reads the server's state and its models", async () => {
     expect(await ingle.server.livez()).toEqual({ status: "ok" });
     const ready = { status: "ok", model: modelId, isReady: true };
     expect(await ingle.server.readyz()).toEqual(ready);
@@ -29,7 +29,7 @@ describe("the client", () => {
     await expect(ingle.models.retrieve("nobody")).rejects.toMatchObject({ code: "model_not_found" });
   });
 
-  it("makes of a stream what the server answers in one piece", async () => {
+  it("assembles a stream to what the server returns in one piece", async () => {
     for (const extra of [{}, { n: 3 }, { logprobs: true, top_logprobs: 2 }, { stop: "e" }]) {
       const body = { ...request, ...extra, cache_prompt: false };
       const whole = await ingle.chat.completions.create(body);
@@ -45,9 +45,9 @@ describe("the client", () => {
     }
   });
 
-  it("makes of a streamed text what the server answers in one piece", async () => {
+  it("assembles a streamed completion to what the server returns in one piece", async () => {
     const text = { model: modelId, prompt: ["Rivers are", "Hills are"], seed: 3, max_tokens: 12 };
-    // Of one prompt alone: side by side with another, the last digits of probabilities may differ.
+    // Only one prompt: next to another one, the last digits of probabilities may differ.
     for (const extra of [{}, { n: 2 }, { prompt: "Rivers are", logprobs: 2 }, { echo: true }]) {
       const body = { ...text, ...extra, cache_prompt: false };
       const whole = await ingle.completions.create(body);
@@ -57,7 +57,7 @@ describe("the client", () => {
     }
   });
 
-  it("makes of the events of a response what the server answers in one piece", async () => {
+  it("assembles the events of a response to what the server returns in one piece", async () => {
     const body = { model: modelId, input: "Rivers?", seed: 3, max_output_tokens: 12, cache_prompt: false };
     const whole = await ingle.responses.create(body);
     const stream = await ingle.responses.stream(body);
@@ -69,7 +69,7 @@ describe("the client", () => {
     expect(await stream.finalResponse()).toEqual(streamed);
   });
 
-  it("gives the same vectors as floats and as numbers", async () => {
+  it("returns the same vectors as floats and as numbers", async () => {
     const body = { model: modelId, input: ["Rivers are long.", "Hills"] };
     const floats = (await ingle.embeddings.create(body)).data.map(({ embedding }) => embedding);
     const numbers = await ingle.embeddings.create({ ...body, encoding_format: "float" });
@@ -79,7 +79,7 @@ describe("the client", () => {
     expect(floats[0]?.reduce((sum, value) => sum + value * value, 0)).toBeCloseTo(1, 4);
   });
 
-  it("gives a text's tokens and the text of them", async () => {
+  it("tokenizes a text and back", async () => {
     const { tokens, count } = await ingle.tokenize({ model: modelId, content: "Rivers are long." });
     expect(tokens).toHaveLength(count);
     expect((await ingle.detokenize({ model: modelId, tokens })).content).toContain("Rivers are long.");
@@ -87,13 +87,13 @@ describe("the client", () => {
     expect(chat.tokens.map(({ piece }) => piece)).toContain("user");
   });
 
-  it("passes a stream on, byte by byte what the server sends", async () => {
+  it("passes a stream through, byte by byte as the server sends it", async () => {
     const stream = await ingle.chat.completions.stream(request);
     const again = ChatStream.fromReadableStream(stream.toReadableStream());
     expect(await again.finalCompletion()).toEqual(await stream.finalCompletion());
   });
 
-  it("stops the server when the bytes that it passes on are cancelled", async () => {
+  it("stops the server when the bytes that it passes through are cancelled", async () => {
     const stream = await ingle.chat.completions.stream({ ...request, max_tokens: 1900 });
     const reader = stream.toReadableStream().getReader();
     await reader.read();
@@ -101,7 +101,7 @@ describe("the client", () => {
     await expect.poll(() => server.model.stats().running, { timeout: 5_000 }).toBe(0);
   });
 
-  it("stops the server when the page behind a backend of Node leaves", async () => {
+  it("stops the server when the page behind a Node backend disconnects", async () => {
     let passedOn: Promise<void> | undefined;
     const backend = createServer((_request, response) => {
       passedOn = passOn(response);
@@ -137,14 +137,14 @@ describe("the client", () => {
     ]),
   });
 
-  it("gives a value of a zod schema, whatever the model wants to say", async () => {
+  it("returns a value of a zod schema, whatever the model would write", async () => {
     for (const seed of [1, 2, 3]) {
       const { value } = await ingle.chat.completions.parse({ ...request, seed, max_tokens: 1000 }, Person);
       expect(value.at).toMatch(/^\d{2}$/);
     }
   });
 
-  it("says of a value that was cut that it was cut, with the text", async () => {
+  it("reports a value that was cut, with its text", async () => {
     const cut = ingle.chat.completions.parse({ ...request, max_tokens: 4 }, Person);
     await expect(cut).rejects.toMatchObject({ code: "reply_cut", text: expect.stringMatching(/^\{/) });
   });

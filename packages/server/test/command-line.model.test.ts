@@ -80,7 +80,7 @@ async function chat(url: string, body: object): Promise<Response> {
 }
 
 describe("the command line with a real model", () => {
-  it("serves, and exits with 0 at the first Ctrl-C", async () => {
+  it("serves, and exits with 0 after the first Ctrl-C", async () => {
     const server = await startServer();
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
     expect((await chat(server.url, { max_tokens: 5 })).status).toBe(200);
@@ -100,7 +100,7 @@ describe("the command line with a real model", () => {
     expect(await server.ended()).toEqual({ code: 0, signal: null });
   });
 
-  it("publishes what its KV cache could reuse, under its own address and the model's id", async () => {
+  it("publishes the blocks of its KV cache, under its own address and the model's id", async () => {
     const server = await startServer(program, {}, ["--kv-events", "tcp://127.0.0.1:0"]);
     const [, port] = await server.says(/KV events +on port (\d+) of 127\.0\.0\.1/);
     using follower = await ZmtpClient.connect(Number(port), { type: "SUB" });
@@ -113,11 +113,11 @@ describe("the command line with a real model", () => {
     expect(topic).toEqual(cleared);
     expect(payload?.toString("latin1")).toContain("BlockStored");
     server.child.kill("SIGINT");
-    expect(await server.ended()).toEqual({ code: 0, signal: null }); // a follower keeps nobody
+    expect(await server.ended()).toEqual({ code: 0, signal: null }); // a subscriber does not delay the exit
   });
 
-  it("stops at once at the second Ctrl-C", async () => {
-    const server = await startServer(program, { layers: 24, embedding: 256 }); // slow enough to be caught talking
+  it("stops at once after the second Ctrl-C", async () => {
+    const server = await startServer(program, { layers: 24, embedding: 256 }); // slow enough to be interrupted while it generates
     const response = await chat(server.url, { max_tokens: 1900, stream: true });
     const body = response.text().catch(() => "cut");
     server.child.kill("SIGINT");
@@ -128,7 +128,7 @@ describe("the command line with a real model", () => {
     expect(await body).not.toContain("[DONE]");
   });
 
-  it("continues past the end of the context with --context-overflow shift, and stops there without", async () => {
+  it("continues past the end of the context with --context-overflow shift, and stops there without it", async () => {
     const ending = await startServer(program, {}, ["--ctx", "64"]);
     const body = { max_tokens: 150, temperature: 0 };
     const whole = (await (await chat(ending.url, body)).json()) as ChatCompletion;
@@ -142,7 +142,7 @@ describe("the command line with a real model", () => {
     expect(passed.timings.dropped_n).toBeGreaterThan(50);
   });
 
-  it("is the command-line variant as ingle_lm.server: it serves the id given to --model, any other is a 404", async () => {
+  it("has the command-line variant as ingle_lm.server: it serves the id given to --model, and any other is a 404", async () => {
     const server = await startServer(variantC);
     const id = await firstModelId(server.url);
     expect((await chat(server.url, { max_tokens: 2 })).status).toBe(200);
@@ -182,7 +182,7 @@ describe("the command line with a real model", () => {
     expect(run.output()).not.toMatch(/\n\s+at /);
   });
 
-  it("shows the build with doctor", async () => {
+  it("prints the build with doctor", async () => {
     const run = start(program, "doctor");
     expect((await run.ended()).code).toBe(0);
     expect(run.output()).toMatch(/llama\.cpp/);

@@ -1,4 +1,4 @@
-// Text completions, tokens of texts and texts of tokens over HTTP on a tiny model.
+// Text completions, tokenization and detokenization over HTTP with a tiny model.
 import {
   ChatCompletion,
   Completion,
@@ -56,7 +56,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     expect(text).not.toBe("");
   });
 
-  it("completes several prompts as it would each of them", async () => {
+  it("completes several prompts as it completes each alone", async () => {
     const prompts = ["One river", "Two lanterns in the winter", "Three"];
     const alone = await Promise.all(prompts.map((each) => complete({ prompt: each })));
     const together = await complete({ prompt: prompts });
@@ -69,7 +69,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     });
   });
 
-  it("echoes the prompt as it was given, and token ids as the text that gives them again", async () => {
+  it("echoes a text prompt as it was, and token ids as text that has these ids again", async () => {
     const [text = ""] = textsOf(await complete({ prompt }));
     expect(textsOf(await complete({ prompt, echo: true }))).toEqual([`${prompt}${text}`]);
     const ids = await idsOf({ content: prompt });
@@ -78,7 +78,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     expect(await idsOf({ content: echoed.slice(0, echoed.length - text.length) })).toEqual(ids);
   });
 
-  it("streams the same text, with probabilities that add up to those of the whole answer", async () => {
+  it("streams the same text, with probabilities that add up to those of the whole completion", async () => {
     const body = { prompt: [prompt, "Once"], n: 2, seed: 3, max_tokens: 20, temperature: 1, logprobs: 3 };
     const whole = await complete(body);
     const raw = await (await post(server, "completions", { ...body, stream: true })).text();
@@ -93,7 +93,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
         own.flatMap((choice): unknown[] => choice.logprobs?.[field] ?? []);
       expect(told("tokens")).toEqual(logprobs?.tokens);
       expect(told("text_offset")).toEqual(logprobs?.text_offset);
-      // What else is in the batch changes the sixth digit (real-server.ts); the wrong token, the first.
+      // Other sequences in the batch change the sixth digit (real-server.ts); a wrong token changes the first.
       expect(told("token_logprobs")).toEqual(
         logprobs?.token_logprobs.map((value) => expect.closeTo(value, 3)),
       );
@@ -101,7 +101,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     }
   });
 
-  it("tells with logprobs where each token is in the text, and so many of the likeliest", async () => {
+  it("returns each token's offset in the text with logprobs, and that many of the likeliest tokens", async () => {
     const { choices } = await complete({ prompt, logprobs: 2 });
     const { text, logprobs } = choices[0]!;
     const characters = Array.from(text);
@@ -117,14 +117,14 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     }
   });
 
-  it("holds a completion to a grammar or a form", async () => {
+  it("constrains a completion to a grammar or a schema", async () => {
     const grammar = 'root ::= "yes" | "no"';
     expect(["yes", "no"]).toContain(textsOf(await complete({ prompt, grammar }))[0]);
     const response_format = { type: "json_object" };
     expect(textsOf(await complete({ prompt, response_format }))[0]).toMatch(/^\{/);
   });
 
-  it("gives tokens whose text is the text again, with pieces that make it up", async () => {
+  it("returns tokens that decode to the text, with pieces that make it up", async () => {
     const { tokens, count } = await tokenize({ content: prompt, with_pieces: true, add_special: false });
     expect(count).toBe(tokens.length);
     const pieces = tokens.map((token) => (typeof token === "number" ? [] : token.piece));
@@ -135,7 +135,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     expect((await detokenize(await idsOf({ content: prompt, add_special: false }))).trim()).toBe(prompt);
   });
 
-  it("counts a conversation as a chat request does", async () => {
+  it("counts a conversation's tokens like a chat request", async () => {
     const messages = user("Tell me about rivers.");
     const response = await server.post({ messages, max_tokens: 1 });
     const { usage } = ChatCompletion.parse(await response.json());
@@ -148,7 +148,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     expect([response.status, error]).toMatchObject([400, { code: "context_length_exceeded", n_ctx: 512 }]);
   });
 
-  it("answers every body rightly or with an error of the table, and goes on", async () => {
+  it("answers every body with a valid response or a documented error, and continues", async () => {
     const common = { model: modelId, max_tokens: 2, n: 2, seed: 1 };
     const odd = ["\uD800", "\0", "<s>", "<s><s>", "</s>", "<fim_prefix>", "\uFFFF", "🦆".repeat(500)];
     await expectSoundAnswers(
@@ -189,8 +189,8 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
   });
 });
 
-describe("a text that begins with the model's own beginning", () => {
-  it("has it once, for a completion, a chat and a tokenization", async () => {
+describe("a text that starts with the model's own start token", () => {
+  it("has it once, in a completion, a chat and a tokenization", async () => {
     await using server = await realServer({ load: { contextLength: 256 } });
     const tokens = async (body: object) => Tokenization.parse(await ok(server, "tokenize", body)).tokens;
     const plain = await tokens({ content: "Once" });
@@ -229,7 +229,7 @@ describe("a suffix", () => {
     expect(echoed.choices[0]?.text).toBe(`${body.prompt}${filled.choices[0]?.text}`);
   });
 
-  it("is a 400 that names it where the model has no such tokens, streamed or not", async () => {
+  it("is a 400 that names it if the model has no such tokens, streamed or not", async () => {
     await using server = await realServer({ load: { contextLength: 256 } });
     for (const stream of [false, true]) {
       const response = await post(server, "completions", { prompt: "a", suffix: "b", stream });
@@ -240,7 +240,7 @@ describe("a suffix", () => {
 });
 
 describe("a large text", () => {
-  it("is tokenized while others are answered", async () => {
+  it("is tokenized while other requests are answered", async () => {
     await using server = await realServer({ load: { contextLength: 256 } });
     const content = "The river carried copper lanterns. ".repeat(20_000);
     const done = new AbortController();

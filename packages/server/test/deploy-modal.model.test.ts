@@ -1,5 +1,5 @@
-// `ingle deploy modal` as people run it: a program of its own, a program called `modal` that prints what Modal's prints, and a real
-// server with a tiny model in the place of the container that it starts.
+// `ingle deploy modal` as a child process, with a program called `modal` that prints what Modal's prints, and a real server with a
+// tiny model in place of the container.
 import { execFile } from "node:child_process";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(bin, { recursive: true });
 });
 
-/** Finds a free port, starts a server on it as Modal starts a container, and is done before the server listens. */
+/** Finds a free port, starts a server on it as Modal starts a container, and exits before the server listens. */
 const modal = `#!${process.execPath}
 const { spawn } = require("node:child_process");
 const { writeFileSync } = require("node:fs");
@@ -43,7 +43,7 @@ const probe = require("node:net").createServer().listen(0, "127.0.0.1", () => {
 
 // The program is a script with a #! line, which Windows does not run.
 it.runIf(process.platform !== "win32")(
-  "waits until a model that is being loaded answers, and prints the deployed model's id",
+  "waits until a model that is loading responds, and prints the deployed model's id",
   async () => {
     const file = path.join(bin, "modal");
     await writeFile(file, modal);

@@ -1,4 +1,4 @@
-// Every route, asked in every wrong way that works on any of them: each answer is one that /openapi.json knows.
+// Every route with every applicable kind of invalid request: each response must be one that /openapi.json documents.
 import type { FastifyInstance, InjectOptions } from "fastify";
 import type { Script } from "@ingle/engine/testing";
 import { describe, expect, it } from "vitest";
@@ -16,13 +16,13 @@ interface RightRequest {
   isPublic: boolean;
   url: string;
   headers: Record<string, string>;
-  /** Absent where the operation takes none. */
+  /** Absent if the operation has none. */
   payload?: object;
-  /** Its body needs none of its fields. */
+  /** Whether all fields of its body are optional. */
   mayBeEmpty: boolean;
 }
 
-/** A right request to each operation. */
+/** A valid request to each operation. */
 async function requestsTo(app: FastifyInstance): Promise<RightRequest[]> {
   const { paths, components } = await documentOf(app);
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -43,7 +43,7 @@ async function requestsTo(app: FastifyInstance): Promise<RightRequest[]> {
   );
 }
 
-/** Sends it with what is changed of it, and expects a documented answer. */
+/** Sends a changed request, and expects a documented response. */
 async function send(
   app: FastifyInstance,
   { operation, url, headers, payload }: RightRequest,
@@ -66,9 +66,9 @@ interface Wrong {
   what: string;
   status: number;
   change: InjectOptions;
-  /** Bodies alone can be wrong like this. */
+  /** Only applies to bodies. */
   isBody?: boolean;
-  /** Only where some field must be there. */
+  /** Only applies if a field is required. */
   needsFields?: boolean;
   flags?: ServerFlags;
 }
@@ -77,8 +77,12 @@ interface Wrong {
 const wrong = { model: 5, wait: 5, host: 5, name: 5, id: 5, key: 5 };
 
 const wrongs: Wrong[] = [
-  { what: "a strange Host", status: 403, change: { headers: { ...json, host: "evil.example" } } },
-  { what: "a strange Origin", status: 403, change: { headers: { ...json, origin: "https://evil.example" } } },
+  { what: "a Host that is not allowed", status: 403, change: { headers: { ...json, host: "evil.example" } } },
+  {
+    what: "an Origin that is not allowed",
+    status: 403,
+    change: { headers: { ...json, origin: "https://evil.example" } },
+  },
   { what: "no key", status: 401, change: { headers: { "content-type": "application/json" } } },
   { what: "a broken body", status: 400, change: { headers: json, payload: "{" }, isBody: true },
   { what: "an empty body", status: 400, change: { headers: json, payload: "" }, isBody: true },
@@ -130,16 +134,16 @@ describe("every route", () => {
     }
   });
 
-  it("answers for a model that is not there, and while the server stops, as documented", async () => {
+  it("answers an unknown model, and requests while the server stops, as documented", async () => {
     await using scripted = await scriptedApp();
-    // The answer to a right request for events ends with the server.
+    // The response to a valid request for events ends with the server.
     const requests = (await requestsTo(scripted.app)).filter(({ url }) => url !== "/api/v1/events");
-    const strange = requests.map((request) => ({
+    const forOtherModel = requests.map((request) => ({
       ...request,
       url: request.url.replace(scriptedId, "nobody"),
       ...(request.payload && { payload: { ...request.payload, model: "nobody" } }),
     }));
-    expect(await sendAll(scripted.app, strange)).toContain(404);
+    expect(await sendAll(scripted.app, forOtherModel)).toContain(404);
     await scripted.registry[Symbol.asyncDispose]();
     expect(await sendAll(scripted.app, requests)).toContain(503);
   });
@@ -185,7 +189,7 @@ describe("expectDocumented", () => {
     ["a status that the document does not have", { statusCode: 418, body: "{}" }],
     ["another media type", { statusCode: 200, body: "{}", headers: { "content-type": "text/plain" } }],
     ["a field that is missing", { statusCode: 200, body: '{"object":"list"}' }],
-    ["a field that nobody knows", { statusCode: 200, body: '{"object":"list","data":[],"more":1}' }],
+    ["an unknown field", { statusCode: 200, body: '{"object":"list","data":[],"more":1}' }],
     ["a code that the route does not give", { statusCode: 403, body: errorOf("rate_limited") }],
   ])("refuses %s", async (_, answer) => {
     await using scripted = await scriptedApp();

@@ -1,10 +1,10 @@
-// Holds an answer against /openapi.json of the server that gave it: for the tests of any route.
+// Checks a response against the server's own /openapi.json, for the tests of any route.
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import type { FastifyInstance } from "fastify";
 import { expect } from "vitest";
 import type { OpenApiDocument } from "../src/openapi/document.ts";
 
-/** Of `app.inject()`, or of `fetch()`. */
+/** From `app.inject()` or `fetch()`. */
 export type Answer = Injected | Response;
 
 interface Injected {
@@ -14,8 +14,8 @@ interface Injected {
 }
 
 /**
- * Fails unless the answer's status, media type and body, or each event of its stream, are what the server's document says
- * of the operation, which is named like `POST /v1/chat/completions`. Fields that the document does not have are wrong, too.
+ * Fails unless the response's status, media type and body, or each event of its stream, match the server's document for
+ * the operation, which is named like `POST /v1/chat/completions`. Undocumented fields fail, too.
  * `server` is the app, or the address up to its port. Resolves to the JSON of the body, or of each event.
  */
 export async function expectDocumented(
@@ -57,7 +57,7 @@ async function readAnswer(answer: Answer): Promise<{ status: number; type: strin
   return { status, type: type.split(";")[0] ?? "", text };
 }
 
-/** The JSON of every event; comments and the end's mark are none. */
+/** The JSON of every event, without comments and the end mark. */
 function eventsOf(stream: string): unknown[] {
   return stream
     .split("\n")
@@ -69,7 +69,7 @@ function toProblem({ instancePath, message, params }: ErrorObject): string {
   return `${instancePath} ${message} ${JSON.stringify(params)}`;
 }
 
-/** The same schemas, but for fields that they do not name: the document leaves room for them, this server has none. */
+/** The same schemas, but strict: the document allows additional fields, but this server must not send any. */
 function closed<Part>(part: Part): Part {
   const isObjectSchema = (value: object): boolean =>
     "type" in value && value.type === "object" && "properties" in value && !("additionalProperties" in value);

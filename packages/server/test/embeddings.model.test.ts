@@ -1,4 +1,4 @@
-// Embeddings over HTTP, from a server with a real engine: beside chats, left by their client, of a model that cannot chat.
+// Embeddings over HTTP with a real engine: during chats, after a client disconnects, and from a model that cannot chat.
 import { Embeddings, type EmbeddingsBody } from "@ingle/protocol";
 import { until } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
@@ -36,9 +36,9 @@ const many = Array.from({ length: 400 }, () => Array.from({ length: 50 }, () => 
 
 describe.each([
   ["an encoder", bert],
-  ["a model that generates", {}],
+  ["a generative model", {}],
 ] as const)("POST /v1/embeddings of %s", (_, fixture) => {
-  it("gives equal texts a cosine of 1, as numbers and as base64", async () => {
+  it("have a cosine of 1 for equal texts, as numbers and as base64", async () => {
     await using server = await realServer({ fixture });
     const input = ["a river in winter", "a copper lantern", "a river in winter"];
     const [one, other, again] = await vectors(server, { input });
@@ -48,7 +48,7 @@ describe.each([
     expect(cosine(encoded[0], one)).toBeCloseTo(1, 3);
   });
 
-  it("stops the work when the client leaves, and answers the next", async () => {
+  it("stop when the client disconnects, and the next request succeeds", async () => {
     await using server = await realServer({ fixture });
     const controller = new AbortController();
     const pending = post(server, { input: many }, controller.signal);
@@ -59,7 +59,7 @@ describe.each([
     expect(await vectors(server, { input: "after" })).toHaveLength(1);
   });
 
-  it("answers a text that is too long with 400 and both numbers", async () => {
+  it("of a text that is too long are a 400 with both numbers", async () => {
     await using server = await realServer({ fixture, load: { contextLength: 256 } });
     const response = await post(server, { input: Array.from({ length: 257 }, () => 5) });
     expect(response.status).toBe(400);
@@ -70,7 +70,7 @@ describe.each([
 });
 
 describe("embeddings and chats", () => {
-  it("run beside each other: a stream goes on while hundreds of texts are computed", async () => {
+  it("run in parallel: a stream continues while hundreds of texts are computed", async () => {
     await using server = await realServer();
     const chat = { messages: user("Tell me about rivers."), temperature: 0, max_tokens: 30 };
     const alone: unknown = await (await server.post(chat)).json();
@@ -87,7 +87,7 @@ describe("embeddings and chats", () => {
     expect(await embeddings).toHaveLength(many.length);
   });
 
-  it("an encoder answers a chat with 400 and goes on", async () => {
+  it("an encoder answers a chat with 400 and continues", async () => {
     await using server = await realServer({ fixture: bert });
     const response = await server.post({ messages: user("Hello") });
     expect(response.status).toBe(400);
@@ -95,7 +95,7 @@ describe("embeddings and chats", () => {
     expect(await vectors(server, { input: "Hello" })).toHaveLength(1);
   });
 
-  it("a reranker answers with 400 that it has none", async () => {
+  it("a reranker answers with 400 that it has no embeddings", async () => {
     await using server = await realServer({ fixture: { pooling: "rank" } });
     const response = await post(server, { input: "Hello" });
     expect(response.status).toBe(400);

@@ -1,4 +1,4 @@
-// The whole way: socket, HTTP, engine, addon, a real (tiny) model, and clients that other people wrote.
+// The whole way: socket, HTTP, engine, addon, a real (tiny) model, and third-party clients.
 import { Ingle } from "@ingle/client";
 import { ChatCompletion, ChatCompletionChunk, ErrorBody } from "@ingle/protocol";
 import OpenAI from "openai";
@@ -30,7 +30,7 @@ describe("chat completions end to end", () => {
     return (await complete(body)).choices[0]?.message.content ?? "";
   }
 
-  /** The stream's raw lines, each checked against the wire's schema. */
+  /** The stream's raw lines, each checked against the wire schema. */
   async function stream(body: object): Promise<{ content: string; last: string; finish: string | null }> {
     const response = await server.post({ stream: true, ...body });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
@@ -49,7 +49,7 @@ describe("chat completions end to end", () => {
 
   const idle = (): boolean => server.model.stats().running + server.model.stats().waiting === 0;
 
-  it("streams the same text as without streaming, ends in [DONE], and repeats itself at temperature 0", async () => {
+  it("streams the same text as without streaming, ends in [DONE], and is deterministic at temperature 0", async () => {
     const body = { messages: user("Tell me about rivers."), temperature: 0, max_tokens: 60 };
     const streamed = await stream(body);
     expect(streamed.last).toBe("data: [DONE]");
@@ -58,14 +58,14 @@ describe("chat completions end to end", () => {
     expect(await text(body)).toBe(streamed.content);
   });
 
-  it("repeats itself with a seed", async () => {
+  it("is deterministic with a seed", async () => {
     const body = { messages: user("A story"), temperature: 1, seed: 42, max_tokens: 30 };
     const first = await text(body);
     expect(await text(body)).toBe(first);
     expect(await text({ ...body, seed: 43 })).not.toBe(first);
   });
 
-  it("answers eight at once as it answers the same eight alone", async () => {
+  it("answers eight parallel requests as it answers the same eight one by one", async () => {
     const bodies = Array.from({ length: 8 }, (_, index) => ({
       messages: user(`Question ${index}: ${"why ".repeat(index + 1)}`),
       temperature: 0,
@@ -98,7 +98,7 @@ describe("chat completions end to end", () => {
     }
   });
 
-  it("never tears an emoji or a Chinese character between chunks", async () => {
+  it("never splits an emoji or a Chinese character between chunks", async () => {
     await using spelling = await realServer({ fixture: { bytes: "characters" } });
     const response = await spelling.post({ messages: user("spell"), seed: 1, max_tokens: 300, stream: true });
     let content = "";
@@ -126,7 +126,7 @@ describe("chat completions end to end", () => {
     }
   });
 
-  it("frees the sequence of a client that leaves: in line, in its prefill, while decoding", async () => {
+  it("frees the sequence of a client that disconnects: while waiting, in prefill, while decoding", async () => {
     await using small = await realServer({
       load: { contextLength: 2048, parallel: 1, batchTokens: 16 },
     });
@@ -159,7 +159,7 @@ describe("chat completions end to end", () => {
     expect(model.stats().cellsUsed).toBe(0);
   });
 
-  it("goes on after a hundred clients that left at random moments", async () => {
+  it("continues after a hundred clients that disconnected at random moments", async () => {
     await Promise.allSettled(
       Array.from({ length: 100 }, async (_, index) => {
         const signal = AbortSignal.timeout((index * 29) % 200);
@@ -175,7 +175,7 @@ describe("chat completions end to end", () => {
     expect(await text({ messages: user("still here"), max_tokens: 3 })).not.toBe("");
   });
 
-  it("is driven by the official openai client", async () => {
+  it("works with the official openai client", async () => {
     const openai = new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
     const models = await openai.models.list();
     expect(models.data.map((model) => model.id)).toEqual([modelId]);
@@ -204,7 +204,7 @@ describe("chat completions end to end", () => {
     });
   });
 
-  it("is driven by our own client", async () => {
+  it("works with our own client", async () => {
     const ingle = new Ingle({ baseUrl: server.baseUrl });
     expect((await ingle.models.list()).data[0]?.id).toBe(modelId);
     const request = { model: modelId, messages: user("Hello"), temperature: 0, max_tokens: 20 };
@@ -220,7 +220,7 @@ describe("chat completions end to end", () => {
       stream: true,
     })) {
       expect(chunk.object).toBe("chat.completion.chunk");
-      break; // leaving the loop cancels on the server
+      break; // leaving the loop cancels the request
     }
     await until(idle);
   });

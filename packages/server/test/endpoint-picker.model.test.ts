@@ -1,5 +1,5 @@
-// Two servers behind what plays a cluster's endpoint picker: it scrapes their metrics without a key, renders prompts, follows their
-// KV-cache events, and sends each request to where most of its prompt is computed.
+// Two servers behind a simulated endpoint picker: it scrapes their metrics without a key, renders prompts, follows their KV-cache
+// events, and sends each request to the server that has most of its prompt cached.
 import { kvBlockTokens, type LoadOptions } from "@ingle/engine";
 import { RenderedPrompt } from "@ingle/protocol";
 import { until } from "@ingle/fixtures";
@@ -52,7 +52,7 @@ interface ChatMessage {
 
 const words = ["river", "lantern", "copper", "harbour", "winter"];
 
-/** A chat that begins with some hundred tokens of its own. */
+/** A chat that starts with a few hundred tokens of its own. */
 function chatAbout(word: string, sentences = 24): ChatMessage[] {
   const content = `The ${word} is quiet tonight, and nobody asks why. `.repeat(sentences);
   return [{ role: "system", content }];
@@ -65,7 +65,7 @@ async function render({ baseUrl }: { baseUrl: string }, messages: ChatMessage[])
   return RenderedPrompt.parse(await response.json()).token_ids;
 }
 
-/** The picker's keys of the tokens that fill blocks: four for each. The reply may fill one more. */
+/** The picker's keys of the tokens that fill blocks, four for each. The reply may fill one more block. */
 function keysOf(tokens: number[]): number {
   return 4 * Math.floor(tokens.length / kvBlockTokens);
 }
@@ -82,7 +82,7 @@ async function complete({ baseUrl }: { baseUrl: string }, messages: ChatMessage[
   return (await response.json()) as Reply;
 }
 
-/** Three turns of each chat, one after the other; how many tokens of their prompts were cached. */
+/** Three turns of each chat, one after the other; returns how many of their prompt tokens were cached. */
 async function cachedTokens(
   choose: (messages: ChatMessage[]) => Promise<{ baseUrl: string }>,
 ): Promise<number> {
@@ -104,7 +104,7 @@ function endpointOf({ endpoint }: Pod): { baseUrl: string } {
 }
 
 describe("an endpoint picker", () => {
-  it("finds more cached tokens with the events of two servers than by going round", async () => {
+  it("finds more cached tokens with the events of two servers than by round robin", async () => {
     const taken = [await server({}), await server({})];
     let turn = 0;
     const byTurns = await cachedTokens(async () => taken[turn++ % taken.length] ?? expect.fail());
@@ -115,14 +115,14 @@ describe("an endpoint picker", () => {
       const tokens = await render(anyPod.endpoint, messages);
       const best = picker.pick(modelId, tokens);
       if (messages.length > 2) {
-        // The events of the chat's turn before are here: all whole blocks of its prompt, on one server.
+        // The events of the chat's previous turn have arrived: all whole blocks of its prompt, on one server.
         const before = keysOf(tokens.slice(0, -40));
         await until(() => picker.score(modelId, tokens, picker.pick(modelId, tokens)) >= before);
         return endpointOf(picker.pick(modelId, tokens));
       }
       return endpointOf(best);
     });
-    // Three chats and two servers: going round, the second turn finds nothing, and the third what the first left.
+    // Three chats and two servers: with round robin, the second turn finds nothing, and the third finds what the first left.
     expect(byEvents).toBeGreaterThan(1.5 * byTurns);
     for (const { failures, scrapes } of picker.pods) {
       expect(failures).toEqual([]);
@@ -130,7 +130,7 @@ describe("an endpoint picker", () => {
     }
   });
 
-  it("is told what moves to host memory, and weighs it less", async () => {
+  it("learns what moves to host memory, and gives it a lower weight", async () => {
     const one = await server({ cells: 1024, cacheRamMiB: 64 });
     const picker = await pickerOf(one);
     const [pod = expect.fail()] = picker.pods;
@@ -149,7 +149,7 @@ describe("an endpoint picker", () => {
     await until(() => picker.score(modelId, tokens, pod) === inContext);
   });
 
-  it("is told what is evicted", async () => {
+  it("learns what is evicted", async () => {
     const one = await server({ cells: 1024, cacheRamMiB: 0 });
     const picker = await pickerOf(one);
     const [pod = expect.fail()] = picker.pods;
@@ -158,11 +158,11 @@ describe("an endpoint picker", () => {
     await complete(one, first);
     await until(() => picker.score(modelId, tokens, pod) > 4);
     for (const word of words) await complete(one, chatAbout(word));
-    await until(() => picker.score(modelId, tokens, pod) <= 4); // what all chats begin with may be there
+    await until(() => picker.score(modelId, tokens, pod) <= 4); // the prefix that all chats share may remain
   });
 
   it.each([true, false])(
-    "that comes late or lost its connection knows everything (replay: %s)",
+    "that connects late or lost its connection learns everything (replay: %s)",
     async (replays) => {
       const one = await server({}, { replays });
       const chats = words.map((word) => chatAbout(word));
@@ -184,12 +184,12 @@ describe("an endpoint picker", () => {
     },
   );
 
-  it("reads from the metrics blocks of the size that the events have, and no adapters", async () => {
+  it("reads from the metrics the events' block size, and no adapters", async () => {
     const one = await server({});
     const picker = await pickerOf(one);
     const [pod = expect.fail()] = picker.pods;
     expect(pod.metrics).toMatchObject({ blockSize: kvBlockTokens, blocks: 4096 / kvBlockTokens, waiting: 0 });
-    // Where no adapter was loaded there is no such family, with vLLM too; an empty one would be an adapter without a name.
+    // Without loaded adapters this family is absent, as in vLLM; an empty one would mean an adapter without a name.
     const text = await (await fetch(new URL("/metrics", one.baseUrl))).text();
     expect(text).not.toContain("vllm:lora_requests_info");
   });

@@ -1,19 +1,19 @@
-// Plays the endpoint picker of llm-d's router (v0.10.0) as a client: it scrapes /metrics without a key, follows the KV-cache events
-// of each server and asks for those it has missed, keeps the index of its "precise prefix cache", and picks a server for a prompt.
-// Written from what that program does (pkg/kvevents, pkg/kvcache and the metrics extractor), with its names.
+// Simulates the endpoint picker of llm-d's router (v0.10.0) as a client: it scrapes /metrics without a key, follows each server's
+// KV-cache events and requests those that it missed, keeps the index of its "precise prefix cache", and picks a server for a prompt.
+// It follows what that program does (pkg/kvevents, pkg/kvcache and the metrics extractor), with its names.
 import { createHash } from "node:crypto";
 import { ZmtpClient } from "../src/testing/zmtp-client.ts";
 import { readMessagePack } from "../src/testing/msgpack.ts";
 
-/** What the picker asks each of its servers for. */
+/** What the picker needs to know of each of its servers. */
 export interface Endpoint {
-  /** Up to and with /v1. */
+  /** Up to and including /v1. */
   baseUrl: string;
   eventsPort: number;
   replayPort?: number | undefined;
 }
 
-/** Its own default: smaller than the engine's blocks, each of which becomes several of its keys. */
+/** Its default: smaller than the engine's blocks, each of which becomes several of its keys. */
 const blockSizeTokens = 16;
 const scrapeEveryMs = 50;
 const mediumWeights: Readonly<Record<string, number>> = { gpu: 1, cpu: 0.8 };
@@ -36,12 +36,12 @@ export class EndpointPicker implements Disposable {
     this.pods = endpoints.map((endpoint) => new Pod(endpoint, this.index, this.#stop.signal));
   }
 
-  /** Resolves when every server was scraped and has greeted. */
+  /** Resolves when every server was scraped and has sent its greeting. */
   async start(): Promise<void> {
     await Promise.all(this.pods.map((pod) => pod.start()));
   }
 
-  /** The server with the longest prefix, then with the shortest queue, then each in turn. */
+  /** The server with the longest prefix, then with the shortest queue, then by round robin. */
   pick(model: string, tokens: readonly number[]): Pod {
     const scores = this.index.score(requestKeys(model, tokens));
     this.#turn += 1;
@@ -74,13 +74,13 @@ function compare(a: readonly number[], b: readonly number[]): number {
 /** One server as the picker sees it. */
 export class Pod implements Disposable {
   readonly endpoint: Endpoint;
-  /** What the picker calls it, whatever the topic says. */
+  /** The picker's name for it, whatever the topic says. */
   readonly id: string;
   metrics: Metrics | undefined;
   scrapes = 0;
-  /** Scrapes that were not answered with 200, or without what is needed. */
+  /** Scrapes without a 200, or without the required metrics. */
   readonly failures: string[] = [];
-  /** Of the events' stream. */
+  /** Errors of the event stream. */
   replays = 0;
   resets = 0;
   readonly #index: Index;
@@ -106,10 +106,10 @@ export class Pod implements Disposable {
     await this.subscribe();
   }
 
-  /** Connects anew, as after a lost connection. */
+  /** Reconnects, as after a lost connection. */
   async subscribe(): Promise<void> {
     this.#client?.[Symbol.dispose]();
-    // The library of the picker speaks ZMTP 3.0.
+    // The picker's library speaks ZMTP 3.0.
     const client = await ZmtpClient.connect(this.endpoint.eventsPort, { type: "SUB", minor: 0 });
     this.#client = client;
     client.subscribe("kv@");
@@ -117,7 +117,7 @@ export class Pod implements Disposable {
     void this.#follow(client);
   }
 
-  /** Loses the connection, and what is sent until subscribe(). */
+  /** Loses the connection, and everything sent until subscribe(). */
   disconnect(): void {
     this.#client?.[Symbol.dispose]();
   }
@@ -185,7 +185,7 @@ export class Pod implements Disposable {
     this.#lastSeq = seq;
   }
 
-  /** False where not everything from that number on could be had. */
+  /** False if not everything from that number on was available. */
   async #replay(start: bigint): Promise<boolean> {
     this.replays += 1;
     using dealer = await ZmtpClient.connect(this.endpoint.replayPort ?? 0, { type: "DEALER", minor: 0 });
@@ -214,14 +214,14 @@ export class Pod implements Disposable {
   }
 }
 
-/** `[tag, …]` of vLLM's events, by their places. */
+/** `[tag, …]` of vLLM's events, by position. */
 type KvEvent = readonly [string, ...unknown[]];
 
-/** The picker's index in memory: its own keys of blocks, and which pods have them on which medium. */
+/** The picker's in-memory index: its own block keys, and which pods have them on which medium. */
 class Index {
   readonly #keysOfEngine = new Map<bigint, string[]>();
   readonly #podsOfKey = new Map<string, Set<string>>();
-  /** Stores of a block that were not followed by a remove yet. */
+  /** Stored blocks that were not removed yet. */
   readonly #stores = new Map<string, number>();
 
   get size(): number {
@@ -261,7 +261,7 @@ class Index {
     for (const key of this.#stores.keys()) if (key.startsWith(`${pod}|`)) this.#stores.delete(key);
   }
 
-  /** For each pod the weights of the keys that it has from the first one on. */
+  /** For each pod, the weights of its keys from the first one on. */
   score(keys: readonly string[]): Map<string, number> {
     const scores = new Map<string, number>();
     let active: Set<string> | undefined;
@@ -280,7 +280,7 @@ class Index {
 
   #store(entry: string, hashes: bigint[], parent: bigint | null, tokens: number[], model: string): void {
     const parentKey = parent === null ? undefined : this.#keysOfEngine.get(parent)?.at(-1);
-    // The picker leaves such an event out.
+    // The picker skips such an event.
     if (parent !== null && parentKey === undefined) throw new Error("a block's parent is not known");
     const keys = requestKeys(model, tokens, parentKey);
     const each = keys.length / hashes.length;
@@ -307,7 +307,7 @@ class Index {
   }
 }
 
-/** Chained over whole blocks; another model has other keys. */
+/** Chained over whole blocks; each model has its own keys. */
 function requestKeys(model: string, tokens: readonly number[], parent = model): string[] {
   const keys: string[] = [];
   for (let at = 0; at + blockSizeTokens <= tokens.length; at += blockSizeTokens) {
@@ -321,7 +321,7 @@ function requestKeys(model: string, tokens: readonly number[], parent = model): 
   return keys;
 }
 
-/** A sample of Prometheus' text form. Throws where there is none. */
+/** A sample in Prometheus' text format. Throws if it is missing. */
 function sample(text: string, name: string): { value: number; labels: Record<string, string> } {
   const line = text.split("\n").find((one) => one.startsWith(`${name}{`) || one.startsWith(`${name} `));
   const parts = /^[^{ ]+(?:\{(?<labels>.*)\})? (?<value>\S+)/.exec(line ?? "")?.groups;

@@ -1,4 +1,4 @@
-// What the server says that loading a real model would take, beside what the load then takes.
+// The server's estimate for loading a real model, compared with what the load then takes.
 import { tinyModel } from "@ingle/fixtures";
 import { ManagedModel, MemoryEstimate } from "@ingle/protocol";
 import { expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { ModelRegistry } from "../src/models/registry.ts";
 import { testConfig } from "../src/testing/scripted-server.ts";
 import { testWorld } from "./cli-context.ts";
 
-async function house(hostBytes: number) {
+async function openServer(hostBytes: number) {
   const { context } = testWorld();
   const budget = { byMemory: { host: hostBytes } };
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", budget });
@@ -25,10 +25,10 @@ async function house(hostBytes: number) {
   return { ask, estimate, [Symbol.asyncDispose]: () => app.close() };
 }
 
-it("is what the load then takes, with the settings of both", async () => {
-  await using server = await house(16 * 1024 ** 3);
-  const order = { context_length: 4096, kv_bits: 8 };
-  const estimate = await server.estimate(order);
+it("is what the load then takes, with the same settings", async () => {
+  await using server = await openServer(16 * 1024 ** 3);
+  const settings = { context_length: 4096, kv_bits: 8 };
+  const estimate = await server.estimate(settings);
   expect(estimate).toMatchObject({
     fits: "yes",
     context_length: 4096,
@@ -37,15 +37,15 @@ it("is what the load then takes, with the settings of both", async () => {
   });
   const usual = await server.estimate();
   expect(usual.memory_bytes).toBeGreaterThan(estimate.memory_bytes);
-  const loaded = ManagedModel.parse((await server.ask("load", order)).json());
+  const loaded = ManagedModel.parse((await server.ask("load", settings)).json());
   const { memory_bytes, kv_bytes_per_token, context_length } = estimate;
   expect(loaded).toMatchObject({ memory_bytes, kv_bytes_per_token, context_length, architecture: "llama" });
-  // It does not stand in its own way.
-  expect(await server.estimate(order)).toEqual(estimate);
+  // The model does not count against itself.
+  expect(await server.estimate(settings)).toEqual(estimate);
 });
 
-it("says no before the load does, in the same words", async () => {
-  await using server = await house(1024 ** 2);
+it("is no for what the load refuses, with the same message", async () => {
+  await using server = await openServer(1024 ** 2);
   const { fits, reason, memory_bytes, available_bytes } = await server.estimate({ context_length: 8192 });
   expect([fits, available_bytes]).toEqual(["no", 1024 ** 2]);
   expect(memory_bytes).toBeGreaterThan(1024 ** 2);
@@ -56,7 +56,7 @@ it("says no before the load does, in the same words", async () => {
 });
 
 it("refuses a context that the model was not trained for", async () => {
-  await using server = await house(16 * 1024 ** 3);
+  await using server = await openServer(16 * 1024 ** 3);
   const refused = await server.ask("estimate", { context_length: 100_000 });
   expect([refused.statusCode, refused.json()]).toMatchObject([400, { error: { param: "context_length" } }]);
 });

@@ -1,5 +1,5 @@
-// The examples and the README's code run as a person starts them, against a server with a tiny model and a hub on this
-// machine; the pages of the client and of the library show nothing but the examples.
+// The examples and the README's code run as a person starts them, with a server with a tiny model and a local hub. The pages of
+// the client and of the library must show only code from the examples.
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -45,8 +45,8 @@ describe("the examples", () => {
     await rm(home, { recursive: true });
   });
 
-  it.each(examples)("%s runs to its end and says something", async (file) => {
-    // Those without a server take a model instead, by its path, or by the name that it was installed with its projector by.
+  it.each(examples)("%s runs to its end and prints something", async (file) => {
+    // Those without a server use a model by its path, or by the name under which it was installed with its projector.
     const isVision = file === "vision.ts";
     const parameters = isVision ? ["tiny-seeing", ...seeing.images] : [modelPath];
     const { stdout } = await promisify(execFile)(
@@ -68,7 +68,7 @@ describe("the examples", () => {
   });
 });
 
-/** A models folder in which a tiny model that reads pictures is installed as `tiny-seeing`, and two pictures. */
+/** A models folder in which a tiny model that reads images is installed as `tiny-seeing`, and two images. */
 async function homeWithSeeing(home: string): Promise<{ home: string; images: string[] }> {
   const from = path.join(home, "from");
   await mkdir(from, { recursive: true });
@@ -94,7 +94,7 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
   let home: string;
   let readme: string;
   beforeAll(async () => {
-    // The model that is taken where nobody names one is the tiny one here.
+    // The default model is the tiny one here.
     home = await mkdtemp(path.join(tmpdir(), "ingle-readme-"));
     await importModels(await tinyModel(), { env: { INGLE_HOME: home, HOME: home } });
     server = await realServer({ load: { contextLength: 2048, parallel: 2 } });
@@ -105,7 +105,7 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
     await rm(home, { recursive: true });
   });
 
-  /** The one block that has this in it, speaking to the test's server. */
+  /** The only block that contains this, with the test server's address. */
   function block(language: string, text: string): string {
     const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)];
     const [found, ...others] = blocks.filter(([, name, code]) => name === language && code?.includes(text));
@@ -119,13 +119,13 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
     return stdout.trim();
   }
 
-  it("shows a curl line that is answered, whatever the model is called", async () => {
+  it("has a curl command that works, whatever the model is called", async () => {
     const answer: unknown = JSON.parse(await run("/bin/sh", "-c", block("sh", "/v1/chat/completions")));
     expect(answer).toMatchObject({ model: "tiny", choices: [{ message: { role: "assistant" } }] });
   });
 
   it.each(["ask-openai.mjs", "ask-client.mjs", "ask-in-process.mjs"])(
-    "shows a %s that answers",
+    "has a %s that prints a reply",
     async (name) => {
       const code = block("js", `// ${name};`);
       expect(await run(process.execPath, "--input-type=module", "--eval", code)).not.toBe("");
@@ -134,13 +134,13 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
 });
 
 describe.each(["docs/client.md", "docs/library.md"])("%s", (name) => {
-  it("shows only code that stands in an example", async () => {
+  it("contains only code from an example", async () => {
     const page = await readFile(path.join(root, name), "utf8");
     const blocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match) => match[1] ?? "");
     const sources = await Promise.all(examples.map((file) => readFile(path.join(folder, file), "utf8")));
     expect(blocks.length).toBeGreaterThan(0);
     for (const block of blocks) {
-      // Where the page leaves lines out, it says so with an empty line.
+      // Where the page omits lines, it has an empty line.
       for (const piece of block.trim().split(/\n\s*\n/)) {
         expect({ piece, stands: sources.some((source) => source.includes(piece)) }).toMatchObject({
           stands: true,

@@ -1,9 +1,9 @@
-// The line before a busy engine, over real sockets: whose request is next.
+// The waiting queue of a busy engine, over real sockets: whose request is computed next.
 import { until } from "@ingle/fixtures";
 import { expect, it } from "vitest";
 import { realServer, user, type RealServer } from "./real-server.ts";
 
-/** How a request says who sends it. */
+/** How a request identifies its sender. */
 interface Sender {
   headers?: Record<string, string>;
   body?: { user: string };
@@ -16,7 +16,7 @@ function send(server: RealServer, { headers, body }: Sender, more: object, signa
   return server.post({ ignore_eos: true, ...body, ...more }, signal, headers);
 }
 
-/** Keeps the engine's only place busy until the signal aborts. */
+/** Keeps the engine's only slot busy until the signal aborts. */
 async function occupy(server: RealServer, sender: Sender, signal: AbortSignal): Promise<void> {
   await send(server, sender, { messages: user("on and on"), stream: true }, signal);
   await until(() => server.model.stats().running === 1);
@@ -26,7 +26,7 @@ it.each([
   ["keys", [keyed("key-a"), keyed("key-b")], ["key-a", "key-b"]],
   ["users", [named("ann"), named("bob")], []],
 ] as const)(
-  "twenty requests of one of two %s do not hold up the one of the other",
+  "twenty requests of one of two %s do not delay the other's only one",
   async (_, senders, apiKey) => {
     await using server = await realServer({
       load: { contextLength: 2048, parallel: 1 },
@@ -49,12 +49,12 @@ it.each([
     const last = ask(single, "single");
     await until(() => model.stats().waiting === 21);
     const { generatedTokens } = model.stats();
-    await until(() => model.stats().generatedTokens > generatedTokens); // from here on, `many` has had more
+    await until(() => model.stats().generatedTokens > generatedTokens); // from here on, `many` has used more
     occupation.abort();
     await Promise.all([...crowd, last]);
 
     expect(served).toHaveLength(21);
-    // It is the first that the engine takes; its answer may cross with the next one's on the way.
+    // The engine computes it first; its response may cross with the next one's on the way.
     expect(served.indexOf("single")).toBeLessThan(3);
   },
 );

@@ -1,6 +1,6 @@
-// A form of the reply beside tools that may be called, on tiny models with the templates of real ones: whatever random
-// weights write is a call by the tool's schema or a text by the form, in one piece as streamed. What the grammar of each
-// template allows is looked at more closely by the native engine's own test (form_or_calls_test.cpp).
+// A response format together with tools, on tiny models with the templates of real ones: whatever random weights write is a call
+// that matches the tool's schema or a text that matches the format, the same streamed as in one piece. The native engine's own test
+// checks in more detail what each template's grammar allows (form_or_calls_test.cpp).
 import { AnthropicMessage } from "@ingle/protocol";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -46,7 +46,7 @@ const kinds = ["call", "text"] as const;
 type Kind = (typeof kinds)[number];
 type Message = Pick<OpenAI.ChatCompletionMessage, "content" | "tool_calls">;
 
-/** Which of the two a whole reply is; throws where it is neither. */
+/** Whether a whole reply is a call or a text; throws if it is neither. */
 function kindOf({ content, tool_calls: calls = [] }: Message, reason: string | null): Kind {
   const [call] = calls;
   if (call === undefined) {
@@ -76,7 +76,7 @@ async function streamed(openai: OpenAI, body: typeof request): Promise<Message> 
 interface Asked {
   server: RealServer;
   openai: OpenAI;
-  /** Biases without which random weights seldom come upon the first words of either. */
+  /** Biases without which random weights seldom choose the first words of either. */
   towards: Record<Kind, Record<string, number>>;
 }
 
@@ -97,7 +97,7 @@ const json = '{"answer": "';
 const told = '{"tool_calls": [{"name": "';
 
 describe.each([
-  // In the syntax of their own.
+  // In the template's own tool syntax.
   ["LFM2-8B-A1B", "<|tool_call_start|>", json],
   ["Qwen-Qwen2.5-7B-Instruct", "<tool_call>", json],
   ["Qwen-Qwen3-0.6B", "<tool_call>", json],
@@ -115,7 +115,7 @@ describe.each([
     " to=functions.get_weather<|channel|>commentary<|message|>",
     `<|channel|>final<|message|>${json}`,
   ],
-  // In ours: they write no tools, or their own syntax does not hold both.
+  // In our syntax: these templates write no tools, or their syntax does not allow both.
   ["chatml", told, json],
   ["deepseek-ai-DeepSeek-V3.1", told, json],
   ["Kimi-K2-Instruct", told, json],
@@ -140,12 +140,12 @@ describe.each([
     return kindOf(message, finish_reason);
   }
 
-  it.each(kinds)("give a %s when the model wants one", async (kind) => {
+  it.each(kinds)("give a %s when the model chooses one", async (kind) => {
     const logit_bias = asked.towards[kind];
     expect(await Promise.all([1, 2].map((seed) => ask({ logit_bias }, seed)))).toEqual([kind, kind]);
   });
 
-  it("give a text with none and a call with required", async () => {
+  it("give a text with tool_choice none and a call with required", async () => {
     const logit_bias = asked.towards.text;
     const choices = ["none", "required"].map((tool_choice) => ask({ tool_choice, logit_bias }, 1));
     expect(await Promise.all(choices)).toEqual(["text", "call"]);
@@ -163,7 +163,7 @@ describe.each([
   afterAll(() => asked.server[Symbol.asyncDispose]());
 
   it.each(kinds)("give a %s over responses", async (kind) => {
-    const more = { seed: 1, logit_bias: asked.towards[kind] }; // of a chat, which the client does not know here
+    const more = { seed: 1, logit_bias: asked.towards[kind] }; // fields of a chat, which the client's types do not have here
     const response = await asked.openai.responses.create({
       ...more,
       model: modelId,

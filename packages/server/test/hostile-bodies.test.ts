@@ -1,4 +1,4 @@
-// Whatever is sent to an endpoint that takes JSON, the answer is right or says what is wrong, and the server goes on.
+// Whatever body is sent to a JSON endpoint, it gets a valid response or an error, and the server continues.
 import {
   ChatCompletion,
   ChatCompletionChunk,
@@ -49,7 +49,7 @@ const sampling = {
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 const manyKeys = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x${index}`, "a"]));
 const named = { type: "function", function: { name: "f", parameters: { type: "object" } } };
-/** A model that is not in memory, and a name that is still there when it was taken away. */
+/** A model that is not loaded, and a name that exists again after it was removed. */
 const idleId = "acme/idle";
 const lastingAlias = "always";
 const messages = [
@@ -167,7 +167,7 @@ const endpoints: EndpointUnderTest[] = [
 ];
 
 describe.each(endpoints)("$path", (endpoint) => {
-  it("answers every body rightly or with an error of the table, and goes on", async () => {
+  it("answers every body with a valid response or a documented error, and continues", async () => {
     await using scripted = await scriptedServer({ library: libraryUnderTest() });
     scripted.server.registry.add(scriptedKnown(idleId));
     await expectSoundAnswers(scripted.server.url, endpoint);

@@ -1,29 +1,29 @@
-// Bodies as nobody should send them, thrown at an endpoint over its socket: every answer is right, or an error of the
-// table with its status, and the endpoint answers afterwards.
+// Sends malformed and extreme bodies to an endpoint over its socket: every response must be valid, or a documented error with its
+// status, and the endpoint must continue to respond.
 import { ErrorBody, isWireErrorCode, wireErrors, type WireErrorCode } from "@ingle/protocol";
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { z } from "zod";
 
-/** Most that one answer may take. */
+/** Maximum duration of one response. */
 const answerMs = 20_000;
 
 export interface EndpointUnderTest {
   /** Such as "/v1/completions". */
   path: string;
-  /** Is answered with 200. What is sent is made of it, so it should have every field that the endpoint knows. */
+  /** A body that gets 200. All others are made from it, so it should have every field that the endpoint knows. */
   body: Readonly<Record<string, unknown>>;
-  /** What a 200 is, when it is JSON. */
+  /** The schema of a 200, if it is JSON. */
   answer: z.ZodType;
-  /** What each event's data is, where the endpoint streams. */
+  /** The schema of each event's data, if the endpoint streams. */
   event?: z.ZodType;
-  /** The `type` of each error, where they are not those of the table. */
+  /** The `type` of each error, if it differs from the table. */
   errorTypes?: Readonly<Record<WireErrorCode, string>>;
-  /** Values at the border of a field's rule, beside those that are tried with every field. */
+  /** Values at the limits of a field's rule, in addition to those that are tried for every field. */
   border?: Readonly<Record<string, readonly unknown[]>>;
 }
 
-/** Throws the property's counterexample: put its seed and path into `fc.assert` to see it again. */
+/** Throws the property's counterexample: pass its seed and path to `fc.assert` to reproduce it. */
 export async function expectSoundAnswers(
   baseUrl: string,
   endpoint: EndpointUnderTest,
@@ -67,7 +67,7 @@ function expectSoundAnswer({ status, contentType, text }: Answer, endpoint: Endp
   else answer.parse(JSON.parse(text));
 }
 
-/** Whatever is sent, it is the sender's mistake or none. */
+/** Whatever is sent, only client errors are allowed. */
 function expectSoundError(text: string, status: number, types: EndpointUnderTest["errorTypes"]): void {
   const { error } = ErrorBody.parse(JSON.parse(text));
   expect(error.code).toSatisfy(isWireErrorCode);
@@ -78,7 +78,7 @@ function expectSoundError(text: string, status: number, types: EndpointUnderTest
   expect(error.message).not.toMatch(/^\s+at |\n/m);
 }
 
-/** Whole events; `[DONE]` at the end, or an error instead of it. */
+/** Whole events; `[DONE]` at the end, or an error instead. */
 function expectSoundStream(text: string, event: z.ZodType | undefined): void {
   const events = text.split("\n\n");
   expect(events.pop()).toBe("");
@@ -91,7 +91,7 @@ function expectSoundStream(text: string, event: z.ZodType | undefined): void {
   for (const one of data) event?.parse(JSON.parse(one));
 }
 
-/** Values that programs trip over, whatever the field. */
+/** Values that often break programs, for any field. */
 const oddities: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -0, -1, 1, 2, 0.5, 1e-9, 1e308, -1e308),
   fc.constantFrom<unknown>(2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 53, -(2 ** 53)),
@@ -120,11 +120,11 @@ type Path = readonly (string | number)[];
 
 interface Change {
   path: Path;
-  /** Absent: what is there is taken away. */
+  /** Absent: the field is removed. */
   value?: unknown;
 }
 
-/** The endpoint's own body with one change or a few, anywhere in it. */
+/** The endpoint's valid body with one or a few changes, anywhere in it. */
 function changedBodies({ body, border = {} }: EndpointUnderTest): fc.Arbitrary<string> {
   const path = fc.constantFrom<Path>(...pathsOf(body));
   const removal = path.map((at): Change => ({ path: at }));
@@ -143,7 +143,7 @@ function changedBodies({ body, border = {} }: EndpointUnderTest): fc.Arbitrary<s
   return changes.map((all) => JSON.stringify(all.reduce(changed, body)));
 }
 
-/** Of every value inside `value`. */
+/** The paths of all values inside `value`. */
 function pathsOf(value: unknown, at: Path = []): Path[] {
   const inside = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const keyOf = (name: string) => (Array.isArray(value) ? Number(name) : name);
@@ -153,14 +153,14 @@ function pathsOf(value: unknown, at: Path = []): Path[] {
 
 function changed(value: unknown, { path: [first, ...rest], value: next }: Change): unknown {
   if (first === undefined) return next;
-  if (typeof value !== "object" || value === null) return value; // an earlier change has taken the place away
+  if (typeof value !== "object" || value === null) return value; // an earlier change removed the place
   const inside: unknown = Reflect.get(value, first);
   const replaced = rest.length === 0 ? next : changed(inside, { path: rest, value: next });
   if (Array.isArray(value)) return value.map((item: unknown, index) => (index === first ? replaced : item));
   return { ...value, [first]: replaced };
 }
 
-/** Texts that are no JSON object, or none of UTF-8. */
+/** Texts that are not a JSON object, or not UTF-8. */
 function brokenTexts({ body }: EndpointUnderTest): fc.Arbitrary<string | Uint8Array> {
   const whole = JSON.stringify(body);
   return fc.oneof(

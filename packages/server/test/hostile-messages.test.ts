@@ -1,4 +1,4 @@
-// Whatever is sent to the endpoints in Anthropic's shape, the answer is right or says what is wrong, and the server goes on.
+// Whatever body is sent to the endpoints with Anthropic's format, it gets a valid response or an error, and the server continues.
 import { AnthropicMessage, anthropicErrorTypes, MessageStreamEvent, TokenCount } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
@@ -84,7 +84,7 @@ const endpoints: EndpointUnderTest[] = [
 ];
 
 describe.each(endpoints)("$path", (endpoint) => {
-  it("answers every body rightly or with an error of the table, and goes on", async () => {
+  it("answers every body with a valid response or a documented error, and continues", async () => {
     await using scripted = await scriptedServer();
     await expectSoundAnswers(scripted.server.url, endpoint);
     await expect.poll(() => scripted.log.running.size).toBe(0);

@@ -1,4 +1,4 @@
-// Whatever is sent to /v1/responses, the answer is right or says what is wrong, and the server goes on.
+// Whatever body is sent to /v1/responses, it gets a valid response or an error, and the server continues.
 import { ResponseObject, ResponsesEvent } from "@ingle/protocol";
 import { expect, it } from "vitest";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
@@ -88,7 +88,7 @@ const endpoint: EndpointUnderTest = {
   },
 };
 
-it("/v1/responses answers every body rightly or with an error of the table, and goes on", async () => {
+it("/v1/responses answers every body with a valid response or a documented error, and continues", async () => {
   await using scripted = await scriptedServer();
   await expectSoundAnswers(scripted.server.url, endpoint);
   await expect.poll(() => scripted.log.running.size).toBe(0);

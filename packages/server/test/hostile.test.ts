@@ -1,4 +1,4 @@
-// Strangers at the socket: what they send is refused or ended, and the next request is answered as if nothing had been.
+// Unauthenticated clients at the socket: whatever they send is refused or disconnected, and the next request works as usual.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { ErrorBody } from "@ingle/protocol";
@@ -17,7 +17,7 @@ async function expectStillServing(scripted: House): Promise<void> {
   expect([status, JSON.parse(body)]).toMatchObject([200, { choices: [{ message: { role: "assistant" } }] }]);
 }
 
-/** Sends the pieces, expects that the server goes on afterwards, and returns the answer. */
+/** Sends the pieces, expects that the server continues afterwards, and returns the response. */
 async function send(pieces: readonly string[], flags: ServerFlags = {}): Promise<RawAnswer> {
   await using scripted = await scriptedServer({ flags });
   const answer = await exchange(scripted.server.port, ...pieces);
@@ -30,7 +30,7 @@ function codeOf({ body }: RawAnswer): string {
 }
 
 describe("the Host of a request", () => {
-  it("is taken when it is loopback, which shows that the others are refused for their host", async () => {
+  it("is accepted when it is loopback, so the others are refused for their host", async () => {
     expect((await send([requestText(models)])).status).toBe(200);
   });
 
@@ -50,43 +50,43 @@ describe("the Host of a request", () => {
     ["localhost", "evil.com"],
     ["evil.com", "localhost"],
     ["localhost", "localhost"],
-  ])("given twice (%s, %s) is refused", async (first, second) => {
+  ])("sent twice (%s, %s) is refused", async (first, second) => {
     const answer = await send([requestText(models, [`Host: ${first}`, `hOST: ${second}`])]);
     expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_request"]);
   });
 
   it.each(["http://evil.com/v1/models", "http://localhost/v1/models", "//evil.com@/v1/models"])(
-    "cannot be smuggled in by the target %s",
+    "cannot be smuggled in with the target %s",
     async (target) => {
       expect([400, 404]).toContain((await send([requestText(`GET ${target}`)])).status);
     },
   );
 
-  it("is not taken from what a proxy would say", async () => {
+  it("is not read from a proxy's headers", async () => {
     const headers = ["Host: evil.com", "X-Forwarded-Host: localhost", "Forwarded: host=localhost"];
     expect((await send([requestText(models, headers)])).status).toBe(403);
   });
 
-  it("that is missing is refused", async () => {
+  it("is required", async () => {
     expect((await send([requestText(models, [])])).status).toBe(400);
     expect((await send(["GET /v1/models HTTP/1.0\r\n\r\n"])).status).toBe(403);
   });
 
   it.each(["https://evil.com", "http://localhost.evil.com", "http://localhost, https://evil.com"])(
-    "does not help the origin %s",
+    "does not allow the origin %s",
     async (origin) => {
       const answer = await send([requestText(models, ["Host: localhost", `Origin: ${origin}`])]);
       expect([answer.status, answer.head]).toEqual([403, expect.not.stringMatching(/access-control/i)]);
     },
   );
 
-  it("does not help an origin that is hidden behind another one", async () => {
+  it("does not allow an origin that is hidden behind another one", async () => {
     const headers = ["Host: localhost", "Origin: http://localhost", "Origin: https://evil.com"];
     expect((await send([requestText(models, headers)])).status).toBe(403);
   });
 });
 
-describe("a body of two lengths", () => {
+describe("a body with two lengths", () => {
   it.each([
     [["Content-Length: 5", "Content-Length: 6"]],
     [["Content-Length: 5", "Transfer-Encoding: chunked"]],
@@ -103,18 +103,18 @@ describe("a body of two lengths", () => {
 });
 
 describe("headers", () => {
-  it("beyond 16 KiB are refused", async () => {
+  it("larger than 16 KiB are refused", async () => {
     const answer = await send([requestText(models, ["Host: localhost", `X-Long: ${"x".repeat(20_000)}`])]);
     expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_request"]);
     expect(answer.body).toContain("too large");
   });
 
-  it("without end are refused before they fill any memory", async () => {
+  it("without end are refused before they fill the memory", async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) => `X-${index}: ${"x".repeat(100)}\r\n`);
     expect((await send([`${models} HTTP/1.1\r\nHost: localhost\r\n`, ...lines])).status).toBe(400);
   });
 
-  it("that trickle in are given up on", async () => {
+  it("that arrive too slowly time out", async () => {
     await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
     const socket = await open(scripted.server.port);
     socket.write(`${models} HTTP/1.1\r\nHost: localhost\r\n`);
@@ -125,7 +125,7 @@ describe("headers", () => {
     await expectStillServing(scripted);
   });
 
-  it("that never come are given up on too", async () => {
+  it("that never arrive time out too", async () => {
     await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
     const answer = await answerOf(await open(scripted.server.port));
     expect(answer.body).not.toContain("200 OK");
@@ -134,11 +134,11 @@ describe("headers", () => {
 });
 
 describe("a body", () => {
-  it("that comes byte by byte is read when it is quick enough", async () => {
+  it("that arrives byte by byte is read if it is fast enough", async () => {
     expect((await send(chatText(chat).split(""))).status).toBe(200);
   });
 
-  it("that trickles is given up on", async () => {
+  it("that arrives too slowly times out", async () => {
     await using scripted = await scriptedServer({ flags: { requestTimeout: "300ms" } });
     const socket = await open(scripted.server.port);
     const text = chatText(chat);
@@ -152,13 +152,13 @@ describe("a body", () => {
     await expectStillServing(scripted);
   });
 
-  it("that is larger than its limit is refused by its length, before it is sent", async () => {
+  it("larger than its limit is refused by its length, before it is sent", async () => {
     const headers = ["Host: localhost", "Content-Type: application/json", "Content-Length: 999999999"];
     const answer = await send([requestText("POST /v1/chat/completions", headers)]);
     expect([answer.status, codeOf(answer)]).toEqual([413, "payload_too_large"]);
   });
 
-  it("that does not say how large it is is refused when it has become too large", async () => {
+  it("without a length is refused when it becomes too large", async () => {
     const headers = ["Host: localhost", "Content-Type: application/json", "Transfer-Encoding: chunked"];
     const chunk = `400\r\n${"x".repeat(0x400)}\r\n`;
     const answer = await send(
@@ -172,7 +172,7 @@ describe("a body", () => {
     ["of brackets in brackets", "[".repeat(500_000)],
     ["of closed brackets in brackets", "[".repeat(100_000) + "]".repeat(100_000)],
     ["of objects in objects", '{"messages":'.repeat(100_000) + "1" + "}".repeat(100_000)],
-    ["with a field that is deep", `{"model":"m","x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+    ["with a deeply nested field", `{"model":"m","x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
   ])("%s is refused", async (_name, payload) => {
     const headers = [
       "Host: localhost",
@@ -182,7 +182,7 @@ describe("a body", () => {
     expect((await send([requestText("POST /v1/chat/completions", headers, payload)])).status).toBe(400);
   });
 
-  it("of more messages than anybody writes is refused by their number", async () => {
+  it("with too many messages is refused", async () => {
     const messages = Array.from({ length: 10_001 }, () => ({ role: "user", content: "" }));
     const answer = await send([chatText({ ...chat, messages })]);
     expect([answer.status, JSON.parse(answer.body)]).toMatchObject([400, { error: { param: "messages" } }]);
@@ -192,7 +192,7 @@ describe("a body", () => {
 describe("a client that stops reading its stream", () => {
   const piece = "x".repeat(64 * 1024);
 
-  it("is hung up on, and its work is cancelled", async () => {
+  it("is disconnected, and its request is cancelled", async () => {
     const script = { pieces: Array.from({ length: 1_000 }, () => piece), delayMs: 1 };
     await using scripted = await scriptedServer({ script, flags: { stalledReaderTimeout: "300ms" } });
     const socket = await open(scripted.server.port);
@@ -205,7 +205,7 @@ describe("a client that stops reading its stream", () => {
     socket.destroy();
   });
 
-  it("gives back its place when its reply had been computed to the end", async () => {
+  it("releases its slot when its reply was already complete", async () => {
     const script = { pieces: Array.from({ length: 200 }, () => piece), parallel: 1 };
     await using scripted = await scriptedServer({
       script,
@@ -226,7 +226,7 @@ describe("a client that stops reading its stream", () => {
     socket.destroy();
   });
 
-  it("is told from one that reads slowly, and from one whose reply is slow to come", async () => {
+  it("is distinguished from one that reads slowly, and from one whose reply is slow", async () => {
     const script = { pieces: ["a", "b", "c"], delayMs: 500 };
     await using scripted = await scriptedServer({ script, flags: { stalledReaderTimeout: "200ms" } });
     const { status, body } = await exchange(scripted.server.port, chatText({ ...chat, stream: true }));
@@ -235,11 +235,11 @@ describe("a client that stops reading its stream", () => {
   });
 });
 
-describe("requests that come behind each other on one connection", () => {
+describe("pipelined requests on one connection", () => {
   const endless = { pieces: Array.from({ length: 1_000 }, () => "x"), delayMs: 20, parallel: 4 };
   const next = chatText({ ...chat, stream: true }).replace("Connection: close\r\n", "");
 
-  it("are all cancelled and give back their places when it breaks", async () => {
+  it("are all cancelled and release their slots when it breaks", async () => {
     await using scripted = await scriptedServer({ script: endless });
     const socket = await open(scripted.server.port);
     socket.on("error", () => {});
@@ -252,14 +252,14 @@ describe("requests that come behind each other on one connection", () => {
 });
 
 describe("many unauthenticated clients", () => {
-  it("that open connections and say nothing leave nothing behind", async () => {
+  it("that open connections and send nothing leave nothing behind", async () => {
     await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
     const sockets = await Promise.all(Array.from({ length: 100 }, () => open(scripted.server.port)));
     await Promise.all(sockets.map(answerOf));
     await expectStillServing(scripted);
   });
 
-  it("that were refused and hold on to their connection lose it", async () => {
+  it("that were refused and keep their connection are disconnected", async () => {
     await using scripted = await scriptedServer();
     const socket = connect({ port: scripted.server.port, host: "127.0.0.1", allowHalfOpen: true });
     socket.write("noise\r\n\r\n");
@@ -274,11 +274,11 @@ describe("many unauthenticated clients", () => {
     await expectStillServing(scripted);
   });
 
-  it("that send noise are answered or ended, and the server goes on", async () => {
+  it("that send noise get a response or are disconnected, and the server continues", async () => {
     await using scripted = await scriptedServer();
     const noises = [
       "\r\n\r\n\r\n",
-      "\u0016\u0003\u0001\u0002\u0000", // a TLS client at a plain port
+      "\u0016\u0003\u0001\u0002\u0000", // a TLS client on a plain HTTP port
       "CONNECT evil.com:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
       "GET / HTTP/9.9\r\n\r\n",

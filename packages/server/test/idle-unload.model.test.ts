@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { realServer, user } from "./real-server.ts";
 
 describe("--idle-unload with a real model", () => {
-  it("frees the engine, and the next requests load it again and give the same text", async () => {
+  it("unloads the model, and the next requests load it again and return the same text", async () => {
     await using server = await realServer({ load: { contextLength: 256 }, flags: { idleUnload: "1s" } });
     const ask = async (): Promise<unknown> => {
       const reply = await server.post({ messages: user("Tell me."), temperature: 0, max_tokens: 12 });
@@ -16,6 +16,6 @@ describe("--idle-unload with a real model", () => {
     const listed = await (await fetch(`${server.baseUrl}/models`)).json();
     expect(listed).toMatchObject({ data: [{ status: "available" }] });
     expect(await Promise.all([ask(), ask(), ask()])).toEqual([before, before, before]);
-    expect(server.model.disposed).toBe(true); // it is another one by now
+    expect(server.model.disposed).toBe(true); // the model was loaded again, so this object is the old one
   });
 });

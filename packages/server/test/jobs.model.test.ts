@@ -1,5 +1,5 @@
-// Jobs on a real library: a file is imported, quantized, and another pulled from a hub on this machine; requests may then name
-// what came of it.
+// Jobs with a real library: a file is imported and quantized, and another one downloaded from a local hub. Requests may then use
+// the results.
 import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -54,7 +54,7 @@ async function post(route: string, body: object): Promise<unknown> {
 const get = (route: string): Promise<unknown> => ask(`GET ${route}`);
 const known = async () => ManagedModelList.parse(await get("/api/v1/models")).data;
 
-/** Begins a job and waits for its end. */
+/** Starts a job and waits for its end. */
 async function ended(request: object): Promise<Job | undefined> {
   const { id } = Job.parse(await post("/api/v1/jobs", request));
   const find = async () => JobList.parse(await get("/api/v1/jobs")).data.find((job) => job.id === id);
@@ -87,7 +87,7 @@ it("imports a file of this machine, and quantizes it", async () => {
   expect((await known()).find(({ id }) => id === "mine-Q8_0")?.last_used_at).toBeGreaterThan(1e9);
 });
 
-it("says why a quantization is not made", async () => {
+it("says why a quantization fails", async () => {
   for (const [model, quantization, why] of [
     ["mine-F32", "Q9_9", /unknown quantization/],
     ["mine-F32", "IQ1_S", /importance matrix/],
@@ -100,7 +100,7 @@ it("says why a quantization is not made", async () => {
   }
 });
 
-it("pauses a download and goes on where it stood", async () => {
+it("pauses a download and resumes it where it stopped", async () => {
   hub.slowly = { bytes: 4_096, delayMs: 20 };
   const { id } = Job.parse(await post("/api/v1/jobs", { kind: "pull", model: repo }));
   const find = async () => JobList.parse(await get("/api/v1/jobs")).data.find((job) => job.id === id);
@@ -115,6 +115,6 @@ it("pauses a download and goes on where it stood", async () => {
   await expect.poll(async () => (await find())?.status, { timeout: 20_000 }).toBe("done");
   expect(await find()).toMatchObject({ model: `${repo}:Q8_0`, error: null });
   expect((await known()).map((model) => model.id)).toContain(`${repo}:Q8_0`);
-  // What had come before the pause was not asked for again.
+  // What was downloaded before the pause is not requested again.
   expect(hub.byteRequests.at(-1)?.headers.range).toMatch(/^bytes=[1-9]/);
 });

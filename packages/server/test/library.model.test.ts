@@ -1,4 +1,4 @@
-// A running server with a real engine and a hub on this machine: pull a model, use it beside the first one, remove it.
+// A running server with a real engine and a local hub: download a model, use it next to the first one, remove it.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(user, { recursive: true });
 });
 
-/** `ingle serve` on a tiny model and a home of its own. */
+/** `ingle serve` with a tiny model and its own home folder. */
 async function served(): Promise<{ url: string } & AsyncDisposable> {
   const home = await mkdtemp(path.join(user, "home-"));
   const world = testWorld({ env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url } });
@@ -39,7 +39,7 @@ async function served(): Promise<{ url: string } & AsyncDisposable> {
   };
 }
 
-it("a model that is pulled over HTTP can be named by the next request, and removed when it is not in memory", async () => {
+it("the next request can use a downloaded model, and it can be removed when it is not in memory", async () => {
   await using server = await served();
   const { url } = server;
   const post = async (route: string, body: object): Promise<{ status: number; text: string }> => {
@@ -64,7 +64,7 @@ it("a model that is pulled over HTTP can be named by the next request, and remov
   expect((await post("/v1/chat/completions", chat)).status).toBe(404);
 });
 
-it("the client finds a model, pulls it, names it, has it loaded and freed, and removes it", async () => {
+it("the client finds a model, downloads it, adds an alias, loads, unloads and removes it", async () => {
   await using server = await served();
   const { library, chat } = new Ingle({ baseUrl: server.url, maxRetries: 0 });
   const found = await library.search("other", { limit: 1 });
@@ -100,7 +100,7 @@ it("the client finds a model, pulls it, names it, has it loaded and freed, and r
   await expect(library.describe("../api")).rejects.toMatchObject({ code: "invalid_request", param: "repo" });
 });
 
-it("a pull that its client leaves goes on where it stood", async () => {
+it("a download whose client disconnects resumes where it stopped", async () => {
   await using server = await served();
   const { library } = new Ingle({ baseUrl: server.url, maxRetries: 0 });
   hub.slowly = { bytes: 16_384, delayMs: 5 };

@@ -1,4 +1,4 @@
-// Rows of requests on a real engine that computes one at a time: which is computed, which waits, and what was in the cache.
+// Rows of requests with a real engine that computes one at a time: which one is computed, which ones wait, and what was cached.
 import { load } from "@ingle/engine";
 import { tinyModel, until } from "@ingle/fixtures";
 import type { LiveRequest } from "@ingle/protocol";
@@ -24,7 +24,7 @@ afterAll(async () => {
   await registry[Symbol.asyncDispose]();
 });
 
-/** `maxTokens` of some ten thousand take longer than any test: such a request has to be cancelled. */
+/** `maxTokens` of tens of thousands take longer than any test: such a request must be cancelled. */
 async function ask(id: string, maxTokens: number): Promise<{ status: number; code: unknown }> {
   const answer = await app.inject({
     method: "POST",
@@ -47,7 +47,7 @@ function row(id: string): LiveRequest | undefined {
 
 const isComputed = (id: string): boolean => row(id)?.status === "generating";
 
-it("the request that the engine computes is told apart from those in its queue, and each can be cancelled", async () => {
+it("the computing request is distinguished from those in its queue, and each can be cancelled", async () => {
   const first = ask("first", 60_000);
   await until(() => isComputed("first"));
   const second = ask("second", 60_000);
@@ -74,7 +74,7 @@ it("the request that the engine computes is told apart from those in its queue, 
   await until(() => registry.stats().running === 0);
 });
 
-it("a prompt that the engine has in its cache is counted as found there", async () => {
+it("a prompt that the engine has cached is counted as cached", async () => {
   await ask("one", 4);
   await ask("two", 4);
   const { prompt_tokens: tokens, cached_tokens: cached, completion_tokens: completion } = row("two") ?? {};

@@ -1,4 +1,4 @@
-// Two real models on one server with room for one, and orders that say how one of them is loaded.
+// Two real models on one server with memory for one, and management requests with settings for one of them.
 import { tinyModel } from "@ingle/fixtures";
 import { ManagedModel } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { ModelRegistry } from "../src/models/registry.ts";
 import { testConfig } from "../src/testing/scripted-server.ts";
 import { testWorld } from "./cli-context.ts";
 
-async function house() {
+async function openServer() {
   const { context } = testWorld();
   const budget = { byMemory: { host: 16 * 1024 ** 3 } };
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", loadedMax: 1, budget });
@@ -18,19 +18,19 @@ async function house() {
     registry.add(knownModel({ kind: "file", id, path, isListed: false }, context, { engine }));
   }
   const app = await buildApp(testConfig(), { registry });
-  const order = async (what: "load" | "unload", payload: object) => {
+  const manage = async (what: "load" | "unload", payload: object) => {
     const answer = await app.inject({ method: "POST", url: `/api/v1/models/${what}`, payload });
     return { status: answer.statusCode, body: answer.json<unknown>() };
   };
-  const load = async (payload: object) => ManagedModel.parse((await order("load", payload)).body);
-  return { registry, order, load, [Symbol.asyncDispose]: () => app.close() };
+  const load = async (payload: object) => ManagedModel.parse((await manage("load", payload)).body);
+  return { registry, manage, load, [Symbol.asyncDispose]: () => app.close() };
 }
 
-describe("an order that says how a model is loaded", () => {
-  it("decides what a token takes, and is counted with when room is made", async () => {
-    await using server = await house();
+describe("a load request with settings", () => {
+  it("decides the memory for each token, which counts when other models are evicted", async () => {
+    await using server = await openServer();
     const usual = await server.load({ model: "one" });
-    await server.order("unload", { model: "one" });
+    await server.manage("unload", { model: "one" });
     const small = await server.load({ model: "one", kv_bits: 8, context_length: 64 });
     expect(small).toMatchObject({ kv_bits_k: 8, kv_bits_v: 8, context_length: 64 });
     // 8 bits are 8.5 with their scales.
@@ -43,9 +43,9 @@ describe("an order that says how a model is loaded", () => {
     expect([kvBytesPerToken, contextLength]).toEqual([small.kv_bytes_per_token, 64]);
   });
 
-  it("is refused with the order's field where the model has no such context", async () => {
-    await using server = await house();
-    const { status, body } = await server.order("load", { model: "one", context_length: 1_000_000 });
+  it("is refused with the request's field if the model does not support such a context", async () => {
+    await using server = await openServer();
+    const { status, body } = await server.manage("load", { model: "one", context_length: 1_000_000 });
     expect([status, body]).toMatchObject([400, { error: { param: "context_length" } }]);
   });
 });

@@ -1,4 +1,4 @@
-// Messages in Anthropic's shape over HTTP with its own client, on tiny models with the templates of real ones.
+// Messages in Anthropic's format over HTTP with its own client, on tiny models with the templates of real ones.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
@@ -25,9 +25,9 @@ function clientOf({ baseUrl }: RealServer): Anthropic {
   return new Anthropic({ baseURL: baseUrl.replace(/\/v1$/, ""), apiKey: "anything", maxRetries: 0 });
 }
 
-/** Fields that the client's types do not know go through it as they are. */
+/** The client passes fields through that its types do not have. */
 const sampling = { temperature: 0.5, seed: 1 };
-/** Long enough to be worth keeping. */
+/** Long enough to be kept in the cache. */
 const system = "You know the weather of every city, and tell it in few words. ".repeat(5);
 const prompt = { model: modelId, system, messages: user("What is the weather in Rome?") };
 const request = { ...prompt, max_tokens: 30, ...sampling };
@@ -44,14 +44,14 @@ describe("messages on a real engine", () => {
   const textOf = ({ content }: Anthropic.Message): string =>
     content.map((block) => (block.type === "text" ? block.text : "")).join("");
 
-  it("are the same streamed as in one piece, and say that max_tokens cut them", async () => {
+  it("are the same streamed as in one piece, and report that max_tokens cut them", async () => {
     const whole = await anthropic.messages.create(request);
     const streamed = await anthropic.messages.stream(request).finalMessage();
     expect(AnthropicMessage.parse(streamed).content).toEqual(AnthropicMessage.parse(whole).content);
     expect([whole.stop_reason, whole.usage.output_tokens]).toEqual(["max_tokens", 30]);
   });
 
-  it("tell the stop sequence that came, and what the cache gave", async () => {
+  it("report the stop sequence, and the cached tokens", async () => {
     const text = textOf(await anthropic.messages.create(request));
     const stop = text.slice(10, 16);
     const message = await anthropic.messages.create({ ...request, stop_sequences: ["never in it ☃", stop] });
@@ -63,7 +63,7 @@ describe("messages on a real engine", () => {
     expect(input_tokens + (cache_read_input_tokens ?? 0)).toBe(counted.input_tokens);
   });
 
-  it("tell the prompt's tokens in their first event, and the whole truth in the last but one", async () => {
+  it("report the prompt's tokens in their first event, and the final counts in the last but one", async () => {
     const asked = { ...request, messages: user("Something that nobody has asked before.") };
     await anthropic.messages.create(asked);
     const usages: (number | null)[][] = [];
@@ -83,7 +83,7 @@ describe("messages on a real engine", () => {
     expect(cached).toBeGreaterThan(0);
   });
 
-  it("go on with a last turn of the assistant, which nothing ends", async () => {
+  it("continue a last turn of the assistant without an end marker", async () => {
     const begun = "It will be sunny";
     const messages = [...prompt.messages, { role: "assistant" as const, content: begun }];
     const { usage, stop_reason } = await anthropic.messages.create({ ...request, messages });
@@ -93,7 +93,7 @@ describe("messages on a real engine", () => {
     expect(usage.input_tokens + (usage.cache_read_input_tokens ?? 0)).toBe(fresh + added.length);
   });
 
-  it("hold to a schema, or say that max_tokens cut them", async () => {
+  it("match a schema, or report that max_tokens cut them", async () => {
     const schema = {
       type: "object",
       properties: { a: { enum: ["x", "y"] } },
@@ -109,7 +109,7 @@ describe("messages on a real engine", () => {
     expect(["x", "y"]).toContain(JSON.parse(textOf(message)).a);
   });
 
-  it("longer than the context are refused, and counted", async () => {
+  it("longer than the context are refused with their length", async () => {
     const long = { ...request, messages: user("word ".repeat(3000)) };
     await expect(anthropic.messages.create(long)).rejects.toMatchObject({
       constructor: Anthropic.BadRequestError,
@@ -136,7 +136,7 @@ describe.each([undefined, "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the tem
     tool_choice: { type: "tool" as const, name: "get_weather", disable_parallel_tool_use: true },
   };
 
-  it("are called, streamed as in one piece, and their results are taken", async () => {
+  it("are called, the same streamed as in one piece, and their results are accepted", async () => {
     const message = await anthropic.messages.create(asked);
     expect(message.stop_reason).toBe("tool_use");
     const [block] = AnthropicMessage.parse(message).content;
@@ -163,7 +163,7 @@ describe.each([undefined, "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the tem
     expect(answer.stop_reason).toBe("max_tokens");
   });
 
-  it("that are cut by max_tokens are not given to be run", async () => {
+  it("cut by max_tokens are not returned as calls", async () => {
     const { content, stop_reason } = await anthropic.messages.create({ ...asked, max_tokens: 4 });
     expect(stop_reason).toBe("max_tokens");
     expect(content.filter(({ type }) => type === "tool_use")).toEqual([]);

@@ -1,4 +1,4 @@
-// Answers of a real (tiny) model over a socket, each held against the server's own /openapi.json.
+// Responses of a real (tiny) model over a socket, each checked against the server's own /openapi.json.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const weather = {
   },
 };
 
-describe("answers of a real model", () => {
+describe("responses of a real model", () => {
   let server: RealServer;
   let url: string;
   beforeAll(async () => {
@@ -35,13 +35,13 @@ describe("answers of a real model", () => {
       body: JSON.stringify(body),
     });
 
-  it("to every route's example are as documented, whole and streamed", async () => {
+  it("for every route's example are as documented, whole and streamed", async () => {
     const { paths } = await documentOf(url);
     for (const [route, methods] of Object.entries(paths)) {
-      if (/^\/api\/v1\/(models\/|jobs|requests\/cancel)/.test(route)) continue; // orders change what the others are asked about
-      if (route === "/api/v1/events") continue; // its answer ends with the server
+      if (/^\/api\/v1\/(models\/|jobs|requests\/cancel)/.test(route)) continue; // these change what the other routes return
+      if (route === "/api/v1/events") continue; // its response ends with the server
       for (const [method, { requestBody, responses }] of Object.entries(methods)) {
-        // No order to a server that nobody but whoever started it stops, and no session without a key.
+        // A server that the app did not start refuses commands, and a session needs a key.
         if (method === "post" && /^\/api\/v1\/(server|session)/.test(route)) continue;
         const operation = `${method.toUpperCase()} ${route}`;
         const example = requestBody?.content["application/json"]?.example;
@@ -61,7 +61,7 @@ describe("answers of a real model", () => {
         await expectDocumented(url, operation, streamed);
       }
     }
-  }, 90_000); // some fifty replies, by a model of 152,000 tokens
+  }, 90_000); // about fifty replies of a model with 152,000 tokens
 
   it.each<[what: string, field: string, options: object]>([
     ["several replies", '"index":2', { n: 3 }],
@@ -69,7 +69,7 @@ describe("answers of a real model", () => {
     ["probabilities", '"logprob":', { logprobs: true, top_logprobs: 3 }],
     ["a usage at the end", '"cached_tokens":', { stream_options: { include_usage: true } }],
     ["timings on the way", '"predicted_per_second":', { timings_per_token: true }],
-    // Without thoughts: these may take all the tokens of a reply before its object begins.
+    // Without reasoning, which might use all tokens of a reply before its object starts.
     [
       "a JSON object",
       '"content":"{',
@@ -77,7 +77,7 @@ describe("answers of a real model", () => {
     ],
     ["a call", '"tool_calls":[', { tools: [weather], tool_choice: "required", max_tokens: 300 }],
     [
-      "guessed tokens",
+      "drafted tokens",
       '"draft_n":',
       { logit_bias: { 400: 60, 500: 60, 600: 60, 700: 60 }, temperature: 0, max_tokens: 300 },
     ],
@@ -94,7 +94,7 @@ describe("answers of a real model", () => {
     ["a prompt that is too long", 400, { messages: user("word ".repeat(2_000)) }],
     ["an image for a model that reads text", 400, { messages: [{ role: "user", content: [image()] }] }],
     ["a grammar that is wrong", 400, { grammar: "root ::= (" }],
-    ["a model that is not there", 404, { model: "nobody" }],
+    ["an unknown model", 404, { model: "nobody" }],
   ])("to %s are a documented %i, streamed or not", async (_, status, options) => {
     for (const stream of [false, true]) {
       const answer = await post("/v1/chat/completions", {
@@ -108,13 +108,13 @@ describe("answers of a real model", () => {
     }
   });
 
-  it("with thoughts are as documented, by a scripted model, for a tiny one has none", async () => {
+  it("with reasoning are as documented, with a scripted model, because a tiny one has none", async () => {
     const reply = (text: string) => ({ content: text.slice(2), reasoning: text.slice(0, 2), calls: [] });
-    await using house = await scriptedApp({ script: { pieces: ["Hm", "Yes"], reply } });
+    await using scripted = await scriptedApp({ script: { pieces: ["Hm", "Yes"], reply } });
     for (const stream of [false, true]) {
       const payload = { model: scriptedId, messages: user("Hi"), stream };
-      const answer = await house.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
-      const values = await expectDocumented(house.app, chat, answer);
+      const answer = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+      const values = await expectDocumented(scripted.app, chat, answer);
       expect(JSON.stringify(values)).toContain('"reasoning_content":"Hm"');
     }
   });

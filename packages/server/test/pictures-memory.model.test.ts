@@ -1,5 +1,5 @@
-// Pictures come and go over HTTP: what `ingle serve` took for hundreds of them, as files, pixels, tiles, embeddings and cells, is
-// given back or used anew.
+// Images over HTTP: what `ingle serve` allocates for hundreds of them, as files, pixels, tiles, embeddings and cells, is freed or
+// reused.
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -9,13 +9,13 @@ import { afterEach, expect, it } from "vitest";
 
 const program = fileURLToPath(new URL("../bin/ingle.js", import.meta.url));
 const [width, height] = [1000, 800];
-/** Until thread stacks, caches of decoders and the allocator's arenas have the size that they stay at. */
+/** Until thread stacks, caches of decoders and the allocator's arenas have their final size. */
 const warmUp = 40;
-const pictures = 200;
-/** One picture is 2.4 MB of pixels: were a tenth of them kept, it would show. Of each, 4 kB of embeddings are kept on purpose. */
+const images = 200;
+/** One image is 2.4 MB of pixels: a leak of a tenth of them would show. 4 kB of embeddings for each are kept on purpose. */
 const growthMax = 48 * 1024 * 1024;
-/** Of this model, whatever its size. */
-const tokensOfPicture = 16;
+/** Of this model, whatever the image's size. */
+const tokensOfImage = 16;
 const limitMs = 120_000;
 
 const children: ChildProcess[] = [];
@@ -67,7 +67,7 @@ async function serve(): Promise<Served> {
 
 const drawn = drawImage("gradient", width, height);
 
-/** A photograph's size, and unlike every other number's: stripes have the number's bits. */
+/** A photograph's size, and different for each number: its stripes are the number's bits. */
 async function pictureUrl(number: number): Promise<string> {
   const data = Uint8Array.from(drawn.data);
   const stripe = 3 * width * (height / 10);
@@ -91,16 +91,16 @@ async function see({ url, model: name }: Served, number: number): Promise<void> 
   });
   const answer = (await response.json()) as ChatCompletion;
   expect(response.status, JSON.stringify(answer)).toBe(200);
-  expect(answer.usage.prompt_tokens).toBeGreaterThan(tokensOfPicture); // it has seen it
+  expect(answer.usage.prompt_tokens).toBeGreaterThan(tokensOfImage); // the image is in the prompt
 }
 
 it.runIf(process.platform === "linux")(
-  "memory is what it was after 200 pictures, by what Linux says of the process",
+  "memory is the same after 200 images, by the process's figures of Linux",
   async () => {
     const served = await serve();
     for (let number = 0; number < warmUp; number++) await see(served, number);
     const before = await served.resident();
-    for (let number = warmUp; number < warmUp + pictures; number++) await see(served, number);
+    for (let number = warmUp; number < warmUp + images; number++) await see(served, number);
     expect((await served.resident()) - before).toBeLessThan(growthMax);
   },
   limitMs,

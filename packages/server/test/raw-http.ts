@@ -1,12 +1,12 @@
-// Requests written by hand over a plain socket, for what no HTTP client would send.
+// Requests written by hand to a plain socket, for what no HTTP client would send.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** Most that a test waits for an answer or a hang-up. */
+/** How long a test waits for a response or a disconnect. */
 const waitMs = 10_000;
 
 export interface RawAnswer {
-  /** 0 when the connection ended without an answer. */
+  /** 0 if the connection ended without a response. */
   status: number;
   head: string;
   body: string;
@@ -25,7 +25,7 @@ export async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Everything until the server ends the connection, which may be a reset: it had refused to read on. */
+/** Everything until the server ends the connection, which may be a reset if it refused to read on. */
 export async function answerOf(socket: Socket): Promise<RawAnswer> {
   let text = "";
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -35,7 +35,7 @@ export async function answerOf(socket: Socket): Promise<RawAnswer> {
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0), head, body: rest.join("\r\n\r\n") };
 }
 
-/** A request's text; `Connection: close` makes the answer's end visible. */
+/** A request's text; `Connection: close` marks the end of the response. */
 export function requestText(
   line: string,
   headers: readonly string[] = ["Host: localhost"],

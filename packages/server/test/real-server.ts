@@ -1,4 +1,4 @@
-// A server on a real tiny model and a real socket, for the end-to-end tests.
+// A server with a real tiny model and a real socket, for the end-to-end tests.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { load, type LoadOptions, type Model } from "@ingle/engine";
@@ -8,10 +8,10 @@ import { ModelRegistry, resolveConfig, serve, type RunningServer, type ServerFla
 export const modelId = "tiny";
 
 export interface RealServer extends AsyncDisposable {
-  /** Up to and with /v1. */
+  /** Up to and including /v1. */
   baseUrl: string;
   model: Model;
-  /** Where KV-cache events are published, where `flags` say so. */
+  /** Where KV-cache events are published, if `flags` enable it. */
   kvEvents: RunningServer["kvEvents"];
   post(body: object, signal?: AbortSignal, headers?: Record<string, string>): Promise<Response>;
 }
@@ -29,7 +29,7 @@ export async function realServer(
   const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
   const server = await serve(config, { logger: false, registry });
   const { file, mmproj } = await modelFiles(options);
-  // And F32 weights: texts that do not depend on what else is in the batch.
+  // And F32 weights, so that texts do not depend on the rest of the batch.
   const model = await registry.load(modelId, () =>
     load(file, { threads: 1, ...exactArithmetic, mmproj, ...options.load }),
   );
@@ -56,7 +56,7 @@ async function modelFiles({
 
 const templates = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
 
-/** One of the chat templates that come with llama.cpp, by the name of its file. */
+/** One of llama.cpp's chat templates, by its file name. */
 export function chatTemplate(name: string): Promise<string> {
   return readFile(path.join(templates, `${name}.jinja`), "utf8");
 }

@@ -128,7 +128,7 @@ describe("a certificate", () => {
     const { port } = running.server;
     const before = await shown(port);
     await write("cert.pem", "noise");
-    await expect.poll(() => running.log.join(), wait).toContain("the one from before stays in use");
+    await expect.poll(() => running.log.join(), wait).toContain("the previous one stays in use");
     expect(await shown(port)).toBe(before);
     await put(selfSigned());
     await expect.poll(() => shown(port), wait).not.toBe(before);

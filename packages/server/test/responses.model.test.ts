@@ -1,5 +1,5 @@
-// /v1/responses with the official openai client on a tiny model: every answer and every event is of its schema, a stream
-// says what the answer in one piece says, and forms and calls hold on a model with random weights.
+// /v1/responses with the official openai client and a tiny model: every response and event matches its schema, a stream says the
+// same as the response in one piece, and formats and calls work with random weights.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { ResponseObject, ResponsesEvent } from "@ingle/protocol";
@@ -36,11 +36,11 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
 
     const request = { model: modelId, input: [question], temperature: 0.5, max_output_tokens: 40, seed: 1 };
 
-    /** The whole answer, and the last one of the stream; both of their schema, and every event. */
+    /** The whole response, and the last one of the stream; both match their schema, like every event. */
     async function bothOf(
       body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
     ): Promise<{ whole: ResponseObject; streamed: ResponseObject; events: ResponsesEvent[] }> {
-      // What the client adds to a response is no part of it.
+      // What the client adds to a response is not part of it.
       const { output_text: _added, ...answer } = await openai.responses.create(body);
       const whole = ResponseObject.strict().parse(answer);
       const events: ResponsesEvent[] = [];
@@ -58,7 +58,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
         .flatMap((item) => (item.type === "message" ? item.content.map(({ text }) => text) : []))
         .join("");
 
-    it("streams the text that it answers in one piece", async () => {
+    it("streams the same text as in one piece", async () => {
       const { whole, streamed, events } = await bothOf(request);
       expect(textOf(whole)).not.toBe("");
       expect(textOf(streamed)).toBe(textOf(whole));
@@ -70,14 +70,14 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       expect(final.output_text).toBe(textOf(whole));
     });
 
-    it("finds what it computed before", async () => {
+    it("finds its earlier tokens in the cache", async () => {
       const input = [{ role: "user" as const, content: "Tell me a long story. ".repeat(20) }];
       await openai.responses.create({ ...request, input });
       const again = await openai.responses.create({ ...request, input });
       expect(again.usage?.input_tokens_details.cached_tokens).toBeGreaterThan(0);
     });
 
-    it("tells how likely each token of its text was", async () => {
+    it("returns the probability of each token of its text", async () => {
       const body = { ...request, top_logprobs: 2, include: ["message.output_text.logprobs" as const] };
       const { whole, streamed, events } = await bothOf(body);
       const of = ({ output: [item] }: ResponseObject) =>
@@ -91,7 +91,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       expect(told).toEqual(of(streamed));
     });
 
-    it("writes JSON of a schema, which the client parses", async () => {
+    it("writes JSON that matches a schema, which the client parses", async () => {
       const shape = z.object({ city: z.enum(["Rome", "Oslo"]), warm: z.boolean() });
       const body = { ...request, max_output_tokens: 200, text: { format: zodTextFormat(shape, "weather") } };
       const parsed = await openai.responses.parse(body);
@@ -101,7 +101,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       );
     });
 
-    it("calls a function, streamed as in one piece, and takes what it gave", async () => {
+    it("calls a function, the same streamed as in one piece, and accepts its result", async () => {
       const body = {
         ...request,
         tools: [weather],
@@ -130,7 +130,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       expect(answer.status).toBe("incomplete");
     });
 
-    it("calls only the tools that are allowed", async () => {
+    it("calls only the allowed tools", async () => {
       const other = { ...weather, name: "get_time" };
       const allowed = { type: "allowed_tools" as const, mode: "required" as const, tools: [{ ...other }] };
       const { output } = await openai.responses.create({
@@ -143,7 +143,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       expect(new Set(names)).toEqual(new Set(["get_time"]));
     });
 
-    it("refuses schemas that no form can be made of by their place, and goes on", async () => {
+    it("refuses unsupported schemas with their field, and continues", async () => {
       for (const schema of [{ type: "string", pattern: "^(a$" }, { $ref: "#/$defs/missing" }, { enum: [] }]) {
         const format = { type: "json_schema" as const, name: "a", schema, strict: true };
         await expect(openai.responses.create({ ...request, text: { format } })).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       expect((await openai.responses.create({ ...request, max_output_tokens: 2 })).status).toBe("incomplete");
     });
 
-    it("refuses a conversation that is longer than the context, and says by how much", async () => {
+    it("refuses a conversation that is longer than the context, with the numbers", async () => {
       const input = "word ".repeat(5_000);
       await expect(openai.responses.create({ ...request, input })).rejects.toMatchObject({
         constructor: OpenAI.BadRequestError,

@@ -1,6 +1,6 @@
-// The `ingle` command as a process, with a scripted model instead of the native engine, for tests that send real signals. Uses the
-// build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON, and SCRIPT_FILE
-// a file with a longer one than a variable can hold. What stands before its `thoughtsEnd` in a reply are thoughts.
+// The `ingle` command as a process, with a scripted model instead of the native engine, for tests that send real signals. It uses the
+// build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON, and SCRIPT_FILE a file with one that is too
+// long for a variable. The part of a reply before its `thoughtsEnd` is reasoning.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as engine from "@ingle/engine";
@@ -9,8 +9,10 @@ import { runFromShell } from "../dist/cli/main.js";
 
 const scriptFile = process.env["SCRIPT_FILE"];
 const script = scriptFile === undefined ? (process.env["SCRIPT"] ?? "{}") : readFileSync(scriptFile, "utf8");
-const { thoughtsEnd, ...said } = JSON.parse(script);
-const { model } = await scriptedModel(thoughtsEnd === undefined ? said : { ...said, reply: readThoughts });
+const { thoughtsEnd, ...scripted } = JSON.parse(script);
+const { model } = await scriptedModel(
+  thoughtsEnd === undefined ? scripted : { ...scripted, reply: readThoughts },
+);
 
 function readThoughts(text) {
   const end = text.indexOf(thoughtsEnd);

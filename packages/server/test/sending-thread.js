@@ -1,12 +1,12 @@
-// A thread that makes large bodies and sends them, so that the work on them is not taken for the server's. A body is a list of
-// texts, each as often as it says; `%` in one that is repeated is its number. Started by worst-bodies.ts.
-// No project of the compiler has this file, so the linter learns here that it runs in Node.
+// A thread that makes and sends large bodies, so that this work does not count as the server's. A body is a list of texts with
+// how often each is repeated; `%` in a repeated text stands for its number.
+// No TypeScript project contains this file, so this line tells the linter that it runs in Node.
 /// <reference types="node" />
 import { once } from "node:events";
 import { request } from "node:http";
 import { parentPort } from "node:worker_threads";
 
-/** As much as is written at once. */
+/** How much is written at once. */
 const chunkLength = 256 * 1024;
 
 /** @param {{ text: string, times: number }[]} parts */
@@ -32,7 +32,7 @@ function* chunksOf(parts) {
   yield chunk;
 }
 
-/** @param {{ url: string, parts: { text: string, times: number }[] }} order */
+/** @param {{ url: string, parts: { text: string, times: number }[] }} task */
 async function send({ url, parts }) {
   const sent = request(url, {
     method: "POST",
@@ -42,7 +42,7 @@ async function send({ url, parts }) {
   const answered = once(sent, "response");
   answered.catch(() => {});
   let isRefused = false;
-  sent.on("error", () => (isRefused = true)); // the server reads no further, and may have answered before
+  sent.on("error", () => (isRefused = true)); // the server stopped reading, and may have responded before
   sent.once("response", () => (isRefused = true));
   for (const chunk of chunksOf(parts)) {
     if (isRefused) break;
@@ -58,15 +58,15 @@ async function send({ url, parts }) {
   return { status: response.statusCode, length, text };
 }
 
-/** @param {{ url: string, parts: { text: string, times: number }[] }} order */
-async function answer(order) {
+/** @param {{ url: string, parts: { text: string, times: number }[] }} task */
+async function answer(task) {
   try {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origins, windows have
-    parentPort.postMessage(await send(order));
+    parentPort.postMessage(await send(task));
   } catch (error) {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origins, windows have
     parentPort.postMessage({ status: 0, length: 0, text: String(error) });
   }
 }
 
-parentPort.on("message", (order) => void answer(order));
+parentPort.on("message", (task) => void answer(task));

@@ -1,4 +1,4 @@
-// Two real models on one server with room for one: nobody is lost while they take turns, and memory comes back.
+// Two real models on one server with memory for one: no request is lost while they are swapped, and memory is freed.
 import { fitModel, load, type LoadOptions } from "@ingle/engine";
 import { exactArithmetic, tinyModel, until } from "@ingle/fixtures";
 import { ModelRegistry, resolveConfig, serve, type KnownModel } from "@ingle/server";
@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { user } from "./real-server.ts";
 
 const budget = { byMemory: { host: 16 * 1024 ** 3 } };
-// Texts that do not depend on what else is in the batch.
+// Texts that do not depend on the rest of the batch.
 const options: LoadOptions = {
   threads: 1,
   ...exactArithmetic,
@@ -43,7 +43,7 @@ async function tiny(
   };
 }
 
-async function house(loadedMax: number) {
+async function openServer(loadedMax: number) {
   const models = [await tiny("one", 1), await tiny("two", 2)];
   const config = resolveConfig({ flags: { port: 0, maxLoaded: loadedMax }, env: {} });
   const registry = new ModelRegistry({ ...config.models, waitingMax: 256, budget });
@@ -64,8 +64,8 @@ const contentOf = (text: string): unknown =>
   (JSON.parse(text) as { choices: [{ message: { content: string } }] }).choices[0].message.content;
 
 describe("several models on one server", () => {
-  it("load one that is not in memory once for 200 requests that come together", async () => {
-    await using server = await house(2);
+  it("load a model once for 200 simultaneous requests", async () => {
+    await using server = await openServer(2);
     const replies = await Promise.all(
       Array.from({ length: 200 }, () => server.ask("one", { max_tokens: 2 })),
     );
@@ -73,8 +73,8 @@ describe("several models on one server", () => {
     expect(server.models.map(({ counts }) => counts.loads)).toEqual([1, 0]);
   });
 
-  it("take turns under load, and every request gets its own model's answer", async () => {
-    await using server = await house(1);
+  it("are swapped under load, and every request gets its own model's reply", async () => {
+    await using server = await openServer(1);
     const alone = {
       one: contentOf((await server.ask("one")).text),
       two: contentOf((await server.ask("two")).text),
@@ -94,8 +94,8 @@ describe("several models on one server", () => {
     expect(server.models.reduce((sum, { counts }) => sum + counts.alive, 0)).toBe(1);
   });
 
-  it("let a stream run to its end before its model makes room", async () => {
-    await using server = await house(1);
+  it("let a stream finish before its model is evicted", async () => {
+    await using server = await openServer(1);
     const streaming = server.ask("one", { stream: true, max_tokens: 60 });
     await until(() => server.registry.stats().running > 0);
     const other = await server.ask("two");
@@ -103,8 +103,8 @@ describe("several models on one server", () => {
     expect((await streaming).text).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it("give their memory back", async () => {
-    await using server = await house(1);
+  it("free their memory", async () => {
+    await using server = await openServer(1);
     const swap = async (times: number): Promise<number> => {
       for (let time = 0; time < times; time += 1) await server.ask(time % 2 === 0 ? "one" : "two");
       return process.memoryUsage().rss;

@@ -1,5 +1,5 @@
-// Structured output over HTTP on a tiny model: whatever a model with random weights writes under a schema is JSON of
-// that schema, and what no grammar can be made of is refused in a sentence.
+// Structured output over HTTP with a tiny model: whatever random weights write under a schema is JSON that matches it, and an
+// unsupported grammar is refused with a sentence.
 import { ChatCompletion, ChatCompletionChunk, ErrorBody } from "@ingle/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -61,7 +61,7 @@ describe("structured output", () => {
     return error;
   }
 
-  it("is a value of the schema, at any temperature and with any cut", async () => {
+  it("matches the schema, at any temperature and wherever it is cut", async () => {
     const check = z.fromJSONSchema(person as Parameters<typeof z.fromJSONSchema>[0]);
     const settings = [
       { temperature: 0 },
@@ -83,7 +83,7 @@ describe("structured output", () => {
     }
   });
 
-  it("streams what it answers in one piece", async () => {
+  it("streams the same as in one piece", async () => {
     const body = { ...withSchema(person), seed: 5, max_tokens: 300 };
     const whole = await complete(body);
     const raw = await (await server.post({ ...body, stream: true })).text();
@@ -95,7 +95,7 @@ describe("structured output", () => {
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe(whole.finish_reason);
   });
 
-  it("says length when max_tokens cut it", async () => {
+  it("has the finish reason length when max_tokens cut it", async () => {
     const { message, finish_reason } = await complete({ ...withSchema(person), max_tokens: 3 });
     expect(finish_reason).toBe("length");
     expect(message.content).toMatch(/^\{/);
@@ -126,13 +126,13 @@ describe("structured output", () => {
     expect(finish_reason).toBe("stop");
   });
 
-  it("ends with length where its grammar comes to a place without a way on", async () => {
+  it("has the finish reason length if its grammar reaches a dead end", async () => {
     const grammar = 'root ::= "ab" [^\\U00000000-\\U0010FFFF]';
     const { message, finish_reason } = await complete({ messages: user("Hi"), grammar });
     expect([message.content, finish_reason]).toEqual(["ab", "length"]);
   });
 
-  it("holds several requests with different forms at once", async () => {
+  it("constrains several requests to different formats at once", async () => {
     const bodies = [2, 3, 4, 5].map((digits) => ({
       messages: user("Hi"),
       grammar: `root ::= [0-9]{${digits}}`,
@@ -142,7 +142,7 @@ describe("structured output", () => {
     expect(choices.map(({ message }) => message.content?.length)).toEqual([2, 3, 4, 5]);
   });
 
-  it("refuses grammars that are wrong or were made to crash, names the field, and goes on", async () => {
+  it("refuses grammars that are invalid or made to crash, names the field, and continues", async () => {
     const wrong = [
       "root ::= unknown",
       "no root here",
@@ -158,7 +158,7 @@ describe("structured output", () => {
     expect(await complete({ messages: user("still here"), max_tokens: 2 })).toBeDefined();
   });
 
-  it("refuses schemas that are wrong or were made to crash, names the field, and goes on", async () => {
+  it("refuses schemas that are invalid or made to crash, names the field, and continues", async () => {
     const nested = (depth: number): object =>
       Array.from({ length: depth }).reduce<object>((items) => ({ type: "array", items }), { type: "null" });
     const wrong = [
@@ -180,7 +180,7 @@ describe("structured output", () => {
     expect(await complete({ messages: user("still here"), max_tokens: 2 })).toBeDefined();
   });
 
-  it("refuses a schema whose text is all brackets, whoever would recurse with it", async () => {
+  it("refuses a schema that is all nested brackets, without recursing into it", async () => {
     const depth = 30_000; // a body of more than 65,536 values is refused for that alone
     const schema = `${'{"items":'.repeat(depth)}{}${"}".repeat(depth)}`;
     for (const field of [
@@ -198,7 +198,7 @@ describe("structured output", () => {
     }
   });
 
-  it("takes lengths and lists that peers choke on", async () => {
+  it("accepts lengths and lists that other servers fail on", async () => {
     const long = {
       type: "object",
       properties: {
@@ -217,7 +217,7 @@ describe("structured output", () => {
     expect((await complete({ ...withSchema(wide), max_tokens: 50 })).message.content).toMatch(/^\{/);
   });
 
-  it("that is far too ambiguous ends, and holds nobody else up for long", async () => {
+  it("that is far too ambiguous ends, and does not delay others for long", async () => {
     const grammar = 'root ::= [a-z ] root "b" | [a-z ] root "c" | [a-z ] root "d" | "."';
     const [held, free] = await Promise.all([
       complete({ messages: user("Hi"), grammar, max_tokens: 200 }),

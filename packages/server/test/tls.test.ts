@@ -44,21 +44,21 @@ async function settingOf(flags: ServerFlags): Promise<string> {
 
 describe("with --tls-cert and --tls-key", () => {
   it("the server speaks HTTPS and says so in its address", async () => {
-    await using house = await scriptedServer({ flags: files });
-    expect(house.server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-    const { status, body } = await readText(`${house.server.url}/v1/models`);
+    await using scripted = await scriptedServer({ flags: files });
+    expect(scripted.server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    const { status, body } = await readText(`${scripted.server.url}/v1/models`);
     expect([status, JSON.parse(body)]).toMatchObject([200, { object: "list" }]);
   });
 
   it("plain HTTP to its port is closed, and the server continues", async () => {
-    await using house = await scriptedServer({ flags: files });
-    expect((await exchange(house.server.port, requestText("GET /v1/models"))).body).toBe("");
-    expect((await readText(`${house.server.url}/livez`)).status).toBe(200);
+    await using scripted = await scriptedServer({ flags: files });
+    expect((await exchange(scripted.server.port, requestText("GET /v1/models"))).body).toBe("");
+    expect((await readText(`${scripted.server.url}/livez`)).status).toBe(200);
   });
 
   it("the same hosts are refused as without", async () => {
-    await using house = await scriptedServer({ flags: files });
-    const { port } = house.server;
+    await using scripted = await scriptedServer({ flags: files });
+    const { port } = scripted.server;
     const options = { ca: own.cert, servername: "localhost", agent: false, headers: { host: "evil.com" } };
     const status = await new Promise((resolve, reject) => {
       const request = get(`https://127.0.0.1:${port}/livez`, options, (response) => {

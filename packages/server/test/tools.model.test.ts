@@ -40,7 +40,7 @@ describe.each(["chatml", "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the temp
     seed: 1,
   };
 
-  it("are called, streamed as in one piece, and their results are taken", async () => {
+  it("are called, the same streamed as in one piece, and their results are accepted", async () => {
     const { message, finish_reason } = (await openai.chat.completions.create(request)).choices[0]!;
     expect(finish_reason).toBe("tool_calls");
     expect(message.content).toBeNull();
@@ -75,7 +75,7 @@ describe.each(["chatml", "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the temp
     expect(answer.choices[0]?.message.content).not.toBe("");
   });
 
-  it("that are cut by max_tokens end with length", async () => {
+  it("cut by max_tokens end with length", async () => {
     const answer = await openai.chat.completions.create({ ...request, max_tokens: 4 });
     expect(answer.choices[0]?.finish_reason).toBe("length");
   });
@@ -98,12 +98,12 @@ describe.each(["chatml", "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the temp
     }));
     const begin = performance.now();
     const response = await server.post({ ...request, tools: many, max_tokens: 3 });
-    // Larger than this model's context: a sentence, in time.
+    // Larger than this model's context: must be refused in time.
     expect(ErrorBody.parse(await response.json()).error.code).toBe("context_length_exceeded");
     expect(performance.now() - begin).toBeLessThan(10_000);
   });
 
-  it("with parameters that were made to crash are answered, and the server goes on", async () => {
+  it("with parameters that were made to crash get a response, and the server continues", async () => {
     const nested = (depth: number): object =>
       Array.from({ length: depth }).reduce<object>((items) => ({ type: "array", items }), {});
     const parameters = [

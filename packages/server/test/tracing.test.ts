@@ -1,4 +1,4 @@
-// Traces as a collector gets them, over a real socket.
+// Traces as a collector receives them, over a real socket.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -47,7 +47,7 @@ async function collector(status = 200): Promise<Collector> {
   };
 }
 
-/** Serves all bodies, then closes, which sends the rest of the spans. */
+/** Accepts all bodies, then closes, which sends the remaining spans. */
 async function traced(
   env: Record<string, string>,
   bodies: readonly object[],
@@ -77,7 +77,7 @@ const attribute = (span: WireSpan | undefined, key: string): object | undefined 
 const parent = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
 
 describe("a trace", () => {
-  it("has the request and the generation in it, in the caller's trace, and no text", async () => {
+  it("contains the request and the generation, in the caller's trace, without text", async () => {
     await using place = await collector();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: place.url, OTEL_EXPORTER_OTLP_HEADERS: "x-token=t" };
     const headers = { traceparent: `00-${parent.traceId}-${parent.spanId}-01`, "x-request-id": "mine" };
@@ -124,7 +124,7 @@ describe("a trace", () => {
     );
   });
 
-  it("has the work for embeddings in it, with the tokens and no text", async () => {
+  it("contains the work for embeddings, with the tokens and without text", async () => {
     await using place = await collector();
     const body = { model: scriptedId, input: ["secret", "text"] };
     await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [body], {}, "embeddings");
@@ -135,7 +135,7 @@ describe("a trace", () => {
     expect(place.requests[0]?.text).not.toContain("secret");
   });
 
-  it("of a refusal names its code", async () => {
+  it("of a refused request contains its code", async () => {
     await using place = await collector();
     await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [{ model: "other" }]);
     expect(place.spans()).toHaveLength(1); // neither a generation nor the probe
@@ -157,7 +157,7 @@ describe("a trace", () => {
     "nonsense",
     `00-${"0".repeat(32)}-${parent.spanId}-01`,
     `00-${parent.traceId}-${"0".repeat(16)}-01`,
-  ])("starts anew when the caller's header is %s", async (traceparent) => {
+  ])("starts a new trace when the caller's header is %s", async (traceparent) => {
     await using place = await collector();
     await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [{ model: scriptedId }], { traceparent });
     expect(place.spans()[0]?.traceId).toMatch(/^(?!0{32}|0af76519)[0-9a-f]{32}$/);
@@ -167,9 +167,9 @@ describe("a trace", () => {
 
 describe("without a collector", () => {
   it("nothing is traced", async () => {
-    await using house = await scriptedApp();
-    await house.app.ready();
-    expect([house.app.hasPlugin("metrics"), house.app.hasPlugin("tracing")]).toEqual([true, false]);
+    await using scripted = await scriptedApp();
+    await scripted.app.ready();
+    expect([scripted.app.hasPlugin("metrics"), scripted.app.hasPlugin("tracing")]).toEqual([true, false]);
   });
 });
 

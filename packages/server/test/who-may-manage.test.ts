@@ -1,4 +1,4 @@
-// Who may load, fetch and remove models, asked in every way in which somebody else has got at them.
+// Who may load, download and remove models, for every way in which a client can reach the server.
 import type { InjectOptions } from "fastify";
 import { describe, expect, it } from "vitest";
 import { KeyRing } from "../src/access/key-ring.ts";
@@ -11,7 +11,7 @@ import { testConfig } from "../src/testing/scripted-server.ts";
 
 const token = "t".repeat(43);
 
-/** What a management request asks for, and what must be allowed for it. */
+/** A management request, and what must be allowed for it. */
 const managing: InjectOptions[] = [
   ...["load", "unload", "pull", "remove", "alias", "unalias"].map((name): InjectOptions => ({
     method: "POST",
@@ -60,13 +60,13 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 describe("with keys", () => {
   const flags = { apiKey: ["tenant-tenant-tenant"], adminKey: ["admin-admin-admin"] };
 
-  it("an inference key may use models and manage none", async () => {
+  it("an inference key may use models but not manage them", async () => {
     const tenant = from(bearer("tenant-tenant-tenant"));
     expect(await statuses(flags, using_, tenant)).toEqual(every(using_, 200));
     expect(await statuses(flags, managing, tenant)).toEqual(every(managing, 403));
   });
 
-  it("a management key may do both, from everywhere", async () => {
+  it("a management key may do both, from anywhere", async () => {
     const admin = from({ ...bearer("admin-admin-admin"), origin: "http://localhost:3000" }, "192.0.2.1");
     expect(await statuses(flags, [...using_, ...managing], admin)).toEqual(
       every([...using_, ...managing], 200),
@@ -78,20 +78,20 @@ describe("with keys", () => {
     expect(await statuses(flags, managing, both)).toEqual(every(managing, 200));
   });
 
-  it("nobody does anything without one, on this machine neither", async () => {
+  it("nobody may do anything without a key, even on this machine", async () => {
     expect(await statuses(flags, [...using_, ...managing], from({}))).toEqual(
       every([...using_, ...managing], 401),
     );
   });
 
-  it("the server's own token manages, also where there are inference keys alone", async () => {
+  it("the server's own token may manage, even if there are only inference keys", async () => {
     const own = from(bearer(token));
     expect(await statuses({ apiKey: flags.apiKey }, managing, own)).toEqual(every(managing, 200));
   });
 });
 
 describe("without keys, on loopback", () => {
-  it("a program of this machine manages", async () => {
+  it("a program on this machine may manage", async () => {
     expect(await statuses({}, [...using_, ...managing], from({}))).toEqual(
       every([...using_, ...managing], 200),
     );
@@ -100,7 +100,7 @@ describe("without keys, on loopback", () => {
     );
   });
 
-  it("the server's own pages manage", async () => {
+  it("the server's own pages may manage", async () => {
     const own = from({ origin: "http://localhost:1337", "sec-fetch-site": "same-origin" });
     expect(await statuses({}, managing, own)).toEqual(every(managing, 200));
   });
@@ -112,12 +112,12 @@ describe("without keys, on loopback", () => {
     [{ "sec-fetch-site": "same-site" }],
     [{ "sec-fetch-site": "cross-site" }],
     [{ "sec-fetch-site": "none", "sec-fetch-mode": "cors" }],
-  ])("a page of another origin uses models and manages none: %j", async (headers) => {
+  ])("a page of another origin may use models but not manage them: %j", async (headers) => {
     expect(await statuses({}, using_, from(headers))).toEqual(every(using_, 200));
     expect(await statuses({}, managing, from(headers))).toEqual(every(managing, 403));
   });
 
-  it("such a page manages with a key, as one that --allow-origin names does", async () => {
+  it("other pages may manage with a key or if --allow-origin names them", async () => {
     const flags = { allowOrigin: ["https://chat.example"] };
     const page = { origin: "https://chat.example" };
     expect(await statuses(flags, using_, from(page))).toEqual(every(using_, 200));
@@ -137,12 +137,12 @@ describe("without keys, on loopback", () => {
     { "cf-connecting-ip": "127.0.0.1" },
     { "true-client-ip": "127.0.0.1" },
     { "fly-client-ip": "127.0.0.1" },
-  ])("what came through a proxy manages nothing: %j", async (headers) => {
+  ])("a request through a proxy may not manage: %j", async (headers) => {
     expect(await statuses({}, using_, from(headers))).toEqual(every(using_, 200));
     expect(await statuses({}, managing, from(headers))).toEqual(every(managing, 403));
   });
 
-  it("what came by another name than loopback's manages nothing", async () => {
+  it("a request to a host name other than loopback's may not manage", async () => {
     const flags = { allowHost: ["models.example"] };
     const proxied = from({ host: "models.example" });
     expect(await statuses(flags, using_, proxied)).toEqual(every(using_, 200));
@@ -153,34 +153,34 @@ describe("without keys, on loopback", () => {
     );
   });
 
-  it("what came from another machine manages nothing", async () => {
+  it("a request from another machine may not manage", async () => {
     expect(await statuses({}, managing, from({}, "192.0.2.1"))).toEqual(every(managing, 403));
   });
 });
 
-describe("behind a proxy that is trusted", () => {
+describe("behind a trusted proxy", () => {
   const flags = { trustProxy: ["127.0.0.1"] };
 
   it.each<[string, Record<string, string>, string, number]>([
     ["its client on this machine", { "x-forwarded-for": "127.0.0.1" }, "127.0.0.1", 200],
     ["its client elsewhere", { "x-forwarded-for": "192.0.2.1" }, "127.0.0.1", 403],
     [
-      "a client elsewhere that claims this one",
+      "a client elsewhere that claims to be here",
       { "x-forwarded-for": "127.0.0.1, 192.0.2.1" },
       "127.0.0.1",
       403,
     ],
-    ["one that does not say for whom", {}, "127.0.0.1", 403],
-    ["one that says it otherwise", { "x-real-ip": "127.0.0.1" }, "127.0.0.1", 403],
+    ["a request without the client's address", {}, "127.0.0.1", 403],
+    ["a request with another header for it", { "x-real-ip": "127.0.0.1" }, "127.0.0.1", 403],
     ["a name that looks local", { "x-forwarded-for": "localhost" }, "127.0.0.1", 403],
     [
-      "a client by another name",
+      "a client with another host name",
       { "x-forwarded-for": "127.0.0.1", "x-forwarded-host": "models.example" },
       "127.0.0.1",
       403,
     ],
-    ["another machine that is no proxy", { "x-forwarded-for": "127.0.0.1" }, "192.0.2.1", 403],
-  ])("%s is answered as it should", async (_who, headers, peer, status) => {
+    ["another machine that is not a proxy", { "x-forwarded-for": "127.0.0.1" }, "192.0.2.1", 403],
+  ])("%s gets the right status", async (_who, headers, peer, status) => {
     const asked = from(headers, peer);
     const allowing = { ...flags, allowHost: ["models.example"] };
     expect(await statuses(allowing, managing, asked)).toEqual(every(managing, status));
@@ -190,7 +190,7 @@ describe("behind a proxy that is trusted", () => {
 describe("open to other machines without a key", () => {
   const flags = { host: "0.0.0.0", noAuth: true };
 
-  it("everybody uses models, and nobody manages without the server's own token", async () => {
+  it("everybody may use models, but only the server's own token may manage", async () => {
     for (const peer of ["127.0.0.1", "192.0.2.1"]) {
       expect(await statuses(flags, using_, from({}, peer))).toEqual(every(using_, 200));
       expect(await statuses(flags, managing, from({}, peer))).toEqual(every(managing, 403));

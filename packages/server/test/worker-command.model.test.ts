@@ -11,7 +11,7 @@ let home = "";
 beforeAll(async () => (home = await mkdtemp(path.join(tmpdir(), "ingle-worker-"))));
 afterAll(async () => rm(home, { recursive: true, force: true }));
 
-/** The context of a machine of this name. */
+/** The context of a machine with this name. */
 const machine = (name: string): TestWorld => testWorld({ env: { INGLE_HOME: path.join(home, name) } });
 const keyFileOf = (name: string): string => path.join(home, name, "config", "worker.key");
 
@@ -81,7 +81,7 @@ describe("ingle worker --pair", () => {
 
 describe("ingle worker", () => {
   it(
-    "says what to do without a key, and warns of a key file that others can read",
+    "says what to do without a key, and warns about a key file that others can read",
     { timeout: 60_000 },
     async () => {
       const none = machine("none");

@@ -1,4 +1,4 @@
-// A server whose model lies on workers: what its clients see when a worker is gone, and that the model comes back by itself.
+// A server whose model is on workers: what its clients see when a worker is lost, and that the model is loaded again automatically.
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ const serverOver = (...ports: number[]): Promise<RealServer> =>
     load: { contextLength: 512, rpc: { workers: ports.map((port) => `127.0.0.1:${port}`), keyFile } },
   });
 
-/** Ends the processes that compute for workers of this process. */
+/** Ends the processes that compute for this process's workers. */
 function killComputing(): void {
   for (const line of execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n")) {
     const [pid = "", parent = ""] = line.trim().split(/\s+/);
@@ -51,7 +51,7 @@ const messagesOf = (body: unknown): unknown => Completion.parse(body).choices.ma
 
 describe("a server over workers", () => {
   it(
-    "ends a stream with worker_lost, answers 503 meanwhile, and serves the model again by itself",
+    "ends a stream with worker_lost, returns 503 meanwhile, and serves the model again automatically",
     { timeout: 90_000 },
     async () => {
       await using worker = await startWorker();
@@ -67,7 +67,7 @@ describe("a server over workers", () => {
       }
       expect(text).toContain('"code":"worker_lost"');
       expect(text).not.toContain("[DONE]");
-      // Who asks now waits until it is back: nobody asks for it but them, and the worker has another process soon.
+      // Requests now wait until the model is back, which only they ask for; the worker starts another process soon.
       const after = await server.post(request);
       expect(after.status).toBe(200);
       expect(messagesOf(await after.json())).toEqual(messagesOf(before));
@@ -75,7 +75,7 @@ describe("a server over workers", () => {
   );
 
   it(
-    "tells who asks that a worker cannot be reached, and loads the model when it is back though nobody asks",
+    "says that a worker cannot be reached, and loads the model when it is back without a request",
     { timeout: 120_000 },
     async () => {
       const worker = await startWorker();

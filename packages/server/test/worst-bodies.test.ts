@@ -1,8 +1,8 @@
-// Nobody's request keeps everybody else waiting: the event loop stands still for 50 milliseconds at most, whatever the body.
+// No body blocks the event loop for more than 50 milliseconds, so no request delays the others.
 //
-// What is bounded is the time that the server's thread computes without a pause, on an idle machine. Tests share their cores, so
-// it is the thread's own processor time that is looked at, and the bound grows with how much slower a fixed piece of work is
-// now. The bodies are made and sent by another thread.
+// The limit is on the time that the server's thread computes without a pause on an idle machine. Tests share their cores, so the
+// test measures the thread's own processor time, and scales the limit with how much slower a fixed piece of work currently is. Another
+// thread makes and sends the bodies.
 import { textLengthMax } from "@ingle/protocol";
 import { numbersMax, valuesMax } from "@ingle/protocol/json-shape";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,9 +22,9 @@ import {
 
 /** The goal, in milliseconds. */
 const blockMsMax = 50;
-/** Everything in every place takes an hour; the suite has one kind of value in each fifth place, and most of them smaller. */
+/** All values in all places take an hour; the suite tries one kind of value in each fifth place, most of them smaller. */
 const isThorough = process.env["INGLE_WORST_BODIES"] === "all";
-/** The largest body that the server takes by default, less what stands around the worst part of it. */
+/** The largest body that the server accepts by default, without what surrounds the worst part. */
 const bytesMax = 32 * 1024 * 1024 - 16 * 1024;
 const placesPerCase = 5;
 const bytesInEachPlace = isThorough ? bytesMax : 4 * 1024 * 1024;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   scripted = await scriptedServer();
   thread = sendingThread();
   document = await (await fetch(`${scripted.server.url}/openapi.json`)).json();
-  // The first large body starts a thread, and the code is compiled for the first ones.
+  // The first large body starts a thread, and the first bodies compile the code.
   for (let round = 0; round < 3; round += 1)
     await send("/v1/chat/completions", around({ model: scriptedId }, "messages", worst["short texts"] ?? []));
 });
@@ -65,7 +65,7 @@ afterAll(async () => {
 const worst = worstValues(bytesInEachPlace, valuesMax, numbersMax);
 const hole = "\u0001hole\u0001";
 
-/** The body's text with the parts in the place of `field`. */
+/** The body's text with the parts in place of `field`. */
 function around(body: object, field: string, parts: readonly Part[]): Part[] {
   return inHole({ ...body, [field]: hole }, parts);
 }
@@ -81,10 +81,10 @@ async function send(path: string, parts: readonly Part[]) {
   return thread.send(`${scripted.server.url}${path}`, parts);
 }
 
-/** What a body does to the event loop it does each time; what another process does to it comes and goes. */
+/** A body blocks the event loop every time; another process only now and then. */
 const triesMax = 3;
 
-/** Sends a body and waits for its answer, which is none of a mistake of ours. */
+/** Sends a body and waits for its response, which must not be an internal error. */
 async function expectNoBlock(path: string, parts: readonly Part[], what: string): Promise<void> {
   const excesses: number[] = [];
   while (excesses.length < triesMax) {
@@ -120,7 +120,7 @@ const text = (item: string, count: number): Part[] => [
   { text: '"', times: 1 },
 ];
 
-/** Three calls of earlier replies, whose arguments are JSON within a text: all that there is room for, or may be read. */
+/** Three calls in earlier replies, whose arguments are JSON within a text: as many as fit, or as are read. */
 const calls = 3;
 const withoutEnd = (item: string): Part => ({
   text: item,
@@ -149,7 +149,7 @@ const worstArguments = Object.entries<Part[]>({
   ];
 });
 
-describe("the event loop goes on beside a request", () => {
+describe("the event loop continues during a request", () => {
   it.each<[what: string, path: string, parts: Part[]]>([
     ["with ten million tools", "/v1/chat/completions", around(chat, "tools", list("1", 10_000_000))],
     [
@@ -175,7 +175,7 @@ describe("the event loop goes on beside a request", () => {
         keys(2_400_000),
       ),
     ],
-    ["with three million fields that nobody knows", "/v1/chat/completions", keys(2_400_000)],
+    ["with three million unknown fields", "/v1/chat/completions", keys(2_400_000)],
     ["with nothing but arrays", "/v1/chat/completions", list("[]", 10_000_000)],
     ["with arrays in arrays", "/v1/chat/completions", around(chat, "more", worst["arrays in arrays"] ?? [])],
     [
@@ -208,7 +208,7 @@ describe("the event loop goes on beside a request", () => {
     await expectNoBlock(path, parts, what);
   });
 
-  it("with the schemas that are the most work to put together", async () => {
+  it("with the schemas that are the most work to assemble", async () => {
     const shared = `{${Array.from({ length: 12_000 }, (_, index) => `"k${index}":1`).join()},"type":["string"`;
     const schema: Part[] = [
       { text: shared, times: 1 },
@@ -223,7 +223,7 @@ describe("the event loop goes on beside a request", () => {
     );
   });
 
-  it("which echoes what is nested, and is no mistake of ours", async () => {
+  it("with an error that echoes a nested value, and is not an internal one", async () => {
     const choice = { type: "function", name: "f", more: hole };
     const body = {
       model: scriptedId,
@@ -241,7 +241,7 @@ describe("the event loop goes on beside a request", () => {
   });
 
   it(
-    "with the worst in every place of every schema",
+    "with the worst value in every place of every schema",
     async () => {
       const seen = new Set<string>();
       const kinds = Object.entries(worst);

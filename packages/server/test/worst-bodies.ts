@@ -1,10 +1,9 @@
-// The most expensive bodies that a schema can be sent, and how long the event loop stands still for them. Used by
-// worst-bodies.test.ts.
+// The most expensive bodies that a schema allows, and how long they block the event loop.
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 
-/** A text, so many times; `%` in one that is repeated is its number. */
+/** A text and how often it is repeated; `%` in a repeated text stands for its number. */
 export interface Part {
   text: string;
   times: number;
@@ -12,12 +11,12 @@ export interface Part {
 
 export interface SentAnswer {
   status: number;
-  /** Bytes of the whole answer, of which `text` is the beginning. */
+  /** Size of the whole response in bytes; `text` is its start. */
   length: number;
   text: string;
 }
 
-/** A thread of its own that makes bodies and sends them. */
+/** A separate thread that makes and sends bodies. */
 export function sendingThread(): {
   send: (url: string, parts: readonly Part[]) => Promise<SentAnswer>;
 } & AsyncDisposable {
@@ -40,7 +39,7 @@ export function sendingThread(): {
 const statistics = "/proc/thread-self/schedstat";
 
 /**
- * Milliseconds that this thread has computed. Where the system tells, time in which others had the core is not among them: other
+ * Milliseconds that this thread has computed. If the system tells, this excludes time in which others had the core: other
  * tests run on the same ones.
  */
 function computedMs(): number {
@@ -48,7 +47,7 @@ function computedMs(): number {
   return Number(readFileSync(statistics, "utf8").split(" ", 1)[0]) / 1e6;
 }
 
-/** The longest time, in milliseconds, that the event loop of this thread computed without a pause while `action` ran. */
+/** The longest time, in milliseconds, that this thread's event loop computed without a pause during `action`. */
 export async function longestBlock(action: () => Promise<void>): Promise<number> {
   let [longest, last] = [0, computedMs()];
   const look = (): void => {
@@ -63,10 +62,10 @@ export async function longestBlock(action: () => Promise<void>): Promise<number>
   return longest;
 }
 
-/** What the work below takes on an idle core of the machine that the bound is meant for (Zen 4). */
+/** Duration of the work below on an idle core of the machine that the limit is meant for (Zen 4). */
 const idleMs = 3.5;
 
-/** How much slower this machine computes now than an idle one: cores share their caches, and their halves each other's units. */
+/** How much slower than idle this machine currently is: cores share their caches, and hyperthreads their units. */
 export function slowness(): number {
   const text = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ key: `value ${index}` })));
   const times = Array.from({ length: 9 }, () => {
@@ -92,7 +91,7 @@ interface JsonSchema {
 }
 export type Components = Readonly<Record<string, JsonSchema>>;
 
-/** A place in a body: what stands around it when `hole` is there. */
+/** A place in a body: the text around `hole`. */
 export interface Place {
   /** Such as `messages[].content`. */
   name: string;
@@ -100,7 +99,7 @@ export interface Place {
   around: (hole: unknown) => unknown;
 }
 
-/** Every place of a schema, each kind once: what several requests share is in `seen` after the first of them. */
+/** Every place of a schema, each kind once: `seen` holds what several requests share after its first use. */
 export function* placesOf(
   schema: JsonSchema,
   components: Components,
@@ -150,7 +149,7 @@ export function leastOf(schema: JsonSchema, components: Components): unknown {
   return values[[own.type].flat()[0] ?? "string"] ?? null;
 }
 
-/** The items of a place that is an array, or may be one. */
+/** The items of a place that is or may be an array. */
 export function itemsOf(schema: JsonSchema, components: Components): JsonSchema | undefined {
   const own = resolved(schema, components);
   const choices = [...(own.anyOf ?? []), ...(own.oneOf ?? [])].map((each) => itemsOf(each, components));
@@ -166,7 +165,7 @@ function asObject(value: unknown): object {
   return typeof value === "object" && value !== null ? value : {};
 }
 
-/** A list or an object of as many of a text as go into so many bytes, or fewer. */
+/** A list or an object of as many repeated texts as fit into this many bytes, or fewer. */
 function filled(open: string, item: string, close: string, bytes: number, timesMax = Infinity): Part[] {
   const digits = item.includes("%") ? 7 : 0;
   const times = Math.min(timesMax, Math.floor(bytes / (item.length + digits)));
@@ -177,7 +176,7 @@ function filled(open: string, item: string, close: string, bytes: number, timesM
   ];
 }
 
-/** Values by what is expensive about them: as large as a body may be, and as large as one may be that is read. */
+/** Values by what makes them expensive: as large as a body may be, or as large as one that is read may be. */
 export function worstValues(bytes: number, valuesMax: number, numbersMax: number): Record<string, Part[]> {
   const pairs = Math.floor(valuesMax / 2) - 200;
   return {

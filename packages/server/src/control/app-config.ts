@@ -1,11 +1,11 @@
-// The settings of the app's two servers: what the environment says of models and limits holds for both, and nothing of what it
-// says of `ingle serve`'s address and keys for either.
+// The settings of the app's two servers. The environment's settings of models and limits apply to both; its address and key
+// settings for `ingle serve` apply to neither.
 import type { ServerSettings } from "@ingle/protocol";
 import { resolveConfig, type ServerConfig } from "../config.ts";
 import type { Setting } from "../settings/setting.ts";
 import { settings as serverSettings } from "../settings/settings.ts";
 
-/** What the app's page decides in the place of variables. */
+/** Settings that users change on the app's page, not by environment variables. */
 const ofServe: readonly Setting[] = [
   serverSettings.variant,
   serverSettings.host,
@@ -25,13 +25,13 @@ const ofServe: readonly Setting[] = [
   serverSettings.tls.keyFile,
 ];
 
-/** Of the control address. Throws ConfigError for a variable that cannot be used. */
+/** Configuration of the control address. Throws ConfigError for an invalid environment variable. */
 export function controlConfig(env: NodeJS.ProcessEnv, port: number): ServerConfig {
   const flags = { variant: "desktop", host: "127.0.0.1", port, rateLimit: 0 };
   return resolveConfig({ flags, env: withoutServe(env) });
 }
 
-/** Of the `/v1` server. Whether it may listen without a key is controlled-server.ts's to say. Throws as above. */
+/** Configuration of the `/v1` server; controlled-server.ts decides whether it may listen without a key. Throws as above. */
 export function publicConfig(env: NodeJS.ProcessEnv, settings: ServerSettings): ServerConfig {
   const { variant, host, port, allow_hosts: allowHost, allow_origins: allowOrigin, parallel } = settings;
   const flags = {

@@ -10,7 +10,7 @@ import { ControlledServer } from "./controlled-server.ts";
 import { KeptKeys } from "./kept-keys.ts";
 import { moved, type OpenListener, type ServerState } from "./server-state.ts";
 
-/** Listeners that were opened, and whether each is closed. */
+/** Listeners that were opened, and whether each was closed. */
 function scriptedListeners() {
   const opened: { port: number; isClosed: boolean; deadlines: unknown[] }[] = [];
   const open = (port: number, close: () => Promise<void> = async () => {}): OpenListener => {
@@ -30,7 +30,7 @@ function scriptedListeners() {
   return { opened, open };
 }
 
-/** Work whose end a test decides; it ends by itself when its signal aborts. */
+/** Work that ends when the test says so, or when its signal aborts. */
 function held() {
   let finish: (error?: Error) => void = () => {};
   const work = (signal?: AbortSignal): Promise<void> =>
@@ -44,7 +44,7 @@ function held() {
 const status = ({ server }: ScriptedControl): ServerStatus => server.view().status;
 
 describe("starting", () => {
-  it("loads the models, then listens, and tells where", async () => {
+  it("loads the models, then listens, and returns the address", async () => {
     const { open } = scriptedListeners();
     const loading = held();
     const listening = held();
@@ -86,14 +86,14 @@ describe("starting", () => {
     });
   });
 
-  it("on another port than was asked for says so", async () => {
+  it("reports a port other than the requested one", async () => {
     const { open } = scriptedListeners();
     await using scripted = await scriptedControl({ listen: async ({ port }) => open(port + 1) });
     await scripted.server.start();
     expect(scripted.server.view()).toMatchObject({ url: "http://127.0.0.1:1338", moved_from_port: 1337 });
   });
 
-  it("twice at once happens once", async () => {
+  it("runs once when it is requested twice", async () => {
     const { opened, open } = scriptedListeners();
     await using scripted = await scriptedControl({ listen: async ({ port }) => open(port) });
     await Promise.all([scripted.server.start(), scripted.server.start()]);
@@ -101,7 +101,7 @@ describe("starting", () => {
     expect([opened.length, status(scripted)]).toEqual([1, "running"]);
   });
 
-  it("with a model that cannot be loaded fails with the reason, and may be tried again", async () => {
+  it("fails with the reason if a model cannot be loaded, and can be retried", async () => {
     const { opened, open } = scriptedListeners();
     const failure = new ConfigError("x", "The model a could not be loaded: it is broken.");
     let isBroken = true;
@@ -119,7 +119,7 @@ describe("starting", () => {
     expect(scripted.server.view()).toMatchObject({ status: "running", error: null });
   });
 
-  it("keeps what nobody foresaw to the log", async () => {
+  it("shows unexpected errors only in the log", async () => {
     const failure = new Error("secret details");
     await using scripted = await scriptedControl({
       listen: async () => {
@@ -132,14 +132,14 @@ describe("starting", () => {
   });
 
   it.each(["0.0.0.0", "192.0.2.7", "::", "models.example"])(
-    "on %s needs a key, and says what to do",
+    "on %s requires a key, and the error says what to do",
     async (host) => {
       const { opened, open } = scriptedListeners();
       await using scripted = await scriptedControl({ listen: async ({ port }) => open(port) }, { host });
       await scripted.server.start();
       expect(scripted.server.view()).toMatchObject({
         status: "failed",
-        error: `Other machines can reach the server on ${host}, and there is no key. Create one, or choose the host 127.0.0.1.`,
+        error: `Other machines can reach the server on ${host}, but it has no key. Create one, or choose the host 127.0.0.1.`,
       });
       expect(opened).toEqual([]);
       await scripted.keys.create({ name: "a", scope: "inference" });
@@ -148,7 +148,7 @@ describe("starting", () => {
     },
   );
 
-  it("with keys that nobody can read opens nothing, on this machine neither", async () => {
+  it("with an unreadable key file does not listen, even on loopback", async () => {
     await using scripted = await scriptedControl();
     const file = path.join(scripted.folder, "keys.json");
     await writeFile(file, "{");
@@ -162,7 +162,7 @@ describe("starting", () => {
       onFailure: () => {},
     });
     await server.start();
-    expect(server.view().error).toMatch(/keys\.json cannot be used.* Create the server's keys anew\.$/);
+    expect(server.view().error).toMatch(/keys\.json cannot be used.* Create the server's keys again\.$/);
     expect(opened).toEqual([]);
     await keys.create({ name: "a", scope: "inference" });
     await server.start();
@@ -172,7 +172,7 @@ describe("starting", () => {
 });
 
 describe("stopping", () => {
-  it("waits for the listener, with its deadline, and takes no start meanwhile", async () => {
+  it("waits for the listener until its deadline, and refuses a start meanwhile", async () => {
     const { opened, open } = scriptedListeners();
     const closing = held();
     await using scripted = await scriptedControl({
@@ -195,7 +195,7 @@ describe("stopping", () => {
     expect(opened[0]?.deadlines).toHaveLength(1);
   });
 
-  it("while it loads gives the load up, and nothing listens", async () => {
+  it("during loading cancels the load, and nothing listens", async () => {
     const { opened, open } = scriptedListeners();
     const loading = held();
     await using scripted = await scriptedControl({
@@ -209,7 +209,7 @@ describe("stopping", () => {
     expect([status(scripted), opened, scripted.failures]).toEqual(["stopped", [], []]);
   });
 
-  it("while it begins to listen closes what comes of it", async () => {
+  it("while the listener is being opened closes it", async () => {
     const { opened, open } = scriptedListeners();
     const listening = held();
     await using scripted = await scriptedControl({
@@ -226,7 +226,7 @@ describe("stopping", () => {
     expect([status(scripted), opened]).toEqual(["stopped", [{ port: 1337, isClosed: true, deadlines: [0] }]]);
   });
 
-  it("that goes wrong is told to the log, and the server can be started again", async () => {
+  it("logs a failure, and the server can be started again", async () => {
     const { open } = scriptedListeners();
     const failure = new Error("will not close");
     await using scripted = await scriptedControl({
@@ -239,7 +239,7 @@ describe("stopping", () => {
     expect(status(scripted)).toBe("running");
   });
 
-  it("forgets a failure", async () => {
+  it("clears a failure", async () => {
     await using scripted = await scriptedControl();
     await scripted.server.start();
     expect(status(scripted)).toBe("failed");
@@ -249,14 +249,14 @@ describe("stopping", () => {
 });
 
 describe("settings", () => {
-  it("are kept, and what its next start reads may be changed while it runs", async () => {
+  it("are saved, and those that only the next start reads can be changed while it runs", async () => {
     const { open } = scriptedListeners();
     await using scripted = await scriptedControl({ listen: async ({ port }) => open(port) });
     await scripted.server.start();
     await scripted.server.change({ models: ["a"], starts_with_app: true });
     await expect(scripted.server.change({ models: [], port: 9000 })).rejects.toMatchObject({
       code: "invalid_request",
-      message: expect.stringContaining("Stop the server first"),
+      message: expect.stringContaining("Stop the server before"),
     });
     const kept = JSON.parse(await readFile(path.join(scripted.folder, "server.json"), "utf8"));
     expect(kept.settings).toMatchObject({ models: ["a"], starts_with_app: true, port: 1337 });
@@ -265,14 +265,14 @@ describe("settings", () => {
     expect(scripted.server.view().settings.port).toBe(9000);
   });
 
-  it("of a server that failed may be right now: the failure is forgotten", async () => {
+  it("clear a failure when they change, because they may fix its cause", async () => {
     await using scripted = await scriptedControl();
     await scripted.server.start();
     await scripted.server.change({ port: 9000 });
     expect(scripted.server.view()).toMatchObject({ status: "stopped", error: null });
   });
 
-  it("that come just before a start are those that it starts with; those after it come too late", async () => {
+  it("take effect if they change just before a start, and are refused just after it", async () => {
     const ports: number[] = [];
     const { open } = scriptedListeners();
     await using scripted = await scriptedControl({
@@ -293,12 +293,12 @@ describe("settings", () => {
   });
 });
 
-/** What may happen to a server, in any order and at any time. */
+/** Everything that may happen to a server, at any time and in any order. */
 type Doing = "start" | "stop" | "change" | "load" | "fail load" | "listen" | "taken" | "closed";
 const doings: Doing[] = ["start", "stop", "change", "load", "fail load", "listen", "taken", "closed"];
 
-describe("whatever happens in whatever order", () => {
-  it("at most one listener is open, none where it has stopped or failed, and it can be started and stopped again", async () => {
+describe("any sequence of events", () => {
+  it("leaves at most one listener open, none when stopped or failed, and the server can be started and stopped again", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...doings), { maxLength: 30 }), async (steps) => {
         const { opened, open } = scriptedListeners();
@@ -320,7 +320,7 @@ describe("whatever happens in whatever order", () => {
           },
         });
         const results: Promise<unknown>[] = [];
-        const note = (result: Promise<unknown>): unknown => results.push(result.catch(() => {})); // may come at a wrong time
+        const note = (result: Promise<unknown>): unknown => results.push(result.catch(() => {})); // may be refused in the current state
         const doIt: Record<Doing, () => unknown> = {
           start: () => note(scripted.server.start()),
           stop: () => note(scripted.server.stop()),
@@ -357,7 +357,7 @@ describe("whatever happens in whatever order", () => {
     );
   });
 
-  it("no state is left but by a move of the drawing", () => {
+  it("has only transitions that the diagram shows", () => {
     const running = { listener: scriptedListeners().open(1), keys: new KeyRing(), movedFromPort: null };
     const states: ServerState[] = [
       { kind: "stopped" },

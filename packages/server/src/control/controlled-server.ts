@@ -1,5 +1,5 @@
-// The `/v1` server that the app's page starts and stops. It has a port and keys of its own; the models in memory are the app's,
-// and stay when it stops. Its states and their moves are in server-status.ts.
+// The `/v1` server that the app's page starts and stops. It has its own port and keys; loaded models belong to the app and stay in
+// memory when it stops. server-state.ts defines its states and transitions.
 import type { ServerControl, ServerSettings, ServerSettingsChange } from "@ingle/protocol";
 import { EngineError } from "@ingle/engine";
 import { KeyRing } from "../access/key-ring.ts";
@@ -12,23 +12,23 @@ import { isAtRest, moved, type OpenListener, type Running, type ServerState } fr
 export interface ControlledServerOptions {
   settings: KeptSettings;
   keys: KeptKeys;
-  /** Brings these models into memory, loaded as the settings say. Throws why one cannot be, or the signal's reason. */
+  /** Loads the models of the settings. Throws the error of a model that cannot be loaded, or the signal's reason. */
   loadModels: (settings: ServerSettings, signal: AbortSignal) => Promise<void>;
   /** Starts to listen on the settings' port, or the next free one. Throws ConfigError. */
   listen: (settings: ServerSettings, keys: KeyRing) => Promise<OpenListener>;
-  /** What the state tells as a sentence; the log has it whole. */
+  /** Gets the whole error for the log; the state has only a sentence. */
   onFailure: (error: unknown, what: string) => void;
 }
 
-/** What its next start reads: it may be changed at any time. */
+/** Fields that only the next start reads: they may change at any time. */
 const readAtStart: ReadonlySet<string> = new Set<keyof ServerSettings>(["models", "starts_with_app"]);
 
 export class ControlledServer {
   readonly #options: ControlledServerOptions;
   #state: ServerState = { kind: "stopped" };
-  /** Of the start under way, or of the last one; aborted when it is stopped. */
+  /** Of the current or last start; aborted when the server is stopped. */
   #startAbort = new AbortController();
-  /** Both never reject: the state tells what came of them. */
+  /** Neither rejects: the state shows the result. */
   #starting: Promise<void> = Promise.resolve();
   #stopping: Promise<void> = Promise.resolve();
 
@@ -40,7 +40,7 @@ export class ControlledServer {
     return this.#options.keys;
   }
 
-  /** The answer of GET /api/v1/server. */
+  /** The response of GET /api/v1/server. */
   view(): ServerControl {
     const state = this.#state;
     const running = "running" in state ? state.running : undefined;
@@ -57,8 +57,8 @@ export class ControlledServer {
   }
 
   /**
-   * Begins to start, unless it runs or starts already. Resolves when it runs, has failed (the state tells why) or was stopped
-   * meanwhile. Throws `invalid_request` while it is stopping.
+   * Starts the server unless it is running or starting. Resolves when it is running, has failed (the state has the reason) or was
+   * stopped in the meantime. Throws `invalid_request` while it is stopping.
    */
   async start(): Promise<void> {
     if (this.#state.kind === "stopping") {
@@ -74,8 +74,8 @@ export class ControlledServer {
   }
 
   /**
-   * Takes no new requests, lets running ones end until the deadline of its listener, and closes; gives up a start under way.
-   * A failure is forgotten. Resolves when it has stopped.
+   * Refuses new requests, waits for running ones until the listener's deadline, and closes. Cancels a start in progress.
+   * Clears a failure. Resolves when the server has stopped.
    */
   async stop(options: { deadlineMs?: number | undefined } = {}): Promise<void> {
     if (this.#state.kind === "failed") this.#move({ kind: "stopped" });
@@ -83,16 +83,16 @@ export class ControlledServer {
     if (this.#state.kind !== "stopping") {
       const running = this.#state.kind === "running" ? this.#state.running : undefined;
       this.#move({ kind: "stopping", running });
-      this.#startAbort.abort(new WireError("shutting_down", "The server was stopped before it ran."));
+      this.#startAbort.abort(new WireError("shutting_down", "The server was stopped before it was ready."));
       this.#stopping = this.#stop(running, options);
     }
     await this.#stopping;
   }
 
-  /** Throws `invalid_request` for a value that cannot be, or where the server has to be stopped first. */
+  /** Throws `invalid_request` for an invalid value, or if the server must be stopped first. */
   async change(change: ServerSettingsChange): Promise<void> {
     await this.#options.settings.change(change, () => this.#assertCanChange(change));
-    if (this.#state.kind === "failed") this.#move({ kind: "stopped" }); // what was wrong may be right now
+    if (this.#state.kind === "failed") this.#move({ kind: "stopped" }); // the change may have fixed the cause
   }
 
   /** Never rejects. */
@@ -100,19 +100,19 @@ export class ControlledServer {
     const { settings, loadModels, listen, onFailure } = this.#options;
     try {
       await settings.settled();
-      const asked = settings.current;
-      this.#assertProtected(asked);
-      await loadModels(asked, stopped);
+      const requested = settings.current;
+      this.#assertProtected(requested);
+      await loadModels(requested, stopped);
       stopped.throwIfAborted();
       this.#move({ kind: "starting" });
       const keys = new KeyRing();
       this.keys.keepIn(keys);
-      const listener = await listen(asked, keys);
+      const listener = await listen(requested, keys);
       if (stopped.aborted) return await listener.close({ deadlineMs: 0 });
-      const movedFromPort = listener.port === asked.port ? null : asked.port;
+      const movedFromPort = listener.port === requested.port ? null : requested.port;
       this.#move({ kind: "running", running: { listener, keys, movedFromPort } });
     } catch (error) {
-      if (stopped.aborted) return; // stop() tells what comes next
+      if (stopped.aborted) return; // stop() sets the next state
       onFailure(error, "the server could not be started");
       this.#move({ kind: "failed", error: sentenceOf(error) });
     }
@@ -124,7 +124,7 @@ export class ControlledServer {
     try {
       await running?.listener.close(options);
     } catch (error) {
-      this.#options.onFailure(error, "the server did not close as it should");
+      this.#options.onFailure(error, "the server did not close cleanly");
     }
     this.#move({ kind: "stopped" });
   }
@@ -133,18 +133,21 @@ export class ControlledServer {
   #assertProtected({ host }: ServerSettings): void {
     const { keys } = this.#options;
     if (keys.problem !== undefined)
-      throw new WireError("invalid_request", `${keys.problem} Create the server's keys anew.`);
+      throw new WireError("invalid_request", `${keys.problem} Create the server's keys again.`);
     if (!isOpenToOthers({ host, hasKeys: keys.size > 0 })) return;
     throw new WireError(
       "invalid_request",
-      `Other machines can reach the server on ${host}, and there is no key. Create one, or choose the host 127.0.0.1.`,
+      `Other machines can reach the server on ${host}, but it has no key. Create one, or choose the host 127.0.0.1.`,
     );
   }
 
   #assertCanChange(change: ServerSettingsChange): void {
-    const isLate = Object.keys(change).some((name) => !readAtStart.has(name));
-    if (!isLate || isAtRest(this.#state)) return;
-    throw new WireError("invalid_request", "Stop the server first: it runs with these settings.");
+    const needsRestart = Object.keys(change).some((name) => !readAtStart.has(name));
+    if (!needsRestart || isAtRest(this.#state)) return;
+    throw new WireError(
+      "invalid_request",
+      "Stop the server before changing these settings: it is running with them.",
+    );
   }
 
   #move(next: ServerState): void {
@@ -154,6 +157,6 @@ export class ControlledServer {
 
 /** The message of a known error. Unexpected errors stay in the log: they may hold paths or secrets. */
 function sentenceOf(error: unknown): string {
-  const isSaid = error instanceof WireError || error instanceof ConfigError || EngineError.is(error);
-  return isSaid ? error.message : "The server could not be started; the log has the reason.";
+  const isPublic = error instanceof WireError || error instanceof ConfigError || EngineError.is(error);
+  return isPublic ? error.message : "The server could not be started; the log has the reason.";
 }

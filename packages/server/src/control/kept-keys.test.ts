@@ -11,7 +11,7 @@ const editor = { name: "editor", scope: "inference" } as const;
 const boss = { name: "boss", scope: "management" } as const;
 
 describe("a key", () => {
-  it("is told once, and kept as a digest", async () => {
+  it("is returned once, and stored as a digest", async () => {
     await using scripted = await scriptedControl();
     const made = await scripted.keys.create(editor, new Date(5_000_000));
     expect(made).toMatchObject({ ...editor, created_at: 5_000, ending: made.key.slice(-4) });
@@ -24,7 +24,7 @@ describe("a key", () => {
     expect((await KeptKeys.open(path.join(scripted.folder, "keys.json"))).list()).toEqual([shown]);
   });
 
-  it("works from its making until it is revoked, on a ring that is in use", async () => {
+  it("works in a key ring from its creation until it is revoked", async () => {
     await using scripted = await scriptedControl();
     const ring = new KeyRing();
     scripted.keys.keepIn(ring);
@@ -36,10 +36,10 @@ describe("a key", () => {
     expect([scopeOf(one), scopeOf(other)]).toEqual([undefined, "management"]);
     await scripted.keys.revoke(other.id);
     expect([scopeOf(other), scripted.keys.size]).toEqual([undefined, 0]);
-    expect(ring.isNeeded).toBe(true); // nobody gets in by the last key's going
+    expect(ring.isNeeded).toBe(true); // revoking the last key opens the server to nobody
   });
 
-  it("of an unknown id is not revoked, and one too many is not made", async () => {
+  it("cannot be revoked by an unknown id, nor created beyond the limit", async () => {
     await using scripted = await scriptedControl();
     await expect(scripted.keys.revoke("nobody")).rejects.toMatchObject({ code: "invalid_request" });
     await Promise.all(Array.from({ length: keysMax }, () => scripted.keys.create(editor)));
@@ -48,7 +48,7 @@ describe("a key", () => {
   });
 });
 
-it("keys of a damaged file are none, and that is said until one is made", async () => {
+it("keys of a damaged file are ignored, and reported until one is created", async () => {
   await using scripted = await scriptedControl();
   const file = path.join(scripted.folder, "keys.json");
   await writeFile(file, '{"version":1,"keys":[{"id":"a"}]}');

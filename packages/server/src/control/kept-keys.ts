@@ -1,5 +1,5 @@
-// The API keys that the app makes for its `/v1` server, kept in a file as digests. A change holds at once for the server that
-// runs, too: its key ring is told.
+// The API keys that the app creates for its `/v1` server, kept in a file as digests. Changes apply to the running server at once,
+// through its key ring.
 import { randomBytes, randomUUID } from "node:crypto";
 import { keyNameLengthMax, keysMax, KeyScopeName, type NewServerKey, type ServerKey } from "@ingle/protocol";
 import { z } from "zod";
@@ -8,11 +8,11 @@ import { digestOfKey, type KeyScope } from "../api-key.ts";
 import { WireError } from "../wire-error.ts";
 import { StateFile } from "./state-file.ts";
 
-/** Bytes of a key: nobody guesses it. */
+/** Random bytes of a key: too many to guess. */
 const keyBytes = 32;
-/** By it, a key of ours is found in a text that should hold none. */
+/** Makes leaked keys easy to find, for example by secret scanners. */
 const keyPrefix = "sk-ingle-";
-/** Characters of a key that are shown, so that a person tells it from others. */
+/** Number of trailing characters that are shown, so that people can tell keys apart. */
 const endingLength = 4;
 
 const KeptKey = z.object({
@@ -30,7 +30,7 @@ type KeyFile = z.infer<typeof KeyFile>;
 
 export class KeptKeys {
   readonly #file: StateFile<KeyFile>;
-  /** Of the server that runs. */
+  /** The key ring of the running server. */
   #ring: KeyRing | undefined;
 
   private constructor(file: StateFile<KeyFile>) {
@@ -41,7 +41,7 @@ export class KeptKeys {
     return new KeptKeys(await StateFile.open(file, KeyFile, { version: 1, keys: [] }));
   }
 
-  /** Why the keys that were kept cannot be used, in a sentence; nobody knows then which there should be. */
+  /** A sentence that says why the key file cannot be used. The keys in it are unknown then. */
   get problem(): string | undefined {
     return this.#file.problem;
   }
@@ -50,18 +50,18 @@ export class KeptKeys {
     return this.#file.current.keys.length;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(): ServerKey[] {
     return this.#file.current.keys.map(shown).toReversed();
   }
 
-  /** Digests of the keys that have this scope. */
+  /** Digests of the keys with this scope. */
   digests(scope: KeyScope): string[] {
     const { keys } = this.#file.current;
     return keys.filter((key) => key.scope === scope).map(({ digest }) => digest);
   }
 
-  /** Makes a key. The answer is the only place where it stands. Throws `invalid_request` when there are too many. */
+  /** Creates a key, which only the returned object contains. Throws `invalid_request` if there are too many. */
   async create(
     { name, scope }: Pick<ServerKey, "name" | "scope">,
     now: Date = new Date(),
@@ -71,26 +71,26 @@ export class KeptKeys {
     const kept = { ...about, created_at: Math.floor(now.getTime() / 1000), digest: digestOfKey(key) };
     await this.#change((keys) => {
       if (keys.length < keysMax) return [...keys, kept];
-      throw new WireError("invalid_request", `There are ${keysMax} keys already; revoke one first.`);
+      throw new WireError("invalid_request", `There are already ${keysMax} keys; revoke one first.`);
     });
     return { ...shown(kept), key };
   }
 
-  /** From here on the key lets nobody in. Throws `invalid_request` where there is none of this id. */
+  /** Revokes a key at once. Throws `invalid_request` for an unknown id. */
   async revoke(id: string): Promise<void> {
     await this.#change((keys) => {
       if (keys.some((key) => key.id === id)) return keys.filter((key) => key.id !== id);
-      throw new WireError("invalid_request", "There is no key of this id.", { param: "id" });
+      throw new WireError("invalid_request", "Unknown key id.", { param: "id" });
     });
   }
 
-  /** From now on the ring has these keys, as they change, until another ring takes its place. */
+  /** Keeps this ring up to date with the keys, until another ring replaces it. */
   keepIn(ring: KeyRing): void {
     this.#ring = ring;
     const names = new Map(this.#file.current.keys.map(({ digest, name }) => [digest, name]));
     for (const scope of KeyScopeName.options)
       ring.replace(`kept for ${scope}`, scope, this.digests(scope), names);
-    // Once there was a key, a server stays closed without one: revoking the last opens it to nobody.
+    // A server that had a key continues to require one: revoking the last key must not open it to everybody.
     if (this.size > 0) ring.needKey();
   }
 

@@ -5,7 +5,7 @@ import { scriptedControl } from "../testing/scripted-control.ts";
 import { defaultSettings, KeptSettings, settingsAfter } from "./kept-settings.ts";
 
 describe("a change", () => {
-  it("leaves what it does not say, and what nobody knows", () => {
+  it("keeps fields that it does not contain, and drops unknown ones", () => {
     expect(settingsAfter(defaultSettings, { host: "0.0.0.0", later: 1 })).toEqual({
       ...defaultSettings,
       host: "0.0.0.0",
@@ -28,7 +28,7 @@ describe("a change", () => {
     ["allow_hosts", { allow_hosts: ["a:80"] }],
     ["allow_origins", { allow_origins: ["chat.example"] }],
     ["allow_origins", { allow_origins: ["https://*"] }],
-  ])("of a wrong %s is refused by its name", (param, change) => {
+  ])("with an invalid %s is refused, and names the field", (param, change) => {
     expect(() => settingsAfter(defaultSettings, change)).toThrow(
       expect.objectContaining({
         code: "invalid_request",
@@ -39,7 +39,7 @@ describe("a change", () => {
   });
 });
 
-it("settings are kept over a restart; what a hand wrote wrong into them is not used", async () => {
+it("settings survive a restart; values edited to be invalid are not used", async () => {
   await using scripted = await scriptedControl();
   await scripted.settings.change({ models: ["a"], starts_with_app: true }, () => {});
   const file = path.join(scripted.folder, "server.json");

@@ -1,5 +1,5 @@
-// What the app's `/v1` server is started with, kept in a file. Each change is checked by the rules of the command line's
-// settings, and written before it holds.
+// The settings of the app's `/v1` server, kept in a file. Each change is checked by the rules of the command line's settings, and
+// written to the file before it takes effect.
 import { ServerSettings, type ServerSettingsChange } from "@ingle/protocol";
 import { z } from "zod";
 import { ruleOf } from "../settings/resolve.ts";
@@ -8,7 +8,7 @@ import { variants } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
 import { StateFile } from "./state-file.ts";
 
-/** Of the fields that have more than a shape. */
+/** Fields with rules beyond their schema. */
 const rules = [
   ["host", ruleOf(serverSettings.host)],
   ["allow_hosts", ruleOf(serverSettings.allowHosts)],
@@ -49,17 +49,17 @@ export class KeptSettings {
     return this.#file.current.settings;
   }
 
-  /** Why the file could not be used, in a sentence; the settings are the default ones then. */
+  /** A sentence that says why the file could not be used. The settings are the defaults then. */
   get problem(): string | undefined {
     return this.#file.problem;
   }
 
-  /** Resolves when the changes that were asked for are made, or have failed. */
+  /** Resolves when all requested changes are written or have failed. */
   async settled(): Promise<void> {
     await this.#file.settled();
   }
 
-  /** `assertAllowed` throws where it is too late for a change. Throws `invalid_request` for a value that cannot be. */
+  /** `assertAllowed` throws if it is too late for a change. Throws `invalid_request` for an invalid value. */
   async change(change: ServerSettingsChange, assertAllowed: () => void): Promise<void> {
     await this.#file.change(({ settings }) => {
       assertAllowed();
@@ -68,12 +68,12 @@ export class KeptSettings {
   }
 }
 
-/** Throws `invalid_request` for a value that cannot be. */
+/** Throws `invalid_request` for an invalid value. */
 export function settingsAfter(settings: ServerSettings, change: ServerSettingsChange): ServerSettings {
-  // The schema leaves out what it does not know.
+  // The schema drops unknown fields.
   const after = ServerSettings.parse({ ...settings, ...change });
-  const isPortUsual = settings.port === variants[settings.variant].port;
-  if (change.variant !== undefined && change.port === undefined && isPortUsual)
+  const isDefaultPort = settings.port === variants[settings.variant].port;
+  if (change.variant !== undefined && change.port === undefined && isDefaultPort)
     after.port = variants[after.variant].port;
   const problem = firstIssue(after);
   if (problem === undefined) return after;

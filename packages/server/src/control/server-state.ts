@@ -1,4 +1,4 @@
-// The states of the `/v1` server that the app starts and stops, and the moves between them.
+// The states of the `/v1` server that the app starts and stops, and the transitions between them.
 //
 //   stopped ──start──▶ loading ──models loaded──▶ starting ──listens──▶ running
 //     ▲  ▲               │  │                      │  │                   │
@@ -7,28 +7,28 @@
 //     │                  ▼                            ▼                   │
 //     └─── closed ──── stopping ◀──────────stop───────┴───────stop────────┘
 //
-// A failed server is started like a stopped one.
+// A failed server can be started like a stopped one.
 import type { KeyRing } from "../access/key-ring.ts";
 
-/** A listener, as far as its state is shown and it is closed. */
+/** The part of a listener that is shown and closed. */
 export interface OpenListener {
-  /** Such as `http://127.0.0.1:1337`, with the port that is really used. */
+  /** Such as `http://127.0.0.1:1337`, with the actual port. */
   readonly url: string;
   readonly port: number;
-  /** Requests for work that are not answered yet: what closing waits for. */
+  /** Open requests for work, which closing waits for. */
   openRequests(): number;
   /**
-   * Takes no new requests, lets running ones end until the deadline (default: the config's), and cuts them then. The models
-   * stay. Idempotent.
+   * Refuses new requests, waits for running ones until the deadline (default: the config's), then cuts them. The models stay
+   * loaded. Idempotent.
    */
   close(options?: { deadlineMs?: number | undefined }): Promise<void>;
 }
 
-/** A listener, and the keys that it asks for. */
+/** A listener and its keys. */
 export interface Running {
   readonly listener: OpenListener;
   readonly keys: KeyRing;
-  /** The port that was asked for and taken; null where it was had. */
+  /** The requested port, if it was taken; null if it was free. */
   readonly movedFromPort: number | null;
 }
 
@@ -38,7 +38,7 @@ export type ServerState =
   | { kind: "loading" }
   | { kind: "starting" }
   | { kind: "running"; running: Running }
-  /** Takes no new requests and lets running ones end. `running` is absent if nothing listened yet. */
+  /** Refuses new requests and waits for running ones. `running` is absent if nothing was listening yet. */
   | { kind: "stopping"; running?: Running | undefined }
   /** `error` is a sentence for a person. */
   | { kind: "failed"; error: string };
@@ -54,14 +54,14 @@ const movesFrom: Record<ServerStateKind, readonly ServerStateKind[]> = {
   failed: ["loading", "stopped"],
 };
 
-/** The next state. A transition that is not in the drawing is a bug. */
+/** Returns the next state. A transition that the diagram does not have is a bug. */
 export function moved(from: ServerState, to: ServerState): ServerState {
   if (!movesFrom[from.kind].includes(to.kind))
     throw new Error(`A server that is ${from.kind} cannot become ${to.kind}.`);
   return to;
 }
 
-/** Whether its settings can be changed: nothing has been made of them. */
+/** Whether the settings can be changed: nothing uses them yet. */
 export function isAtRest({ kind }: ServerState): boolean {
   return kind === "stopped" || kind === "failed";
 }

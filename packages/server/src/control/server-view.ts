@@ -1,5 +1,4 @@
-// The `/v1` server as GET /api/v1/server tells of it. One that `ingle serve` has started is told by this file; the app's, which
-// pages start and stop, by controlled-server.ts.
+// The response of GET /api/v1/server for a server that `ingle serve` started. controlled-server.ts makes that of the app's server.
 import type { ServerControl } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { KeyRing } from "../access/key-ring.ts";
@@ -7,10 +6,10 @@ import { addressOf } from "../address.ts";
 import type { ServerConfig } from "../config.ts";
 import { variants } from "../variants.ts";
 
-/** Tells the server's state as it is now. Called often: it takes microseconds. */
+/** Returns the server's current state. Called often, so it must only take microseconds. */
 export type ServerView = () => ServerControl;
 
-/** Of a server that runs for as long as its process does. */
+/** The view of a server that runs as long as its process. */
 export function viewOfRunning(
   app: Pick<FastifyInstance, "server" | "drainSignal" | "openRequests">,
   { config, keys }: { config: ServerConfig; keys: KeyRing },

@@ -1,5 +1,5 @@
-// The models that the app's `/v1` server starts with, and how many requests each computes at the same time. That number may
-// change while models are in memory: it applies to the loads that follow.
+// The models that the app's `/v1` server loads at its start, and how many requests each computes in parallel. That number may
+// change while models are in memory; it applies to later loads.
 import type { ServerSettings } from "@ingle/protocol";
 import type { KnownModel, ModelSource } from "../models/catalog/known-model.ts";
 import { loadError } from "../models/model-errors.ts";
@@ -7,21 +7,21 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { isInMemory } from "../models/slot/model-state.ts";
 
 export class ParallelChoice {
-  /** Undefined: the usual number. */
+  /** Undefined: the default number. */
   current: number | undefined;
   readonly #loadedWith = new Map<string, number | undefined>();
 
-  /** Returns the same models, and records with which number each is loaded. */
-  noted(source: ModelSource): ModelSource {
-    return { known: async () => (await source.known()).map((known) => this.#noted(known)) };
+  /** Wraps the source to record with which number each model is loaded. */
+  recorded(source: ModelSource): ModelSource {
+    return { known: async () => (await source.known()).map((known) => this.#recorded(known)) };
   }
 
-  /** Whether a model was loaded with another number than the current one. */
+  /** Whether the model was loaded with a number other than the current one. */
   isOutdated(id: string): boolean {
     return this.#loadedWith.has(id) && this.#loadedWith.get(id) !== this.current;
   }
 
-  #noted(known: KnownModel): KnownModel {
+  #recorded(known: KnownModel): KnownModel {
     return {
       ...known,
       prepare: async (options) => {
@@ -32,7 +32,7 @@ export class ParallelChoice {
   }
 }
 
-/** Loads the models that the server starts with, and reloads those that compute another number of requests at once. */
+/** Loads the startup models, and reloads models that were loaded for another number of parallel requests. */
 export async function loadStartupModels(
   { parallel: asked, models }: ServerSettings,
   { registry, parallel, signal }: { registry: ModelRegistry; parallel: ParallelChoice; signal: AbortSignal },

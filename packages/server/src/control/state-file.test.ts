@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const more = ({ count }: z.infer<typeof Count>) => ({ count: count + 1 });
 
-it("is the usual state where there is no file, and what was written last from then on", async () => {
+it("has the initial state without a file, and then what was written last", async () => {
   const state = await StateFile.open(file, Count, zero);
   expect([state.current, state.problem]).toEqual([zero, undefined]);
   await state.change(more);
@@ -26,7 +26,7 @@ it("is the usual state where there is no file, and what was written last from th
   expect((await StateFile.open(file, Count, zero)).current).toEqual({ count: 1 });
 });
 
-it.runIf(process.platform !== "win32")("is for its owner alone, its folder too", async () => {
+it.runIf(process.platform !== "win32")("is readable only by its owner, like its folder", async () => {
   const state = await StateFile.open(file, Count, zero);
   await state.change(more);
   await state.change(more);
@@ -35,14 +35,14 @@ it.runIf(process.platform !== "win32")("is for its owner alone, its folder too",
   expect(await readdir(path.dirname(file))).toEqual(["count.json"]);
 });
 
-it("loses no change of several at once", async () => {
+it("loses no concurrent change", async () => {
   const state = await StateFile.open(file, Count, zero);
   await Promise.all(Array.from({ length: 20 }, () => state.change(more)));
   await state.settled();
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ count: 20 });
 });
 
-it("stays as it was where a change throws, and takes the next one", async () => {
+it("keeps its state if a change throws, and accepts the next one", async () => {
   const state = await StateFile.open(file, Count, zero);
   const refused = state.change(() => {
     throw new Error("no");
@@ -54,10 +54,10 @@ it("stays as it was where a change throws, and takes the next one", async () => 
 });
 
 it.each([
-  ["no JSON", "{", "damaged"],
-  ["another shape", '{"count":"1"}', "another version"],
-  ["far too much", `{"count":1,"x":"${"x".repeat(1024 * 1024)}"}`, "too large"],
-])("that holds %s is not used and says why, until it is written anew", async (_what, text, why) => {
+  ["invalid JSON", "{", "damaged"],
+  ["another schema", '{"count":"1"}', "another version"],
+  ["too much", `{"count":1,"x":"${"x".repeat(1024 * 1024)}"}`, "too large"],
+])("that holds %s is not used and says why, until it is overwritten", async (_what, text, why) => {
   await mkdir(path.dirname(file));
   await writeFile(file, text);
   const state = await StateFile.open(file, Count, zero);
@@ -69,7 +69,7 @@ it.each([
   expect(state.problem).toBeUndefined();
 });
 
-it("that cannot be written changes nothing, leaves nothing behind and names itself", async () => {
+it("that cannot be written keeps its state, leaves no temporary file and is named in the error", async () => {
   await writeFile(path.dirname(file), "a file in the place of the folder");
   const state = await StateFile.open(file, Count, zero);
   expect([state.current, state.problem]).toEqual([zero, undefined]);

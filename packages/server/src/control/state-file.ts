@@ -1,21 +1,21 @@
-// A small file in the user's config folder that the app writes and reads again at its next start: written whole or not at all,
-// readable by its owner alone, checked when it is read.
+// A small file in the user's config folder that the app reads at its next start. It is written atomically, readable only by its
+// owner, and validated when it is read.
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import type { z } from "zod";
 import { WireError } from "../wire-error.ts";
 
-/** Rights for the owner alone. */
+/** Permissions for the owner only. */
 const forOwner = { file: 0o600, folder: 0o700 };
-/** Largest file that is read: the app writes a few kilobytes. */
+/** Maximum size of a file: the app writes a few kilobytes. */
 const bytesMax = 1024 * 1024;
 
 export class StateFile<T> {
   readonly #file: string;
   #current: T;
   #problem: string | undefined;
-  /** Changes happen one after the other. */
+  /** The last change; changes run one at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(file: string, current: T, problem: string | undefined) {
@@ -24,29 +24,29 @@ export class StateFile<T> {
     this.#problem = problem;
   }
 
-  /** Never throws: a file that cannot be used keeps nobody from starting, and its place takes `usual`. */
-  static async open<T>(file: string, schema: z.ZodType<T>, usual: T): Promise<StateFile<T>> {
+  /** Never throws: an unusable file must not prevent a start, so `initial` replaces its content. */
+  static async open<T>(file: string, schema: z.ZodType<T>, initial: T): Promise<StateFile<T>> {
     const found = await read(file, schema);
     if ("problem" in found)
-      return new StateFile(file, usual, `The file ${file} cannot be used: ${found.problem}.`);
-    return new StateFile(file, found.value ?? usual, undefined);
+      return new StateFile(file, initial, `The file ${file} cannot be used: ${found.problem}.`);
+    return new StateFile(file, found.value ?? initial, undefined);
   }
 
   get current(): T {
     return this.#current;
   }
 
-  /** Why the file could not be used, in a sentence; undefined where it could, and once it is written anew. */
+  /** A sentence that says why the file could not be used; undefined if it could, or once it is overwritten. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Resolves when the changes that were asked for are made, or have failed. */
+  /** Resolves when all requested changes are written or have failed. */
   async settled(): Promise<void> {
     await this.#last;
   }
 
-  /** Writes what `change` makes of the current state, which holds from then on. Throws what `change` throws. */
+  /** Writes the state that `change` returns, which then becomes the current one. Throws what `change` throws. */
   async change(change: (current: T) => T): Promise<void> {
     const before = this.#last;
     const changed = (async () => {
@@ -56,7 +56,7 @@ export class StateFile<T> {
       this.#current = next;
       this.#problem = undefined;
     })();
-    this.#last = changed.catch(() => {}); // told to whoever asked for it
+    this.#last = changed.catch(() => {}); // the caller gets the error
     await changed;
   }
 }
@@ -91,7 +91,7 @@ async function write(file: string, value: unknown): Promise<void> {
     }
     await rename(unfinished, file);
   } catch (cause) {
-    await rm(unfinished, { force: true }).catch(() => {}); // the folder may be what cannot be written
+    await rm(unfinished, { force: true }).catch(() => {}); // fails too if the folder is not writable
     throw new WireError("internal", `The file ${file} cannot be written, so nothing was changed.`, { cause });
   }
 }
@@ -100,6 +100,6 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // no schema takes it
+    return undefined; // fails every schema
   }
 }

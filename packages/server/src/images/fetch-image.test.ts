@@ -10,7 +10,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** Listens on loopback and gives its port. */
+/** Listens on loopback and returns its port. */
 async function listen(answer: RequestListener): Promise<number> {
   const server = createServer(answer);
   servers.push(server);
@@ -18,7 +18,7 @@ async function listen(answer: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** As in a world where `images.example` is at 127.0.0.1 and that is a public address. */
+/** Pretends that `images.example` is at 127.0.0.1 and that this is a public address. */
 function world(options: Partial<ImageFetchOptions> = {}): ImageFetchOptions {
   return {
     allowedHosts: new Set(["images.example"]),
@@ -33,7 +33,7 @@ function world(options: Partial<ImageFetchOptions> = {}): ImageFetchOptions {
 const invalid = { code: "image_invalid" };
 
 describe("an image by URL", () => {
-  it("is fetched from an allowed host, at the address that was looked at", async () => {
+  it("is fetched from an allowed host, at the checked address", async () => {
     const hosts: (string | undefined)[] = [];
     const port = await listen((request, response) => {
       hosts.push(request.headers.host);
@@ -50,7 +50,7 @@ describe("an image by URL", () => {
     expect(hosts).toEqual([`images.example:${port}`]);
   });
 
-  it("is not fetched from another host, by another protocol, or with a password", async () => {
+  it("is not fetched from another host, with another protocol, or with a password", async () => {
     const urls = [
       "http://images.example.evil.com/a.png",
       "http://evil.com/?images.example",
@@ -68,7 +68,7 @@ describe("an image by URL", () => {
       await expect(fetchImage(url, world({ resolve })), url).rejects.toMatchObject(invalid);
   });
 
-  it("is not fetched from addresses that are not public, however they are spelled, even when they are allowed", async () => {
+  it("is not fetched from addresses that are not public, however they are written, even if they are allowed", async () => {
     const spelled = [
       "127.0.0.1",
       "localhost",
@@ -97,7 +97,7 @@ describe("an image by URL", () => {
     }
   });
 
-  it("is not fetched when one of its host's addresses is not public", async () => {
+  it("is not fetched if any address of its host is not public", async () => {
     const { mayConnect: _, ...real } = world();
     for (const addresses of [["93.184.216.34", "127.0.0.1"], ["::1"], []]) {
       const fetched = fetchImage("http://images.example/", { ...real, resolve: async () => addresses });
@@ -115,7 +115,7 @@ describe("an image by URL", () => {
     expect(secretsRead).toBe(0);
   });
 
-  it("may have so many bytes, whether they are announced or not", async () => {
+  it("is limited in size, with or without a content-length", async () => {
     const announced = await listen((_, response) => response.end(Buffer.alloc(1001)));
     const endless = await listen((_, response) => {
       const more = setInterval(() => response.write(Buffer.alloc(400)), 1);
@@ -127,7 +127,7 @@ describe("an image by URL", () => {
     }
   });
 
-  it("is an error when the host fails, and ends with the signal", async () => {
+  it("is an error if the host fails, and ends with the signal", async () => {
     const broken = await listen((_, response) => response.destroy());
     await expect(fetchImage(`http://images.example:${broken}/`, world())).rejects.toMatchObject(invalid);
     const missing = await listen((_, response) => response.writeHead(404).end());
@@ -141,7 +141,7 @@ describe("an image by URL", () => {
   });
 });
 
-it("public addresses are those of the world's networks", () => {
+it("classifies public and other addresses", () => {
   for (const address of [
     "1.1.1.1",
     "93.184.216.34",

@@ -1,6 +1,6 @@
-// Fetches an image that a request names by its URL, from hosts that the operator has allowed. The name is resolved once, each of
-// its addresses must be public, and the connection goes to the address that was looked at, so that a
-// changed DNS record cannot redirect it. Redirects are not followed: they would lead past all of that.
+// Fetches an image by URL from a host that the operator has allowed. The name is resolved once, all its addresses must be public,
+// and the connection uses the checked address, so that a changed DNS record cannot redirect it. Redirects are not followed, because
+// they would bypass these checks.
 import { lookup } from "node:dns/promises";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -10,24 +10,24 @@ import { WireError } from "../wire-error.ts";
 import { isPublicAddress } from "../access/ip-address.ts";
 
 export interface ImageFetchOptions {
-  /** Exact names of hosts, in lower case, without ports; addresses of IPv6 without brackets. */
+  /** Exact host names in lower case, without ports; IPv6 addresses without brackets. */
   allowedHosts: ReadonlySet<string>;
-  /** Most bytes that are taken. */
+  /** Maximum size in bytes. */
   maxBytes: number;
-  /** Called with the bytes that came, piece by piece; what it throws ends the fetching. */
+  /** Called with the size of each piece; throwing ends the download. */
   onBytes?: (bytes: number) => void;
   signal: AbortSignal;
-  /** All addresses of a name. Default: the system's resolver. */
+  /** Returns all addresses of a host name. Default: the system's resolver. */
   resolve?: (host: string) => Promise<string[]>;
-  /** Whether an address may be connected to. Default: public ones. */
+  /** Whether connecting to an address is allowed. Default: to public ones. */
   mayConnect?: (address: string) => boolean;
 }
 
-/** Until the last byte: an image that takes longer keeps a request from its model. */
+/** Time limit for the whole download: meanwhile the request holds its place in the queue. */
 const fetchMsMax = 15_000;
 const successStatus = 200;
 
-/** Throws `image_invalid`, `payload_too_large`, and the signal's reason. The messages never reveal what a host returned. */
+/** Throws `image_invalid`, `payload_too_large`, or the signal's reason. Messages never reveal what a host returned. */
 export async function fetchImage(url: string, options: ImageFetchOptions): Promise<Buffer> {
   const target = allowedTarget(url, options.allowedHosts);
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(fetchMsMax)]);
@@ -43,15 +43,18 @@ export async function fetchImage(url: string, options: ImageFetchOptions): Promi
   }
 }
 
-/** The URL parser has made numbers of all kinds into addresses: `http://0x7f.1/` is 127.0.0.1 here. */
+/** The URL parser has normalized addresses: `http://0x7f.1/` is 127.0.0.1 here. */
 function allowedTarget(text: string, allowedHosts: ReadonlySet<string>): { url: URL; host: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
-    throw refusal("An image's URL must be a data: URL, or http(s) of a host that this server fetches from.");
-  if (url.username !== "" || url.password !== "") throw refusal("An image's URL must not hold a password.");
+    throw refusal(
+      "An image's URL must be a data: URL, or an http(s) URL on a host that this server may fetch from.",
+    );
+  if (url.username !== "" || url.password !== "")
+    throw refusal("An image's URL must not contain a user name or password.");
   const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
   if (!allowedHosts.has(host))
-    throw refusal("Images are not fetched from this host. Send the image itself, as a data: URL.");
+    throw refusal("This server does not fetch images from this host. Send the image as a data: URL.");
   return { url, host };
 }
 
@@ -63,7 +66,7 @@ async function addressOf(
   const [first] = addresses;
   // A private address among public ones is a sign of an attack.
   if (first === undefined || !addresses.every(mayConnect))
-    throw refusal("Images are not fetched from this host: its address is not a public one.");
+    throw refusal("This server does not fetch images from this host: its address is not public.");
   return first;
 }
 
@@ -76,7 +79,7 @@ async function get(url: URL, address: string, signal: AbortSignal): Promise<Inco
   const options: RequestOptions = {
     signal,
     lookup: pinnedTo(address),
-    // Connections are not kept: the next request resolves the name again.
+    // No keep-alive: the next request resolves the name again.
     agent: false,
     headers: { accept: "image/*", "user-agent": "ingle" },
   };
@@ -88,7 +91,7 @@ async function get(url: URL, address: string, signal: AbortSignal): Promise<Inco
   });
 }
 
-/** Whatever is asked for, the one address that was checked. */
+/** A lookup that always returns the one checked address. */
 function pinnedTo(address: string): LookupFunction {
   return (_host, { all }, done) => {
     const family = isIP(address);
@@ -103,7 +106,7 @@ async function bodyOf(
 ): Promise<Buffer> {
   try {
     if (response.statusCode !== successStatus)
-      throw refusal("The image could not be fetched: its host did not answer with an image.");
+      throw refusal("The image could not be fetched: its host did not return an image.");
     const announced = Number(response.headers["content-length"] ?? 0);
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -123,7 +126,7 @@ async function bodyOf(
 function tooLarge(maxBytes: number): WireError {
   return new WireError(
     "payload_too_large",
-    `An image has more than ${maxBytes} bytes. Send it smaller or compressed.`,
+    `An image is larger than ${maxBytes} bytes. Send a smaller or compressed one.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// The files of a request's images: in their order, fetched a few at once, and all of them together within limits.
+// The files of a request's images: in order, fetched in parallel, and within limits for the whole request.
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** A host of images on loopback, and how the images `/0`, `/1` and so on of it are named in a request. */
+/** A host of images on loopback, and requests' references to its images `/0`, `/1` and so on. */
 async function hostOf(answer: RequestListener): Promise<(count: number) => UnreadImage[]> {
   const server = createServer(answer);
   servers.push(server);
@@ -37,7 +37,7 @@ async function filesOf(images: readonly UnreadImage[], limits: Partial<FetchLimi
 }
 
 describe("the images of a request", () => {
-  it("come in their order, however long each takes, with data: URLs between them", async () => {
+  it("are returned in order, however long each takes, also with data: URLs among them", async () => {
     const images = await hostOf((request, response) => {
       const number = Number(request.url?.slice(1));
       setTimeout(() => response.end(`image ${number}`), (7 - number) * 5);
@@ -48,7 +48,7 @@ describe("the images of a request", () => {
     expect(await filesOf([])).toEqual([]);
   });
 
-  it("are fetched a few at once", async () => {
+  it("are fetched a few at a time", async () => {
     let [now, most] = [0, 0];
     const images = await hostOf((_, response) => {
       most = Math.max(most, (now += 1));
@@ -61,7 +61,7 @@ describe("the images of a request", () => {
     expect(most).toBe(3);
   });
 
-  it("may have so many bytes together", async () => {
+  it("are limited in size together", async () => {
     const images = await hostOf((_, response) => response.end(Buffer.alloc(1000)));
     expect(await filesOf(images(5), { bytesMax: 5000 })).toHaveLength(5);
     await expect(filesOf(images(6), { bytesMax: 5999 })).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe("the images of a request", () => {
     });
   });
 
-  it("may take so long together", async () => {
+  it("are limited in time together", async () => {
     const images = await hostOf((_, response) => void setTimeout(() => response.end("image"), 60));
     const begin = performance.now();
     await expect(filesOf(images(64), { msMax: 150, atOnce: 2 })).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe("the images of a request", () => {
     expect(performance.now() - begin).toBeLessThan(1000);
   });
 
-  it("are not fetched any more when one of them cannot be", async () => {
+  it("are no longer fetched when one of them fails", async () => {
     let asked = 0;
     const ended: Promise<void>[] = [];
     const images = await hostOf((request, response) => {

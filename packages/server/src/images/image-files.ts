@@ -1,17 +1,17 @@
-// The files of a request's images: out of its data: URLs, or fetched from hosts that the operator has allowed, a few at once and
-// within limits for all of them together.
+// The files of a request's images: decoded from data: URLs, or fetched from hosts that the operator has allowed, a few in parallel
+// and within limits for the whole request.
 import { dataUrlBytes, EngineError, imageLimits } from "@ingle/engine";
 import type { UnreadImage } from "../protocols/content-parts.ts";
 import { WireError } from "../wire-error.ts";
 import { fetchImage, type ImageFetchOptions } from "./fetch-image.ts";
 
 export interface ImageReading {
-  /** Hosts that images are fetched from, in lower case. None: only data: URLs are read. */
+  /** Hosts that images may be fetched from, in lower case. Empty: only data: URLs are accepted. */
   allowedHosts: ReadonlySet<string>;
   signal: AbortSignal;
 }
 
-/** What fetching may take for all images of one request together. */
+/** Limits on fetching all images of one request. */
 export interface FetchLimits {
   bytesMax: number;
   msMax: number;
@@ -19,15 +19,15 @@ export interface FetchLimits {
 }
 
 export const fetchLimits: FetchLimits = {
-  /** Three of the largest images; as data: URLs, a body has room for half of it. */
+  /** Three images of the maximum size; as data: URLs, a body has space for half of it. */
   bytesMax: 64 * 1024 * 1024,
-  /** The request has its place among the model's requests meanwhile. */
+  /** Meanwhile the request holds its place among the model's requests. */
   msMax: 30_000,
-  /** Enough to hide how far away a host is; more would be a burden on it. */
+  /** Enough to hide a host's latency without burdening it. */
   atOnce: 4,
 };
 
-/** In the order of the images. Throws what is wrong with one of them, with its field, and ends the fetching of the others. */
+/** Returns the files in the order of the images. The first error, which names its field, ends the other downloads. */
 export async function imageFiles(
   images: readonly UnreadImage[],
   { allowedHosts, signal }: ImageReading,
@@ -70,7 +70,7 @@ async function fileOf({ url, param }: UnreadImage, fetching: ImageFetchOptions):
   }
 }
 
-/** The same error, with the field that it is about. */
+/** Adds the field that the error is about. */
 export function withParam(error: unknown, param: string | undefined): unknown {
   if (param === undefined) return error;
   if (error instanceof WireError)
@@ -89,6 +89,6 @@ function tooSlow({ msMax }: FetchLimits): WireError {
 function tooMuch({ bytesMax }: FetchLimits): WireError {
   return new WireError(
     "payload_too_large",
-    `The images fetched for this request have more than ${bytesMax} bytes together. Send fewer or smaller ones.`,
+    `The images fetched for this request are larger than ${bytesMax} bytes together. Send fewer or smaller ones.`,
   );
 }

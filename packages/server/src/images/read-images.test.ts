@@ -1,5 +1,5 @@
-// Images on the wire: in all shapes of conversations they reach the model in their place, and what cannot be read is told with
-// the field that it is in.
+// Images in requests: in conversations of every shape they reach the model at the right position, and an error names the field of
+// an image that cannot be read.
 import { drawImage, encodePng, imageFiles } from "@ingle/fixtures";
 import type { ErrorBody } from "@ingle/protocol";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ function chatWith(...urls: string[]): object {
   };
 }
 
-/** What the model was shown: texts, and the sizes of images. */
+/** What the model got: texts, and the sizes of images. */
 function shownTo({ log }: ScriptedApp): unknown[] {
   const parts = log.chats.flatMap(({ messages }) => messages.flatMap((message) => message.parts));
   return parts.map(({ text, image }) =>
@@ -46,7 +46,7 @@ function shownTo({ log }: ScriptedApp): unknown[] {
 const shown = [width, height, 3 * width * height];
 
 describe("an image", () => {
-  it("reaches the model in its place, in every shape of a conversation", async () => {
+  it("reaches the model at its position, in conversations of every shape", async () => {
     const bodies: [string, object][] = [
       ["/v1/chat/completions", chatWith(url)],
       ["/v1/tokenize", chatWith(url)],
@@ -76,7 +76,7 @@ describe("an image", () => {
     }
   });
 
-  it("may stand between texts, and beside others", async () => {
+  it("may stand between texts, and next to other images", async () => {
     await using scripted = await scriptedApp(seeing);
     const content = [
       imagePart(url),
@@ -89,7 +89,7 @@ describe("an image", () => {
     expect(shownTo(scripted)).toEqual([shown, "or", shown, "?"]);
   });
 
-  it("is told of by the models that read it", async () => {
+  it("is listed as an input of models that read images", async () => {
     await using scripted = await scriptedApp(seeing);
     await using blind = await scriptedApp();
     const modalities = async ({ app }: ScriptedApp) => {
@@ -104,7 +104,7 @@ describe("an image", () => {
 describe("an image that cannot be read", () => {
   const place = "messages[0].content[1]";
 
-  it("is refused by a model of texts, by its place", async () => {
+  it("is refused by a text model, with its position", async () => {
     await using scripted = await scriptedApp();
     expect(await post(scripted, "/v1/chat/completions", chatWith(url))).toMatchObject({
       status: 400,
@@ -113,7 +113,7 @@ describe("an image that cannot be read", () => {
     expect(scripted.log.chats).toEqual([]);
   });
 
-  it("is an error with the field that names it", async () => {
+  it("is an error that names its field", async () => {
     await using scripted = await scriptedApp(seeing);
     const text = `data:image/png;base64,${Buffer.from("no picture").toString("base64")}`;
     const wrong = [
@@ -136,7 +136,7 @@ describe("an image that cannot be read", () => {
     expect(scripted.log.chats).toEqual([]);
   });
 
-  it("is 413 when it has too many pixels, or there are too many", async () => {
+  it("is a 413 if it has too many pixels, or there are too many images", async () => {
     await using scripted = await scriptedApp(seeing);
     const header = Buffer.from(png, "base64").subarray(0, 40);
     header.writeUInt32BE(10_000, 16);
@@ -151,7 +151,7 @@ describe("an image that cannot be read", () => {
     }
   });
 
-  it("is an error wherever its file is cut off, or read as far as it goes", async () => {
+  it("is an error wherever its file is truncated, or is read as far as it goes", async () => {
     await using scripted = await scriptedApp(seeing);
     const statuses = new Set<number>();
     for (const { name, format, bytes } of await imageFiles()) {
@@ -166,7 +166,7 @@ describe("an image that cannot be read", () => {
     expect(statuses).toEqual(new Set([400, 200]));
   });
 
-  it("is not fetched from a host that is allowed when its address is not public", async () => {
+  it("is not fetched from an allowed host whose address is not public", async () => {
     await using scripted = await scriptedApp({
       ...seeing,
       flags: { allowImageHost: ["localhost", "127.0.0.1"] },

@@ -1,4 +1,4 @@
-// Reads the images of a request: their files (image-files.ts), and then their pixels.
+// Reads the images of a request: loads their files (image-files.ts) and decodes their pixels.
 import {
   decodeImages,
   EngineError,
@@ -13,8 +13,8 @@ import { WireError } from "../wire-error.ts";
 import { imageFiles, withParam, type ImageReading } from "./image-files.ts";
 
 /**
- * The request with the engine's messages. Throws `image_not_supported` for images that the model cannot see, `image_invalid`
- * and `payload_too_large` for those that cannot be read, each with the field of such an image.
+ * Returns the request with the engine's messages. Throws `image_not_supported` if the model does not read images, and
+ * `image_invalid` or `payload_too_large` if an image cannot be read; each error names the field of the image.
  */
 export async function readImages<Request extends { messages: readonly UnreadMessage[] }>(
   request: Request,
@@ -27,7 +27,7 @@ export async function readImages<Request extends { messages: readonly UnreadMess
   );
   const [first] = named;
   if (first !== undefined && !info.readsImages) {
-    const message = "This model reads text only; leave the image out, or ask a model that reads images.";
+    const message = "This model reads only text. Remove the image, or use a model that reads images.";
     throw new WireError("image_not_supported", message, { param: first.place });
   }
   const images = await decoded(named, reading);
@@ -38,7 +38,7 @@ export async function readImages<Request extends { messages: readonly UnreadMess
 async function decoded(named: readonly UnreadImage[], reading: ImageReading): Promise<RgbImage[]> {
   if (named.length === 0) return [];
   if (named.length > imageLimits.maxImages) {
-    const message = `The request has ${named.length} images; at most ${imageLimits.maxImages} are taken.`;
+    const message = `The request has ${named.length} images; the maximum is ${imageLimits.maxImages}.`;
     throw new WireError("payload_too_large", message, { param: named[imageLimits.maxImages]?.param });
   }
   const files = await imageFiles(named, reading);

@@ -13,13 +13,13 @@ function on(): KeptBodies {
 }
 
 describe("kept bodies", () => {
-  it("are none until they are switched on", () => {
+  it("are empty until they are switched on", () => {
     const bodies = new KeptBodies();
     expect(bodies.keep("a", bytes("a question"))).toBeUndefined();
     expect([bodies.isOn, bodies.of("a")]).toEqual([false, undefined]);
   });
 
-  it("have the body of a request, in however many pieces it came, and its answer as it grows", () => {
+  it("contain the request's body, however it is split, and its response as it grows", () => {
     const bodies = on();
     const [first = new Uint8Array()] = bytes("grün");
     const kept = bodies.keep("a", [first.subarray(0, 3), first.subarray(3)]);
@@ -28,7 +28,7 @@ describe("kept bodies", () => {
     expect(bodies.of("a")).toMatchObject({ body: "grün", answer: "one two" });
   });
 
-  it("are forgotten when they are switched off, and so is what still comes of an answer", () => {
+  it("are deleted when they are switched off, with what is added later", () => {
     const bodies = on();
     const kept = bodies.keep("a", bytes("a question"));
     kept?.addAnswer("an answer");
@@ -40,7 +40,7 @@ describe("kept bodies", () => {
     expect(kept).toMatchObject({ body: "", answer: "" });
   });
 
-  it("are the beginnings of what is longer than one may be", () => {
+  it("are cut at the maximum length", () => {
     const bodies = on();
     const long = "ä".repeat(keptBodyLengthMax + 5);
     const kept = bodies.keep("a", bytes(long));
@@ -51,7 +51,7 @@ describe("kept bodies", () => {
     expect(bodies.of("a")?.answer).toBe(`${long.slice(10)}${"y".repeat(5)}`);
   });
 
-  it("take the memory of the beginning, not of all that was sent", () => {
+  it("use memory for the kept start only, not for the whole body", () => {
     setFlagsFromString("--expose-gc");
     const collect: () => void = runInNewContext("gc");
     const bodies = on();
@@ -64,7 +64,7 @@ describe("kept bodies", () => {
     expect(bodies.of("7")?.answer).toHaveLength(keptBodyLengthMax);
   });
 
-  it("are those of the newest requests, within a number and a length", () => {
+  it("are those of the newest requests, limited in number and length", () => {
     const many = on();
     for (let number = 0; number <= keptBodiesMax; number += 1) many.keep(`${number}`, bytes("x"));
     expect([many.of("0"), many.of("1")?.body]).toEqual([undefined, "x"]);

@@ -1,13 +1,13 @@
-// The bodies of requests and answers, while somebody who manages the server has switched them on: in memory alone, within limits,
-// and gone at once when they are switched off.
+// The bodies of requests and responses, kept while a client with the management right has switched this on: only in memory, within
+// limits, and deleted when it is switched off.
 import { keptBodiesLengthMax, keptBodiesMax, keptBodyLengthMax } from "@ingle/protocol";
 
-/** Bytes of UTF-8 that hold any text of `keptBodyLengthMax`. */
+/** Bytes of UTF-8 that are enough for any text of `keptBodyLengthMax`. */
 const prefixBytesMax = keptBodyLengthMax * 3;
 
 export class KeptBodies {
   #isOn = false;
-  /** By the request's id, the oldest first. */
+  /** By request id, oldest first. */
   readonly #bodies = new Map<string, KeptBody>();
   #length = 0;
 
@@ -15,19 +15,19 @@ export class KeptBodies {
     return this.#isOn;
   }
 
-  /** Off forgets everything, and what is still being written is not kept. */
+  /** Switching off deletes everything, and keeps nothing of responses in progress. */
   switch(isOn: boolean): void {
     this.#isOn = isOn;
     if (isOn) return;
     for (const id of this.#bodies.keys()) this.forget(id);
   }
 
-  /** Undefined if nothing of this request is kept. */
+  /** Undefined if nothing is kept of this request. */
   of(id: string): Pick<KeptBody, "body" | "answer"> | undefined {
     return this.#bodies.get(id);
   }
 
-  /** Keeps the beginning of a request's body, and whatever is added of its answer. Undefined while bodies are not kept. */
+  /** Keeps the start of a request's body, and of the response that is added later. Undefined while bodies are not kept. */
   keep(id: string, pieces: readonly Uint8Array[]): KeptBody | undefined {
     if (!this.#isOn) return undefined;
     const kept = new KeptBody(prefixOf(pieces), (added) => this.#grow(added));
@@ -44,7 +44,7 @@ export class KeptBodies {
     kept.drop();
   }
 
-  /** Drops the oldest beyond the limits. */
+  /** Deletes the oldest bodies beyond the limits. */
   #grow(added: number): void {
     this.#length += added;
     for (const id of this.#bodies.keys()) {
@@ -79,7 +79,7 @@ export class KeptBody {
     return this.#body.length + this.#answer.length;
   }
 
-  /** Takes the next piece of the answer, up to the limit. After `drop()` it does nothing. */
+  /** Adds the next piece of the response, up to the limit. Does nothing after `drop()`. */
   addAnswer(piece: string | Uint8Array): void {
     const left = keptBodyLengthMax - this.#answer.length;
     if (this.#isDropped || left <= 0) return;
@@ -96,7 +96,7 @@ export class KeptBody {
   }
 }
 
-/** The beginning of UTF-8 as text; a character that is cut at its end is left out. */
+/** Decodes the start of UTF-8 bytes, without a character that is cut at the end. */
 function prefixOf(pieces: readonly Uint8Array[]): string {
   const decoder = new TextDecoder();
   let text = "";
@@ -109,7 +109,7 @@ function prefixOf(pieces: readonly Uint8Array[]): string {
   return prefix(text, keptBodyLengthMax);
 }
 
-/** The beginning of a text as one of its own: V8's slices keep all of the text that they are cut from in memory. */
+/** Copies the start of a text: V8's slices would keep the whole original in memory. */
 function prefix(text: string, lengthMax: number): string {
   return text.length <= lengthMax
     ? text

@@ -4,8 +4,8 @@ import { FigureSampler } from "./live-figures.ts";
 const idle = { promptTokens: 0, generatedTokens: 0, running: 0, waiting: 0, cells: 0, cellsUsed: 0 };
 const memoryBytes = 3.4 * 1024 ** 2;
 
-describe("the figures of a server", () => {
-  it("have the rates of the last second", () => {
+describe("figures of a server", () => {
+  it("contain the rates of the last second", () => {
     const sampler = new FigureSampler();
     expect(sampler.sample(idle, { atMs: 0, memoryBytes, cachedShare: null })).toMatchObject({
       prompt_tokens_per_second: 0,
@@ -23,7 +23,7 @@ describe("the figures of a server", () => {
     ).toBe(0);
   });
 
-  it("are never below nothing when a model is gone with its counters", () => {
+  it("are never negative when a model and its counters are gone", () => {
     const sampler = new FigureSampler();
     sampler.sample({ ...idle, generatedTokens: 50 }, { atMs: 0, memoryBytes, cachedShare: null });
     expect(
@@ -31,14 +31,14 @@ describe("the figures of a server", () => {
     ).toBe(0);
   });
 
-  it("tell how full the KV cache is, and nothing without one", () => {
+  it("show how full the KV cache is, and null without one", () => {
     const sampler = new FigureSampler();
     expect(sampler.sample(idle, { atMs: 0, memoryBytes, cachedShare: null }).kv_used).toBeNull();
     const half = { ...idle, cells: 100, cellsUsed: 50 };
     expect(sampler.sample(half, { atMs: 1, memoryBytes, cachedShare: null }).kv_used).toBe(0.5);
   });
 
-  it("round the memory, so that silence stays silent", () => {
+  it("round the memory, so that an idle server sends no events", () => {
     expect(new FigureSampler().sample(idle, { atMs: 0, memoryBytes, cachedShare: null }).memory_bytes).toBe(
       3 * 1024 ** 2,
     );

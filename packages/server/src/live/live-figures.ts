@@ -1,11 +1,11 @@
-// How fast a server computes, from the engines' counters at two moments. Each client of the event stream has its own sampler.
+// How fast a server computes: rates from the engines' counters. Each client of the event stream has its own sampler.
 import type { LiveFigures } from "@ingle/protocol";
 import type { EngineStats } from "../models/slot/engine-stats.ts";
 
-/** Rates cover about this time, so that one long step does not look like a standstill. */
+/** The time that rates cover, in milliseconds: long enough that one long step does not look like a standstill. */
 const windowMs = 1_000;
 
-/** A finer resolution would change at every sample, and each change is an event. */
+/** Resolution of the memory figure: a finer one would send an event for every sample. */
 const memoryStepBytes = 1024 * 1024;
 
 type Counted = Pick<
@@ -13,9 +13,9 @@ type Counted = Pick<
   "promptTokens" | "generatedTokens" | "running" | "waiting" | "cells" | "cellsUsed"
 >;
 
-/** What is known of the moment beside the engines' figures. */
+/** Figures of the moment that are not the engines'. */
 export interface Beside {
-  /** Of a clock that only rises. */
+  /** Monotonic time in milliseconds. */
   atMs: number;
   memoryBytes: number;
   cachedShare: number | null;
@@ -27,7 +27,7 @@ interface Sample {
 }
 
 export class FigureSampler {
-  /** Those of the last second, and the one before them. */
+  /** The samples of the last second, and the one before them. */
   #samples: Sample[] = [];
 
   sample(figures: Counted, { atMs, memoryBytes, cachedShare }: Beside): LiveFigures {

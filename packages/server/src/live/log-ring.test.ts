@@ -6,8 +6,8 @@ import { LogRing } from "./log-ring.ts";
 
 const line = (of: object): string => JSON.stringify({ level: 30, time: 1_500, pid: 1, hostname: "h", ...of });
 
-describe("the ring of log lines", () => {
-  it("tells level, time, message and details of those after a number", () => {
+describe("log ring", () => {
+  it("returns level, time, message and details of the lines after a number", () => {
     const ring = new LogRing();
     ring.write(line({ msg: "one" }));
     ring.write(line({ level: 40, msg: "two", route: "/v1/chat/completions", status: 200 }));
@@ -25,7 +25,7 @@ describe("the ring of log lines", () => {
     expect([ring.last, ring.after(3)]).toEqual([3, []]);
   });
 
-  it("keeps the last ones, by their number and by their length", () => {
+  it("keeps the last lines, limited in number and length", () => {
     const ring = new LogRing();
     for (let number = 1; number <= logLinesMax + 2; number += 1) ring.write(line({ msg: `${number}` }));
     expect(ring.after(0)).toHaveLength(logLinesMax);
@@ -37,7 +37,7 @@ describe("the ring of log lines", () => {
   });
 });
 
-/** The messages that came out, and those in the ring, of one line a level. */
+/** The messages that were printed, and those in the ring, of one line at each level. */
 async function logged(level: LogLevel): Promise<{ out: unknown[]; kept: string[] }> {
   const out: unknown[] = [];
   const ring = new LogRing();
@@ -49,7 +49,7 @@ async function logged(level: LogLevel): Promise<{ out: unknown[]; kept: string[]
   return { out, kept: ring.after(0).map(({ message }) => message) };
 }
 
-describe("a log that is kept in a ring", () => {
+describe("a log kept in a ring", () => {
   it.each<[LogLevel, string[]]>([
     ["debug", ["debug", "info", "warn", "error"]],
     ["info", ["info", "warn", "error"]],
@@ -59,7 +59,7 @@ describe("a log that is kept in a ring", () => {
     expect(await logged(level)).toEqual({ out: own, kept: ["info", "warn", "error"] });
   });
 
-  it("stays silent where there is none", () => {
+  it("prints nothing without a ring", () => {
     const none: LoggerSetting = false;
     expect(keptIn(new LogRing(), none)).toBe(false);
   });

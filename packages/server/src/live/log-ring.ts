@@ -1,13 +1,13 @@
-// The last lines of the log, for the events of GET /api/v1/events. They are kept as they were written and read when somebody looks.
+// The last log lines, for the events of GET /api/v1/events. They are stored as written and parsed only when read.
 import { logLinesMax, type LogLine } from "@ingle/protocol";
 
-/** Most UTF-16 units of all kept lines together; a line with an error and its stack has some thousand. */
+/** Maximum length of all kept lines together, in UTF-16 units; a line with a stack trace has a few thousand. */
 const lengthMax = 1024 * 1024;
 
-/** Pino's levels by their numbers; a fatal one is an error that ends the process. */
+/** Pino's numeric levels. `fatal` is shown as an error. */
 const levels = { warn: 40, error: 50 } as const;
 
-/** Fields that every line has, which are not shown as details. */
+/** Fields of every line, which are not shown as details. */
 const known: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "msg"]);
 
 interface KeptLine {
@@ -25,7 +25,7 @@ export class LogRing {
     return this.#last;
   }
 
-  /** Adds a line as pino writes it, and drops the oldest beyond the limits. */
+  /** Adds a line as pino writes it, and drops the oldest lines beyond the limits. */
   write(json: string): void {
     this.#last += 1;
     this.#lines.push({ number: this.#last, json });
@@ -34,7 +34,7 @@ export class LogRing {
       this.#length -= this.#lines.shift()?.json.length ?? 0;
   }
 
-  /** The lines after this number that are still kept, the oldest first. */
+  /** The kept lines after this number, oldest first. */
   after(number: number): LogLine[] {
     return this.#lines.filter((line) => line.number > number).map(toLogLine);
   }

@@ -4,7 +4,7 @@ import { WireError } from "../wire-error.ts";
 import { queuedOf, RequestBoard, type MaybeQueued } from "./request-board.ts";
 import type { RequestFacts } from "./tracked-request.ts";
 
-/** A clock that a test moves. */
+/** A clock that the test moves. */
 class Clock {
   ms = 0;
   readonly facts: Pick<RequestFacts, "clock" | "now"> = {
@@ -32,8 +32,8 @@ function ids(board: RequestBoard): string[] {
   return board.rows().map(({ id }) => id);
 }
 
-describe("the board of requests", () => {
-  it("tells of a request while it runs and when it has ended, with its speed between the first piece and the last", () => {
+describe("request board", () => {
+  it("has a row while a request runs and after it ended, with its speed between the first piece and the last", () => {
     const board = new RequestBoard();
     const clock = new Clock();
     const outcome = { model: "tiny", promptTokens: 7, cachedTokens: 3, completionTokens: 21 };
@@ -82,7 +82,7 @@ describe("the board of requests", () => {
     });
   });
 
-  it("has plain values of those that have ended, and the newest of them", () => {
+  it("keeps plain values of ended requests, the newest only", () => {
     const board = new RequestBoard();
     board.bodies.switch(true);
     for (let number = 0; number <= finishedRequestsMax; number += 1) {
@@ -98,7 +98,7 @@ describe("the board of requests", () => {
     expect(values.filter((value) => typeof value === "object" && value !== null)).toEqual([]);
   });
 
-  it("gives an id to each of two requests whose clients have chosen the same", () => {
+  it("gives unique ids to two requests whose clients chose the same", () => {
     const board = new RequestBoard();
     const one = board.enter(facts("same"));
     board.end(one, "done", 200);
@@ -107,7 +107,7 @@ describe("the board of requests", () => {
     expect(ids(board).toSorted()).toEqual(["same", "same~2", "same~3"]);
   });
 
-  it("cancels a request that runs, and tells how it ended", async () => {
+  it("cancels a running request, and returns its last row", async () => {
     const board = new RequestBoard();
     const reasons: Error[] = [];
     const tracked = board.enter(facts("a", { cancel: (reason) => reasons.push(reason) }));
@@ -120,7 +120,7 @@ describe("the board of requests", () => {
     await expect(board.cancel("nobody")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("counts the share of prompts that the cache had", () => {
+  it("computes the share of prompt tokens that were cached", () => {
     const board = new RequestBoard();
     expect(board.cachedShare).toBeNull();
     board.countPrompt({ promptTokens: 30, cachedTokens: 0 });
@@ -130,7 +130,7 @@ describe("the board of requests", () => {
   });
 });
 
-describe("those that wait in an engine's queue", () => {
+describe("requests in an engine's queue", () => {
   const engine = (waiting: number) => ({ disposed: false, stats: () => ({ waiting }) });
   it.each<[string, number, number[], boolean[]]>([
     ["nobody", 0, [1, 1], [false, false]],
@@ -146,7 +146,7 @@ describe("those that wait in an engine's queue", () => {
     expect(rows.map((row) => queued.has(row))).toEqual(expected);
   });
 
-  it("wait each for their own model, and for none that is gone", () => {
+  it("are counted for each model, and not for models that are gone", () => {
     const [busy, free] = [engine(1), engine(0)];
     const gone = {
       disposed: true,

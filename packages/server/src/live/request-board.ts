@@ -1,5 +1,5 @@
-// The requests that models work on, and the last ones that have ended: for the events of GET /api/v1/events and the orders about single
-// requests. Both listeners of the app share one board. Rows are made when somebody looks.
+// The requests in flight and the last ones that ended, for GET /api/v1/events and for managing single requests. Both listeners of
+// the app share one board. Rows are only built when they are read.
 import { finishedRequestsMax, type LiveRequest } from "@ingle/protocol";
 import { WireError } from "../wire-error.ts";
 import { KeptBodies } from "./kept-bodies.ts";
@@ -7,21 +7,21 @@ import { TrackedRequest, type EndStatus, type RequestFacts, type RequestRow } fr
 
 export class RequestBoard {
   readonly bodies = new KeptBodies();
-  /** By id, the oldest first. */
+  /** By id, oldest first. */
   readonly #running = new Map<string, TrackedRequest>();
-  /** The same of those that have ended; their rows are plain values. */
+  /** Requests that have ended; their rows are plain values. */
   readonly #ended = new Map<string, RequestRow>();
   #promptTokens = 0;
   #cachedTokens = 0;
 
-  /** Puts a request on the board until `end()`. Its id there is its own, whatever ids clients choose. */
+  /** Adds a request until `end()`. Its id on the board is unique, even if clients choose the same id twice. */
   enter(facts: RequestFacts): TrackedRequest {
     const tracked = new TrackedRequest({ ...facts, id: this.#freeId(facts.id) });
     this.#running.set(tracked.id, tracked);
     return tracked;
   }
 
-  /** Keeps its last row, and lets go of everything else. */
+  /** Keeps only the request's last row. */
   end(tracked: TrackedRequest, status: EndStatus, httpStatus: number): void {
     if (!this.#running.delete(tracked.id)) return;
     this.#ended.set(tracked.id, tracked.end(status, httpStatus));
@@ -31,18 +31,18 @@ export class RequestBoard {
     this.bodies.forget(oldest);
   }
 
-  /** Counts a prompt that was answered, as the engine did. */
+  /** Counts a computed prompt by the engine's numbers. */
   countPrompt({ promptTokens, cachedTokens }: { promptTokens: number; cachedTokens: number }): void {
     this.#promptTokens += promptTokens;
     this.#cachedTokens += cachedTokens;
   }
 
-  /** Prompt tokens that were found in the prefix cache, 0 to 1 of all; null before the first. */
+  /** The share of prompt tokens that the prefix cache had, 0 to 1; null before the first prompt. */
   get cachedShare(): number | null {
     return this.#promptTokens === 0 ? null : this.#cachedTokens / this.#promptTokens;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   rows(): LiveRequest[] {
     const running = [...this.#running.values()];
     const queued = queuedOf(running);
@@ -53,16 +53,16 @@ export class RequestBoard {
   }
 
   /**
-   * Ends a request; its client gets a `cancelled` error. Resolves with its last row. Throws `not_found` where no request of this id
+   * Ends a request; its client gets a `cancelled` error. Resolves with its last row. Throws `not_found` if no request with this id
    * runs.
    */
   async cancel(id: string): Promise<LiveRequest> {
     const tracked = this.#running.get(id);
     if (tracked === undefined) {
-      const message = "No request of this id is running: it has ended, or there never was one.";
+      const message = "No running request has this id. It may have ended already.";
       throw new WireError("not_found", message, { param: "id" });
     }
-    tracked.cancel(new WireError("cancelled", "The request was cancelled by whoever manages this server."));
+    tracked.cancel(new WireError("cancelled", "The request was cancelled by a manager of this server."));
     return this.#withBodies(await tracked.ended);
   }
 
@@ -71,7 +71,7 @@ export class RequestBoard {
     return { ...row, body: kept?.body ?? null, answer: kept?.answer ?? null };
   }
 
-  /** Clients may choose ids, and choose one twice. None of theirs has a tilde. */
+  /** Clients may choose their ids, and repeat them. No client id contains a tilde. */
   #freeId(wanted: string): string {
     const isTaken = (id: string): boolean => this.#running.has(id) || this.#ended.has(id);
     let id = wanted;
@@ -80,15 +80,15 @@ export class RequestBoard {
   }
 }
 
-/** What the board needs to know of a request to say whether it waits in the engine's queue. */
+/** What is needed to tell whether a request waits in the engine's queue. */
 export interface MaybeQueued {
   readonly model: { readonly disposed: boolean; stats(): { readonly waiting: number } } | undefined;
   readonly unstarted: number;
 }
 
 /**
- * Those that wait in an engine's queue. An engine tells how many wait, not which: the newest of those without a token are taken to be
- * they, which is the order in which one client's requests are served.
+ * The requests that wait in an engine's queue. An engine only counts them; the newest requests without a token are assumed to be
+ * the waiting ones, because an engine serves one client's requests in order of arrival.
  */
 export function queuedOf<T extends MaybeQueued>(oldestFirst: readonly T[]): Set<T> {
   const queued = new Set<T>();

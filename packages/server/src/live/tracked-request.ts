@@ -1,10 +1,10 @@
-// One request that a model works on, from the moment it is let in until its response has ended: what it is, how far it is, and how to
-// cancel it. Numbers are read when somebody looks, so a request costs nothing but a few additions a piece.
+// One request in flight, from admission until its response has ended: what it is, how far it is, and how to cancel it. Numbers are
+// computed only when they are read, so tracking costs a few additions for each piece.
 import type { Generation, Model } from "@ingle/engine";
 import type { LiveRequest } from "@ingle/protocol";
 import { perSecond } from "../protocols/usage.ts";
 
-/** What becomes known of a request beside its progress. */
+/** Facts about a request that become known while it runs. */
 interface Outcome {
   readonly model?: string;
   readonly promptTokens?: number;
@@ -13,11 +13,11 @@ interface Outcome {
 }
 
 export interface RequestFacts extends Pick<LiveRequest, "id" | "method" | "path" | "client" | "key"> {
-  /** Filled in by others while the request runs. Read, never kept: it leads to the messages. */
+  /** Filled in while the request runs. Read but never kept, because it refers to the messages. */
   outcome: Outcome;
-  /** Ends the request: its client is told this reason. */
+  /** Ends the request; its client gets this error. */
   cancel: (reason: Error) => void;
-  /** The clock that only rises, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   clock: () => number;
   /** The time of day, in milliseconds. */
   now: () => number;
@@ -28,7 +28,7 @@ export type RequestRow = Omit<LiveRequest, "body" | "answer">;
 
 export type EndStatus = Extract<LiveRequest["status"], "done" | "failed" | "cancelled">;
 
-/** Digits after the point that a person reads. */
+/** Shown seconds and speeds are rounded to multiples of 1/step. */
 const secondsStep = 1000;
 const speedStep = 10;
 
@@ -45,7 +45,7 @@ export class TrackedRequest {
   #repliesPerPrompt = 1;
   #isEmbedding = false;
   #tokens = 0;
-  /** When the first piece came and how many tokens it had; the latest. Undefined before. */
+  /** Time and token count of the first piece, and time of the latest one. Undefined before the first. */
   #first: { at: number; tokens: number } | undefined;
   #lastAt = 0;
   #resolve!: (row: RequestRow) => void;
@@ -59,12 +59,12 @@ export class TrackedRequest {
     this.ended = new Promise((resolve) => (this.#resolve = resolve));
   }
 
-  /** The model that works on it, once it has one. */
+  /** The model that computes it, once it is known. */
   get model(): Model | undefined {
     return this.#model;
   }
 
-  /** Parts of it that the engine has and has not told of yet: each may be waiting there. */
+  /** Generations or embeddings that the engine has accepted but not reported on: each may be waiting in its queue. */
   get unstarted(): number {
     if (this.#first !== undefined) return 0;
     if (this.#isEmbedding) return 1;
@@ -84,21 +84,21 @@ export class TrackedRequest {
     this.#isEmbedding = true;
   }
 
-  /** Notes a piece of an answer. @param at on the facts' clock */
+  /** Records a piece of the response. @param at on the facts' clock */
   piece(tokens: number, at: number): void {
     this.#first ??= { at, tokens };
     this.#tokens += tokens;
     this.#lastAt = at;
   }
 
-  /** How it is now. `isQueued`: it waits in the engine's queue. */
+  /** The current row. `isQueued`: it waits in the engine's queue. */
   row(isQueued: boolean): RequestRow {
     if (this.#first !== undefined) return this.#rowOf("generating", null);
     const hasBegun = this.#generations.length > 0 || this.#isEmbedding;
     return this.#rowOf(isQueued || !hasBegun ? "waiting" : "prompt", null);
   }
 
-  /** Its last row, which refers to nothing of the request. */
+  /** Returns the last row, which holds no reference to the request. */
   end(status: EndStatus, httpStatus: number): RequestRow {
     const row = this.#rowOf(status, httpStatus);
     this.#resolve(row);
@@ -126,7 +126,7 @@ export class TrackedRequest {
     };
   }
 
-  /** Of each prompt once; null until all of them are tokenized. */
+  /** Each prompt counts once; null until all prompts are tokenized. */
   #promptTokens(): number | null {
     const counts = this.#generations
       .filter((_, index) => index % this.#repliesPerPrompt === 0)

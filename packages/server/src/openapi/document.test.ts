@@ -25,7 +25,7 @@ async function documentWith(flags: ServerFlags = {}): Promise<OpenApiDocument> {
   return documentOf(scripted.app);
 }
 
-/** Of every operation, by its name such as `GET /health`. */
+/** The statuses of every operation, by its name such as `GET /health`. */
 function statusesOf({ paths }: OpenApiDocument): Record<string, string[]> {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => [
@@ -36,7 +36,7 @@ function statusesOf({ paths }: OpenApiDocument): Record<string, string[]> {
   return Object.fromEntries(operations);
 }
 
-describe("the document of this server", () => {
+describe("the OpenAPI document", () => {
   it.each<ServerFlags>([{}, { apiKey: ["k"], rateLimit: 5 }])("is OpenAPI 3.1 with %j", async (flags) => {
     const document = await documentWith(flags);
     const { valid, errors } = await new Validator().validate({ ...document });
@@ -45,7 +45,7 @@ describe("the document of this server", () => {
     expect(document.openapi).toBe("3.1.0");
   });
 
-  it("has no reference that leads nowhere, and no schema that nothing refers to", async () => {
+  it("has no dangling reference and no unused schema", async () => {
     const document = await documentWith();
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(([, to = ""]) => to);
     const names = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
@@ -53,16 +53,16 @@ describe("the document of this server", () => {
     expect(new Set(references)).toEqual(new Set(names));
   });
 
-  it("says of each operation that manages models that it needs the right to", async () => {
+  it("says which operations require the right to manage", async () => {
     const { paths } = await documentWith();
     const managing = Object.entries(paths).flatMap(([path, methods]) =>
       Object.values(methods).some(({ description }) => description?.includes("right to manage"))
         ? [path]
         : [],
     );
-    const orders = ["alias", "estimate", "load", "pin", "pull", "remove", "unalias", "unload"];
-    const questions = ["describe", "recommended", "search"];
-    const ofModels = [...orders, ...questions].map((name) => `models/${name}`);
+    const commands = ["alias", "estimate", "load", "pin", "pull", "remove", "unalias", "unload"];
+    const reads = ["describe", "recommended", "search"];
+    const ofModels = [...commands, ...reads].map((name) => `models/${name}`);
     const ofServer = ["", "/keys", "/keys/revoke", "/settings", "/start", "/stop"].map(
       (name) => `server${name}`,
     );
@@ -74,7 +74,7 @@ describe("the document of this server", () => {
     expect(managing.toSorted()).toEqual(expected.toSorted());
   });
 
-  it("has a name of its own for every operation", async () => {
+  it("has a unique name for every operation", async () => {
     const { paths } = await documentWith();
     const ids = Object.values(paths).flatMap((methods) =>
       Object.values(methods).map((each) => each.operationId),
@@ -83,7 +83,7 @@ describe("the document of this server", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it("tells every route's answer, and an example of every body", async () => {
+  it("has a response for every route, and an example for every body", async () => {
     const { paths } = await documentWith();
     for (const [path, methods] of Object.entries(paths)) {
       for (const [method, { requestBody, responses }] of Object.entries(methods)) {
@@ -95,7 +95,7 @@ describe("the document of this server", () => {
     }
   });
 
-  it("tells what may stand behind a path's question mark", async () => {
+  it("describes query parameters", async () => {
     const { paths } = await documentWith();
     expect(paths["/api/v1/models/search"]?.["get"]?.parameters).toMatchObject([
       { name: "q", in: "query", required: true, schema: { type: "string" } },
@@ -103,7 +103,7 @@ describe("the document of this server", () => {
     ]);
   });
 
-  it("asks for a key only where keys are configured, and never for what is public", async () => {
+  it("requires a key only where keys are configured, and never for public routes", async () => {
     const without = await documentWith();
     expect(without.security).toBeUndefined();
     expect(without.components.securitySchemes).toBeUndefined();
@@ -148,7 +148,7 @@ describe("the document of this server", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("says of every field what it takes", async () => {
+  it("describes every field", async () => {
     const { components } = await documentWith();
     const kinds = ["type", "$ref", "anyOf", "oneOf", "enum", "const"];
     for (const [name, { properties = {} }] of Object.entries(components.schemas)) {
@@ -159,14 +159,14 @@ describe("the document of this server", () => {
     }
   });
 
-  it("leaves room for fields of later versions in answers", async () => {
+  it("allows fields of later versions in responses", async () => {
     const { components } = await documentWith();
     expect(components.schemas["ChatCompletion"]).not.toHaveProperty("additionalProperties");
   });
 });
 
 describe("a route", () => {
-  it("stands in the document without saying anything of itself", () => {
+  it("is listed without declaring anything", () => {
     const body = z.looseObject({ size: z.int() }).meta({ id: "Thing" });
     const { paths, components } = openApiDocument([route({ body })], open);
     expect(paths["/v1/things"]?.["post"]).toMatchObject({
@@ -181,7 +181,7 @@ describe("a route", () => {
     });
   });
 
-  it("may have an error body of its own, in its errors and in its stream", () => {
+  it("may have its own error body, in responses and in its stream", () => {
     const errorBody = z.object({ oops: z.string() });
     const operation = { summary: "Things", answers: { 200: z.object({}) }, event: z.string(), errorBody };
     const { paths, components } = openApiDocument([route({ operation })], open);
@@ -192,7 +192,7 @@ describe("a route", () => {
     expect(components.schemas).toEqual({});
   });
 
-  it("cannot give an id to another schema than a route before it", () => {
+  it("cannot use an id that another route's schema has", () => {
     const [one, other] = [z.string(), z.number()].map((schema) =>
       route({ path: `/${schema.type}`, body: schema.meta({ id: "Same" }) }),
     );

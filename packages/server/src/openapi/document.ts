@@ -5,11 +5,11 @@ import { ingleVersion } from "../version.ts";
 import type { ListedRoute, Operation } from "./operation.ts";
 import { schemaComponents, type JsonSchema, type SchemaComponents } from "./schema-components.ts";
 
-/** What the server's settings change in its description. */
+/** Server settings that affect the description. */
 export interface DocumentOptions {
-  /** Requests need one of the configured keys. */
+  /** Whether requests need one of the configured keys. */
   hasKeys: boolean;
-  /** Requests a minute are counted. */
+  /** Whether the server limits requests per minute. */
   isRateLimited: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface OperationObject {
   operationId: string;
   summary: string;
   description?: string;
-  /** Empty: no key is needed, whatever holds elsewhere. */
+  /** Empty: no key is needed, whatever the document's default. */
   security?: Record<string, string[]>[];
   parameters?: ParameterObject[];
   requestBody?: { required: true; content: Record<string, MediaTypeObject> };
@@ -61,18 +61,18 @@ export interface MediaTypeObject {
   example?: unknown;
 }
 
-/** In an example, the place of an id that `GET /v1/models` lists. */
+/** In an example, stands for an id that `GET /v1/models` lists. */
 export const modelPlaceholder = "<id>";
 
 const info = {
   title: "Ingle",
   description:
     "Language models on your own machine. In a request, null means that a field is absent, and unknown fields are " +
-    "ignored. Every answer has an x-request-id, which is the request's own where it has one.",
+    "ignored. Every response has an x-request-id, which is the request's own if it sent one.",
   license: { name: "MIT", identifier: "MIT" },
 };
 
-/** What any route may answer with: a path or a Host that cannot be, a Host or Origin that may not, a mistake of ours. */
+/** Errors that any route may return: an invalid path or Host, a Host or Origin that is not allowed, or a bug. */
 const errorsOfAll = ["invalid_request", "forbidden", "internal"] as const satisfies readonly WireErrorCode[];
 
 const errorsOfBodies = [
@@ -83,7 +83,7 @@ const errorsOfBodies = [
   "shutting_down",
 ] as const satisfies readonly WireErrorCode[];
 
-/** Throws when a schema cannot be described: a mistake of ours. */
+/** Throws if a schema cannot be described, which is a bug. */
 export function openApiDocument(
   routes: readonly ListedRoute[],
   { hasKeys, isRateLimited }: DocumentOptions,
@@ -114,7 +114,7 @@ export function openApiDocument(
   };
 }
 
-/** What answers comes before what is asked about the server. */
+/** Sorts the /v1 routes before all others. */
 function byImportance(one: ListedRoute, other: ListedRoute): number {
   return Number(other.path.startsWith("/v1/")) - Number(one.path.startsWith("/v1/"));
 }
@@ -124,16 +124,16 @@ interface Parts {
   errors: readonly WireErrorCode[];
 }
 
-const managementNote = "It needs the right to manage models: a management key, or a program on this machine.";
+const managementNote = "Requires the right to manage models: a management key, or a program on this machine.";
 
 function toOperationObject(route: ListedRoute, path: string, { components, errors }: Parts): OperationObject {
   const { method, body, operation, right } = route;
   const parameters = parametersOf(route, path, components);
-  const words = [operation?.description ?? [], right === "management" ? managementNote : []].flat();
+  const sentences = [operation?.description ?? [], right === "management" ? managementNote : []].flat();
   return {
     operationId: operationId(method, path),
     summary: operation?.summary ?? `${method} ${path}`,
-    ...(words.length === 0 ? {} : { description: words.join(" ") }),
+    ...(sentences.length === 0 ? {} : { description: sentences.join(" ") }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
@@ -206,13 +206,13 @@ function errorsOf(
   const codes: WireErrorCode[] = [...errorsOfAll];
   const isOpen = right === "none";
   if (hasKeys && !isOpen) codes.push("unauthorized");
-  // Too many wrong keys are refused without a limit of requests, too.
+  // Too many wrong keys are also refused without a limit on requests.
   if ((hasKeys || isRateLimited) && !isOpen) codes.push("rate_limited");
   if (body !== undefined) codes.push(...errorsOfBodies);
   return [...new Set([...codes, ...(operation?.errors ?? [])])];
 }
 
-/** One response for each status, with the codes that have it. */
+/** One response for each status, listing its codes. */
 function errorResponses(
   operation: Operation | undefined,
   { components: { write }, errors }: Parts,
@@ -222,7 +222,7 @@ function errorResponses(
     const codes = errors.filter((code) => statusOf(code) === status);
     const response: ResponseObject = {
       description: `${STATUS_CODES[status]}: ${codes.join(", ")}.`,
-      ...(mayBeTriedAgain(status) ? { headers: retryAfter } : {}),
+      ...(isRetryable(status) ? { headers: retryAfter } : {}),
       content: { "application/json": { schema: withCodes(body, codes) } },
     };
     return [status, response] as const;
@@ -234,7 +234,7 @@ function statusOf(code: WireErrorCode): number {
   return wireErrors[code].status;
 }
 
-/** An error body that has no name is told as it is; each of several has the codes. */
+/** Adds the codes to a named error body; in a union, to each one. An unnamed body stays as it is. */
 function withCodes(body: JsonSchema, codes: WireErrorCode[]): JsonSchema {
   if (body.anyOf !== undefined) return { ...body, anyOf: body.anyOf.map((each) => withCodes(each, codes)) };
   if (body.$ref === undefined) return body;
@@ -242,9 +242,9 @@ function withCodes(body: JsonSchema, codes: WireErrorCode[]): JsonSchema {
 }
 
 const retryAfter = {
-  "retry-after": { description: "Seconds after which to try again.", schema: { type: "integer" } },
+  "retry-after": { description: "Seconds to wait before retrying.", schema: { type: "integer" } },
 };
 
-function mayBeTriedAgain(status: number): boolean {
+function isRetryable(status: number): boolean {
   return status === wireErrors.overloaded.status || status === wireErrors.shutting_down.status;
 }

@@ -1,4 +1,4 @@
-// HTML as values: what is put into a template is text and is escaped, unless it is HTML already.
+// HTML templates that escape every value that is not HTML already.
 
 export interface Html {
   readonly html: string;
@@ -11,7 +11,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
   return { html: texts.join("") };
 }
 
-/** What stands between two of them is text. */
+/** The separator is text. */
 export function joined(parts: readonly Html[], separator: string): Html {
   return { html: parts.map((part) => part.html).join(escaped(separator)) };
 }

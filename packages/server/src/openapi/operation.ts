@@ -1,52 +1,52 @@
-// What a route declares about itself for /openapi.json and /docs, beside its path and its body's schema: `config: { operation }`.
-// A route without it stands in the document all the same, but a test asks for it (docs.test.ts). One line is enough:
+// What a route declares for /openapi.json and /docs, in addition to its path and its body's schema: `config: { operation }`.
+// Routes without it are listed too, but a test requires it (openapi/document.test.ts). One line is enough:
 //
 //   const operation = { summary: "Embed texts", answers: { 200: EmbeddingList }, errors: modelErrors, example };
 //   app.post("/v1/embeddings", { schema, config: { operation } }, …)
 //
-// Nothing here is used to answer: answers are neither checked nor written by these schemas.
+// This is only documentation: responses are neither checked nor serialized with these schemas.
 import type { WireErrorCode } from "@ingle/protocol";
 import type { z } from "zod";
 import type { Right } from "../access/rights.ts";
 
-/** A text that is no JSON, by its media type. */
+/** The media type of a response that is not JSON. */
 export type TextType = `text/${string}`;
 
 export interface Operation {
   /** What it does, in a few words. */
   summary: string;
-  /** What stands behind the summary, in a sentence or two. */
+  /** More details, in a sentence or two. */
   description?: string;
-  /** What is answered when all is well, by status: JSON of a schema, or a text. */
+  /** Successful responses by status: JSON with this schema, or text. */
   answers: Readonly<Record<number, z.ZodType | TextType>>;
-  /** The data of one event, where the answer may also be a stream; of several kinds, their union. */
+  /** The data of one event, if the response can also be a stream; a union if there are several kinds. */
   event?: z.ZodType;
-  /** Codes that it may answer with beside those that every route has. Default: none. */
+  /** Error codes in addition to those of every route. Default: none. */
   errors?: readonly WireErrorCode[];
-  /** The body of its errors, and of an error event. Default: the one of all routes, `ErrorBody`. */
+  /** The body of its errors and of error events. Default: `ErrorBody`. */
   errorBody?: z.ZodType;
-  /** A body that any model answers with 200, without `model`. Tests send it. Needed where there is a body. */
+  /** A body that succeeds with any model, without `model`. Tests send it. Required if the route has a body. */
   example?: Readonly<Record<string, unknown>>;
-  /** The body is about something else than a model. */
+  /** The body has no `model` field. */
   namesNoModel?: true;
-  /** What the `{id}` of the path is. */
+  /** Describes the `{id}` of the path. */
   id?: string;
 }
 
-/** One method of one path, as it is registered. */
+/** One registered method of one path. */
 export interface ListedRoute {
   method: string;
   /** In the router's form: `/v1/models/*`. */
   path: string;
   body: z.ZodType | undefined;
-  /** What stands behind the path's question mark. */
+  /** Schema of the query string. */
   query?: z.ZodType | undefined;
-  /** What a request needs to be answered; `none` is open to everybody. */
+  /** The right that a request needs; `none` means that everybody may send it. */
   right: Right;
   operation: Operation | undefined;
 }
 
-/** Of a route that needs a model. */
+/** Errors of a route that needs a model. */
 export const modelErrors = [
   "model_not_found",
   "overloaded",
@@ -56,7 +56,7 @@ export const modelErrors = [
   "shutting_down",
 ] as const satisfies readonly WireErrorCode[];
 
-/** Of a route that gives a model a prompt. */
+/** Errors of a route that computes a prompt. */
 export const generationErrors = [
   ...modelErrors,
   "cancelled",

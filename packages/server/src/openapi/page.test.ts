@@ -15,8 +15,8 @@ async function pageWith(flags: ServerFlags = {}) {
 
 const textOf = (html: string): string => html.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
 
-describe("the page", () => {
-  it("shows every operation, every named type and every field of them", async () => {
+describe("the docs page", () => {
+  it("shows every operation, every named type and all their fields", async () => {
     const { html, document } = await pageWith();
     for (const path of Object.keys(document.paths)) expect(html).toContain(` ${path}</h2>`);
     const codes = new Set([...html.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = ""]) => code));
@@ -31,14 +31,14 @@ describe("the page", () => {
     expect([...codes]).toContain("choices[].message.content");
   });
 
-  it("has an end for each of its links", async () => {
+  it("has a target for each of its links", async () => {
     const { html } = await pageWith();
     const targets = [...html.matchAll(/href="#([^"]*)"/g)].map(([, target = ""]) => target);
     expect(targets.length).toBeGreaterThan(10);
     expect(targets.filter((target) => !html.includes(` id="${target}"`))).toEqual([]);
   });
 
-  it("tells types, bounds and defaults in words, and null only of answers", async () => {
+  it("describes types, bounds and defaults in words, and null only in responses", async () => {
     const { html } = await pageWith();
     const rowOf = (field: string): string =>
       new RegExp(`<td><code>${field}</code></td>[^]*?</tr>`).exec(html)?.[0] ?? "";
@@ -51,7 +51,7 @@ describe("the page", () => {
     expect(rowOf("license")).toContain("<td>string or null</td>");
   });
 
-  it("has lines for a shell with this server's address and model", async () => {
+  it("has shell commands with this server's address and model", async () => {
     const { html } = await pageWith();
     expect(textOf(html)).toContain(
       'curl http://localhost:80/v1/chat/completions \\\n  -H "Content-Type: application/json" \\\n' +
@@ -61,14 +61,14 @@ describe("the page", () => {
     expect(html).toContain(`curl http://localhost:80/v1/models/${scriptedId}<`);
   });
 
-  it("asks for a key in the lines of what needs one, where keys are configured", async () => {
+  it("uses a key in the commands that need one, if keys are configured", async () => {
     const { html } = await pageWith({ apiKey: ["secret-key"] });
     expect(html).toContain("curl http://localhost:80/health</code>");
     expect(textOf(html)).toContain('/v1/models \\\n  -H "Authorization: Bearer $INGLE_API_KEY"');
     expect(html).not.toContain("secret-key");
   });
 
-  it("loads nothing and runs nothing, and its policy allows its own style alone", async () => {
+  it("loads and runs nothing, and its policy allows only its own style", async () => {
     const { html } = await pageWith();
     expect(html).not.toMatch(/<script|<link|<img|\ssrc=|\sstyle=|\son\w+=|@import|url\(/);
     expect(html).not.toMatch(/href="(?!#|openapi\.json")/);
@@ -79,7 +79,7 @@ describe("the page", () => {
     );
   });
 
-  it("escapes what is put into it", () => {
+  it("escapes values", () => {
     const evil = `<script>alert("x" & 'y')</script>`;
     const body = z.object({ [evil]: z.literal(evil) }).meta({ description: evil });
     const operation = { summary: evil, answers: { 200: z.object({}) }, example: { [evil]: evil } };
@@ -90,7 +90,7 @@ describe("the page", () => {
     expect(page).toContain("&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)");
   });
 
-  it("is written in a few milliseconds", async () => {
+  it("is generated in a few milliseconds", async () => {
     const { document } = await pageWith();
     const place = { address: "http://127.0.0.1:1337", model: "a" };
     const took = Array.from({ length: 20 }, () => {

@@ -1,5 +1,5 @@
-// The page at /docs: the API's description for people, written from the document that programs get. No scripts and nothing from
-// elsewhere: it works offline and under the strictest content security policy.
+// The page at /docs: the OpenAPI document as HTML. It has no scripts and loads nothing, so it works offline and under the strictest
+// content security policy.
 import { createHash } from "node:crypto";
 import {
   modelPlaceholder,
@@ -12,15 +12,15 @@ import { fields } from "./schema-fields.ts";
 import type { JsonSchema } from "./schema-components.ts";
 import { nameOf, words } from "./schema-words.ts";
 
-/** What the examples on the page say, so that they can be pasted and run. */
+/** Values for the page's examples, so that they can be pasted and run. */
 export interface PagePlace {
   /** Such as `http://127.0.0.1:1337`. */
   address: string;
-  /** The id of a model that is served; absent when there is none. */
+  /** The id of a served model; absent if there is none. */
   model?: string | undefined;
 }
 
-/** Its hash stands in the policy, so it goes into the page unchanged. */
+/** The policy contains its hash, so the page must contain it unchanged. */
 const pageStyle = `
 :root { color-scheme: light dark; --line: light-dark(#d5d9e0, #3a3f4b); --soft: light-dark(#f4f5f8, #1d2028); }
 body { max-width: 64rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; font: 16px/1.5 system-ui, sans-serif; }
@@ -37,7 +37,7 @@ a { color: light-dark(#1a56c4, #8ab4ff); }
 :target > :is(h2, h3) { color: light-dark(#1a56c4, #8ab4ff); }
 `;
 
-/** The content security policy: it allows the page's own style and nothing else. */
+/** The content security policy: it allows only the page's own style. */
 export const pagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(pageStyle).digest("base64")}'`,
@@ -46,13 +46,13 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** To the letter what the policy's hash is of. */
+/** Must be exactly what the policy's hash was computed from. */
 const style: Html = { html: `<style>${pageStyle}</style>` };
 
 interface NamedOperation extends OperationObject {
   method: string;
   path: string;
-  /** It needs a key. */
+  /** Whether it needs a key. */
   isClosed: boolean;
 }
 
@@ -75,8 +75,8 @@ export function docsPage(document: OpenApiDocument, place: PagePlace): string {
         <h1>${info.title} ${info.version}</h1>
         <p>${info.description}</p>
         <p>
-          This server is <code>${place.address}</code>. <a href="openapi.json">openapi.json</a> is this page
-          for programs.
+          This server is <code>${place.address}</code>. <a href="openapi.json">openapi.json</a> describes the
+          same API for programs.
         </p>
         ${document.security === undefined ? "" : keyNote}
         <ul class="routes">
@@ -123,14 +123,14 @@ function section(
     <p>${summary}. ${description}</p>
     <pre><code>${curl(operation, place)}</code></pre>
     ${body === undefined ? "" : [html`<h3>Request</h3>`, fields(resolved(body, document), { isRequest: true })]}
-    <h3>Answers</h3>
+    <h3>Responses</h3>
     <ul>
-      ${Object.entries(responses).map(([status, response]) => answer(status, response))}
+      ${Object.entries(responses).map(([status, response]) => responseItem(status, response))}
     </ul>
   </section> `;
 }
 
-function answer(status: string, { description, content }: ResponseObject): Html {
+function responseItem(status: string, { description, content }: ResponseObject): Html {
   const forms = Object.entries(content).map(([type, { schema }]) => {
     const name = words(schema, { isRequest: false });
     if (type === "application/json") return name;
@@ -147,7 +147,7 @@ function shape(name: string, schema: JsonSchema, isRequest: boolean): Html {
   </section> `;
 }
 
-/** Lines to paste into a shell. */
+/** A command to paste into a shell. */
 function curl(operation: NamedOperation, { address, model = modelPlaceholder }: PagePlace): string {
   const { path, requestBody, isClosed } = operation;
   const example = requestBody?.content["application/json"]?.example;
@@ -175,7 +175,7 @@ function namesIn(schema: JsonSchema | undefined): string[] {
   return [...references].map(([, reference = ""]) => nameOf(reference));
 }
 
-/** The names, and all that they refer to in turn. */
+/** The names, and everything that they refer to, transitively. */
 function reachable(names: readonly string[], schemas: Readonly<Record<string, JsonSchema>>): Set<string> {
   const found = new Set(names);
   for (const name of found) for (const inner of namesIn(schemas[name])) found.add(inner);

@@ -1,15 +1,15 @@
-// zod schemas as JSON Schema. Those with an id in their meta stand once under components/schemas, by that id.
+// Writes zod schemas as JSON Schema. Schemas with an id in their meta go to components/schemas under that id, once.
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 export interface SchemaComponents {
-  /** By id; grows with what is written. */
+  /** By id; grows as schemas are written. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   /**
-   * The schema as a part of the document: a reference when it has an id. Throws when it cannot be written as JSON
-   * Schema, and when its id, or that of a part, already means something else.
+   * Returns the schema for use in the document: a reference if it has an id. Throws if it cannot be written as JSON
+   * Schema, or if its id, or that of a part, already belongs to a different schema.
    */
   readonly write: (schema: z.ZodType) => JsonSchema;
 }
@@ -20,12 +20,12 @@ export function schemaComponents(): SchemaComponents {
   function add(id: string, schema: JsonSchema): void {
     const known = schemas[id];
     if (known !== undefined && !isDeepStrictEqual(known, schema))
-      throw new Error(`Two schemas have the id ${id} and are not the same.`);
+      throw new Error(`Two different schemas have the id ${id}.`);
     schemas[id] = schema;
   }
 
   function write(schema: z.ZodType): JsonSchema {
-    // As it comes in: an answer is not transformed, and a part that it shares with a request is the same in both.
+    // The input side: responses are not transformed, and parts that they share with requests are then the same in both.
     const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: leaveToMeta, override: tidy });
     const { $schema: _, $defs: parts = {}, ...own } = relocated(whole);
     for (const [id, part] of Object.entries(parts)) add(id, part);
@@ -39,18 +39,18 @@ function relocated(schema: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/$defs/', '"$ref":"#/components/schemas/'));
 }
 
-/** A rule that only code can check says in its meta what it takes. */
+/** A rule that only code can check describes its input in its meta. */
 function leaveToMeta({ zodSchema }: { zodSchema: z.core.$ZodType }): "any" | "throw" {
   return zodSchema._zod.def.type === "custom" ? "any" : "throw";
 }
 
 function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void {
-  // That other fields may be there goes without saying.
+  // Additional fields are always allowed, so this need not be stated.
   if (isDeepStrictEqual(jsonSchema.additionalProperties, {})) delete jsonSchema.additionalProperties;
-  // zod leaves out the default of a field that is transformed, as those are that read null as absent.
+  // zod omits the default of transformed fields, such as those that read null as absent.
   const fallback = z.globalRegistry.get(zodSchema)?.["default"];
   if (fallback !== undefined) jsonSchema.default = fallback;
-  // Every integer is a safe one; saying it of each would hide the bounds that mean something.
+  // Every integer is safe; repeating it would hide the meaningful bounds.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }

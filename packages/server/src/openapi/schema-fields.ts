@@ -1,4 +1,4 @@
-// A schema's fields as tables for people, those of objects inside it included.
+// Writes a schema's fields as HTML tables, including those of nested objects.
 import { html, type Html } from "./html.ts";
 import type { JsonSchema } from "./schema-components.ts";
 import { asSchema, choicesOf, value, words, type WordsOptions } from "./schema-words.ts";
@@ -10,7 +10,7 @@ interface Field {
   schema: JsonSchema;
 }
 
-/** What a schema holds: a table for an object, one for each form where it has several, else its type in words. */
+/** The content of a schema: a table for an object, one for each variant of a union, otherwise its type in words. */
 export function fields(schema: JsonSchema, options: WordsOptions): Html {
   if (schema.properties !== undefined) return table(fieldsOf(schema, "", options), options);
   const choices = choicesOf(schema, options);
@@ -55,11 +55,11 @@ function fieldsOf(schema: JsonSchema, prefix: string, options: WordsOptions): Fi
     const field = { path, isRequired: schema.required?.includes(name) === true, schema: own };
     return [field, ...insideOf(own, path, options)];
   });
-  // The forms of a union may share fields, such as the one that tells them apart.
+  // The variants of a union may share fields, such as the discriminator.
   return [...new Map(found.toReversed().map((field) => [field.path, field])).values()].toReversed();
 }
 
-/** The fields of the objects that stand in a field and have no name of their own. */
+/** The fields of unnamed objects nested in a field. */
 function insideOf(schema: JsonSchema, path: string, options: WordsOptions): Field[] {
   const forms = [schema, ...choicesOf(schema, options)];
   return forms.flatMap((form) => {

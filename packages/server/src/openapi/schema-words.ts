@@ -1,13 +1,13 @@
-// JSON Schema in words for people: `number (above 0, at most 1)`.
+// Describes JSON Schema in words: `number (above 0, at most 1)`.
 import { html, joined, type Html } from "./html.ts";
 import type { JsonSchema } from "./schema-components.ts";
 
-/** In a request, null means absent everywhere and is not told of each field. */
+/** In a request, null means absent everywhere, so it is not mentioned for each field. */
 export interface WordsOptions {
   isRequest: boolean;
 }
 
-/** A type with its bounds, and links to the types that have a name. */
+/** A type with its bounds, and links to named types. */
 export function words(schema: JsonSchema, options: WordsOptions): Html {
   const choices = choicesOf(schema, options);
   if (choices.length > 0) return joined(distinct(choices.map((choice) => words(choice, options))), " or ");
@@ -18,7 +18,7 @@ export function words(schema: JsonSchema, options: WordsOptions): Html {
   return typeOf(schema, options);
 }
 
-/** The schemas of which one holds; none when there is nothing to choose. */
+/** The variants of a union; empty if it is not a union. */
 export function choicesOf(schema: JsonSchema, { isRequest }: WordsOptions): JsonSchema[] {
   const { type } = schema;
   const choices = Array.isArray(type)
@@ -27,17 +27,17 @@ export function choicesOf(schema: JsonSchema, { isRequest }: WordsOptions): Json
   return isRequest ? choices.filter((choice) => choice.type !== "null") : choices;
 }
 
-/** The parts of a schema that may be true or false for "anything" and "nothing". */
+/** JSON Schema allows true and false for "anything" and "nothing". */
 export function asSchema(part: JsonSchema | boolean | undefined): JsonSchema {
   return typeof part === "object" ? part : {};
 }
 
-/** `ToolCall` of `#/components/schemas/ToolCall`. */
+/** Returns `ToolCall` for `#/components/schemas/ToolCall`. */
 export function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
-/** A value as it is written in JSON. */
+/** A value in JSON notation. */
 export function value(json: unknown): Html {
   return html`<code>${JSON.stringify(json)}</code>`;
 }
@@ -60,7 +60,7 @@ function typeOf(schema: JsonSchema, options: WordsOptions): Html {
   return html`${bounded} of ${words(additionalProperties, options)}`;
 }
 
-/** The fields of an object without a name stand in rows of their own. */
+/** An unnamed object's fields have rows of their own. */
 function itemOf(items: JsonSchema["items"], options: WordsOptions): Html {
   const item = asSchema(Array.isArray(items) ? items[0] : items);
   return item.properties === undefined ? words(item, options) : html`objects`;

@@ -19,7 +19,7 @@ async function files(): Promise<ReadonlyMap<string, PageFile>> {
   return "files" in page ? page.files : new Map();
 }
 
-it("lists what was built, by its types, and nothing else", async () => {
+it("lists only what was built, with media types", async () => {
   await write("index.html", "<p>");
   await write("icon.svg", "<svg/>");
   await write("assets/index-abc.js", "1");
@@ -41,7 +41,7 @@ it("lists what was built, by its types, and nothing else", async () => {
   ]);
 });
 
-it("gives the best packing that a client takes and the build has made, each with a tag of its own", async () => {
+it("returns the best encoding that the client accepts and the build made, each with its own etag", async () => {
   const text = "a".repeat(5_000);
   await write("index.html", "<p>");
   await write("assets/a.js", text);
@@ -59,7 +59,7 @@ it("gives the best packing that a client takes and the build has made, each with
   expect(await given("br")).toBe(answers[0]); // read once
 });
 
-it("packs a text by itself where the build has not, and leaves small and packed files as they are", async () => {
+it("compresses text that the build did not, and leaves small and compressed files as they are", async () => {
   const text = "b".repeat(5_000);
   await write("index.html", text);
   await write("small.svg", "<svg/>");
@@ -74,7 +74,7 @@ it("packs a text by itself where the build has not, and leaves small and packed 
 it.each([
   ["a folder without a page", "."],
   ["no folder", "nowhere"],
-])("says of %s that nothing is built", async (_what, name) => {
+])("reports that the page is not built for %s", async (_what, name) => {
   const page = await pageIn(path.join(folder, name));
   expect("problem" in page ? page.problem : "").toMatch(/is not built.*`npx --yes pnpm@12 build`/);
 });

@@ -1,5 +1,5 @@
-// The files of the built page (@ingle/web), as they are sent: listed once, each read when it is first asked for. Only listed
-// files exist, so no request reaches another file of this machine.
+// The files of the built page (@ingle/web). They are listed once and read on first use. Only listed files can be requested, so no
+// request reaches another file of this machine.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -7,13 +7,13 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** How the bytes of an answer are packed. */
+/** Content encoding of a response. */
 export type PageEncoding = "br" | "gzip" | "identity";
 
 export interface PageBytes {
   encoding: PageEncoding;
   bytes: Buffer;
-  /** With its quotes; another one for each encoding. */
+  /** With its quotes; each encoding has its own. */
   etag: string;
 }
 
@@ -22,13 +22,13 @@ export interface PageFile {
   path: string;
   /** Its media type. */
   type: string;
-  /** Its name has a hash of what it holds: under this name it never changes. */
+  /** Whether its name contains a hash of its content: such a file never changes. */
   isHashed: boolean;
-  /** What is sent to a client that takes these encodings. */
+  /** Returns the best accepted encoding of the file. */
   read(accepted: ReadonlySet<PageEncoding>): Promise<PageBytes>;
 }
 
-/** The files by their paths; without `files`, `problem` says in a sentence why there are none. */
+/** The files by path. Without `files`, `problem` is a sentence that says why there are none. */
 export type Page = { files: ReadonlyMap<string, PageFile> } | { problem: string };
 
 const types: Readonly<Record<string, string>> = {
@@ -45,17 +45,17 @@ const types: Readonly<Record<string, string>> = {
   ".webmanifest": "application/manifest+json; charset=utf-8",
   ".woff2": "font/woff2",
 };
-/** Where the build has put a packed copy beside a file. */
+/** Suffixes of the compressed copies that the build puts beside a file. */
 const copies = { br: ".br", gzip: ".gz" } as const;
-/** Smaller ones are sent as they are: packing saves less than a packet. */
+/** Smaller files are sent uncompressed: compressing would save less than a packet. */
 const packedBytesMin = 1_024;
 const pageFile = "index.html";
-/** Folder of the files whose names have hashes. */
+/** The folder of files whose names contain hashes. */
 const hashedFolder = "assets/";
-/** Files with other names are none of a page's. */
+/** Files with other names do not belong to the page. */
 const plainName = /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/;
 
-/** The page that is installed beside this server. */
+/** The page that is installed with this server. */
 export async function installedPage(): Promise<Page> {
   try {
     const manifest = createRequire(import.meta.url).resolve("@ingle/web/package.json");
@@ -67,11 +67,11 @@ export async function installedPage(): Promise<Page> {
 
 const notBuilt: Page = {
   problem:
-    "Ingle's page is not built, so there is nothing to see here; the API works all the same. " +
+    "Ingle's page is not built, so there is nothing to show here. The API works without it. " +
     "Run `npx --yes pnpm@12 build` in the checkout and start the server again.",
 };
 
-/** Never throws: a server without a page serves all the same. */
+/** Never throws: a server also works without a page. */
 export async function pageIn(folder: string): Promise<Page> {
   const names = await namesIn(folder);
   if (!names.has(pageFile)) return notBuilt;
@@ -82,7 +82,7 @@ export async function pageIn(folder: string): Promise<Page> {
   return { files: new Map(files.map((file) => [file.path, file])) };
 }
 
-/** With slashes between folders, on every system. Links are none: they could lead out of the folder. */
+/** Paths use slashes on every system. Symbolic links are skipped, because they could lead out of the folder. */
 async function namesIn(folder: string): Promise<Set<string>> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -7,7 +7,7 @@ describe.each([
   ["/openapi.json", "application/json; charset=utf-8"],
   ["/docs", "text/html; charset=utf-8"],
 ])("GET %s", (url, type) => {
-  it("needs no model, no key and no rate", async () => {
+  it("needs no model and no key, and is not rate-limited", async () => {
     const app = await buildApp(testConfig({ apiKey: ["k"], rateLimit: 1 }), {
       registry: new ModelRegistry({ waitingMax: 1 }),
     });
@@ -18,14 +18,14 @@ describe.each([
     expect((await app.inject({ url: "/v1/models" })).statusCode).toBe(401);
   });
 
-  it("names the model to those alone who may use it", async () => {
+  it("contains a model id only for clients that may use it", async () => {
     await using scripted = await scriptedApp({ flags: { apiKey: ["k"] } });
     expect((await scripted.app.inject({ url })).body).not.toContain(scriptedId);
     await using open = await scriptedApp();
     expect((await open.app.inject("/docs")).body).toContain(scriptedId);
   });
 
-  it("is refused by a name or to a page that is not allowed", async () => {
+  it("is refused for a Host or Origin that is not allowed", async () => {
     await using scripted = await scriptedApp();
     expect((await scripted.app.inject({ url, headers: { host: "evil.example" } })).statusCode).toBe(403);
     expect((await scripted.app.inject({ url, headers: { origin: "https://evil.example" } })).statusCode).toBe(
@@ -33,7 +33,7 @@ describe.each([
     );
   });
 
-  it("is the same to everybody who asks at the same time", async () => {
+  it("is the same for concurrent requests", async () => {
     await using scripted = await scriptedApp();
     const bodies = await Promise.all(
       Array.from({ length: 5 }, async () => (await scripted.app.inject({ url })).body),
@@ -42,7 +42,7 @@ describe.each([
   });
 });
 
-it("answers HEAD, and 405 to a POST", async () => {
+it("answers HEAD, and POST with 405", async () => {
   await using scripted = await scriptedApp();
   const head = await scripted.app.inject({ method: "HEAD", url: "/openapi.json" });
   expect([head.statusCode, head.body]).toEqual([200, ""]);
@@ -50,14 +50,14 @@ it("answers HEAD, and 405 to a POST", async () => {
   expect([post.statusCode, post.headers["allow"]]).toEqual([405, "GET, HEAD"]);
 });
 
-it("GET /docs sends the policy of its page", async () => {
+it("GET /docs sends the page's content security policy", async () => {
   await using scripted = await scriptedApp();
   const { headers } = await scripted.app.inject("/docs");
   expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
   expect(headers["x-content-type-options"]).toBe("nosniff");
 });
 
-it("GET /docs names the address that it was asked by, whoever asked before", async () => {
+it("GET /docs contains the address of the request, whatever an earlier request used", async () => {
   await using scripted = await scriptedApp();
   for (const host of ["localhost:1", "127.0.0.1:2", "localhost:1"]) {
     const { body } = await scripted.app.inject({ url: "/docs", headers: { host } });

@@ -1,5 +1,5 @@
-// GET /openapi.json and GET /docs: the API's description for programs and for people. Like probes they need no key: they hold
-// nothing that the documentation does not. Clients who may use the model see its id in the examples.
+// GET /openapi.json and GET /docs: the description of the API, for programs and for people. Neither needs a key, because both
+// hold only what the public documentation does. Clients that may use models see a real model id in the examples.
 import type { FastifyInstance } from "fastify";
 import type { KeyRing } from "../access/key-ring.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -17,17 +17,17 @@ export async function apiDescriptionRoutes(
   app: FastifyInstance,
   { registry, keys, isRateLimited }: ApiDescriptionOptions,
 ): Promise<void> {
-  let made: { hasKeys: boolean; description: ApiDescription } | undefined;
-  /** Written, and its code loaded, on the first request: starting a server does not wait for it. */
+  let cached: { hasKeys: boolean; description: ApiDescription } | undefined;
+  /** Built on the first request, together with loading its code, so that starting a server does not wait for it. */
   const description = async (): Promise<ApiDescription> => {
-    const hasKeys = keys.isNeeded; // from a first key on, where there was none
-    if (made?.hasKeys !== hasKeys)
-      made = { hasKeys, description: await describe(app.routeList, { hasKeys, isRateLimited }) };
-    return made.description;
+    const hasKeys = keys.isNeeded; // a first key may be created while the server runs
+    if (cached?.hasKeys !== hasKeys)
+      cached = { hasKeys, description: await describe(app.routeList, { hasKeys, isRateLimited }) };
+    return cached.description;
   };
 
   const document = {
-    summary: "This API in OpenAPI 3.1",
+    summary: "Describe this API as an OpenAPI 3.1 document",
     answers: { 200: z.record(z.string(), z.unknown()) },
   };
   app.get("/openapi.json", { config: { right: "none", operation: document } }, async (_request, reply) => {
@@ -35,8 +35,8 @@ export async function apiDescriptionRoutes(
     return reply.header("content-type", "application/json; charset=utf-8").send(json);
   });
 
-  const reading = { summary: "This API as a page to read", answers: { 200: "text/html" } } as const;
-  app.get("/docs", { config: { right: "none", operation: reading } }, async (request, reply) => {
+  const docs = { summary: "Describe this API as a page for people", answers: { 200: "text/html" } } as const;
+  app.get("/docs", { config: { right: "none", operation: docs } }, async (request, reply) => {
     const { pagePolicy, page } = await description();
     const address = `${request.protocol}://${request.host}`;
     return reply
@@ -60,7 +60,7 @@ async function describe(routes: readonly ListedRoute[], options: DocumentOptions
   const { openApiDocument } = await import("../openapi/document.ts");
   const { docsPage, pagePolicy } = await import("../openapi/page.ts");
   const document = openApiDocument(routes, options);
-  // Nearly all requests come by one address: the page is written once for it, so that a flood of requests costs little.
+  // Nearly all requests use one address. Its page is cached, so that a flood of requests costs little.
   let last = { place: "", page: "" };
   const page = (place: PagePlace): string => {
     const key = JSON.stringify(place);

@@ -19,7 +19,7 @@ async function registryWith(models: readonly ScriptedKnown[], options: Partial<R
 }
 
 describe("GET /api/v1/models", () => {
-  it("shows every known model, its state and what all of them take", async () => {
+  it("lists every known model with its state, and the memory of all", async () => {
     const budget = { byMemory: { host: 100 } };
     const a = scriptedKnown("a", { hostBytes: 30 });
     const server = await registryWith([a, scriptedKnown("b")], { budget, pinned: ["a"] });
@@ -33,7 +33,7 @@ describe("GET /api/v1/models", () => {
     ]);
   });
 
-  it("shows what the library and a file's header say of a model, before it is loaded", async () => {
+  it("shows what the library and a file's header tell about a model before it is loaded", async () => {
     const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: true, isEmbedder: false };
     const listed = { format: "mlx", lastUsedAt: new Date(7_900), isRemovable: true, traits } as const;
     const a = { ...scriptedKnown("a"), about: { readsImages: true }, listed };
@@ -56,7 +56,7 @@ describe("GET /api/v1/models", () => {
     ]);
   });
 
-  it("shows how far a load is, and why one has failed", async () => {
+  it("shows the progress of a load, and why one failed", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
     const finish = gate();
     a.gate = finish.closed;
@@ -75,7 +75,7 @@ describe("GET /api/v1/models", () => {
 });
 
 describe("POST /api/v1/models/load and unload", () => {
-  it("answer when the order is carried out", async () => {
+  it("respond when the request is carried out", async () => {
     const server = await registryWith([scriptedKnown("a")]);
     const loaded = await server.post("load", { model: "a" });
     expect([loaded.statusCode, ManagedModel.parse(loaded.json()).status]).toEqual([200, "loaded"]);
@@ -83,7 +83,7 @@ describe("POST /api/v1/models/load and unload", () => {
     expect([unloaded.statusCode, ManagedModel.parse(unloaded.json()).status]).toEqual([200, "available"]);
   });
 
-  it("answer at once with `wait: false`", async () => {
+  it("respond at once with `wait: false`", async () => {
     const a = scriptedKnown("a");
     const finish = gate();
     a.gate = finish.closed;
@@ -95,7 +95,7 @@ describe("POST /api/v1/models/load and unload", () => {
     await expect.poll(async () => (await server.list()).data[0]?.status).toBe("loaded");
   });
 
-  it("say which model they do not know, and what is wrong with the order", async () => {
+  it("name an unknown model, and what is wrong with the request", async () => {
     const server = await registryWith([]);
     for (const path of ["load", "unload"]) {
       expect((await server.post(path, { model: "x" })).json()).toMatchObject({
@@ -107,17 +107,17 @@ describe("POST /api/v1/models/load and unload", () => {
     }
   });
 
-  it("load with the settings that the order says, and show them", async () => {
+  it("load with the request's settings, and show them", async () => {
     const server = await registryWith([scriptedKnown("a")]);
-    const order = { model: "a", context_length: 512, kv_bits: 8, kv_bits_v: 4 };
-    const loaded = await server.post("load", order);
+    const request = { model: "a", context_length: 512, kv_bits: 8, kv_bits_v: 4 };
+    const loaded = await server.post("load", request);
     expect(loaded.json()).toMatchObject({ context_length: 512, kv_bits_k: 8, kv_bits_v: 4 });
     await server.post("unload", { model: "a" });
     const again = await server.post("load", { model: "a" });
     expect(again.json()).toMatchObject({ context_length: 2048, kv_bits_k: 16, kv_bits_v: 16 });
   });
 
-  it.each([true, false])("refuse other settings of a model in memory, `wait: %s`", async (wait) => {
+  it.each([true, false])("refuse other settings for a loaded model, `wait: %s`", async (wait) => {
     const server = await registryWith([scriptedKnown("a")]);
     await server.post("load", { model: "a", kv_bits: 8 });
     const other = await server.post("load", { model: "a", kv_bits: 4, wait });
@@ -138,7 +138,7 @@ describe("POST /api/v1/models/load and unload", () => {
     expect([answer.statusCode, answer.json()]).toMatchObject([400, { error: { param, message } }]);
   });
 
-  it("name the order's field where a model has no such context", async () => {
+  it("name the request's field if the model does not support such a context", async () => {
     const a = scriptedKnown("a");
     const details = { param: "contextLength" };
     a.refusal = new EngineError("invalid_request", "contextLength: 4096 is too many.", { details });
@@ -148,7 +148,7 @@ describe("POST /api/v1/models/load and unload", () => {
     });
   });
 
-  it("tell why a model cannot be loaded", async () => {
+  it("report why a model cannot be loaded", async () => {
     const a = scriptedKnown("a");
     a.refusal = new EngineError("out_of_memory", "a.gguf needs 9.0 GiB of memory.");
     const server = await registryWith([a]);
@@ -162,7 +162,7 @@ describe("POST /api/v1/models/load and unload", () => {
 });
 
 describe("GET /api/v1/state", () => {
-  it("tells what the server is doing", async () => {
+  it("returns what the server is doing", async () => {
     const server = await registryWith([scriptedKnown("a", { hostBytes: 7 }), scriptedKnown("b")]);
     await server.registry.load("a");
     const state = ServerState.parse((await server.app.inject({ url: "/api/v1/state" })).json());

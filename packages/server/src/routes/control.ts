@@ -1,4 +1,4 @@
-// The management of a running server: GET /api/v1/state, GET /api/v1/models, POST /api/v1/models/load, …/unload, …/pin and
+// Manages the models of a running server: GET /api/v1/state, GET /api/v1/models, POST /api/v1/models/load, …/unload, …/pin and
 // …/estimate.
 import {
   EstimateRequest,
@@ -22,9 +22,9 @@ import type { Operation } from "../openapi/operation.ts";
 import { ingleVersion } from "../version.ts";
 import { serverReadiness } from "./health.ts";
 
-const state: Operation = { summary: "What the server is doing", answers: { 200: ServerState } };
+const state: Operation = { summary: "Get the server's state", answers: { 200: ServerState } };
 const models: Operation = {
-  summary: "Every model that is known, and where it is",
+  summary: "List every known model and its state",
   answers: { 200: ManagedModelList },
 };
 const load: Operation = {
@@ -34,37 +34,37 @@ const load: Operation = {
   example: {},
 };
 const unload: Operation = {
-  summary: "Free a model's memory, once nobody uses it",
+  summary: "Unload a model once no request uses it",
   answers: { 200: ManagedModel },
   errors: ["model_not_found", "shutting_down"],
   example: {},
 };
 
 const pin: Operation = {
-  summary: "Keep a model from being freed for others, or let it be",
+  summary: "Protect a model from eviction, or allow it again",
   answers: { 200: ManagedModel },
   errors: ["model_not_found"],
   example: { pinned: false },
 };
 const estimate: Operation = {
-  summary: "Tell what loading a model would take, and whether there is room",
+  summary: "Estimate the memory that loading a model takes, and whether it fits",
   answers: { 200: MemoryEstimate },
   errors: ["model_not_found", "overloaded", "engine_failed"],
   example: {},
 };
 
-/** The orders' names of the engine's fields. */
+/** The requests' names for the engine's fields. */
 const fieldNames = { contextLength: "context_length" };
 
 export type ControlOptions = Pick<InferenceOptions, "registry" | "variant" | "now">;
 
 export async function controlRoutes(app: FastifyInstance, options: ControlOptions): Promise<void> {
-  questions(app, options);
-  orders(app, options);
+  readRoutes(app, options);
+  managementRoutes(app, options);
 }
 
-/** Tells what the server is doing, as it is then. */
-export function stateTeller(
+/** Returns a function that reads the server's current state. */
+export function stateReader(
   app: FastifyInstance,
   { registry, variant, now }: ControlOptions,
 ): () => ServerState {
@@ -86,13 +86,13 @@ export function stateTeller(
   };
 }
 
-function questions(app: FastifyInstance, options: ControlOptions): void {
+function readRoutes(app: FastifyInstance, options: ControlOptions): void {
   const { registry } = options;
-  const tellState = stateTeller(app, options);
+  const readState = stateReader(app, options);
   app.get(
     "/api/v1/state",
     { config: { right: "inference", operation: state } },
-    async (): Promise<ServerState> => tellState(),
+    async (): Promise<ServerState> => readState(),
   );
 
   app.get(
@@ -117,7 +117,7 @@ function questions(app: FastifyInstance, options: ControlOptions): void {
     );
 }
 
-function orders(app: FastifyInstance, { registry }: ControlOptions): void {
+function managementRoutes(app: FastifyInstance, { registry }: ControlOptions): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.post(
     "/api/v1/models/load",
@@ -125,7 +125,7 @@ function orders(app: FastifyInstance, { registry }: ControlOptions): void {
     async (request) => {
       const settings = settingsOf(request.body);
       const slot = await registry.known(request.body.model);
-      if (settings !== undefined) slot.assertAccepts(settings); // who does not wait is told, too
+      if (settings !== undefined) slot.assertAccepts(settings); // also reported to clients that do not wait
       return await carryOut(slot, request, (signal) =>
         registry.load(slot.id, undefined, { settings, signal }),
       );
@@ -153,15 +153,15 @@ function orders(app: FastifyInstance, { registry }: ControlOptions): void {
 async function carryOut(
   slot: ModelSlot,
   request: FastifyRequest<{ Body: UnloadRequest }>,
-  what: (signal: AbortSignal | undefined) => Promise<unknown>,
+  command: (signal: AbortSignal | undefined) => Promise<unknown>,
 ): Promise<ManagedModel> {
   const { wait = true } = request.body;
-  if (wait) await what(request.clientSignal);
-  else void inBackground(what(undefined), request); // never rejects
+  if (wait) await command(request.clientSignal);
+  else void inBackground(command(undefined), request);
   return toManagedModel(slot);
 }
 
-/** What fails is told by the model's state; the log has it too. */
+/** Never rejects: the model's state shows a failure, and it is logged. */
 async function inBackground(
   work: Promise<unknown>,
   { log }: FastifyRequest<{ Body: UnloadRequest }>,
@@ -169,6 +169,6 @@ async function inBackground(
   try {
     await work;
   } catch (error) {
-    log.warn({ err: error }, "an order that nobody waited for has failed");
+    log.warn({ err: error }, "a management request failed after its client stopped waiting");
   }
 }

@@ -1,4 +1,4 @@
-// POST /v1/messages/count_tokens: how many tokens the prompt of a messages request has.
+// POST /v1/messages/count_tokens: the number of prompt tokens of a messages request.
 import { AnthropicErrorBody, CountTokensRequest, TokenCount } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
@@ -9,7 +9,7 @@ import { anthropicConventions } from "../protocols/messages/protocol.ts";
 import { ignoredParts, toPromptRequest } from "../protocols/messages/request.ts";
 
 const operation: Operation = {
-  summary: "How many tokens the prompt of such a request has",
+  summary: "Count the prompt tokens of a messages request",
   answers: { 200: TokenCount },
   errors: [...modelErrors, "image_invalid", "image_not_supported"],
   errorBody: AnthropicErrorBody,

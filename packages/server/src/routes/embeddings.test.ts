@@ -7,7 +7,7 @@ async function post({ app }: ScriptedApp, body: object) {
 }
 
 describe("POST /v1/embeddings", () => {
-  it("answers in the published form, with vectors of length 1 in the order of the texts", async () => {
+  it("returns the published format, with vectors of length 1 in the order of the texts", async () => {
     await using scripted = await scriptedApp({ script: { info: { embeddingSize: 2 } } });
     const response = await post(scripted, { input: [[0, 0, 0], [1], [0, 0, 0, 1, 1, 1, 1]] });
     expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -28,7 +28,7 @@ describe("POST /v1/embeddings", () => {
     ["several texts", ["a", "b"], [[97], [98]]],
     ["token ids", [5, 6], [[5, 6]]],
     ["several texts as token ids", [[5], [6]], [[5], [6]]],
-  ])("takes %s", async (_, input, expected) => {
+  ])("accepts %s", async (_, input, expected) => {
     await using scripted = await scriptedApp();
     const response = await post(scripted, { input });
     expect(response.statusCode).toBe(200);
@@ -36,7 +36,7 @@ describe("POST /v1/embeddings", () => {
     expect(response.json().data).toHaveLength(expected.length);
   });
 
-  it("gives the same numbers as base64", async () => {
+  it("returns the same numbers as base64", async () => {
     await using scripted = await scriptedApp();
     const input = ["one text", "and another"];
     const numbers = (await post(scripted, { input, encoding_format: "float" })).json();
@@ -48,7 +48,7 @@ describe("POST /v1/embeddings", () => {
     }
   });
 
-  it("cuts vectors to `dimensions` and makes them of length 1 again", async () => {
+  it("truncates vectors to `dimensions` and normalizes them", async () => {
     await using scripted = await scriptedApp({ script: { info: { embeddingSize: 3 } } });
     const response = await post(scripted, { input: [[0, 0, 0, 1, 1, 1, 1, 2]], dimensions: 2 });
     expect(response.json().data[0].embedding).toEqual([Math.fround(0.6), Math.fround(0.8)]);
@@ -61,8 +61,8 @@ describe("POST /v1/embeddings", () => {
     ["no input", {}, "input"],
     ["an empty text", { input: "" }, "input"],
     ["an empty list", { input: [] }, "input"],
-    ["a wrong format", { input: "a", encoding_format: "int8" }, "encoding_format"],
-    ["no dimensions", { input: "a", dimensions: 0 }, "dimensions"],
+    ["an unknown format", { input: "a", encoding_format: "int8" }, "encoding_format"],
+    ["zero dimensions", { input: "a", dimensions: 0 }, "dimensions"],
   ])("refuses %s, with the field", async (_, body, param) => {
     await using scripted = await scriptedApp();
     const response = await post(scripted, body);
@@ -71,7 +71,7 @@ describe("POST /v1/embeddings", () => {
   });
 
   it.each(["overloaded", "embeddings_not_supported", "context_length_exceeded"] as const)(
-    "answers the engine's %s with its status",
+    "returns the engine's %s with its status",
     async (code) => {
       const refusal = { code, message: "no", details: { promptTokens: 9, contextLength: 8 } };
       await using scripted = await scriptedApp({ script: { refusal } });
@@ -81,14 +81,14 @@ describe("POST /v1/embeddings", () => {
     },
   );
 
-  it("answers a failure of the engine with 500, and the next request as ever", async () => {
+  it("returns 500 for an engine failure, and the next request succeeds", async () => {
     const failure = { code: "engine_failed", message: "broken" } as const;
     await using scripted = await scriptedApp({ script: { failure } });
     expect((await post(scripted, { input: "a" })).statusCode).toBe(500);
     expect(scripted.log.running.size).toBe(0);
   });
 
-  it("ends the work when the client leaves", async () => {
+  it("cancels the work when the client disconnects", async () => {
     await using scripted = await scriptedServer({ script: { delayMs: 5000 } });
     const controller = new AbortController();
     const pending = fetch(`${scripted.server.url}/v1/embeddings`, {
@@ -103,7 +103,7 @@ describe("POST /v1/embeddings", () => {
     await expect.poll(() => scripted.log.cancelled).toEqual([1]);
   });
 
-  it("notes model and tokens for the log line", async () => {
+  it("records model and tokens for the log line", async () => {
     const lines: Record<string, unknown>[] = [];
     const logger = {
       level: "info" as const,

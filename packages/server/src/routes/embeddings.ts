@@ -1,4 +1,4 @@
-// POST /v1/embeddings: the vectors of one text or of many.
+// POST /v1/embeddings: embedding vectors of one or several texts.
 import type { EmbeddingResult } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -10,10 +10,10 @@ import { modelErrors, type Operation } from "../openapi/operation.ts";
 import type { EmbeddingNote } from "../http/request-outcome.ts";
 
 const operation: Operation = {
-  summary: "The vectors of texts",
+  summary: "Compute embedding vectors of texts",
   answers: { 200: Embeddings },
   errors: [...modelErrors, "cancelled", "context_length_exceeded", "embeddings_not_supported"],
-  example: { input: ["The sky is blue.", "What colour has the sky?"] },
+  example: { input: ["The sky is blue.", "What colour is the sky?"] },
 };
 
 export async function embeddingRoutes(
@@ -33,7 +33,7 @@ export async function embeddingRoutes(
   });
 }
 
-/** Computes the embeddings and notes them for the log line and the traces. */
+/** Computes the embeddings and records them for the log line and the traces. */
 async function embed(
   { clientSignal: signal, outcome, tracked }: FastifyRequest,
   lease: Lease,

@@ -21,7 +21,7 @@ async function registryWith(models: readonly ScriptedKnown[], options: Partial<R
 
 const tellable = (id: string, hostBytes: number, forecast = {}) => scriptedKnown(id, { hostBytes, forecast });
 
-it("tells what a model would take and that there is room, and loads nothing", async () => {
+it("estimates the memory of a model that fits, and loads nothing", async () => {
   const a = tellable("a", 30);
   const server = await registryWith([a]);
   expect(await server.estimate({})).toEqual({
@@ -39,15 +39,15 @@ it("tells what a model would take and that there is room, and loads nothing", as
   expect(a.log).toEqual({ prepared: 0, loads: 0, frees: 0 });
 });
 
-it("asks with the settings of the order", async () => {
+it("uses the settings of the request", async () => {
   const a = tellable("a", 30);
   const server = await registryWith([a]);
-  const order = { context_length: 512, kv_bits: 8, kv_bits_v: 4 };
-  expect(await server.estimate(order)).toMatchObject({ context_length: 512, kv_bits_k: 8, kv_bits_v: 4 });
+  const settings = { context_length: 512, kv_bits: 8, kv_bits_v: 4 };
+  expect(await server.estimate(settings)).toMatchObject({ context_length: 512, kv_bits_k: 8, kv_bits_v: 4 });
   expect(a.asked).toEqual([{ contextLength: 512, kvBitsK: 8, kvBitsV: 4 }]);
 });
 
-it("has no bound where nothing is accounted", async () => {
+it("has no limit without a memory budget", async () => {
   const server = await registryWith([tellable("a", 30)], { budget: undefined });
   expect(await server.estimate({})).toMatchObject({
     fits: "yes",
@@ -56,7 +56,7 @@ it("has no bound where nothing is accounted", async () => {
   });
 });
 
-it("is tight where others are freed for it, and names them", async () => {
+it("is tight if other models must be evicted, and names them", async () => {
   const server = await registryWith([tellable("a", 60), scriptedKnown("b", { hostBytes: 70 })]);
   await server.registry.load("b");
   expect(await server.estimate({})).toMatchObject({
@@ -67,7 +67,7 @@ it("is tight where others are freed for it, and names them", async () => {
   expect(server.registry.slots.map(({ state }) => state.kind)).toEqual(["available", "loaded"]);
 });
 
-it("is no where pinned models are in the way", async () => {
+it("is no if pinned models are in the way", async () => {
   const server = await registryWith([tellable("a", 60), scriptedKnown("b", { hostBytes: 70 })]);
   await server.registry.load("b");
   expect(ManagedModel.parse((await server.post("pin", { model: "b", pinned: true })).json())).toMatchObject({
@@ -82,7 +82,7 @@ it("is no where pinned models are in the way", async () => {
   expect(await server.estimate({})).toMatchObject({ fits: "tight" });
 });
 
-it("is tight where there is room for less than usual", async () => {
+it("is tight if less memory than usual is available", async () => {
   const server = await registryWith([tellable("a", 90, { isReduced: true, contextLength: 1024 })]);
   expect(await server.estimate({})).toMatchObject({
     fits: "tight",
@@ -91,7 +91,7 @@ it("is tight where there is room for less than usual", async () => {
   });
 });
 
-it("is no with the reason that a load would be refused for", async () => {
+it("is no with the reason for which a load would be refused", async () => {
   const refusal = new EngineError("out_of_memory", "a.gguf needs 9.0 GiB of memory.");
   const server = await registryWith([tellable("a", 900, { refusal, contextLengthMax: 0 })]);
   expect(await server.estimate({})).toMatchObject({
@@ -107,7 +107,7 @@ it("does not count the model's own memory against it", async () => {
   expect(await server.estimate({})).toMatchObject({ fits: "yes", available_bytes: 100 });
 });
 
-it("is an error where nobody can tell, and for a model that is not there", async () => {
+it("is an error without an estimate, and for an unknown model", async () => {
   const server = await registryWith([scriptedKnown("a")]);
   expect((await server.post("estimate", { model: "a" })).json()).toMatchObject({
     error: { code: "invalid_request", param: "model" },
@@ -117,18 +117,18 @@ it("is an error where nobody can tell, and for a model that is not there", async
   });
 });
 
-it("estimates one model at a time, and refuses to keep too many waiting", async () => {
+it("runs one estimate at a time, and limits the number of waiting ones", async () => {
   const a = tellable("a", 30);
   const forecast = a.forecast;
   const slow = gate();
   let running = 0;
-  a.forecast = async (order) => {
+  a.forecast = async (settings) => {
     running += 1;
     expect(running).toBe(1);
     await slow.closed;
     running -= 1;
     if (forecast === undefined) throw new Error("It was told to have one.");
-    return await forecast(order);
+    return await forecast(settings);
   };
   const server = await registryWith([a]);
   const asked = Array.from({ length: 70 }, () => server.post("estimate", { model: "a" }));

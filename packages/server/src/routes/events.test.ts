@@ -13,7 +13,7 @@ async function running() {
 }
 
 describe("GET /api/v1/events", () => {
-  it("tells the whole state at once, and again when it is another one", async () => {
+  it("sends the whole state at once, and again when it changes", async () => {
     const { installed, server } = await running();
     await using _closing = { [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
     await using events = new EventReader(server.url);
@@ -36,7 +36,7 @@ describe("GET /api/v1/events", () => {
     await using events = new EventReader(server.url);
     await events.next();
     const closing = server.close({ deadlineMs: 5_000 });
-    // A client whose stream was cut would get an error of its connection instead.
+    // A client whose stream was cut would get a connection error instead.
     await expect(events.until(() => false)).rejects.toThrow("The events have ended.");
     await expect(closing).resolves.toBeUndefined();
   });

@@ -1,4 +1,4 @@
-// What a server is doing, as it happens: GET /api/v1/events.
+// GET /api/v1/events: a stream of what the server is doing.
 import { setTimeout as sleep } from "node:timers/promises";
 import { LiveEvent } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
@@ -10,17 +10,17 @@ import type { RequestBoard } from "../live/request-board.ts";
 import { FigureSampler } from "../live/live-figures.ts";
 import { toManagedModel } from "../models/managed-model.ts";
 import type { Operation } from "../openapi/operation.ts";
-import { stateTeller, type ControlOptions } from "./control.ts";
+import { stateReader, type ControlOptions } from "./control.ts";
 
-const events: Operation = {
-  summary: "What the server is doing, as it happens",
+const streamEvents: Operation = {
+  summary: "Stream what the server is doing",
   description:
-    "The first event comes at once, then one whenever something has changed. Lines of the log have events of their own.",
+    "The first event is sent at once, then one whenever something changes. Log lines have events of their own.",
   answers: { 200: LiveEvent },
   event: LiveEvent,
 };
 
-/** Between two looks at the server. */
+/** Interval at which the server is polled for changes. */
 const intervalMs = 500;
 
 export interface EventsOptions extends ControlOptions {
@@ -32,12 +32,12 @@ export interface EventsOptions extends ControlOptions {
 }
 
 export async function eventRoutes(app: FastifyInstance, options: EventsOptions): Promise<void> {
-  const tellState = stateTeller(app, options);
+  const readState = stateReader(app, options);
   const { registry, view, jobs, board, logRing, keepAliveMs } = options;
 
-  const tell = (sampler: FigureSampler): LiveEvent => ({
+  const snapshot = (sampler: FigureSampler): LiveEvent => ({
     type: "state",
-    state: tellState(),
+    state: readState(),
     models: registry.slots.map(toManagedModel),
     jobs: jobs?.list() ?? [],
     server: view(),
@@ -52,37 +52,37 @@ export async function eventRoutes(app: FastifyInstance, options: EventsOptions):
 
   app.get(
     "/api/v1/events",
-    { config: { right: "management", operation: events } },
+    { config: { right: "management", operation: streamEvents } },
     async (request, reply) => {
       const signal = AbortSignal.any([request.clientSignal, app.drainSignal]);
-      const whatIsNew = changes({ refresh: () => registry.refresh(), tell, logRing }, signal);
-      return sendEvents(request, reply, whatIsNew, { keepAliveMs });
+      const events = changes({ refresh: () => registry.refresh(), snapshot, logRing }, signal);
+      return sendEvents(request, reply, events, { keepAliveMs });
     },
   );
 }
 
-interface Told {
+interface ChangeSource {
   refresh: () => Promise<void>;
-  tell: (sampler: FigureSampler) => LiveEvent;
+  snapshot: (sampler: FigureSampler) => LiveEvent;
   logRing: LogRing;
 }
 
-/** The state whenever it is another one, and the lines of the log that are new, until the signal ends it. */
+/** Yields the state whenever it changes, and new log lines, until the signal aborts. */
 async function* changes(
-  { refresh, tell, logRing }: Told,
+  { refresh, snapshot, logRing }: ChangeSource,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   const sampler = new FigureSampler();
-  let told = "";
+  let last = "";
   let line = 0;
   while (!signal.aborted) {
     await refresh();
-    const now = JSON.stringify(tell(sampler));
-    if (now !== told) yield dataEvent(now);
-    told = now;
+    const now = JSON.stringify(snapshot(sampler));
+    if (now !== last) yield dataEvent(now);
+    last = now;
     const lines = logRing.after(line);
     line = logRing.last;
     if (lines.length > 0) yield dataEvent(JSON.stringify({ type: "log", lines } satisfies LiveEvent));
-    await sleep(intervalMs, undefined, { signal }).catch(() => {}); // the loop ends by the signal
+    await sleep(intervalMs, undefined, { signal }).catch(() => {}); // aborted: the loop condition ends the loop
   }
 }

@@ -21,7 +21,7 @@ describe.each(["/readyz", "/health"])("%s", (url) => {
     expect(Number(stopping.headers["retry-after"])).toBeGreaterThan(0);
   });
 
-  it("names the model to those alone who may use it", async () => {
+  it("contains the model's id only for clients that may use it", async () => {
     await using scripted = await scriptedApp({ flags: { apiKey: ["k"] } });
     const bodies = ["Bearer wrong", "Bearer k", ""].map(async (authorization) =>
       (await scripted.app.inject({ url, headers: { authorization } })).json(),
@@ -33,14 +33,14 @@ describe.each(["/readyz", "/health"])("%s", (url) => {
     ]);
   });
 
-  it("is 200 while the model is idle: the next request loads it again", async () => {
+  it("is 200 while the model is unloaded for idleness: the next request loads it again", async () => {
     await using scripted = await scriptedApp({ flags: { idleUnload: "1s" } });
     await expect.poll(() => scripted.registry.readiness().status, { timeout: 5_000 }).toBe("idle");
     const idle = await scripted.app.inject({ url });
     expect([idle.statusCode, idle.json()]).toEqual([200, { status: "idle", model: scriptedId }]);
   });
 
-  it("is 503 with the progress while the model loads, and after it failed", async () => {
+  it("is 503 with the progress while the model loads, and after the load failed", async () => {
     const registry = new ModelRegistry({ waitingMax: 1 });
     const app = await buildApp(testConfig(), { registry });
     const ask = async () => {

@@ -1,4 +1,4 @@
-// Probes. /livez: the process runs. /readyz and /health: requests are answered, and the server is not stopping.
+// Probes. /livez: the process runs. /readyz and /health: the server accepts requests, and is not stopping.
 import { Liveness, Readiness, wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { loadRetryAfterSeconds } from "../models/model-errors.ts";
@@ -6,9 +6,9 @@ import type { ServerReadiness } from "../models/readiness.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { Operation } from "../openapi/operation.ts";
 
-const live: Operation = { summary: "Whether the process runs", answers: { 200: Liveness } };
+const live: Operation = { summary: "Check that the process runs", answers: { 200: Liveness } };
 const readiness: Operation = {
-  summary: "Whether requests are taken",
+  summary: "Check that the server accepts requests",
   answers: { 200: Readiness, [wireErrors.model_loading.status]: Readiness },
 };
 
@@ -27,7 +27,7 @@ export async function healthRoutes(
     return rest;
   };
 
-  // Probes carry no key; one that does is told the model's name.
+  // Probes carry no key; one that does gets the model's name.
   app.get("/livez", { config: { right: "none", operation: live } }, async (): Promise<Liveness> => ({
     status: "ok",
   }));
@@ -35,7 +35,7 @@ export async function healthRoutes(
   app.get("/health", { config: { right: "none", operation: readiness } }, ready);
 }
 
-/** As the models are; a server that closes takes no requests, whatever becomes of its models. */
+/** The readiness of the models, or `shutting_down` while the server closes. */
 export function serverReadiness(
   { drainSignal }: Pick<FastifyInstance, "drainSignal">,
   registry: ModelRegistry,

@@ -9,7 +9,7 @@ import { serve } from "../serve.ts";
 import { scriptedWork } from "../testing/scripted-work.ts";
 import { testConfig } from "../testing/scripted-server.ts";
 
-async function house(flags: ServerFlags = {}) {
+async function openServer(flags: ServerFlags = {}) {
   const work = scriptedWork();
   const registry = new ModelRegistry({ waitingMax: 9 });
   const jobs = new JobRunner({ library: work.library, registry });
@@ -21,27 +21,27 @@ async function house(flags: ServerFlags = {}) {
 }
 
 describe("/api/v1/jobs", () => {
-  it("begins jobs, lists them, and takes orders for each", async () => {
-    const server = await house();
+  it("starts jobs, lists them, and controls each", async () => {
+    const server = await openServer();
     const begun = await server.post("", { kind: "pull", model: "a" });
     const { id, status } = Job.parse(begun.json());
     expect([begun.statusCode, status]).toEqual([200, "running"]);
     server.task("a").report("download", 5, 10);
     expect(await server.list()).toMatchObject([{ id, bytes: 5, total_bytes: 10, phase: "download" }]);
-    for (const [order, becomes] of [
+    for (const [action, becomes] of [
       ["pause", "paused"],
       ["resume", "running"],
       ["cancel", "cancelled"],
     ] as const) {
-      const answer = await server.post(`/${order}`, { id });
+      const answer = await server.post(`/${action}`, { id });
       expect([answer.statusCode, Job.parse(answer.json()).status]).toEqual([200, becomes]);
     }
     const refused = await server.post("/resume", { id });
     expect([refused.statusCode, refused.json()]).toMatchObject([400, { error: { param: "id" } }]);
   });
 
-  it("takes what it knows and nothing else", async () => {
-    const server = await house();
+  it("accepts only valid requests", async () => {
+    const server = await openServer();
     expect((await server.post("", { kind: "quantize", model: "a", quantization: "Q8_0" })).statusCode).toBe(
       200,
     );
@@ -72,21 +72,21 @@ describe("/api/v1/jobs", () => {
       "quantization must be a string of 1 to 32 characters, such as Q4_K_M",
     ],
   ])("says what is wrong with %j", async (payload, param, message) => {
-    const server = await house();
+    const server = await openServer();
     expect((await server.post("", payload)).json()).toMatchObject({ error: { param, message } });
   });
 
-  it("is for those who manage the server", async () => {
-    const server = await house({ apiKey: ["use"], adminKey: ["manage"] });
+  it("requires the right to manage the server", async () => {
+    const server = await openServer({ apiKey: ["use"], adminKey: ["manage"] });
     const headers = { authorization: "Bearer use" };
     expect((await server.post("", { kind: "pull", model: "a" }, { headers })).statusCode).toBe(403);
     expect((await server.app.inject({ url: "/api/v1/jobs", headers })).statusCode).toBe(403);
-    for (const order of ["/pause", "/resume", "/cancel"])
-      expect((await server.post(order, { id: "x" }, { headers })).statusCode).toBe(403);
+    for (const action of ["/pause", "/resume", "/cancel"])
+      expect((await server.post(action, { id: "x" }, { headers })).statusCode).toBe(403);
     expect(server.begun).toEqual([]);
   });
 
-  it("is not found where there is no library", async () => {
+  it("returns not_found without a library", async () => {
     const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });
     expect((await app.inject({ url: "/api/v1/jobs" })).statusCode).toBe(404);
   });
@@ -96,11 +96,11 @@ describe("an import", () => {
   const payload = { kind: "import", path: "/etc" };
   const bearer = { authorization: "Bearer manage" };
   const status = async (flags: ServerFlags, options: InjectOptions): Promise<[number, string[]]> => {
-    const server = await house({ adminKey: ["manage"], ...flags });
+    const server = await openServer({ adminKey: ["manage"], ...flags });
     return [(await server.post("", payload, options)).statusCode, server.begun];
   };
 
-  it("is taken from programs of this machine, and from pages that the server has served", async () => {
+  it("is accepted from programs on this machine, and from pages that the server has served", async () => {
     expect(await status({}, { headers: bearer })).toEqual([200, ["/etc"]]);
     const own = {
       ...bearer,
@@ -116,12 +116,12 @@ describe("an import", () => {
     ["a server that other machines reach", { host: "0.0.0.0" }, { headers: bearer }],
     ["a proxy", {}, { headers: { ...bearer, "x-forwarded-for": "192.0.2.7" } }],
     [
-      "a page of somebody else's",
+      "a page of another site",
       { allowOrigin: ["https://app.example"] },
       { headers: { ...bearer, origin: "https://app.example" } },
     ],
     [
-      "a page of another port",
+      "a page on another port",
       {},
       {
         headers: {
@@ -132,12 +132,12 @@ describe("an import", () => {
         },
       },
     ],
-  ])("is refused to %s, whatever its key", async (_what, flags, options) => {
+  ])("is refused for %s, whatever its key", async (_what, flags, options) => {
     expect(await status(flags, options)).toEqual([403, []]);
   });
 });
 
-it("jobs go on when their client has left, and end with the server", async () => {
+it("jobs continue when their client disconnects, and end with the server", async () => {
   const { library, task } = scriptedWork();
   const registry = new ModelRegistry({ waitingMax: 9 });
   const server = await serve(testConfig(), { logger: false, registry, library });

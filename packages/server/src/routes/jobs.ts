@@ -1,4 +1,4 @@
-// Work on the library that goes on by itself: GET and POST /api/v1/jobs, POST /api/v1/jobs/pause, …/resume and …/cancel.
+// Background jobs on the model library: GET and POST /api/v1/jobs, POST /api/v1/jobs/pause, …/resume and …/cancel.
 import { Job, JobList, JobActionRequest, JobRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
@@ -8,18 +8,18 @@ import { WireError } from "../wire-error.ts";
 
 const errors = ["not_found", "overloaded", "shutting_down"] as const;
 const list: Operation = {
-  summary: "Downloads, imports and quantizations, the newest first",
+  summary: "List downloads, imports and quantizations, newest first",
   answers: { 200: JobList },
   errors: ["not_found"],
 };
 const start: Operation = {
-  summary: "Begin a job, which goes on when its client has left",
-  description: "Imports are taken from programs and pages of the server's own machine only.",
+  summary: "Start a job, which continues when its client disconnects",
+  description: "Imports are accepted only from programs and pages on the server's own machine.",
   answers: { 200: Job },
   errors,
   example: { kind: "pull" },
 };
-const order: Omit<Operation, "summary"> = {
+const action: Omit<Operation, "summary"> = {
   answers: { 200: Job },
   errors,
   namesNoModel: true,
@@ -34,7 +34,7 @@ export interface JobsOptions {
 export async function jobRoutes(app: FastifyInstance, options: JobsOptions): Promise<void> {
   const jobs = (): JobRunner => {
     if (options.jobs !== undefined) return options.jobs;
-    throw new WireError("not_found", "This server was put together without a library of models.");
+    throw new WireError("not_found", "This server has no model library.");
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
 
@@ -56,30 +56,33 @@ export async function jobRoutes(app: FastifyInstance, options: JobsOptions): Pro
     },
   );
 
-  const orders = {
-    pause: { summary: "Interrupt a download, and keep what has come", run: (id: string) => jobs().pause(id) },
+  const actions = {
+    pause: {
+      summary: "Pause a download and keep what was downloaded",
+      run: (id: string) => jobs().pause(id),
+    },
     resume: {
-      summary: "Go on with a download that was paused or has failed",
+      summary: "Resume a download that was paused or has failed",
       run: (id: string) => jobs().resume(id),
     },
-    cancel: { summary: "End a job for good", run: (id: string) => jobs().cancel(id) },
+    cancel: { summary: "Cancel a job", run: (id: string) => jobs().cancel(id) },
   };
-  for (const [name, { summary, run }] of Object.entries(orders)) {
+  for (const [name, { summary, run }] of Object.entries(actions)) {
     typed.post(
       `/api/v1/jobs/${name}`,
       {
         schema: { body: JobActionRequest },
-        config: { right: "management", operation: { ...order, summary } },
+        config: { right: "management", operation: { ...action, summary } },
       },
       async (request): Promise<Job> => await run(request.body.id),
     );
   }
 }
 
-/** Nobody looks around on this machine's disk, or has a folder of it converted, from another one. */
+/** A client on another machine must not read this machine's disk. */
 function importFromElsewhere(): WireError {
   return new WireError(
     "forbidden",
-    "Paths of this machine are imported for its own programs and pages only: use `ingle import` there.",
+    "Only programs and pages on the server's own machine can import files. Run `ingle import` there.",
   );
 }

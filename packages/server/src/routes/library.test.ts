@@ -31,7 +31,7 @@ async function registryWith(flags: ServerFlags = {}, installed: ScriptedKnown[] 
 const half: LibraryProgress = { phase: "download", bytes: 5, totalBytes: 10 };
 
 describe("POST /api/v1/models/pull", () => {
-  it("tells how far it is, and at the end that requests may name the model", async () => {
+  it("reports progress, and at the end that requests may use the model", async () => {
     const server = await registryWith();
     const pulling = server.post("pull", { model: "acme/tiny-GGUF:Q4_0" });
     await expect.poll(() => server.asked.length).toBe(1);
@@ -50,20 +50,20 @@ describe("POST /api/v1/models/pull", () => {
     expect(server.registry.list()).toMatchObject([{ id: "acme/tiny-GGUF:Q4_0", status: "available" }]);
   });
 
-  it("answers once when it is not to be streamed", async () => {
+  it("responds once if it is not streamed", async () => {
     const server = await registryWith();
     server.finish.open();
     const reply = await server.post("pull", { model: "acme/tiny-GGUF", stream: false });
     expect(PullEvent.parse(reply.json())).toMatchObject({ status: "done", model: "acme/tiny-GGUF" });
   });
 
-  it("is an ordinary error when it fails before there is something to tell", async () => {
+  it("is an ordinary error if it fails before the first progress", async () => {
     const server = await registryWith();
     const reply = await server.post("pull", { model: "nobody/nothing" });
     expect([reply.statusCode, reply.json()]).toMatchObject([404, { error: { code: "model_not_found" } }]);
   });
 
-  it("is given up when its client hangs up", async () => {
+  it("is cancelled when its client disconnects", async () => {
     const server = await registryWith();
     const { library, registry, config } = server;
     const running = await serve(config, { logger: false, registry, library });
@@ -100,7 +100,7 @@ describe("GET /api/v1/models/search", () => {
 });
 
 describe("GET /api/v1/models/recommended", () => {
-  it("tells which model to begin with", async () => {
+  it("recommends a model to start with", async () => {
     const server = await registryWith();
     const reply = await server.app.inject({ url: "/api/v1/models/recommended" });
     expect(RecommendedModel.parse(reply.json())).toEqual({
@@ -115,7 +115,7 @@ describe("GET /api/v1/models/recommended", () => {
 });
 
 describe("GET /api/v1/models/describe", () => {
-  it("tells the models of a repository and what each needs", async () => {
+  it("lists the models of a repository and the memory that each needs", async () => {
     const server = await registryWith();
     const reply = await server.app.inject({ url: "/api/v1/models/describe?repo=acme/tiny-GGUF" });
     expect(OfferedRepository.parse(reply.json())).toEqual({
@@ -150,7 +150,7 @@ describe("GET /api/v1/models/describe", () => {
 });
 
 describe("POST /api/v1/models/alias and unalias", () => {
-  it("give a model a name that requests may use, and take it away", async () => {
+  it("add an alias that requests may use, and remove it", async () => {
     const server = await registryWith({}, [scriptedKnown("a"), scriptedKnown("b")]);
     const named = await server.post("alias", { model: "a", alias: "daily" });
     expect(ModelAliases.parse(named.json())).toEqual({ id: "a", aliases: ["daily"] });
@@ -168,7 +168,7 @@ describe("POST /api/v1/models/alias and unalias", () => {
     expect((await server.post("unalias", { alias: "daily" })).statusCode).toBe(404);
   });
 
-  it("name the model too that the server was started with", async () => {
+  it("also rename the model that the server was started with", async () => {
     const server = await registryWith({}, [scriptedKnown("a")]);
     server.registry.add(scriptedKnown("a", { aliases: ["./models/a.gguf"] }));
     await server.post("alias", { model: "a", alias: "daily" });
@@ -193,14 +193,14 @@ describe("POST /api/v1/models/alias and unalias", () => {
 });
 
 describe("POST /api/v1/models/remove", () => {
-  it("removes a model that nobody has in memory, and forgets it", async () => {
+  it("removes a model that is not in memory, and forgets it", async () => {
     const server = await registryWith({}, [scriptedKnown("a")]);
     const reply = await server.post("remove", { model: "a" });
     expect(RemovedModel.parse(reply.json())).toEqual({ id: "a", removed: true, freed_bytes: 42 });
     expect(server.registry.list()).toEqual([]);
   });
 
-  it("refuses one that is in memory", async () => {
+  it("refuses to remove a loaded model", async () => {
     const server = await registryWith({}, [scriptedKnown("a")]);
     await server.registry.load("a");
     const reply = await server.post("remove", { model: "a" });
@@ -209,9 +209,9 @@ describe("POST /api/v1/models/remove", () => {
   });
 });
 
-describe("orders", () => {
+describe("management requests", () => {
   it.each(["pull", "remove", "load", "unload", "alias"])(
-    "to %s are not taken from strangers",
+    "to %s are refused for unauthenticated clients",
     async (path) => {
       const open = await registryWith({ host: "0.0.0.0", noAuth: true }, [scriptedKnown("a")]);
       const payload = { model: "a", alias: "daily" };
@@ -225,7 +225,7 @@ describe("orders", () => {
     },
   );
 
-  it("to the library are answered with not_found where there is none", async () => {
+  it("to the library return not_found if there is none", async () => {
     const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });
     const reply = await app.inject({ url: "/api/v1/models/search?q=x" });
     expect(reply.json()).toMatchObject({ error: { code: "not_found" } });

@@ -26,22 +26,22 @@ import type { Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
 
 const search: Operation = {
-  summary: "Look for models on the hub",
+  summary: "Search the hub for models",
   answers: { 200: FoundRepositories },
   errors: ["not_found", "engine_failed"],
 };
 const describe: Operation = {
-  summary: "Tell the models of a repository, and the memory that they need",
+  summary: "List the models of a repository and the memory that they need",
   answers: { 200: OfferedRepository },
   errors: ["not_found", "model_not_found", "engine_failed"],
 };
 const recommended: Operation = {
-  summary: "Tell which model to begin with",
+  summary: "Recommend a model to start with",
   answers: { 200: RecommendedModel },
   errors: ["not_found", "model_not_found", "engine_failed"],
 };
 const pull: Operation = {
-  summary: "Fetch a model, with events that tell how far it is",
+  summary: "Download a model, with progress events",
   answers: { 200: PullEvent },
   event: PullEvent,
   errors: ["not_found", "model_not_found", "out_of_memory", "engine_failed"],
@@ -54,12 +54,12 @@ const remove: Operation = {
   example: {},
 };
 const alias: Operation = {
-  summary: "Give a model another name",
+  summary: "Add an alias to a model",
   answers: { 200: ModelAliases },
   errors: ["not_found", "model_not_found", "engine_failed"],
   example: { alias: "daily" },
 };
-const unalias: Operation = { ...alias, summary: "Take a name from its model" };
+const unalias: Operation = { ...alias, summary: "Remove an alias" };
 
 export interface LibraryRouteOptions {
   registry: ModelRegistry;
@@ -68,11 +68,11 @@ export interface LibraryRouteOptions {
   keepAliveMs: number;
 }
 
-/** The library, or a `not_found` where there is none. */
+/** Returns the library, or throws `not_found` if there is none. */
 type GetLibrary = () => ModelLibrary;
 type TypedApp = ReturnType<typeof withZod>;
 
-/** The app whose handlers know what the schemas have checked. */
+/** The app with handlers typed by their schemas. */
 function withZod(app: FastifyInstance) {
   return app.withTypeProvider<ZodTypeProvider>();
 }
@@ -81,14 +81,14 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
   const typed = withZod(app);
   const library = (): ModelLibrary => {
     if (options.library !== undefined) return options.library;
-    throw new WireError("not_found", "This server was put together without a library of models.");
+    throw new WireError("not_found", "This server has no model library.");
   };
-  questions(typed, library);
-  orders(typed, library, options);
-  aliasOrders(typed, library, options);
+  readRoutes(typed, library);
+  managementRoutes(typed, library, options);
+  aliasRoutes(typed, library, options);
 }
 
-function questions(app: TypedApp, library: GetLibrary): void {
+function readRoutes(app: TypedApp, library: GetLibrary): void {
   app.get(
     "/api/v1/models/search",
     { schema: { querystring: SearchQuery }, config: { right: "management", operation: search } },
@@ -114,7 +114,11 @@ function questions(app: TypedApp, library: GetLibrary): void {
   );
 }
 
-function orders(app: TypedApp, library: GetLibrary, { registry, keepAliveMs }: LibraryRouteOptions): void {
+function managementRoutes(
+  app: TypedApp,
+  library: GetLibrary,
+  { registry, keepAliveMs }: LibraryRouteOptions,
+): void {
   app.post(
     "/api/v1/models/pull",
     { schema: { body: PullRequest }, config: { right: "management", operation: pull } },
@@ -143,8 +147,8 @@ function orders(app: TypedApp, library: GetLibrary, { registry, keepAliveMs }: L
   );
 }
 
-function aliasOrders(app: TypedApp, library: GetLibrary, { registry }: LibraryRouteOptions): void {
-  const renamed = async ({ id, aliases }: NamedModel): Promise<ModelAliases> => {
+function aliasRoutes(app: TypedApp, library: GetLibrary, { registry }: LibraryRouteOptions): void {
+  const aliasesOf = async ({ id, aliases }: NamedModel): Promise<ModelAliases> => {
     await registry.refresh({ isNeeded: true });
     return { id, aliases: [...aliases] };
   };
@@ -153,26 +157,27 @@ function aliasOrders(app: TypedApp, library: GetLibrary, { registry }: LibraryRo
     "/api/v1/models/alias",
     { schema: { body: AliasRequest }, config: { right: "management", operation: alias } },
     async ({ body, clientSignal: signal }) =>
-      await renamed(await library().alias(body.alias, body.model, { signal })),
+      await aliasesOf(await library().alias(body.alias, body.model, { signal })),
   );
 
   app.post(
     "/api/v1/models/unalias",
     { schema: { body: UnaliasRequest }, config: { right: "management", operation: unalias } },
-    async ({ body, clientSignal: signal }) => await renamed(await library().unalias(body.alias, { signal })),
+    async ({ body, clientSignal: signal }) =>
+      await aliasesOf(await library().unalias(body.alias, { signal })),
   );
 }
 
 type Pull = (onProgress: (id: string, progress: LibraryProgress) => void) => Promise<string>;
 
-/** How far the pull is, the newest report at a time, and at the end that the model is there. */
+/** Yields the newest progress of the download, and `done` at the end. Skips reports that the client was too slow to read. */
 async function* pullEvents(
-  fetchModel: Pull,
+  download: Pull,
   registry: ModelRegistry,
 ): AsyncGenerator<PullEvent, void, undefined> {
   let newest: PullEvent | undefined;
   let wake: () => void = () => {};
-  const pulling = fetchModel((model, { phase, bytes, totalBytes }) => {
+  const pulling = download((model, { phase, bytes, totalBytes }) => {
     newest = { status: phase, model, bytes, total_bytes: totalBytes };
     wake();
   });
@@ -192,7 +197,7 @@ async function* pullEvents(
       return yield { status: "done", model, bytes, total_bytes: bytes };
     }
   } finally {
-    pulling.catch(() => {}); // whoever has left does not want to know
+    pulling.catch(() => {}); // the client has disconnected
   }
 }
 

@@ -17,23 +17,23 @@ const machine: Machine = {
   llama_cpp: "v1",
 };
 
-it("GET /api/v1/machine tells what the server runs on", async () => {
-  await using house = await scriptedApp({ machine: async () => machine });
-  expect((await house.app.inject({ url: "/api/v1/machine" })).json()).toEqual(machine);
+it("GET /api/v1/machine describes the server's machine", async () => {
+  await using server = await scriptedApp({ machine: async () => machine });
+  expect((await server.app.inject({ url: "/api/v1/machine" })).json()).toEqual(machine);
 });
 
-it("is for those who manage the server", async () => {
-  await using house = await scriptedApp({ machine: async () => machine, flags: { apiKey: ["k"] } });
+it("requires the right to manage the server", async () => {
+  await using server = await scriptedApp({ machine: async () => machine, flags: { apiKey: ["k"] } });
   const headers = { authorization: "Bearer k" };
-  expect((await house.app.inject({ url: "/api/v1/machine", headers })).statusCode).toBe(403);
+  expect((await server.app.inject({ url: "/api/v1/machine", headers })).statusCode).toBe(403);
 });
 
-it("is not found where the server was put together without", async () => {
-  await using house = await scriptedApp();
-  expect((await house.app.inject({ url: "/api/v1/machine" })).statusCode).toBe(404);
+it("returns not_found if the server does not describe its machine", async () => {
+  await using server = await scriptedApp();
+  expect((await server.app.inject({ url: "/api/v1/machine" })).statusCode).toBe(404);
 });
 
-it("of this process is the machine that the test runs on", async () => {
+it("of this process is the machine that runs the test", async () => {
   const home = path.join(import.meta.dirname, "nobody-made-this-folder", "ingle");
   const found = Machine.parse(await thisMachine({ INGLE_HOME: home }));
   expect(found.library_path).toBe(path.join(home, "models"));

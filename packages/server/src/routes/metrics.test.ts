@@ -14,7 +14,7 @@ const messages = [{ role: "user", content: "Hi" }];
 
 type Samples = Map<string, number>;
 
-/** Every sample of a scrape by its name and labels, as they are written. */
+/** Every sample of a scrape by its name and labels, as written. */
 function samplesOf(text: string): Samples {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
@@ -34,7 +34,7 @@ const chat = ({ app }: ScriptedApp, body: object = {}) =>
   });
 
 describe("/metrics", () => {
-  it("is in the text form of Prometheus, with help and type of every metric", async () => {
+  it("has the text format of Prometheus, with help and type for every metric", async () => {
     await using scripted = await scriptedApp();
     const response = await scripted.app.inject({ url: "/metrics" });
     expect(response.headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -63,7 +63,7 @@ describe("/metrics", () => {
   });
 
   it.each([false, true])(
-    "measures first token, tokens and what was computed (stream: %s)",
+    "measures time to first token, tokens and computed tokens (stream: %s)",
     async (stream) => {
       await using scripted = await scriptedApp({ script: { pieces: ["a", "b", "c", "d"], delayMs: 20 } });
       await chat(scripted, { stream });
@@ -80,7 +80,7 @@ describe("/metrics", () => {
     },
   );
 
-  it("counts what speculation guessed, and what of it was right", async () => {
+  it("counts drafted tokens, and accepted ones", async () => {
     await using scripted = await scriptedApp({ script: { drafts: { drafted: 9, accepted: 7 } } });
     await chat(scripted);
     const samples = await scrape(scripted);
@@ -88,7 +88,7 @@ describe("/metrics", () => {
     expect(samples.get("ingle_draft_tokens_accepted_total")).toBe(7);
   });
 
-  it("shows the line, the cache, the event loop and the process", async () => {
+  it("shows the waiting queue, the cache, the event loop and the process", async () => {
     await using scripted = await scriptedServer({ script: { pieces: Array(1000).fill("x"), delayMs: 5 } });
     const body = JSON.stringify({ model: scriptedId, messages, stream: true });
     const headers = { "content-type": "application/json" };
@@ -113,7 +113,7 @@ describe("/metrics", () => {
       .toBe(1);
   });
 
-  it("has vLLM's names only when they are asked for", async () => {
+  it("has vLLM's names only if they are configured", async () => {
     await using plain = await scriptedApp();
     expect([...(await scrape(plain)).keys()].filter((name) => name.startsWith("vllm:"))).toEqual([]);
     await using scripted = await scriptedApp({ flags: { metricsCompat: "vllm" } });
@@ -125,7 +125,7 @@ describe("/metrics", () => {
     expect(samples.get(`vllm:cache_config_info{${label},block_size="64",num_gpu_blocks="32"}`)).toBe(1);
   });
 
-  it("has the older names of them, as the router of vLLM's production stack reads them", async () => {
+  it("has vLLM's older names, which the router of vLLM's production stack reads", async () => {
     await using scripted = await scriptedApp({
       flags: { metricsCompat: "vllm" },
       script: { cachedTokens: 2 },
@@ -140,7 +140,7 @@ describe("/metrics", () => {
     expect(of("prefix_cache_hit_rate")).toBeCloseTo(2 / (computed + 2), 9);
   });
 
-  it("has a sample of each of them before the first load", async () => {
+  it("has a sample of each before the first load", async () => {
     const config = testConfig({ metricsCompat: "vllm" });
     await using registry = new ModelRegistry({ ...config.models, waitingMax: 9 });
     registry.add(scriptedKnown(scriptedId));
@@ -153,7 +153,7 @@ describe("/metrics", () => {
     expect(samples.get("ingle_kv_usage_ratio")).toBe(0);
   });
 
-  it("gathers and writes at most once in 50 ms, however many ask", async () => {
+  it("is generated at most once in 50 ms, however many requests there are", async () => {
     await using scripted = await scriptedApp();
     const text = async () => (await scripted.app.inject({ url: "/metrics" })).body;
     const begin = performance.now();
@@ -170,7 +170,7 @@ describe("/metrics", () => {
     expect((await scripted.app.inject({ url: "/metrics", headers })).statusCode).toBe(200);
   });
 
-  it("needs none where it is said to be public, and the other routes go on needing it", async () => {
+  it("needs no key if it is public, while other routes still do", async () => {
     await using scripted = await scriptedApp({ flags: { apiKey: ["secret"], metricsPublic: true } });
     expect((await scripted.app.inject({ url: "/metrics" })).statusCode).toBe(200);
     expect((await scripted.app.inject({ url: "/v1/models" })).statusCode).toBe(401);
@@ -178,7 +178,7 @@ describe("/metrics", () => {
     expect((await scripted.app.inject({ url: "/metrics", headers })).statusCode).toBe(403);
   });
 
-  it("tells nothing of prompts, replies and keys", async () => {
+  it("contains nothing of prompts, replies and keys", async () => {
     await using scripted = await scriptedApp({ script: { pieces: ["hidden reply"] } });
     await chat(scripted, { messages: [{ role: "user", content: "hidden prompt" }], user: "hidden" });
     expect((await scripted.app.inject({ url: "/metrics" })).body).not.toContain("hidden");

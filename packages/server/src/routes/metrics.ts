@@ -1,9 +1,9 @@
-// GET /metrics: for Prometheus and what speaks its text form. Needs a key where keys are configured, unless it is public.
+// GET /metrics in the text format of Prometheus. Needs a key where keys are configured, unless it is public.
 import type { FastifyInstance } from "fastify";
 import type { Operation } from "../openapi/operation.ts";
 
 const operation: Operation = {
-  summary: "Counters and histograms in the text form of Prometheus",
+  summary: "Get counters and histograms in the text format of Prometheus",
   answers: { 200: "text/plain" },
 };
 

@@ -5,35 +5,35 @@ import { ModelRegistry } from "../models/registry.ts";
 import { scriptedApp, scriptedId, scriptedRegistry, testConfig } from "../testing/scripted-server.ts";
 
 describe("GET /v1/models", () => {
-  it("lists the model that is served, in the published form", async () => {
-    await using house = await scriptedApp();
-    const list = ModelList.parse((await house.app.inject({ url: "/v1/models" })).json());
+  it("lists the served model, in the published format", async () => {
+    await using server = await scriptedApp();
+    const list = ModelList.parse((await server.app.inject({ url: "/v1/models" })).json());
     expect(list.data.map(({ id, status }) => [id, status])).toEqual([[scriptedId, "loaded"]]);
   });
 
-  it("is empty without one", async () => {
+  it("is empty without a model", async () => {
     const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });
     expect((await app.inject({ url: "/v1/models" })).json()).toEqual({ object: "list", data: [] });
   });
 });
 
-describe("errors of the models", () => {
+describe("model errors", () => {
   it.each([
     ["/v1/models/none", 404, "not_found_error"],
     ["/v1/models?limit=0", 400, "invalid_request_error"],
-  ])("of %s have the shape of the client that asks", async (url, status, type) => {
-    await using house = await scriptedApp();
-    const asked = await house.app.inject({ url, headers: { "anthropic-version": "2023-06-01" } });
+  ])("of %s have the client's format", async (url, status, type) => {
+    await using server = await scriptedApp();
+    const asked = await server.app.inject({ url, headers: { "anthropic-version": "2023-06-01" } });
     const { error, request_id } = AnthropicErrorBody.parse(asked.json());
     expect([asked.statusCode, error.type, request_id]).toEqual([status, type, asked.headers["x-request-id"]]);
-    const other = await house.app.inject({ url });
+    const other = await server.app.inject({ url });
     expect([other.statusCode, Object.keys(other.json())]).toEqual([status, ["error"]]);
   });
 });
 
 describe("GET /v1/models/{id}", () => {
   it.each(["vendor/model-8B", "vendor%2Fmodel-8B"])(
-    "finds an id with a slash written as %s",
+    "finds an id whose slash is written as %s",
     async (written) => {
       const { model } = await scriptedRegistry();
       const registry = new ModelRegistry({ waitingMax: 1 });

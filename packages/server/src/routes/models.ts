@@ -1,4 +1,4 @@
-// GET /v1/models and GET /v1/models/{id}, for Anthropic's clients in the shape that they know.
+// GET /v1/models and GET /v1/models/{id}. Anthropic's clients get them in Anthropic's format.
 import {
   AnthropicErrorBody,
   anthropicErrorBody,
@@ -16,23 +16,23 @@ import { z } from "zod";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { Operation } from "../openapi/operation.ts";
 
-const shape = "With the header anthropic-version, in the shape of Anthropic's clients.";
+const formatNote = "Requests with an anthropic-version header get Anthropic's format.";
 
 const errorBody = z.union([ErrorBody, AnthropicErrorBody]);
 
 const list: Operation = {
-  summary: "The models that can be served",
-  description: shape,
+  summary: "List the models that can be served",
+  description: formatNote,
   answers: { 200: z.union([ModelList, AnthropicModelList]) },
   errorBody,
 };
 const entry: Operation = {
-  summary: "One of the models",
-  description: shape,
+  summary: "Get one model",
+  description: formatNote,
   answers: { 200: z.union([ModelEntry, AnthropicModel]) },
   errors: ["model_not_found"],
   errorBody,
-  id: "An id of GET /v1/models, or another name of one; its slashes may be written as they are or as %2F.",
+  id: "An id that GET /v1/models lists, or an alias; slashes may be written as they are or as %2F.",
 };
 
 export async function modelRoutes(app: FastifyInstance, options: { registry: ModelRegistry }): Promise<void> {
@@ -45,11 +45,11 @@ export async function modelRoutes(app: FastifyInstance, options: { registry: Mod
   app.withTypeProvider<ZodTypeProvider>().get("/v1/models", listed, async (request) => {
     await registry.refresh();
     const data = registry.list();
-    const answer: ModelList = { object: "list", data };
-    return isAnthropic(request) ? toAnthropicList(data, request.query) : answer;
+    const response: ModelList = { object: "list", data };
+    return isAnthropic(request) ? toAnthropicList(data, request.query) : response;
   });
 
-  // Ids of models hold slashes, written as they are or as %2F: everything after the last fixed part is the id.
+  // Model ids contain slashes, written as they are or as %2F: everything after the last fixed part is the id.
   const config = { right: "inference", operation: entry, errorShape } as const;
   app.get<{ Params: { "*": string } }>("/v1/models/*", { config }, async (request) => {
     await registry.refresh();
@@ -77,7 +77,7 @@ function toAnthropicModel({ id, created, context_length }: ModelEntry): Anthropi
   };
 }
 
-/** The page that is asked for; after or before a model that is not there, nothing is. */
+/** The requested page. It is empty if the model that it should follow or precede is unknown. */
 function toAnthropicList(
   entries: readonly ModelEntry[],
   { limit = modelsPageMax, after_id: after, before_id: before }: ModelsQuery,

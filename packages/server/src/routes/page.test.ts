@@ -26,9 +26,9 @@ const html = { url: "/" };
 const asset = { url: "/assets/index-abc.js" };
 
 describe("the page", () => {
-  it("is given to everybody, also where keys are asked for, and is never used without asking", async () => {
-    await using house = await scriptedApp({ page, flags: { apiKey: ["secret"] } });
-    const answer = await house.app.inject(html);
+  it("is sent without a key, and revalidated before each use", async () => {
+    await using server = await scriptedApp({ page, flags: { apiKey: ["secret"] } });
+    const answer = await server.app.inject(html);
     expect([answer.statusCode, answer.body]).toEqual([200, "<!doctype html><p>Ingle"]);
     expect(answer.headers).toMatchObject({
       "content-type": "text/html; charset=utf-8",
@@ -46,9 +46,9 @@ describe("the page", () => {
     expect(answer.headers["set-cookie"]).toBeUndefined();
   });
 
-  it("has files that are kept for good, packed as the client takes them", async () => {
-    await using house = await scriptedApp({ page });
-    const answer = await house.app.inject({ ...asset, headers: { "accept-encoding": "br;q=0, gzip" } });
+  it("has files that caches keep forever, in an encoding that the client accepts", async () => {
+    await using server = await scriptedApp({ page });
+    const answer = await server.app.inject({ ...asset, headers: { "accept-encoding": "br;q=0, gzip" } });
     expect(answer.headers).toMatchObject({
       "content-type": "text/javascript; charset=utf-8",
       "content-encoding": "gzip",
@@ -57,30 +57,30 @@ describe("the page", () => {
     });
     expect(answer.rawPayload.length).toBeLessThan(500);
     for (const encodings of ["", "identity", "gzip;q=0", "gzipped"]) {
-      const plain = await house.app.inject({ ...asset, headers: { "accept-encoding": encodings } });
+      const plain = await server.app.inject({ ...asset, headers: { "accept-encoding": encodings } });
       expect([plain.body, plain.headers["content-encoding"]]).toEqual([script, undefined]);
     }
   });
 
-  it("is not sent again to who has it", async () => {
-    await using house = await scriptedApp({ page });
+  it("is not sent again to a client that has it", async () => {
+    await using server = await scriptedApp({ page });
     for (const request of [html, asset]) {
-      const { etag } = (await house.app.inject(request)).headers;
+      const { etag } = (await server.app.inject(request)).headers;
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
-        const again = await house.app.inject({ ...request, headers: { "if-none-match": String(known) } });
+        const again = await server.app.inject({ ...request, headers: { "if-none-match": String(known) } });
         expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, "", etag]);
       }
-      const other = await house.app.inject({ ...request, headers: { "if-none-match": '"other"' } });
+      const other = await server.app.inject({ ...request, headers: { "if-none-match": '"other"' } });
       expect(other.statusCode).toBe(200);
     }
   });
 
-  it("answers HEAD with the same headers and nothing else", async () => {
-    await using house = await scriptedApp({ page });
+  it("answers HEAD with the same headers and no body", async () => {
+    await using server = await scriptedApp({ page });
     for (const request of [html, asset]) {
       const [get, head] = [
-        await house.app.inject(request),
-        await house.app.inject({ ...request, method: "HEAD" }),
+        await server.app.inject(request),
+        await server.app.inject({ ...request, method: "HEAD" }),
       ];
       const { date: _, "x-request-id": __, ...headers } = head.headers;
       expect([head.statusCode, head.body]).toEqual([200, ""]);
@@ -89,36 +89,36 @@ describe("the page", () => {
     }
   });
 
-  it("is not there without a folder of it, as before", async () => {
-    await using house = await scriptedApp();
-    expect((await house.app.inject(html)).json().error.code).toBe("not_found");
+  it("is absent without its folder", async () => {
+    await using server = await scriptedApp();
+    expect((await server.app.inject(html)).json().error.code).toBe("not_found");
   });
 
-  it("that is not built says so in a sentence, and the rest works", async () => {
-    await using house = await scriptedApp({ page: { problem: "It is <not> built." } });
-    const answer = await house.app.inject(html);
+  it("that is not built returns a sentence that says so, and the rest works", async () => {
+    await using server = await scriptedApp({ page: { problem: "It is <not> built." } });
+    const answer = await server.app.inject(html);
     expect(answer.statusCode).toBe(404);
     expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
     expect(answer.body).toContain("<p>It is &lt;not&gt; built.</p>");
-    expect((await house.app.inject("/v1/models")).statusCode).toBe(200);
-    expect((await house.app.inject("/docs")).statusCode).toBe(200);
+    expect((await server.app.inject("/v1/models")).statusCode).toBe(200);
+    expect((await server.app.inject("/docs")).statusCode).toBe(200);
   });
 
-  it("is no part of the API that is described", async () => {
-    await using house = await scriptedApp({ page });
-    const { paths } = (await house.app.inject("/openapi.json")).json();
+  it("is not part of the OpenAPI document", async () => {
+    await using server = await scriptedApp({ page });
+    const { paths } = (await server.app.inject("/openapi.json")).json();
     expect(Object.keys(paths)).not.toContain("/");
     expect(Object.keys(paths)).toContain("/v1/models");
   });
 
-  it("is no address to give a token to, but the app's", async () => {
-    await using house = await scriptedApp({ page, flags: { apiKey: ["secret"] } });
-    const answer = await house.app.inject("/?token=secret");
+  it("accepts a token in its address only in the app", async () => {
+    await using server = await scriptedApp({ page, flags: { apiKey: ["secret"] } });
+    const answer = await server.app.inject("/?token=secret");
     expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([200, undefined]);
   });
 });
 
-describe("what was not built", () => {
+describe("paths outside the page", () => {
   it.each([
     "/index.html",
     "/assets",
@@ -133,7 +133,7 @@ describe("what was not built", () => {
     "/assets/index-abc.js%00",
     "/assets/..%5c..%5cindex.html",
     "/package.json",
-  ])("cannot be asked for: %s", async (target) => {
+  ])("are not served: %s", async (target) => {
     const { registry } = await scriptedRegistry();
     const listener = await openListener(testConfig(), { registry, keys: new KeyRing(), page });
     const socket = connect(listener.port, "127.0.0.1");
@@ -145,7 +145,7 @@ describe("what was not built", () => {
     await registry[Symbol.asyncDispose]();
   });
 
-  it("is an upgrade to a WebSocket neither: it is answered as any request", async () => {
+  it("are not WebSocket upgrades either: these get an ordinary response", async () => {
     const { registry } = await scriptedRegistry();
     const keys = new KeyRing(testConfig({ apiKey: ["secret"] }));
     const listener = await openListener(testConfig(), { registry, keys, page });

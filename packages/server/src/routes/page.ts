@@ -1,5 +1,5 @@
-// The page for people under `/`, and the files that it is made of. They hold nothing of anybody's, so everybody may have them:
-// what the page may do is decided by each of its requests.
+// The web page under `/` and its files. They hold no data, so they need no key: each API request of the page
+// decides what it may do.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { networkOf } from "../access/ip-address.ts";
 import type { FoundKey, KeyCheck } from "../access/key-check.ts";
@@ -11,7 +11,7 @@ import type { Page, PageEncoding, PageFile } from "../page/page-files.ts";
 import { tooManyWrongKeys } from "../plugins/auth.ts";
 import { beginSession } from "./session.ts";
 
-/** Everything comes from this server, and nothing is run, styled, framed or sent that is not a file of it. */
+/** The page may only run, show and contact what comes from this server, and no other page may frame it. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,16 +26,16 @@ const pagePolicy = [
   "form-action 'none'",
 ].join("; ");
 
-/** A year: as long as caches keep anything. */
+/** One year, the longest time that caches keep anything. */
 const hashedCaching = "public, max-age=31536000, immutable";
-/** Kept, and never used without asking whether it is still so. */
+/** Caches keep it, but revalidate it before each use. */
 const otherCaching = "no-cache";
 
 export interface PageRouteOptions {
   page: Page;
   sessions: Sessions;
   keyCheck: KeyCheck;
-  /** The app's, which the address may hold in `?token=`. */
+  /** The app's token, which the address may hold in `?token=`. */
   token: string | undefined;
 }
 
@@ -49,11 +49,11 @@ export async function pageRoutes(app: FastifyInstance, options: PageRouteOptions
     app.addHook("preHandler", async (request, reply) => {
       const given = tokenOf(request);
       if (given === undefined) return;
-      // Another page that knows no token could have one guessed, until nobody's is looked at.
+      // Rate limited like any key: another page could make the browser guess tokens.
       const found = tickets.redeem(given) ? key : keyCheck.find([given], networkOf(request.ip));
       if (found !== undefined && "waitSeconds" in found) throw tooManyWrongKeys(found);
       if (found !== undefined) beginSession(request, reply, { sessions, key: found });
-      // The token stays in no history, and the page says how to open it where the token was wrong.
+      // The redirect keeps the token out of the history; after a wrong token the page explains how to open it.
       return reply.header("cache-control", "no-store").redirect("/", 303);
     });
   }
@@ -66,7 +66,7 @@ export async function pageRoutes(app: FastifyInstance, options: PageRouteOptions
     app.get(file.path, { config }, async (request, reply) => await sendFile(file, request, reply));
 }
 
-/** Of a person's browser that was sent here by no other page. */
+/** The token of a browser's navigation that no other page started. */
 function tokenOf({ method, query, isForeignPage, routeOptions }: FastifyRequest): string | undefined {
   if (method !== "GET" || isForeignPage || routeOptions.url !== "/") return undefined;
   const token: unknown =
@@ -108,13 +108,13 @@ function protect(reply: FastifyReply): FastifyReply {
     .header("cross-origin-resource-policy", "same-origin");
 }
 
-/** Beside what other plugins have said that the answer depends on. */
+/** Adds to the `Vary` header that other plugins may have set. */
 function addVary(reply: FastifyReply): void {
   const vary = reply.getHeader("vary");
   reply.header("vary", [vary, "Accept-Encoding"].flat().filter(Boolean).join(", "));
 }
 
-/** Of those that a file may have; a client that says `q=0` does not take it. */
+/** The encodings that the client accepts; `q=0` excludes one. */
 function accepted(header: string | undefined): ReadonlySet<PageEncoding> {
   const names = (header ?? "").split(",").map((part) => part.trim().toLowerCase());
   const takes = (encoding: PageEncoding): boolean =>

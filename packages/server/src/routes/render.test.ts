@@ -16,7 +16,7 @@ async function posts(asked: readonly (readonly [path: string, payload: object])[
 }
 
 describe("rendering", () => {
-  it("tells the tokens of a chat's prompt, and computes nothing", async () => {
+  it("returns the tokens of a chat's prompt, and computes nothing", async () => {
     const { answers, requests } = await posts([
       ["chat/completions/render", { model: scriptedId, messages, temperature: 0.3, stream: true }],
       ["tokenize", { messages }],
@@ -25,11 +25,11 @@ describe("rendering", () => {
     const rendered = RenderedPrompt.parse(answers[0]?.json);
     expect(rendered).toMatchObject({ model: scriptedId, request_id: expect.stringMatching(/^chatcmpl-/) });
     expect(rendered.token_ids).toEqual(Tokenization.parse(answers[1]?.json).tokens);
-    // What is really computed, by the one request that was.
+    // What is really computed, by the one request that was sent.
     expect(requests.map(({ tokens }) => [...tokens])).toEqual([rendered.token_ids]);
   });
 
-  it("tells those of each prompt of a completion, texts and tokens alike", async () => {
+  it("returns the tokens of each prompt of a completion, given as text or tokens", async () => {
     const { answers, requests } = await posts([
       ["completions/render", { model: scriptedId, prompt: ["Hi", "Hello"] }],
       ["completions/render", { model: scriptedId, prompt: [72, 105] }],
@@ -49,7 +49,7 @@ describe("rendering", () => {
     ["chat/completions/render", { model: "nobody", messages }, 404],
     ["completions/render", { model: scriptedId, prompt: [-1] }, 400],
     ["completions/render", { model: "nobody", prompt: "Hi" }, 404],
-  ])("refuses at /v1/%s what a completion refuses: %j", async (path, body, status) => {
+  ])("refuses at /v1/%s what the completion would refuse: %j", async (path, body, status) => {
     const { answers } = await posts([
       [path, body],
       [path.replace("/render", ""), body],

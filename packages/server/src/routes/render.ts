@@ -1,4 +1,4 @@
-// POST /v1/chat/completions/render and /v1/completions/render: the tokens of the prompts that a completion would be computed
+// POST /v1/chat/completions/render and /v1/completions/render: the prompt tokens that a completion would be computed
 // from. Routers use them to send a request to where its prefix is cached.
 import { RenderedPrompt, RenderedPrompts } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -11,14 +11,14 @@ import { imageReading, leaseModel, responseHead, type InferenceOptions } from ".
 import type { GenerationBody, GenerationProtocol } from "../protocols/protocol.ts";
 
 const chatOperation: Operation = {
-  summary: "The prompt's tokens of a chat completion",
+  summary: "Get the prompt tokens of a chat completion",
   answers: { 200: RenderedPrompt },
   errors: [...modelErrors, "image_invalid", "image_not_supported"],
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
 };
 
 const completionOperation: Operation = {
-  summary: "The prompts' tokens of a completion",
+  summary: "Get the prompt tokens of a completion",
   answers: { 200: RenderedPrompts },
   errors: modelErrors,
   example: { prompt: "The capital of France is" },
@@ -51,7 +51,7 @@ function routeOf<Body extends GenerationBody>(
   return { schema: { body }, config: { right: "inference", operation, ...conventions } } as const;
 }
 
-/** The tokens of the request's prompts, one after the other: each holds a thread of the pool that all requests share. */
+/** The tokens of the request's prompts. One prompt at a time: each occupies a thread of the pool that all requests share. */
 async function render<Body extends GenerationBody>(
   protocol: GenerationProtocol<Body>,
   request: FastifyRequest,

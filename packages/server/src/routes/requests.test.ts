@@ -16,15 +16,19 @@ const headers = { authorization: `Bearer ${key}`, "content-type": "application/j
 
 const quiet = { level: "silent" as const, stream: { write: () => true } };
 
-let house: Awaited<ReturnType<typeof scriptedServer>> | undefined;
+let current: Awaited<ReturnType<typeof scriptedServer>> | undefined;
 afterEach(async () => {
-  await house?.[Symbol.asyncDispose]();
-  house = undefined;
+  await current?.[Symbol.asyncDispose]();
+  current = undefined;
 });
 
 async function started(options: Parameters<typeof scriptedServer>[0]): Promise<RunningServer> {
-  house = await scriptedServer({ logger: quiet, ...options, flags: { adminKey: [key], ...options?.flags } });
-  return house.server;
+  current = await scriptedServer({
+    logger: quiet,
+    ...options,
+    flags: { adminKey: [key], ...options?.flags },
+  });
+  return current.server;
 }
 
 function post(server: RunningServer, path: string, body: object, more: object = {}): Promise<Response> {
@@ -39,7 +43,7 @@ const messages = [{ role: "user", content: prompt }];
 const chat = { model: scriptedId, messages };
 const isGenerating = ({ status }: LiveRequest): boolean => status === "generating";
 
-/** Each route with a request that runs until it is cancelled, and the way its protocol tells an error in a stream. */
+/** Each route with a request that runs until it is cancelled, and its protocol's error in a stream. */
 const routes: [path: string, body: object, error: RegExp][] = [
   ["/v1/chat/completions", chat, /data: \{"error":\{"message":"[^"]+","type":"cancelled_error",.*\n\n$/],
   [
@@ -60,7 +64,7 @@ const routes: [path: string, body: object, error: RegExp][] = [
 ];
 
 describe("a request", () => {
-  it("stands in the events while it runs and afterwards, and they have nothing of its text or key", async () => {
+  it("is in the events while it runs and afterwards, without its text or key", async () => {
     const server = await started({ script: { pieces: pieces.slice(0, 40), delayMs: 50 } });
     await using events = new EventReader(server.url, headers);
     const answer = post(server, "/v1/chat/completions", chat, { "x-request-id": "mine" });
@@ -99,7 +103,7 @@ describe("a request", () => {
     expect(events.text).not.toContain("secret");
   });
 
-  it("of any protocol, right or wrong, leaves none of its texts and no key in the events and the log", async () => {
+  it("of any protocol, valid or not, leaves no text and no key in events and log", async () => {
     const server = await started({ script: { pieces: ["a secret reply"] } });
     await using events = new EventReader(server.url, headers);
     const bodies = (body: object): object[] => [
@@ -116,14 +120,14 @@ describe("a request", () => {
       await post(server, "/v1/chat/completions", chat, { authorization: "Bearer another-secret-key" })
     ).text();
     await (await post(server, "/api/v1/requests/cancel", { id: "nobody" })).text();
-    await events.line("/api/v1/requests/cancel"); // the last line, and so all before it
+    await events.line("/api/v1/requests/cancel"); // the last line, so all earlier ones are there
     const { requests } = await events.until((state) => state.requests.length === asked.length);
     expect(new Set(requests.map(({ status }) => status))).toEqual(new Set(["done", "failed"]));
     expect(events.lines.length).toBeGreaterThan(asked.length);
     expect(events.text).not.toContain("secret");
   });
 
-  it("that is refused, fails or loses its client says so", async () => {
+  it("that is refused, fails or loses its client has that status", async () => {
     const server = await started({ script: { ...endless, pieces: pieces.slice(0, 60) } });
     await using events = new EventReader(server.url, headers);
     await post(server, "/v1/chat/completions", { ...chat, model: "nobody" });
@@ -144,7 +148,7 @@ describe("a request", () => {
     expect(await events.row(({ status }) => status === "cancelled")).toMatchObject({ http_status: 499 });
   });
 
-  it("for embeddings stands there too", async () => {
+  it("for embeddings is in the events too", async () => {
     const server = await started({});
     await using events = new EventReader(server.url, headers);
     await post(server, "/v1/embeddings", { model: scriptedId, input: prompt });
@@ -156,7 +160,7 @@ describe("a request", () => {
     });
   });
 
-  it("without the right to manage, or without any, is neither cancelled nor told of", async () => {
+  it("cannot be cancelled or read without the right to manage", async () => {
     const inference = "a-key-that-may-only-use-models";
     const server = await started({ script: endless, flags: { apiKey: [inference] } });
     const weak = { authorization: `Bearer ${inference}` };
@@ -174,7 +178,7 @@ describe("a request", () => {
 });
 
 describe("cancelling", () => {
-  it.each(routes)("ends a stream of %s with its own error event", async (path, body, error) => {
+  it.each(routes)("ends a stream of %s with its protocol's error event", async (path, body, error) => {
     const server = await started({ script: endless });
     await using events = new EventReader(server.url, headers);
     const answer = await post(server, path, { ...body, stream: true });
@@ -191,10 +195,10 @@ describe("cancelling", () => {
     await expectDocumented(server.url, `POST ${path}`, answer);
     expect(text).toMatch(error);
     expect(text).not.toContain("[DONE]");
-    expect(house?.log.running.size).toBe(0);
+    expect(current?.log.running.size).toBe(0);
   });
 
-  it.each(routes)("answers %s with 410 before its reply", async (path, body) => {
+  it.each(routes)("returns 410 for %s before its reply", async (path, body) => {
     const server = await started({ script: endless });
     await using events = new EventReader(server.url, headers);
     const answer = post(server, path, body);
@@ -203,10 +207,10 @@ describe("cancelling", () => {
     expect((await answer).status).toBe(410);
     const [error] = await expectDocumented(server.url, `POST ${path}`, await answer);
     expect(error).toMatchObject({ error: { code: "cancelled" } });
-    expect(house?.log.running.size).toBe(0);
+    expect(current?.log.running.size).toBe(0);
   });
 
-  it("ends a request whose template is still being written, and one whose body is still coming", async () => {
+  it("ends a request whose template is still being applied, and one whose body is still being received", async () => {
     const server = await started({ script: { endlessTemplate: true } });
     await using events = new EventReader(server.url, headers);
     const preparing = post(server, "/v1/chat/completions", chat);
@@ -229,7 +233,7 @@ describe("cancelling", () => {
     slow.destroy();
   });
 
-  it("ends a request that waits for its model to be loaded", async () => {
+  it("ends a request that waits for its model to load", async () => {
     const server = await started({});
     const loading = gate();
     const slow = scriptedKnown("slow");
@@ -244,13 +248,13 @@ describe("cancelling", () => {
     loading.open();
   });
 
-  it("hangs up on a client that does not read", async () => {
+  it("disconnects a client that does not read", async () => {
     const large = "x".repeat(1024 * 1024);
     const server = await started({ script: { pieces: Array.from({ length: 200 }, () => large) } });
     await using events = new EventReader(server.url, headers);
     const deaf = httpRequest(`${server.url}/v1/chat/completions`, { method: "POST", headers });
     deaf.on("response", (response) => response.pause());
-    deaf.on("error", () => {}); // it is hung up on
+    deaf.on("error", () => {}); // it is disconnected
     deaf.end(JSON.stringify({ ...chat, stream: true }));
     const { id } = await events.row(isGenerating);
     const answer = await post(server, "/api/v1/requests/cancel", { id });
@@ -258,7 +262,7 @@ describe("cancelling", () => {
     deaf.destroy();
   });
 
-  it("of a request that is not there is a 404, also a second time", async () => {
+  it("of an unknown request is a 404, also the second time", async () => {
     const server = await started({});
     for (const id of ["nobody", "nobody"]) {
       const answer = await post(server, "/api/v1/requests/cancel", { id });
@@ -272,7 +276,7 @@ describe("cancelling", () => {
 
 describe("bodies", () => {
   it.each([true, false])(
-    "are in the events while they are kept, and forgotten at once (stream: %s)",
+    "are in the events while they are kept, and deleted at once (stream: %s)",
     async (stream) => {
       const server = await started({ script: { pieces: ["a secret reply"] } });
       await using events = new EventReader(server.url, headers);
@@ -292,7 +296,7 @@ describe("bodies", () => {
     },
   );
 
-  it("of an answer that grows are shown as it grows, and stay forgotten when they are switched off and on", async () => {
+  it("of a growing response are shown as it grows, and stay deleted when they are switched off and on", async () => {
     const server = await started({ script: endless });
     await using events = new EventReader(server.url, headers);
     await post(server, "/api/v1/requests/bodies", { keep: true });
@@ -307,7 +311,7 @@ describe("bodies", () => {
     await answer.text();
   });
 
-  it("have the error that was answered, before a stream and inside it", async () => {
+  it("contain the error response, before a stream and inside it", async () => {
     const failure = { code: "engine_failed" as const, message: "The device is gone." };
     for (const [script, status] of [
       [{ pieces: [], failure }, 500],
@@ -322,11 +326,11 @@ describe("bodies", () => {
       const row = await events.row((each) => each.status === "failed");
       expect(row).toMatchObject({ http_status: 500, answer: text });
       expect(text).toContain("The device is gone.");
-      await house?.[Symbol.asyncDispose]();
+      await current?.[Symbol.asyncDispose]();
     }
   });
 
-  it("are switched by a value, not by silence", async () => {
+  it("are only switched by an explicit value", async () => {
     const server = await started({});
     const answer = await post(server, "/api/v1/requests/bodies", {});
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: "keep" } }]);

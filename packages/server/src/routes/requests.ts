@@ -1,4 +1,4 @@
-// Orders about single requests: POST /api/v1/requests/cancel and …/bodies. GET /api/v1/events tells which there are.
+// Manages single requests: POST /api/v1/requests/cancel and …/bodies. GET /api/v1/events lists the requests.
 import { KeepBodiesRequest, KeptBodies, LiveRequest, CancelRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
@@ -6,16 +6,17 @@ import type { RequestBoard } from "../live/request-board.ts";
 import type { Operation } from "../openapi/operation.ts";
 
 const cancel: Operation = {
-  summary: "End a request that runs or waits",
-  description: "Its client gets the error `cancelled`. The answer is the request as it ended.",
+  summary: "Cancel a running or waiting request",
+  description: "Its client gets the error `cancelled`. The response is the request's final state.",
   answers: { 200: LiveRequest },
   errors: ["not_found"],
   example: { id: "0b0e7b2e-5c1d-4c1b-9d5a-3f0c1f0d2a11" },
   namesNoModel: true,
 };
 const bodies: Operation = {
-  summary: "Keep the bodies of requests and answers in memory, or forget them",
-  description: "They are in the events for everybody who may manage the server. Off forgets them at once.",
+  summary: "Keep the bodies of requests and responses in memory, or delete them",
+  description:
+    "The events show them to every client that may manage the server. Switching this off deletes them at once.",
   answers: { 200: KeptBodies },
   example: { keep: false },
   namesNoModel: true,

@@ -1,5 +1,5 @@
-// The `/v1` server as the app starts and stops it, and its keys: /api/v1/server. One that `ingle serve` has started tells how it
-// is and takes no orders.
+// /api/v1/server: starts and stops the app's `/v1` server and manages its keys. A server that `ingle serve` started shows its
+// state and rejects commands.
 import {
   NewServerKey,
   ServerControl,
@@ -17,39 +17,39 @@ import type { Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
 
 const answers = { 200: ServerControl };
-const view: Operation = { summary: "Whether the /v1 server runs, and where", answers };
+const view: Operation = { summary: "Get the state and address of the /v1 server", answers };
 const start: Operation = {
   summary: "Start the /v1 server",
-  description: "One that cannot be started answers with status `failed` and the reason.",
+  description: "If it cannot be started, the response has the status `failed` and the reason.",
   answers,
   example: {},
   namesNoModel: true,
 };
 const stop: Operation = {
-  summary: "Stop the /v1 server, once its requests are done",
+  summary: "Stop the /v1 server once its requests have ended",
   answers,
   example: {},
   namesNoModel: true,
 };
 const settings: Operation = {
-  summary: "Change what the /v1 server is started with",
+  summary: "Change the settings of the /v1 server",
   answers,
   example: { starts_with_app: false },
   namesNoModel: true,
 };
 const keys: Operation = {
-  summary: "The keys that the app has made for the /v1 server",
+  summary: "List the keys that the app created for the /v1 server",
   answers: { 200: ServerKeyList },
 };
 const create: Operation = {
-  summary: "Make a key for the /v1 server",
-  description: "The answer is the only one that holds it.",
+  summary: "Create a key for the /v1 server",
+  description: "Only this response contains the key.",
   answers: { 200: NewServerKey },
   example: { name: "editor", scope: "inference" },
   namesNoModel: true,
 };
 const revoke: Operation = {
-  summary: "Let a key open nothing any more",
+  summary: "Revoke a key",
   answers: { 200: ServerKeyList },
   example: { id: "none" },
   namesNoModel: true,
@@ -57,40 +57,42 @@ const revoke: Operation = {
 
 export interface ServerControlOptions {
   view: ServerView;
-  /** Absent where nobody but whoever has started the server stops it. */
+  /** Absent for a server that the app did not start. */
   server: ControlledServer | undefined;
 }
 
 type TypedApp = ReturnType<typeof withZod>;
 
-/** The app whose handlers know what the schemas have checked. */
+/** The app with handlers typed by their schemas. */
 function withZod(app: FastifyInstance) {
   return app.withTypeProvider<ZodTypeProvider>();
 }
 
 export async function serverControlRoutes(
   app: FastifyInstance,
-  { view: tell, server }: ServerControlOptions,
+  { view: currentView, server }: ServerControlOptions,
 ): Promise<void> {
   const typed = withZod(app);
   const controlled = (): ControlledServer => {
     if (server !== undefined) return server;
     const message =
-      "This server was not started by the app: whoever started it stops it, and gives it its keys.";
+      "This server was not started by the app. Stop it and configure its keys where you started it.";
     throw new WireError("invalid_request", message);
   };
-  typed.get("/api/v1/server", { config: { right: "management", operation: view } }, async () => tell());
-  orders(typed, controlled);
+  typed.get("/api/v1/server", { config: { right: "management", operation: view } }, async () =>
+    currentView(),
+  );
+  commandRoutes(typed, controlled);
   keyRoutes(typed, controlled, server);
 }
 
-function orders(app: TypedApp, controlled: () => ControlledServer): void {
+function commandRoutes(app: TypedApp, controlled: () => ControlledServer): void {
   app.post(
     "/api/v1/server/start",
     { schema: { body: ServerActionRequest }, config: { right: "management", operation: start } },
     async ({ body: { wait = true } }): Promise<ServerControl> => {
       const server = controlled();
-      await orSoon(server.start(), wait);
+      await finishedOrStarted(server.start(), wait);
       return server.view();
     },
   );
@@ -99,7 +101,7 @@ function orders(app: TypedApp, controlled: () => ControlledServer): void {
     { schema: { body: ServerActionRequest }, config: { right: "management", operation: stop } },
     async ({ body: { wait = true } }): Promise<ServerControl> => {
       const server = controlled();
-      await orSoon(server.stop(), wait);
+      await finishedOrStarted(server.stop(), wait);
       return server.view();
     },
   );
@@ -114,8 +116,8 @@ function orders(app: TypedApp, controlled: () => ControlledServer): void {
   );
 }
 
-/** Waits for work whose outcome the state tells; with `wait: false` only for a refusal, which comes at once. */
-async function orSoon(work: Promise<void>, wait: boolean): Promise<void> {
+/** Waits for the work to end. With `wait: false`, waits only long enough to report an immediate refusal. */
+async function finishedOrStarted(work: Promise<void>, wait: boolean): Promise<void> {
   if (wait) return await work;
   await Promise.race([work, new Promise((resolve) => setImmediate(resolve))]);
 }

@@ -11,19 +11,19 @@ const own = { host, origin, "sec-fetch-site": "same-origin" };
 const models: InjectOptions = { url: "/v1/models" };
 const unload: InjectOptions = { method: "POST", url: "/api/v1/models/unload", payload: { model: "x" } };
 
-async function begin(house: ScriptedApp, key: string, headers: Record<string, string> = own) {
-  return await house.app.inject({ method: "POST", url: "/api/v1/session", payload: { key }, headers });
+async function begin(server: ScriptedApp, key: string, headers: Record<string, string> = own) {
+  return await server.app.inject({ method: "POST", url: "/api/v1/session", payload: { key }, headers });
 }
 
-async function cookieFor(house: ScriptedApp, key: string): Promise<string> {
-  const answer = await begin(house, key);
+async function cookieFor(server: ScriptedApp, key: string): Promise<string> {
+  const answer = await begin(server, key);
   return String(answer.headers["set-cookie"]).split(";")[0] ?? "";
 }
 
-async function statuses(house: ScriptedApp, headers: Record<string, string>): Promise<number[]> {
+async function statuses(server: ScriptedApp, headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = [];
   for (const request of [models, unload])
-    answers.push((await house.app.inject({ ...request, headers })).statusCode);
+    answers.push((await server.app.inject({ ...request, headers })).statusCode);
   return answers;
 }
 
@@ -32,21 +32,21 @@ describe("a session of a server with keys", () => {
     ["tenant-tenant-tenant", "inference", [200, 403]],
     ["admin-admin-admin", "management", [200, 404]],
   ] as const)("may do what its key %s may", async (key, right, answered) => {
-    await using house = await scriptedApp({ flags });
-    const answer = await begin(house, key);
+    await using server = await scriptedApp({ flags });
+    const answer = await begin(server, key);
     expect(answer.json()).toEqual({ right, is_app: false });
     expect(answer.headers["set-cookie"]).toMatch(
       /^ingle-1337=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/,
     );
-    const cookie = await cookieFor(house, key);
-    expect(await statuses(house, { ...own, cookie })).toEqual(answered);
-    expect(await statuses(house, { ...own, cookie, origin: "http://localhost:3000" })).toEqual([401, 401]);
-    const { body } = await house.app.inject({ url: "/api/v1/session", headers: { ...own, cookie } });
+    const cookie = await cookieFor(server, key);
+    expect(await statuses(server, { ...own, cookie })).toEqual(answered);
+    expect(await statuses(server, { ...own, cookie, origin: "http://localhost:3000" })).toEqual([401, 401]);
+    const { body } = await server.app.inject({ url: "/api/v1/session", headers: { ...own, cookie } });
     expect(JSON.parse(body)).toEqual({ right, is_app: false });
   });
 
-  it("has a cookie for HTTPS alone where the page came by it, also through a proxy that is trusted", async () => {
-    await using house = await scriptedApp({
+  it("has a cookie for HTTPS only if the page was loaded with it, also through a trusted proxy", async () => {
+    await using server = await scriptedApp({
       flags: { ...flags, trustProxy: ["127.0.0.1"], allowHost: ["chat.example"] },
     });
     const headers = {
@@ -56,62 +56,62 @@ describe("a session of a server with keys", () => {
       "x-forwarded-proto": "https",
       "x-forwarded-for": "192.0.2.1",
     };
-    const answer = await begin(house, "admin-admin-admin", headers);
+    const answer = await begin(server, "admin-admin-admin", headers);
     expect(answer.headers["set-cookie"]).toMatch(/^ingle-443=.*; Path=\/; Secure$/);
     const cookie = String(answer.headers["set-cookie"]).split(";")[0] ?? "";
-    expect(await statuses(house, { ...headers, cookie })).toEqual([200, 404]);
+    expect(await statuses(server, { ...headers, cookie })).toEqual([200, 404]);
   });
 
-  it("ends when its key is taken away", async () => {
+  it("ends when its key is revoked", async () => {
     const config = testConfig(flags);
     const keys = new KeyRing(config);
-    await using house = await scriptedApp({ flags, keys });
-    const cookie = await cookieFor(house, "admin-admin-admin");
+    await using server = await scriptedApp({ flags, keys });
+    const cookie = await cookieFor(server, "admin-admin-admin");
     const digest = createHash("sha256").update("another-key-another").digest("hex");
     keys.replace("--admin-key", "management", [digest]);
-    expect(await statuses(house, { ...own, cookie })).toEqual([401, 401]);
+    expect(await statuses(server, { ...own, cookie })).toEqual([401, 401]);
   });
 
-  it("counts for its key, not for the address", async () => {
-    await using house = await scriptedApp({ flags: { ...flags, rateLimit: 2 } });
-    const cookie = await cookieFor(house, "tenant-tenant-tenant");
+  it("is counted by its key, not by its address", async () => {
+    await using server = await scriptedApp({ flags: { ...flags, rateLimit: 2 } });
+    const cookie = await cookieFor(server, "tenant-tenant-tenant");
     const asked = { ...models, headers: { ...own, cookie } };
     const bearer = { ...models, headers: { host, authorization: "Bearer tenant-tenant-tenant" } };
     const answers: number[] = [];
     for (const each of [asked, bearer, asked, bearer])
-      answers.push((await house.app.inject(each)).statusCode);
+      answers.push((await server.app.inject(each)).statusCode);
     expect(answers).toEqual([200, 200, 429, 429]);
   });
 
-  it("is not begun with a wrong key, ten times a minute, and then with none", async () => {
-    await using house = await scriptedApp({ flags });
+  it("is refused with a wrong key, and after ten in a minute with any key", async () => {
+    await using server = await scriptedApp({ flags });
     for (let guess = 0; guess < 10; guess += 1) {
-      const answer = await begin(house, `guess-${guess}`);
+      const answer = await begin(server, `guess-${guess}`);
       expect([answer.statusCode, answer.json().error.param]).toEqual([401, "key"]);
       expect(answer.headers["set-cookie"]).toBeUndefined();
     }
-    const held = await begin(house, "admin-admin-admin");
+    const held = await begin(server, "admin-admin-admin");
     expect([held.statusCode, held.headers["set-cookie"]]).toEqual([429, undefined]);
     expect(Number(held.headers["retry-after"])).toBeGreaterThan(0);
   });
 
-  it("is begun by its own page alone", async () => {
-    await using house = await scriptedApp({ flags });
+  it("can only be started by the server's own page", async () => {
+    await using server = await scriptedApp({ flags });
     const others: Record<string, string>[] = [
       { host, origin: "http://localhost:3000" },
       { host, "sec-fetch-site": "cross-site" },
     ];
     for (const headers of others) {
-      const answer = await begin(house, "admin-admin-admin", headers);
+      const answer = await begin(server, "admin-admin-admin", headers);
       expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([403, undefined]);
     }
   });
 });
 
-it("a server without keys tells what its page may do without one", async () => {
-  await using house = await scriptedApp();
+it("a server without keys returns what its page may do without one", async () => {
+  await using server = await scriptedApp();
   const right = async (headers: Record<string, string>): Promise<unknown> =>
-    (await house.app.inject({ url: "/api/v1/session", headers })).json();
+    (await server.app.inject({ url: "/api/v1/session", headers })).json();
   expect(await right({ host, "sec-fetch-site": "same-origin" })).toEqual({
     right: "management",
     is_app: false,

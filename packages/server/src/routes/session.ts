@@ -1,4 +1,4 @@
-// What a page of the server's own may do, and how a key becomes its cookie: GET and POST /api/v1/session.
+// GET and POST /api/v1/session: what a page may do, and exchanging a key for a session cookie.
 import { Session, SessionRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
@@ -10,11 +10,11 @@ import { cookiePlaceOf, tooManyWrongKeys } from "../plugins/auth.ts";
 import { WireError } from "../wire-error.ts";
 
 const session: Operation = {
-  summary: "What this request, and so the page that sends it, may do",
+  summary: "Get the rights of this request, and so of the page that sends it",
   answers: { 200: Session },
 };
 const begin: Operation = {
-  summary: "Give a key, for which the browser's cookie stands from then on",
+  summary: "Exchange a key for a session cookie",
   description: "For the server's own page. Programs send their key with each request.",
   answers: { 200: Session },
   errors: ["unauthorized", "rate_limited"],
@@ -50,11 +50,10 @@ export async function sessionRoutes(
         if (request.isForeignPage)
           throw new WireError(
             "forbidden",
-            "Only the server's own page can begin a session; others send a key.",
+            "Only the server's own page can start a session. Send a key with each request instead.",
           );
         const found = keyCheck.find([request.body.key], networkOf(request.ip));
-        if (found === undefined)
-          throw new WireError("unauthorized", "This API key is not known here.", { param: "key" });
+        if (found === undefined) throw new WireError("unauthorized", "Unknown API key.", { param: "key" });
         if ("waitSeconds" in found) throw tooManyWrongKeys(found);
         beginSession(request, reply, { sessions, key: found });
         return { right: found.scope, is_app: isAppListener };
@@ -62,7 +61,7 @@ export async function sessionRoutes(
     );
 }
 
-/** The browser's cookie stands for this key from now on. */
+/** Sets a session cookie, which from now on authenticates as this key. */
 export function beginSession(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -23,21 +23,21 @@ describe("tokenizing", () => {
     [{ content: "Hi!" }],
     [{ prompt: "Hi!" }],
     [{ model: scriptedId, prompt: "Hi!", content: null }],
-  ])("answers %j with ids, their number and the context's length", async (body) => {
+  ])("returns ids, their number and the context length for %j", async (body) => {
     expect(await tokenize(body)).toEqual({ tokens: [72, 105, 33], count: 3, max_model_len: 2048 });
   });
 
-  it("takes the empty text for what it is", async () => {
+  it("accepts an empty text", async () => {
     expect(await tokenize({ content: "" })).toMatchObject({ tokens: [], count: 0 });
   });
 
-  it("writes a conversation out with the template, and computes nothing", async () => {
+  it("applies the chat template to a conversation, and computes nothing", async () => {
     const { json, requests } = await post("tokenize", { messages });
     expect(Tokenization.parse(json)).toMatchObject({ count: "user: Hi".length });
     expect(requests).toBe(0);
   });
 
-  it("tells each token's text with with_pieces, and the bytes of a part of a character", async () => {
+  it("returns each token's text with with_pieces, and the bytes of partial characters", async () => {
     const { tokens } = await tokenize({ content: "Hé", with_pieces: true });
     expect(tokens).toEqual([
       { id: 72, piece: "H" },
@@ -45,7 +45,7 @@ describe("tokenizing", () => {
     ]);
   });
 
-  it("refuses with_pieces for more tokens than anybody reads", async () => {
+  it("refuses with_pieces for too many tokens", async () => {
     const content = "a".repeat(65_537);
     const { status, json } = await post("tokenize", { content, with_pieces: true });
     expect([status, ErrorBody.parse(json).error.param]).toEqual([400, "with_pieces"]);
@@ -54,13 +54,13 @@ describe("tokenizing", () => {
 });
 
 describe("detokenizing", () => {
-  it("answers with the text under both names", async () => {
+  it("returns the text under both names", async () => {
     const { json } = await post("detokenize", { tokens: [72, 105] });
     expect(Detokenization.parse(json)).toEqual({ content: "Hi", prompt: "Hi" });
     expect((await post("detokenize", { tokens: [] })).json).toEqual({ content: "", prompt: "" });
   });
 
-  it.each([256, 2 ** 31 - 1])("refuses %i, which the vocabulary does not have", async (token) => {
+  it.each([256, 2 ** 31 - 1])("refuses %i, which is not in the vocabulary", async (token) => {
     const { status, json } = await post("detokenize", { tokens: [1, token] });
     expect([status, ErrorBody.parse(json).error]).toMatchObject([
       400,
@@ -71,7 +71,7 @@ describe("detokenizing", () => {
 
 describe("the model", () => {
   it.each(["tokenize", "detokenize"])(
-    "may be left out of %s in every variant, but not be wrong",
+    "may be omitted from %s in every variant, but must not be unknown",
     async (path) => {
       const body = { content: "a", tokens: [1] };
       for (const variant of ["desktop", "developer", "command-line", "serverless"] as const) {
@@ -83,7 +83,7 @@ describe("the model", () => {
     },
   );
 
-  it("is given back, so that the next request finds its place", async () => {
+  it("is released, so that the next request is admitted", async () => {
     await using scripted = await scriptedApp({ script: { parallel: 1 }, flags: { waitingMax: 0 } });
     for (let round = 0; round < 3; round += 1) {
       const payload = { content: "a" };

@@ -12,18 +12,18 @@ import { readImages } from "../images/read-images.ts";
 import { modelErrors, type Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
 
-/** Most tokens that `with_pieces` takes: each becomes an object, which blocks the event loop. */
+/** Maximum number of tokens for `with_pieces`: each becomes an object, which blocks the event loop. */
 const piecesMax = 65_536;
 
 const tokenizing: Operation = {
-  summary: "The tokens of a text or a conversation",
+  summary: "Tokenize a text or a conversation",
   answers: { 200: Tokenization },
   errors: [...modelErrors, "image_invalid", "image_not_supported"],
   example: { content: "The capital of France is" },
 };
 
 const detokenizing: Operation = {
-  summary: "The text of tokens",
+  summary: "Turn tokens into text",
   answers: { 200: Detokenization },
   errors: modelErrors,
   example: { tokens: [1, 2] },
@@ -71,8 +71,8 @@ async function tokensOf(model: Model, body: TokenizeRequest, reading: ImageReadi
 
 async function piecesOf(model: Model, tokens: Int32Array): Promise<Uint8Array[]> {
   if (tokens.length > piecesMax) {
-    const rule = `with_pieces takes at most ${piecesMax} tokens, and this text has ${tokens.length}`;
-    throw new WireError("invalid_request", rule, { param: "with_pieces" });
+    const message = `with_pieces takes at most ${piecesMax} tokens, and this text has ${tokens.length}`;
+    throw new WireError("invalid_request", message, { param: "with_pieces" });
   }
   return model.tokenizer.pieces(tokens);
 }

@@ -1,5 +1,5 @@
-// What the tests with foreign clients ask: one question, one tool, one schema, on a tiny model with random weights that can
-// only ever answer in finite ways. Used by the tests in this folder.
+// What the tests with third-party clients share: one question, one tool and one schema, whose replies are finite even with random
+// weights.
 import { chatTemplate, realServer, type RealServer } from "../real-server.ts";
 
 export const question = "What is the weather in Rome?";
@@ -13,7 +13,7 @@ export const weatherParameters = {
 };
 export const weatherText = "Sunny, 21 degrees";
 
-/** With ChatML's template, or another one of those that come with llama.cpp. */
+/** With ChatML's template, or another one that llama.cpp includes. */
 export async function foreignServer(template?: string): Promise<RealServer> {
   const own = template === undefined ? {} : { chatTemplate: await chatTemplate(template) };
   return realServer({

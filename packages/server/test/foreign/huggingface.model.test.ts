@@ -1,4 +1,4 @@
-// @huggingface/inference against a real server, as an endpoint of one's own: chat, whole and streamed, tools, and a schema.
+// @huggingface/inference with a real server as a custom endpoint: chat, whole and streamed, tools, and a schema.
 import { InferenceClient } from "@huggingface/inference";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { modelId, type RealServer } from "../real-server.ts";
@@ -62,7 +62,7 @@ describe("@huggingface/inference", () => {
     expect(cities).toContain(JSON.parse(answer.choices[0]?.message.content ?? "").city);
   });
 
-  it("learns of errors with their status", async () => {
+  it("reports errors with their status", async () => {
     await expect(client.chatCompletion({ ...request, temperature: -1 })).rejects.toMatchObject({
       httpResponse: { status: 400 },
     });

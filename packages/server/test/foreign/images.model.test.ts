@@ -1,4 +1,4 @@
-// Images through the openai package and the Vercel AI SDK against a real server, whose tiny model answers by what it sees.
+// Images through the openai package and the Vercel AI SDK with a real server, whose tiny model's replies depend on what it sees.
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { drawImage, encodePng } from "@ingle/fixtures";
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { modelId, realServer, type RealServer } from "../real-server.ts";
 
 const question = "What is this?";
-/** The tokens of a small image: what LFM2-VL makes of one at least. */
+/** The tokens of a small image: the minimum of LFM2-VL. */
 const imageTokensMin = 64;
 
 let server: RealServer;
@@ -28,7 +28,7 @@ interface Answer {
 
 const openaiOf = (): OpenAI => new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
 
-/** The question with these images before it, as the openai package takes it. */
+/** The question after these images, in the openai package's format. */
 function openaiRequest(images: readonly Uint8Array[]) {
   const parts = images.map((image) => ({
     type: "image_url" as const,
@@ -45,7 +45,7 @@ function vercelRequest(images: readonly Uint8Array[]) {
   return { messages, temperature: 0, maxOutputTokens: 12, maxRetries: 0 };
 }
 
-/** Whole and streamed, as the Vercel AI SDK asks for it through one of its providers. */
+/** Whole and streamed, as the Vercel AI SDK requests it through one of its providers. */
 function vercel(model: () => LanguageModel): Record<"whole" | "streamed", typeof openaiWhole> {
   const whole: typeof openaiWhole = async (images) => {
     const { text, usage } = await generateText({ ...vercelRequest(images), model: model() });
@@ -94,7 +94,7 @@ describe.each([
   { name: "the Vercel AI SDK, chat completions", ...vercel(() => openaiProvider().chat(modelId)) },
   { name: "the Vercel AI SDK, responses", ...vercel(() => openaiProvider().responses(modelId)) },
 ])("an image sent with $name", ({ whole, streamed }) => {
-  it("is answered by what it shows, whole and streamed", async () => {
+  it("changes the reply by its content, whole and streamed", async () => {
     const first = await whole([disc]);
     expect(first.text).not.toBe("");
     expect(await whole([disc])).toEqual(first);
@@ -104,7 +104,7 @@ describe.each([
     expect(await streamed([checks])).toEqual(other);
   });
 
-  it("counts in the prompt's tokens, several as often as they are there", async () => {
+  it("counts in the prompt's tokens, each copy again", async () => {
     const { promptTokens: none } = await whole([]);
     const { promptTokens: one } = await whole([disc]);
     const { promptTokens: two, text } = await whole([disc, checks]);
@@ -115,7 +115,7 @@ describe.each([
 });
 
 describe("an image that cannot be read", () => {
-  it("is the caller's mistake in the words of each client", async () => {
+  it("is a client error, reported as each client reports them", async () => {
     const words = Buffer.from("These are words.");
     await expect(openaiWhole([words])).rejects.toMatchObject({
       constructor: OpenAI.BadRequestError,
@@ -127,7 +127,7 @@ describe("an image that cannot be read", () => {
     await expect(whole([words])).rejects.toMatchObject({ statusCode: 400 });
   });
 
-  it("is told to programs that ask a model that reads text only", async () => {
+  it("is refused for a model that reads only text", async () => {
     await using text = await realServer();
     const client = new OpenAI({ baseURL: text.baseUrl, apiKey: "anything", maxRetries: 0 });
     await expect(client.chat.completions.create(openaiRequest([disc]))).rejects.toMatchObject({

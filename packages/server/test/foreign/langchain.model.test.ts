@@ -1,4 +1,4 @@
-// LangChain's ChatOpenAI against a real server: messages, streams, tools, structured output.
+// LangChain's ChatOpenAI with a real server: messages, streams, tools, structured output.
 import { type AIMessageChunk, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
@@ -60,7 +60,7 @@ describe("LangChain's ChatOpenAI", () => {
     expect(answers.map((answer) => answer.text)).toEqual(Array.from({ length: 3 }, () => answers[0]?.text));
   });
 
-  it("binds tools, calls them and takes their results", async () => {
+  it("binds tools, calls them and accepts their results", async () => {
     const answer = await chat().bindTools([weather], { tool_choice: "required" }).invoke(messages);
     const [call] = answer.tool_calls ?? [];
     expect(call).toMatchObject({
@@ -73,7 +73,7 @@ describe("LangChain's ChatOpenAI", () => {
     expect(next.text).not.toBe("");
   });
 
-  it("gives structured output by schema and by function", async () => {
+  it("returns structured output by schema and by function", async () => {
     const Forecast = z.object({ city: z.enum(cities), isSunny: z.boolean() });
     for (const method of ["jsonSchema", "functionCalling"] as const) {
       const forecast = await chat()
@@ -83,7 +83,7 @@ describe("LangChain's ChatOpenAI", () => {
     }
   });
 
-  it("learns of errors with their status", async () => {
+  it("reports errors with their status", async () => {
     await expect(chat({ temperature: -1 }).invoke(messages)).rejects.toMatchObject({ status: 400 });
   });
 });
@@ -109,7 +109,7 @@ describe.each([
     ["a text of it", '{"city": "'],
   ])("bind tools beside a form and get %s", async (kind, begin) => {
     const tokens = await own.model.tokenizer.encode(begin, { addSpecial: false });
-    // Random weights seldom come upon its first words by themselves.
+    // Random weights seldom choose its first words by themselves.
     const logit_bias = Object.fromEntries(Array.from(tokens, (token) => [token, 60]));
     const bound = chat({}, { baseUrl: own.baseUrl, logit_bias }).bindTools([weather], {
       response_format,

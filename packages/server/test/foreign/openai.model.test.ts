@@ -1,5 +1,5 @@
-// The openai package's older and smaller endpoints against a real server: legacy completions and embeddings, and embeddings
-// through the packages that are built on it. Chat, tools, structured output and responses have tests of their own.
+// The openai package's older and smaller endpoints with a real server: legacy completions and embeddings, and embeddings through
+// packages that build on it. Chat, tools, structured output and responses have their own tests.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { OpenAIEmbeddings } from "@langchain/openai";
 import { cosineSimilarity, embedMany } from "ai";
@@ -52,7 +52,7 @@ describe("embeddings", () => {
 
   it("with the openai package are the same in both encodings, and of length 1", async () => {
     const openai = openaiOf(server);
-    // The package asks for base64 by itself and decodes it.
+    // The package requests base64 by itself and decodes it.
     const decoded = await openai.embeddings.create({ model: modelId, input: texts });
     const plain = await openai.embeddings.create({ model: modelId, input: texts, encoding_format: "float" });
     expect(decoded.data.map(({ index }) => index)).toEqual([0, 1, 2]);
@@ -68,7 +68,7 @@ describe("embeddings", () => {
     );
   });
 
-  it("with the Vercel AI SDK tell equal texts from others", async () => {
+  it("with the Vercel AI SDK distinguish equal texts from different ones", async () => {
     const provider = createOpenAICompatible({ name: "ingle", baseURL: server.baseUrl });
     const { embeddings } = await embedMany({
       model: provider.textEmbeddingModel(modelId),

@@ -1,4 +1,4 @@
-// The Vercel AI SDK against a real server: texts, streams, objects and tools, over chat completions and over responses.
+// The Vercel AI SDK with a real server: texts, streams, objects and tools, over chat completions and over responses.
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateObject, generateText, jsonSchema, stepCountIs, streamObject, streamText, tool } from "ai";
@@ -67,7 +67,7 @@ describe.each([
     expect(await result.finishReason).toBe("length");
   });
 
-  it("generates an object of a schema, whole and streamed", async () => {
+  it("generates an object that matches a schema, whole and streamed", async () => {
     const { object } = await generateObject({
       ...common,
       model: model(),
@@ -100,7 +100,7 @@ describe.each([
     expect(result.text).not.toBe("");
   });
 
-  it("streams calls of tools", async () => {
+  it("streams tool calls", async () => {
     const asked: string[] = [];
     const result = streamText({
       ...common,
@@ -114,7 +114,7 @@ describe.each([
     expect(await result.finishReason).toBe("tool-calls");
   });
 
-  it("learns of errors with their status, and of a request that it ends itself", async () => {
+  it("reports errors with their status, and a request that it cancels itself", async () => {
     await expect(generateText({ ...common, model: model(), temperature: -1 })).rejects.toMatchObject({
       statusCode: 400,
       message: expect.stringContaining("temperature"),
@@ -128,7 +128,7 @@ describe.each([
 });
 
 describe("the Vercel AI SDK", () => {
-  it("takes schemas that are plain JSON", async () => {
+  it("accepts schemas that are plain JSON", async () => {
     const model = createOpenAICompatible({
       name: "ingle",
       baseURL: server.baseUrl,

@@ -269,7 +269,7 @@ describe("the server of the app", () => {
     await control("/settings", { host: "192.0.2.1" });
     expect(await control("/start", {})).toMatchObject({
       status: "failed",
-      error: "192.0.2.1 is no address of this machine; choose another host.",
+      error: "192.0.2.1 is not an address of this machine; choose another host.",
     });
     one.signals.emit("SIGINT");
     expect(await exit).toBe(0);
