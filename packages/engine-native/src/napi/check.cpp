@@ -45,6 +45,11 @@ void throw_error(napi_env env, const base::Error& error) {
     if (napi_value object = make_error(env, error); object != nullptr) napi_throw(env, object);
 }
 
+Napi::Value thrown(Napi::Env env, const base::Error& error) {
+    throw_error(env, error);
+    return env.Undefined();
+}
+
 void call_function(napi_env env, napi_value function, size_t count, const napi_value* arguments) {
     napi_value receiver = nullptr;
     if (napi_get_undefined(env, &receiver) != napi_ok) return;

@@ -1,8 +1,8 @@
 #include "napi/engine_object.h"
 
+#include "napi/async_work.h"
 #include "napi/check.h"
 #include "napi/convert.h"
-#include "napi/promise_worker.h"
 
 #include <utility>
 #include <vector>
@@ -11,26 +11,17 @@ namespace binding {
 
 namespace {
 
-/// Joining the thread can take as long as the turn under way: not on the JS thread.
-class StopWorker final : public PromiseWorker {
-public:
-    StopWorker(std::shared_ptr<engine::Engine> engine, std::shared_ptr<EventBridge> bridge)
-        : engine_(std::move(engine)), bridge_(std::move(bridge)) {}
-
-private:
-    base::Result<void> execute() override {
-        engine_->stop();
-        engine_.reset();
-        return {};
-    }
-
-    void settled() override { bridge_->close(); }
-
-    Napi::Value result(Napi::Env env) override { return env.Undefined(); }
-
-    std::shared_ptr<engine::Engine> engine_;
-    std::shared_ptr<EventBridge> bridge_;
-};
+/// Stops the engine and frees context and weights on a libuv thread: joining takes as long as the step under way.
+Napi::Value stop(Napi::Env env, std::shared_ptr<engine::Engine> engine, std::shared_ptr<EventBridge> bridge) {
+    return run_async(
+        env,
+        [engine = std::move(engine)]() mutable -> base::Result<void> {
+            engine->stop();
+            engine.reset();
+            return {};
+        },
+        to_undefined, [bridge = std::move(bridge)](bool) { bridge->close(); });
+}
 
 } // namespace
 
@@ -60,7 +51,7 @@ EngineObject::EngineObject(const Napi::CallbackInfo& info)
 EngineObject::~EngineObject() {
     if (engine_ == nullptr) return;
     const Napi::HandleScope scope(env_);
-    PromiseWorker::start(env_, std::make_unique<StopWorker>(std::move(engine_), std::move(bridge_)));
+    stop(env_, std::move(engine_), std::move(bridge_));
 }
 
 /// The thread is joined before JS is gone: one that still emitted afterwards would abort the process.
@@ -124,8 +115,7 @@ Napi::Value EngineObject::dispose(const Napi::CallbackInfo& info) {
         return done.Promise();
     }
     // Moved, so that context and weights go when the thread has ended, not when this object is collected.
-    return PromiseWorker::start(info.Env(),
-                                std::make_unique<StopWorker>(std::move(engine_), std::move(bridge_)));
+    return stop(info.Env(), std::move(engine_), std::move(bridge_));
 }
 
 } // namespace binding

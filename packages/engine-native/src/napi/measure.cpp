@@ -4,13 +4,12 @@
 #include "engine/limits.h"
 #include "llama/backend/backend.h"
 #include "llama/context/measure.h"
+#include "napi/async_work.h"
 #include "napi/check.h"
 #include "napi/convert.h"
-#include "napi/promise_worker.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -18,45 +17,29 @@ namespace binding {
 
 namespace {
 
-class MeasureWorker final : public PromiseWorker {
-public:
-    MeasureWorker(llama_rt::ModelOptions model, llama_rt::ContextOptions context)
-        : model_(std::move(model)), context_(std::move(context)) {}
-
-private:
-    base::Result<void> execute() override {
-        base::Result<void> measured = measure();
-        llama_rt::give_back_freed_memory(); // the model is soon read again, by another thread
-        return measured;
-    }
-
-    base::Result<void> measure() {
-        const auto outline = llama_rt::Model::outline(model_);
-        if (!outline) return std::unexpected(outline.error());
-        const llama_rt::Model& model = **outline;
-        // Nobody can use more than that: no request is longer, and all of them together are as many.
-        context_.context_length = std::min(context_.context_length, model.info().context_length_train);
-        const int64_t full = int64_t{context_.context_length} * context_.sequences;
-        context_.cells = static_cast<int32_t>(std::min<int64_t>(context_.cells, full));
-        const llama_rt::ContextOptions context = engine::options_for(model, context_);
-        auto uses = llama_rt::measure(model, context, engine::slots_of(model, context));
-        if (!uses) return std::unexpected(uses.error());
-        if (!uses->empty()) uses->front().compute += engine::planned_embedding_bytes(model, context_);
-        if (model_.vision) {
-            if (auto measured = llama_rt::measure_vision(*model_.vision, *uses); !measured) return measured;
-        }
-        info_ = model.info();
-        uses_ = std::move(*uses);
-        return {};
-    }
-
-    Napi::Value result(Napi::Env env) override { return from_measure(env, info_, uses_); }
-
-    llama_rt::ModelOptions model_;
-    llama_rt::ContextOptions context_;
-    llama_rt::ModelInfo info_{};
-    std::vector<llama_rt::MemoryUse> uses_;
+struct Measured {
+    llama_rt::ModelInfo info;
+    std::vector<llama_rt::MemoryUse> uses;
 };
+
+base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::ContextOptions context) {
+    const auto outline = llama_rt::Model::outline(options);
+    if (!outline) return std::unexpected(outline.error());
+    const llama_rt::Model& model = **outline;
+    // More cannot be used: no request is longer than the trained length, and only so many run at once.
+    context.context_length = std::min(context.context_length, model.info().context_length_train);
+    const int64_t full = int64_t{context.context_length} * context.sequences;
+    context.cells = static_cast<int32_t>(std::min<int64_t>(context.cells, full));
+    const llama_rt::ContextOptions effective = engine::options_for(model, context);
+    auto uses = llama_rt::measure(model, effective, engine::slots_of(model, effective));
+    if (!uses) return std::unexpected(uses.error());
+    if (!uses->empty()) uses->front().compute += engine::planned_embedding_bytes(model, context);
+    if (options.vision) {
+        if (auto measured = llama_rt::measure_vision(*options.vision, *uses); !measured)
+            return std::unexpected(measured.error());
+    }
+    return Measured{.info = model.info(), .uses = std::move(*uses)};
+}
 
 } // namespace
 
@@ -64,11 +47,16 @@ Napi::Value measure_model(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     base::Result<llama_rt::ModelOptions> model = to_model_options(info[0]);
     base::Result<llama_rt::ContextOptions> context = to_context_options(info[1]);
-    if (!model || !context) {
-        throw_error(env, model ? context.error() : model.error());
-        return env.Undefined();
-    }
-    return PromiseWorker::start(env, std::make_unique<MeasureWorker>(std::move(*model), std::move(*context)));
+    if (!model) return thrown(env, model.error());
+    if (!context) return thrown(env, context.error());
+    return run_async(
+        env,
+        [model = std::move(*model), context = std::move(*context)] {
+            base::Result<Measured> measured = measure(model, context);
+            llama_rt::give_back_freed_memory(); // another thread reads the model soon
+            return measured;
+        },
+        [](Napi::Env to, Measured measured) { return from_measure(to, measured.info, measured.uses); });
 }
 
 } // namespace binding

@@ -1,12 +1,12 @@
 #include "napi/model_object.h"
 
 #include "napi/addon_data.h"
+#include "napi/async_work.h"
 #include "napi/check.h"
 #include "napi/cleanup_hook.h"
 #include "napi/convert.h"
 #include "napi/engine_object.h"
 #include "napi/event_bridge.h"
-#include "napi/promise_worker.h"
 
 #include <atomic>
 #include <memory>
@@ -21,11 +21,6 @@ namespace {
 
 using ModelPtr = std::shared_ptr<const llama_rt::Model>;
 
-Napi::Value thrown(Napi::Env env, const base::Error& error) {
-    throw_error(env, error);
-    return env.Undefined();
-}
-
 /// Not by coercion, which fails while a worker is being terminated.
 bool is_true(const Napi::Value& value) {
     return value.IsBoolean() && value.As<Napi::Boolean>().Value();
@@ -34,31 +29,6 @@ bool is_true(const Napi::Value& value) {
 bool option(const Napi::Value& options, const char* name) {
     return options.IsObject() && is_true(options.As<Napi::Object>().Get(name));
 }
-
-class TokenizeWorker final : public PromiseWorker {
-public:
-    TokenizeWorker(ModelPtr model, std::string text, bool add_special, bool parse_special)
-        : model_(std::move(model)),
-          text_(std::move(text)),
-          add_special_(add_special),
-          parse_special_(parse_special) {}
-
-private:
-    base::Result<void> execute() override {
-        base::Result<std::vector<base::Token>> tokens = model_->tokenize(text_, add_special_, parse_special_);
-        if (!tokens) return std::unexpected(tokens.error());
-        tokens_ = std::move(*tokens);
-        return {};
-    }
-
-    Napi::Value result(Napi::Env env) override { return from_tokens(env, tokens_); }
-
-    ModelPtr model_;
-    std::string text_;
-    bool add_special_;
-    bool parse_special_;
-    std::vector<base::Token> tokens_;
-};
 
 base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const std::vector<base::Token>& tokens) {
     const base::Token size = model.info().vocabulary_size;
@@ -70,207 +40,35 @@ base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const std::
     return {};
 }
 
-class DetokenizeWorker final : public PromiseWorker {
-public:
-    DetokenizeWorker(ModelPtr model, std::vector<base::Token> tokens, bool remove_special,
-                     bool unparse_special)
-        : model_(std::move(model)),
-          tokens_(std::move(tokens)),
-          remove_special_(remove_special),
-          unparse_special_(unparse_special) {}
-
-private:
-    base::Result<void> execute() override {
-        if (base::Result<void> checked = check_in_vocabulary(*model_, tokens_); !checked) return checked;
-        text_ = model_->detokenize(tokens_, remove_special_, unparse_special_);
-        return {};
-    }
-
-    Napi::Value result(Napi::Env env) override { return Napi::String::New(env, text_); }
-
-    ModelPtr model_;
-    std::vector<base::Token> tokens_;
-    bool remove_special_;
-    bool unparse_special_;
-    std::string text_;
-};
-
-class PiecesWorker final : public PromiseWorker {
-public:
-    PiecesWorker(ModelPtr model, std::vector<base::Token> tokens)
-        : model_(std::move(model)), tokens_(std::move(tokens)) {}
-
-private:
-    base::Result<void> execute() override {
-        if (base::Result<void> checked = check_in_vocabulary(*model_, tokens_); !checked) return checked;
-        ends_.reserve(tokens_.size());
-        for (const base::Token token : tokens_) {
-            model_->append_piece(token, bytes_, true);
-            ends_.push_back(static_cast<int32_t>(bytes_.size()));
-        }
-        return {};
-    }
-
-    Napi::Value result(Napi::Env env) override { return from_pieces(env, bytes_, ends_); }
-
-    ModelPtr model_;
-    std::vector<base::Token> tokens_;
-    std::string bytes_;
-    std::vector<int32_t> ends_;
-};
-
-/// Shared by a worker, its abort function and the environment's teardown.
+/// Set by an abort function and by the environment's teardown.
 using AbortFlag = std::shared_ptr<std::atomic<bool>>;
 
-/// Writes a conversation out; with `tokenize`, its tokens too.
-class ChatWorker final : public PromiseWorker {
-public:
-    ChatWorker(napi_env env, ModelPtr model, llama_rt::Chat chat, bool is_tokenized, AbortFlag is_aborted)
-        : model_(std::move(model)),
-          chat_(std::move(chat)),
-          is_tokenized_(is_tokenized),
-          is_aborted_(std::move(is_aborted)),
-          teardown_(env, on_teardown, is_aborted_.get()) {}
+/// Node waits for running work before it ends; a template must not hold it up.
+std::unique_ptr<CleanupHook> abort_on_teardown(napi_env env, const AbortFlag& is_aborted) {
+    const auto abort = [](void* data) { static_cast<std::atomic<bool>*>(data)->store(true); };
+    return std::make_unique<CleanupHook>(env, abort, is_aborted.get());
+}
 
-private:
-    /// Node waits for running work before it ends; a template must not hold it up.
-    static void on_teardown(void* data) { static_cast<std::atomic<bool>*>(data)->store(true); }
+/// Tokens and images of a prompt as two members.
+void set_prompt(Napi::Env env, Napi::Object object, llama_rt::Vision::Prompt prompt) {
+    object.Set("tokens", from_tokens(env, prompt.tokens));
+    object.Set("images", from_images(env, std::move(prompt.images)));
+}
 
-    base::Result<void> execute() override {
-        base::Result<llama_rt::PreparedChat> prepared = llama_rt::prepare_chat(*model_, chat_, *is_aborted_);
-        if (!prepared) return std::unexpected(prepared.error());
-        prepared_ = std::move(*prepared);
-        if (!is_tokenized_) return {};
-        base::Result<llama_rt::Vision::Prompt> prompt =
-            llama_rt::tokenize_chat(*model_, prepared_, std::move(chat_));
-        if (!prompt) return std::unexpected(prompt.error());
-        prompt_ = std::move(*prompt);
-        return {};
-    }
-
-    Napi::Value result(Napi::Env env) override {
-        Napi::Object object = Napi::Object::New(env);
-        object.Set("stops", from_strings(env, prepared_.stops));
-        if (!is_tokenized_) {
-            object.Set("prompt", llama_rt::readable_text(prepared_));
-            return object;
-        }
-        object.Set("tokens", from_tokens(env, prompt_.tokens));
-        object.Set("images", from_images(env, std::move(prompt_.images)));
-        object.Set("constraint", from_constraint(env, std::move(prepared_.constraint)));
-        object.Set("parser", from_reply_parser(env, std::move(prepared_.parser)));
-        return object;
-    }
-
-    ModelPtr model_;
-    llama_rt::Chat chat_;
-    bool is_tokenized_;
-    AbortFlag is_aborted_;
-    /// After the flag, so that it goes first.
-    CleanupHook teardown_;
-    llama_rt::PreparedChat prepared_;
-    llama_rt::Vision::Prompt prompt_;
+/// A chat written out with the model's template, and its tokens.
+struct TokenizedChat {
+    llama_rt::PreparedChat prepared;
+    llama_rt::Vision::Prompt prompt;
 };
 
-/// The tokens of a text with pictures.
-class ImagesWorker final : public PromiseWorker {
-public:
-    ImagesWorker(ModelPtr model, llama_rt::ImageText text)
-        : model_(std::move(model)), text_(std::move(text)) {}
-
-private:
-    base::Result<void> execute() override {
-        base::Result<llama_rt::Vision::Prompt> prompt = llama_rt::tokenize_images(*model_, text_);
-        if (!prompt) return std::unexpected(prompt.error());
-        prompt_ = std::move(*prompt);
-        return {};
-    }
-
-    Napi::Value result(Napi::Env env) override {
-        Napi::Object object = Napi::Object::New(env);
-        object.Set("tokens", from_tokens(env, prompt_.tokens));
-        object.Set("images", from_images(env, std::move(prompt_.images)));
-        return object;
-    }
-
-    ModelPtr model_;
-    llama_rt::ImageText text_;
-    llama_rt::Vision::Prompt prompt_;
-};
-
-class ParseWorker final : public PromiseWorker {
-public:
-    ParseWorker(std::shared_ptr<const llama_rt::ReplyParser> parser, std::string text, bool is_partial)
-        : parser_(std::move(parser)), text_(std::move(text)), is_partial_(is_partial) {}
-
-private:
-    base::Result<void> execute() override {
-        base::Result<llama_rt::Reply> reply = parser_->parse(text_, is_partial_);
-        if (reply) reply_ = std::move(*reply);
-        return {};
-    }
-
-    Napi::Value result(Napi::Env env) override { return reply_ ? from_reply(env, *reply_) : env.Null(); }
-
-    std::shared_ptr<const llama_rt::ReplyParser> parser_;
-    std::string text_;
-    bool is_partial_;
-    std::optional<llama_rt::Reply> reply_;
-};
-
-class GrammarWorker final : public PromiseWorker {
-public:
-    GrammarWorker(ModelPtr model, std::string grammar)
-        : model_(std::move(model)), grammar_(std::move(grammar)) {}
-
-private:
-    base::Result<void> execute() override {
-        base::Result<std::shared_ptr<const llama_rt::Constraint>> constraint =
-            llama_rt::Constraint::from_grammar(model_->grammars(), grammar_);
-        if (!constraint) return std::unexpected(constraint.error());
-        constraint_ = std::move(*constraint);
-        return {};
-    }
-
-    Napi::Value result(Napi::Env env) override { return from_constraint(env, constraint_); }
-
-    ModelPtr model_;
-    std::string grammar_;
-    std::shared_ptr<const llama_rt::Constraint> constraint_;
-};
-
-class StartWorker final : public PromiseWorker {
-public:
-    StartWorker(ModelPtr model, engine::EngineOptions options, std::shared_ptr<EventBridge> bridge)
-        : model_(std::move(model)), options_(std::move(options)), bridge_(std::move(bridge)) {}
-
-private:
-    base::Result<void> execute() override {
-        auto listener = [bridge = bridge_](std::vector<engine::Event>&& events) {
-            bridge->post(std::move(events));
-        };
-        base::Result<std::unique_ptr<engine::Engine>> engine =
-            engine::Engine::start(std::move(model_), options_, std::move(listener));
-        if (!engine) return std::unexpected(engine.error());
-        parts_.engine = std::move(*engine);
-        parts_.bridge = bridge_;
-        return {};
-    }
-
-    void settled() override {
-        if (parts_.engine == nullptr) bridge_->close();
-    }
-
-    Napi::Value result(Napi::Env env) override {
-        const auto* data = env.GetInstanceData<AddonData>();
-        return data->engine_class.New({Napi::External<EngineObject::Parts>::New(env, &parts_)});
-    }
-
-    ModelPtr model_;
-    engine::EngineOptions options_;
-    std::shared_ptr<EventBridge> bridge_;
-    EngineObject::Parts parts_;
-};
+Napi::Value from_tokenized_chat(Napi::Env env, TokenizedChat chat) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("stops", from_strings(env, chat.prepared.stops));
+    set_prompt(env, object, std::move(chat.prompt));
+    object.Set("constraint", from_constraint(env, std::move(chat.prepared.constraint)));
+    object.Set("parser", from_reply_parser(env, std::move(chat.prepared.parser)));
+    return object;
+}
 
 } // namespace
 
@@ -314,79 +112,133 @@ Napi::Value ModelObject::info(const Napi::CallbackInfo& info) {
     return model == nullptr ? info.Env().Undefined() : from_model_info(info.Env(), model->info());
 }
 
+/// `run(model, argument)` where the model is not disposed and the argument was read; a thrown JS error otherwise.
+template <class T, class Run>
+Napi::Value ModelObject::with_model(Napi::Env env, base::Result<T> argument, const Run& run) const {
+    ModelPtr model = usable(env);
+    if (model == nullptr) return env.Undefined();
+    if (!argument) return thrown(env, argument.error());
+    return run(std::move(model), std::move(*argument));
+}
+
 Napi::Value ModelObject::tokenize(const Napi::CallbackInfo& info) {
-    ModelPtr model = usable(info.Env());
-    if (model == nullptr) return info.Env().Undefined();
-    base::Result<std::string> text = to_text(info[0]);
-    if (!text) return thrown(info.Env(), text.error());
-    return PromiseWorker::start(info.Env(),
-                                std::make_unique<TokenizeWorker>(std::move(model), std::move(*text),
-                                                                 option(info[1], "addSpecial"),
-                                                                 option(info[1], "parseSpecial")));
+    const bool add_special = option(info[1], "addSpecial");
+    const bool parse_special = option(info[1], "parseSpecial");
+    return with_model(info.Env(), to_text(info[0]), [&](ModelPtr model, std::string text) {
+        return run_async(
+            info.Env(),
+            [=, model = std::move(model), text = std::move(text)] {
+                return model->tokenize(text, add_special, parse_special);
+            },
+            from_tokens);
+    });
 }
 
 Napi::Value ModelObject::detokenize(const Napi::CallbackInfo& info) {
-    ModelPtr model = usable(info.Env());
-    if (model == nullptr) return info.Env().Undefined();
-    base::Result<std::vector<base::Token>> tokens = to_tokens(info[0]);
-    if (!tokens) return thrown(info.Env(), tokens.error());
-    return PromiseWorker::start(info.Env(),
-                                std::make_unique<DetokenizeWorker>(std::move(model), std::move(*tokens),
-                                                                   option(info[1], "removeSpecial"),
-                                                                   option(info[1], "unparseSpecial")));
+    const bool remove_special = option(info[1], "removeSpecial");
+    const bool unparse_special = option(info[1], "unparseSpecial");
+    return with_model(info.Env(), to_tokens(info[0]), [&](ModelPtr model, std::vector<base::Token> tokens) {
+        return run_async(
+            info.Env(),
+            [=, model = std::move(model), tokens = std::move(tokens)]() -> base::Result<std::string> {
+                if (auto checked = check_in_vocabulary(*model, tokens); !checked)
+                    return std::unexpected(checked.error());
+                return model->detokenize(tokens, remove_special, unparse_special);
+            },
+            [](Napi::Env env, const std::string& text) { return Napi::String::New(env, text); });
+    });
 }
 
 Napi::Value ModelObject::pieces(const Napi::CallbackInfo& info) {
-    ModelPtr model = usable(info.Env());
-    if (model == nullptr) return info.Env().Undefined();
-    base::Result<std::vector<base::Token>> tokens = to_tokens(info[0]);
-    if (!tokens) return thrown(info.Env(), tokens.error());
-    return PromiseWorker::start(info.Env(),
-                                std::make_unique<PiecesWorker>(std::move(model), std::move(*tokens)));
+    struct Pieces {
+        std::string bytes;
+        std::vector<int32_t> ends;
+    };
+    return with_model(info.Env(), to_tokens(info[0]), [&](ModelPtr model, std::vector<base::Token> tokens) {
+        return run_async(
+            info.Env(),
+            [model = std::move(model), tokens = std::move(tokens)]() -> base::Result<Pieces> {
+                if (auto checked = check_in_vocabulary(*model, tokens); !checked)
+                    return std::unexpected(checked.error());
+                Pieces pieces;
+                pieces.ends.reserve(tokens.size());
+                for (const base::Token token : tokens) {
+                    model->append_piece(token, pieces.bytes, true);
+                    pieces.ends.push_back(static_cast<int32_t>(pieces.bytes.size()));
+                }
+                return pieces;
+            },
+            [](Napi::Env env, const Pieces& pieces) { return from_pieces(env, pieces.bytes, pieces.ends); });
+    });
 }
 
 Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
-    ModelPtr model = usable(info.Env());
-    if (model == nullptr) return info.Env().Undefined();
-    base::Result<llama_rt::Chat> chat = to_chat(info[0]);
-    if (!chat) return thrown(info.Env(), chat.error());
-    return PromiseWorker::start(
-        info.Env(), std::make_unique<ChatWorker>(info.Env(), std::move(model), std::move(*chat), false,
-                                                 std::make_shared<std::atomic<bool>>(false)));
+    return with_model(info.Env(), to_chat(info[0]), [&](ModelPtr model, llama_rt::Chat chat) {
+        const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
+        return run_async(
+            info.Env(),
+            [model = std::move(model), chat = std::move(chat), is_aborted,
+             teardown = abort_on_teardown(info.Env(), is_aborted)] {
+                return llama_rt::prepare_chat(*model, chat, *is_aborted);
+            },
+            [](Napi::Env env, const llama_rt::PreparedChat& prepared) {
+                Napi::Object object = Napi::Object::New(env);
+                object.Set("stops", from_strings(env, prepared.stops));
+                object.Set("prompt", llama_rt::readable_text(prepared));
+                return object;
+            });
+    });
 }
 
 Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
-    ModelPtr model = usable(info.Env());
-    if (model == nullptr) return info.Env().Undefined();
-    base::Result<llama_rt::Chat> chat = to_chat(info[0]);
-    if (!chat) return thrown(info.Env(), chat.error());
-    const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
-    Napi::Object preparation = Napi::Object::New(info.Env());
-    preparation.Set("prompt", PromiseWorker::start(info.Env(), std::make_unique<ChatWorker>(
-                                                                   info.Env(), std::move(model),
-                                                                   std::move(*chat), true, is_aborted)));
-    preparation.Set("abort", Napi::Function::New(info.Env(), [is_aborted](const Napi::CallbackInfo&) {
-                        is_aborted->store(true);
-                    }));
-    return preparation;
+    return with_model(info.Env(), to_chat(info[0]), [&](ModelPtr model, llama_rt::Chat chat) {
+        const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
+        Napi::Object preparation = Napi::Object::New(info.Env());
+        preparation.Set("prompt", run_async(
+                                      info.Env(),
+                                      [model = std::move(model), chat = std::move(chat), is_aborted,
+                                       teardown = abort_on_teardown(
+                                           info.Env(), is_aborted)]() mutable -> base::Result<TokenizedChat> {
+                                          auto prepared = llama_rt::prepare_chat(*model, chat, *is_aborted);
+                                          if (!prepared) return std::unexpected(prepared.error());
+                                          auto prompt =
+                                              llama_rt::tokenize_chat(*model, *prepared, std::move(chat));
+                                          if (!prompt) return std::unexpected(prompt.error());
+                                          return TokenizedChat{.prepared = std::move(*prepared),
+                                                               .prompt = std::move(*prompt)};
+                                      },
+                                      from_tokenized_chat));
+        preparation.Set("abort", Napi::Function::New(info.Env(), [is_aborted](const Napi::CallbackInfo&) {
+                            is_aborted->store(true);
+                        }));
+        return preparation;
+    });
 }
 
 Napi::Value ModelObject::prepare_images(const Napi::CallbackInfo& info) {
-    ModelPtr model = usable(info.Env());
-    if (model == nullptr) return info.Env().Undefined();
-    base::Result<llama_rt::ImageText> text = to_image_text(info[0]);
-    if (!text) return thrown(info.Env(), text.error());
-    return PromiseWorker::start(info.Env(),
-                                std::make_unique<ImagesWorker>(std::move(model), std::move(*text)));
+    return with_model(info.Env(), to_image_text(info[0]), [&](ModelPtr model, llama_rt::ImageText text) {
+        return run_async(
+            info.Env(),
+            [model = std::move(model), text = std::move(text)] {
+                return llama_rt::tokenize_images(*model, text);
+            },
+            [](Napi::Env env, llama_rt::Vision::Prompt prompt) {
+                Napi::Object object = Napi::Object::New(env);
+                set_prompt(env, object, std::move(prompt));
+                return object;
+            });
+    });
 }
 
 Napi::Value ModelObject::prepare_grammar(const Napi::CallbackInfo& info) {
-    ModelPtr model = usable(info.Env());
-    if (model == nullptr) return info.Env().Undefined();
-    base::Result<std::string> grammar = to_text(info[0]);
-    if (!grammar) return thrown(info.Env(), grammar.error());
-    return PromiseWorker::start(info.Env(),
-                                std::make_unique<GrammarWorker>(std::move(model), std::move(*grammar)));
+    return with_model(info.Env(), to_text(info[0]), [&](ModelPtr model, std::string grammar) {
+        return run_async(
+            info.Env(),
+            [model = std::move(model), grammar = std::move(grammar)] {
+                return llama_rt::Constraint::from_grammar(model->grammars(), grammar);
+            },
+            from_constraint);
+    });
 }
 
 Napi::Value ModelObject::parse_reply(const Napi::CallbackInfo& info) {
@@ -394,8 +246,16 @@ Napi::Value ModelObject::parse_reply(const Napi::CallbackInfo& info) {
     if (!parser) return thrown(info.Env(), parser.error());
     base::Result<std::string> text = to_text(info[1]);
     if (!text) return thrown(info.Env(), text.error());
-    return PromiseWorker::start(
-        info.Env(), std::make_unique<ParseWorker>(std::move(*parser), std::move(*text), is_true(info[2])));
+    // A reply that cannot be parsed is null, not an error.
+    using Parsed = std::optional<llama_rt::Reply>;
+    return run_async(
+        info.Env(),
+        [parser = std::move(*parser), text = std::move(*text),
+         is_partial = is_true(info[2])]() -> base::Result<Parsed> {
+            base::Result<llama_rt::Reply> reply = parser->parse(text, is_partial);
+            return reply ? Parsed(std::move(*reply)) : std::nullopt;
+        },
+        [](Napi::Env env, const Parsed& reply) { return reply ? from_reply(env, *reply) : env.Null(); });
 }
 
 Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
@@ -420,8 +280,22 @@ Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
     base::Result<std::shared_ptr<EventBridge>> bridge =
         EventBridge::create(info.Env(), info[1].As<Napi::Function>());
     if (!bridge) return thrown(info.Env(), bridge.error());
-    return PromiseWorker::start(
-        info.Env(), std::make_unique<StartWorker>(std::move(model), std::move(*options), std::move(*bridge)));
+    auto listener = [bridge = *bridge](std::vector<engine::Event>&& events) {
+        bridge->post(std::move(events));
+    };
+    return run_async(
+        info.Env(),
+        [model = std::move(model), options = std::move(*options), listener = std::move(listener)]() mutable {
+            return engine::Engine::start(std::move(model), options, std::move(listener));
+        },
+        [bridge = *bridge](Napi::Env env, std::unique_ptr<engine::Engine> engine) -> Napi::Value {
+            EngineObject::Parts parts{.engine = std::move(engine), .bridge = bridge};
+            const auto* data = env.GetInstanceData<AddonData>();
+            return data->engine_class.New({Napi::External<EngineObject::Parts>::New(env, &parts)});
+        },
+        [bridge = *bridge](bool has_succeeded) {
+            if (!has_succeeded) bridge->close();
+        });
 }
 
 void ModelObject::dispose(const Napi::CallbackInfo&) {

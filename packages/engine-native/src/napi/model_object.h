@@ -35,6 +35,9 @@ private:
     /// The model, or nullptr with a JS error thrown.
     std::shared_ptr<const llama_rt::Model> usable(Napi::Env env) const;
 
+    template <class T, class Run>
+    Napi::Value with_model(Napi::Env env, base::Result<T> argument, const Run& run) const;
+
     std::shared_ptr<const llama_rt::Model> model_;
 };
 

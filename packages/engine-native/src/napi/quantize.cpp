@@ -2,9 +2,9 @@
 
 #include "llama/quantize/imatrix.h"
 #include "llama/quantize/quantize.h"
+#include "napi/async_work.h"
 #include "napi/check.h"
 #include "napi/convert.h"
-#include "napi/promise_worker.h"
 #include "napi/reporter.h"
 
 #include <cstdint>
@@ -30,102 +30,55 @@ bool write_chunks(napi_env env, const Chunks& chunks, napi_value* arguments) {
            napi_create_int32(env, chunks.total, &arguments[1]) == napi_ok;
 }
 
-class PlanWorker final : public PromiseWorker {
-public:
-    explicit PlanWorker(llama_rt::QuantizeOptions options) : options_(std::move(options)) {}
-
-private:
-    base::Result<void> execute() override {
-        const base::Result<double> bytes = llama_rt::plan_quantization(options_);
-        if (!bytes) return std::unexpected(bytes.error());
-        bytes_ = *bytes;
-        return {};
+/// Opens the reporter to the call's second argument; false with a JS error thrown.
+template <class Reports>
+bool open(const Napi::CallbackInfo& info, Reports& reporter) {
+    if (!info[1].IsFunction()) {
+        throw_error(info.Env(), {.code = base::Code::invalid_argument,
+                                 .message = "The second argument is not a function."});
+        return false;
     }
-
-    Napi::Value result(Napi::Env env) override { return Napi::Number::New(env, bytes_); }
-
-    llama_rt::QuantizeOptions options_;
-    double bytes_ = 0;
-};
-
-class QuantizeWorker final : public PromiseWorker {
-public:
-    explicit QuantizeWorker(llama_rt::QuantizeOptions options) : options_(std::move(options)) {}
-
-    bool report_to(Napi::Env env, Napi::Function on_tensor) { return report_.open(env, on_tensor); }
-
-private:
-    base::Result<void> execute() override {
-        return llama_rt::quantize(options_, [&](const std::string& name) { report_.send(name); });
-    }
-
-    void settled() override { report_.close(); }
-
-    Napi::Value result(Napi::Env env) override { return env.Undefined(); }
-
-    llama_rt::QuantizeOptions options_;
-    Reporter<std::string, 1, write_name> report_;
-};
-
-class ImatrixWorker final : public PromiseWorker {
-public:
-    explicit ImatrixWorker(llama_rt::ImatrixOptions options) : options_(std::move(options)) {}
-
-    bool report_to(Napi::Env env, Napi::Function on_chunk) { return report_.open(env, on_chunk); }
-
-private:
-    base::Result<void> execute() override {
-        const auto result = llama_rt::compute_imatrix(
-            options_, [&](int32_t done, int32_t total) { report_.send({.done = done, .total = total}); });
-        if (!result) return std::unexpected(result.error());
-        result_ = *result;
-        return {};
-    }
-
-    void settled() override { report_.close(); }
-
-    Napi::Value result(Napi::Env env) override { return from_imatrix(env, result_); }
-
-    llama_rt::ImatrixOptions options_;
-    llama_rt::ImatrixResult result_{};
-    Reporter<Chunks, 2, write_chunks> report_;
-};
-
-/// Starts a worker that reports to the call's second argument.
-template <class Worker, class Options>
-Napi::Value start(const Napi::CallbackInfo& info, base::Result<Options> options) {
-    const Napi::Env env = info.Env();
-    if (!options || !info[1].IsFunction()) {
-        throw_error(env, options ? base::Error{.code = base::Code::invalid_argument,
-                                               .message = "The second argument is not a function."}
-                                 : options.error());
-        return env.Undefined();
-    }
-    auto worker = std::make_unique<Worker>(std::move(*options));
-    if (!worker->report_to(env, info[1].As<Napi::Function>())) {
-        throw_error(env, {.code = base::Code::engine_failed, .message = "The work could not be started."});
-        return env.Undefined();
-    }
-    return PromiseWorker::start(env, std::move(worker));
+    if (reporter.open(info.Env(), info[1].As<Napi::Function>())) return true;
+    throw_error(info.Env(), {.code = base::Code::engine_failed, .message = "The work could not be started."});
+    return false;
 }
 
 } // namespace
 
 Napi::Value plan_quantization(const Napi::CallbackInfo& info) {
     base::Result<llama_rt::QuantizeOptions> options = to_quantize_options(info[0]);
-    if (!options) {
-        throw_error(info.Env(), options.error());
-        return info.Env().Undefined();
-    }
-    return PromiseWorker::start(info.Env(), std::make_unique<PlanWorker>(std::move(*options)));
+    if (!options) return thrown(info.Env(), options.error());
+    return run_async(
+        info.Env(), [options = std::move(*options)] { return llama_rt::plan_quantization(options); },
+        [](Napi::Env env, double bytes) { return Napi::Number::New(env, bytes); });
 }
 
 Napi::Value quantize_model(const Napi::CallbackInfo& info) {
-    return start<QuantizeWorker>(info, to_quantize_options(info[0]));
+    base::Result<llama_rt::QuantizeOptions> options = to_quantize_options(info[0]);
+    if (!options) return thrown(info.Env(), options.error());
+    const auto reporter = std::make_shared<Reporter<std::string, 1, write_name>>();
+    if (!open(info, *reporter)) return info.Env().Undefined();
+    return run_async(
+        info.Env(),
+        [options = std::move(*options), reporter] {
+            return llama_rt::quantize(options, [&](const std::string& name) { reporter->send(name); });
+        },
+        to_undefined, [reporter](bool) { reporter->close(); });
 }
 
 Napi::Value compute_imatrix(const Napi::CallbackInfo& info) {
-    return start<ImatrixWorker>(info, to_imatrix_options(info[0]));
+    base::Result<llama_rt::ImatrixOptions> options = to_imatrix_options(info[0]);
+    if (!options) return thrown(info.Env(), options.error());
+    const auto reporter = std::make_shared<Reporter<Chunks, 2, write_chunks>>();
+    if (!open(info, *reporter)) return info.Env().Undefined();
+    return run_async(
+        info.Env(),
+        [options = std::move(*options), reporter] {
+            return llama_rt::compute_imatrix(options, [&](int32_t done, int32_t total) {
+                reporter->send({.done = done, .total = total});
+            });
+        },
+        from_imatrix, [reporter](bool) { reporter->close(); });
 }
 
 } // namespace binding
