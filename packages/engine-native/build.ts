@@ -1,5 +1,5 @@
-// Builds the addon with cmake-js: chooses the backend, says in one sentence what is missing, and leaves a
-// finished build alone (ninja or make sees that nothing changed).
+// Builds the addon with cmake-js: chooses the backend and reports missing tools. A finished build is left alone: ninja or
+// make sees that nothing changed.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -11,12 +11,12 @@ import { addonOf, levels } from "./levels.js";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
-// A sanitizer's build has a folder of its own, so that going from one to the other builds nothing anew.
+// A sanitizer's build has its own folder, so that switching between builds compiles nothing again.
 const buildDir = path.join(here, sanitizer === "" ? "build" : `build-${sanitizer}`);
 const gpus = ["cpu", "cuda", "metal", "vulkan"] as const;
 type Gpu = (typeof gpus)[number];
 
-/** Ends the build with a sentence instead of a stack. */
+/** Ends the build with a message instead of a stack trace. */
 function stop(sentence: string): never {
   console.error(`\n${sentence}\n`);
   process.exit(1);
@@ -26,7 +26,7 @@ function runs(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
 
-/** `auto` is CUDA only when there is both a compiler for it and a device to run on: either alone would fail later. */
+/** `auto` is CUDA only if there are both its compiler and a device: with only one of them, something would fail later. */
 function chooseGpu(): Gpu {
   const asked = process.env["INGLE_GPU"] ?? "auto";
   if (asked === "auto") {
@@ -34,16 +34,16 @@ function chooseGpu(): Gpu {
     return runs("nvcc", "--version") && runs("nvidia-smi", "-L") ? "cuda" : "cpu";
   }
   const gpu = gpus.find((name) => name === asked);
-  return gpu ?? stop(`INGLE_GPU=${asked} is not known. Use auto, ${gpus.join(", ")}.`);
+  return gpu ?? stop(`INGLE_GPU=${asked} is unknown. Use auto, ${gpus.join(", ")}.`);
 }
 
-/** `native` is this machine's processor. The others are levels of x86-64, by names that g++ and clang know. */
+/** `native` is this machine's processor. The others are levels of x86-64, by g++'s and clang's names. */
 function chooseCpus(): readonly string[] {
   const asked = process.env["INGLE_CPU"] ?? "native";
   if (asked === "native") return [asked];
   const cpus = asked.split(",");
   if (!cpus.every((cpu) => levels.includes(cpu)))
-    stop(`INGLE_CPU=${asked} is not known. Use native, or some of ${levels.join(",")} with commas between.`);
+    stop(`INGLE_CPU=${asked} is unknown. Use native, or a comma-separated list of ${levels.join(", ")}.`);
   if (process.arch !== "x64" || process.platform === "win32")
     stop(`INGLE_CPU=${asked} needs g++ or clang on an x86-64 processor. Leave it out on this machine.`);
   return cpus;
@@ -82,16 +82,16 @@ function llamaCppDir(): string {
   return stop(
     own !== ""
       ? `LLAMA_CPP_DIR=${own} holds no llama.cpp sources (include/llama.h is missing).`
-      : "llama.cpp's sources are not there yet. Run `npx --yes pnpm@12 build` in the root of the checkout.",
+      : "llama.cpp's sources are missing. Run `npx --yes pnpm@12 build` in the root of the checkout.",
   );
 }
 
-/** What of a llama.cpp checkout decides how a model's state is laid out. */
+/** The folders of a llama.cpp checkout that determine the layout of a model's saved state. */
 const sourceFolders = ["include", "src", path.join("ggml", "include"), path.join("ggml", "src")];
 
 /**
- * Names llama.cpp's sources as they are compiled, with the patches and files that were added: a commit alone does not. The
- * pinned sources carry a stamp of all that they were made from; files of a checkout of one's own are read.
+ * Identifies llama.cpp's sources as they are compiled, including patches and added files, which a commit does not cover. The
+ * pinned sources have a stamp of everything they were made from; the files of other checkouts are hashed.
  */
 function sourcesId(dir: string): string {
   const hash = createHash("sha256");
@@ -106,7 +106,7 @@ function sourcesId(dir: string): string {
   return hash.digest("hex");
 }
 
-/** What CMake must be configured with; when the cache says otherwise, it is configured anew. */
+/** The CMake options of this build. If the cache has other values, CMake is configured again. */
 function cmakeOptions(gpu: Gpu, cpu: string): Record<string, string> {
   const dir = llamaCppDir();
   return {
@@ -135,7 +135,7 @@ function cmakeJs(command: string, options: Record<string, string>): void {
     command,
     "--out",
     buildDir,
-    // Ninja does this by itself; make would compile one file after the other.
+    // Ninja is parallel by default; make would compile one file at a time.
     "--parallel",
     String(availableParallelism()),
     ...Object.entries(options).map(([name, value]) => `--CD${name}=${value}`),
@@ -143,14 +143,14 @@ function cmakeJs(command: string, options: Record<string, string>): void {
   try {
     execFileSync(process.execPath, args, { cwd: here, stdio: "inherit" });
   } catch {
-    stop(`The native build failed (cmake-js ${command}); the compiler's own words are above.`);
+    stop(`The native build failed (cmake-js ${command}); the compiler's messages are above.`);
   }
 }
 
 const gpu = chooseGpu();
 checkTools(gpu);
-// Levels go through one build folder, one after the other: all but the kernels is compiled once. index.js takes the addon of the
-// highest level that its processor runs.
+// All levels are built in one folder, one after the other, so that everything but the kernels is compiled once. index.js loads
+// the addon of the highest level that its processor runs.
 rmSync(path.join(buildDir, "levels"), { recursive: true, force: true });
 for (const cpu of chooseCpus()) {
   const options = cmakeOptions(gpu, cpu);

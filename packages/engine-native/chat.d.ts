@@ -1,33 +1,33 @@
-// Conversations as they cross the seam to TypeScript: what is written out with a model's chat template, and what is read of
-// a reply. A part of index.d.ts.
+// Conversations at the seam to TypeScript: what a model's chat template renders, and what is parsed from a reply. A part of
+// index.d.ts.
 
-/** What is not there is an empty string or array. */
+/** Absent fields are empty strings or arrays. */
 export interface NativeMessage {
   role: string;
   content: string;
-  /** Instead of `content` where there are pictures. */
+  /** Replaces `content` in a message with images. */
   parts: NativePart[];
   reasoning: string;
   toolCalls: NativeToolCall[];
   toolCallId: string;
-  /** Of a tool's result: the tool's name. */
+  /** For a tool's result: the tool's name. */
   name: string;
 }
 
-/** A picture, or a text where that is null. */
+/** An image, or a text if `image` is null. */
 export interface NativePart {
   text: string;
   image: NativeImage | null;
 }
 
-/** Three bytes a pixel, up to 16,384 a side and 2^26 of them. The bytes are copied before the call returns. */
+/** Three bytes per pixel; at most 16,384 pixels per side and 2^26 in total. The bytes are copied before the call returns. */
 export interface NativeImage {
   width: number;
   height: number;
   data: Uint8Array;
 }
 
-/** A text with as many of the model's `imageMarker` as there are images. */
+/** A text that contains the model's `imageMarker` once for each image. */
 export interface NativeImageText {
   text: string;
   images: readonly NativeImage[];
@@ -36,22 +36,22 @@ export interface NativeImageText {
 export interface NativeToolCall {
   id: string;
   name: string;
-  /** A JSON object as text; of a partial reply, its beginning. */
+  /** A JSON object as text; in a partial reply, only its start. */
   arguments: string;
 }
 
 export interface NativeTool {
   name: string;
   description: string;
-  /** A JSON schema as text. Not nested deeper than 64, with names no longer than 256: llama.cpp's own code recurses. */
+  /** A JSON schema as text, nested at most 64 deep and with names of at most 256 characters: llama.cpp's code recurses. */
   parameters: string;
 }
 
-/** A conversation to be written out with the model's chat template. */
+/** A conversation to render with the model's chat template. */
 export interface NativeChat {
   messages: NativeMessage[];
   addGenerationPrompt: boolean;
-  /** The last message is the beginning of the reply. */
+  /** Whether the last message is the start of the reply. */
   continuesLast: boolean;
   tools: NativeTool[];
   toolChoice: "auto" | "none" | "required";
@@ -60,15 +60,15 @@ export interface NativeChat {
   /** More variables for the template; the values are JSON. */
   templateArguments: { name: string; value: string }[];
   /**
-   * GBNF rules for the reply's content, the first of them "ingle-json"; empty without. Together with tools that may be called,
-   * a reply is of these rules or calls.
+   * GBNF rules that the reply's content must match, the first of them "ingle-json"; empty for none. With tools that may be
+   * called, a reply matches these rules or is calls.
    */
   contentRules: string;
-  /** The calls are among `contentRules`, instead of llama.cpp's syntax for them. */
+  /** Whether `contentRules` include the calls, in place of llama.cpp's syntax for them. */
   contentHasCalls: boolean;
-  /** A GBNF grammar for the whole reply, instead of llama.cpp's for the tools; empty without. Not with contentRules. */
+  /** A GBNF grammar for the whole reply, in place of llama.cpp's for tools; empty for none. Excludes contentRules. */
   grammar: string;
-  /** The grammar holds from this text on, wherever it comes in the reply; empty: from the beginning. */
+  /** The grammar holds from the first occurrence of this text in the reply; empty: from the start. */
   grammarTrigger: string;
 }
 

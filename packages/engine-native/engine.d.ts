@@ -1,19 +1,18 @@
-// The engine as it crosses the seam to TypeScript: what it is made with, what it is asked for, and the events that come back. A part of
-// index.d.ts.
+// The engine at the seam to TypeScript: its options, its requests and its events. A part of index.d.ts.
 import type { NativeConstraint, NativeErrorCode, NativeImages } from "./index.d.ts";
 
 export interface NativeContextOptions {
   /** Most tokens one sequence may hold. */
   contextLength: number;
-  /** Cells of KV cache that all sequences share. At least contextLength. */
+  /** KV cells that all sequences share; at least contextLength. */
   cells: number;
   /** Sequences that run at the same time. */
   parallel: number;
-  /** Most tokens in one turn while nothing else is decoding. */
+  /** Most tokens in one step while no sequence is decoding. */
   batchTokens: number;
   threads: number;
   threadsBatch: number;
-  /** Of `BuildInfo.kvTypes`. What the model's heads, a device or flash attention do not allow is `invalid_argument`. */
+  /** One of `BuildInfo.kvTypes`. `invalid_argument` if the model's heads, a device or flash attention does not support it. */
   kvTypeK: string;
   kvTypeV: string;
   /** "auto" lets llama.cpp choose by backend. */
@@ -21,29 +20,29 @@ export interface NativeContextOptions {
 }
 
 export interface NativeEngineOptions extends NativeContextOptions {
-  /** Most prompt tokens in one turn beside decoding sequences; 0 lets the engine find the number by measuring. */
+  /** Most prompt tokens in one step beside decoding sequences; 0 lets the engine measure and choose. */
   batchTokensBusy: number;
-  /** Requests that may wait; one more is refused with `overloaded`. */
+  /** Most waiting requests; further ones are refused with `overloaded`. */
   waitingMax: number;
-  /** What happens when a chat is too long for the context: it ends there, or its oldest turns are dropped. */
+  /** What happens when a chat fills its context: the reply ends, or the oldest turns are dropped. */
   contextOverflow: "length" | "shift";
-  /** Guesses tokens from the text before them, or by a draft model; not where `isRecurrent`. */
+  /** Drafts tokens from n-grams of the text or with a draft model; not for models with `isRecurrent`. */
   speculation: "off" | "ngram" | "draft-model";
-  /** Most tokens that a draft model guesses in one turn. */
+  /** Most tokens that a draft model drafts in one step. */
   draftTokens: number;
-  /** Host memory for state that is evicted from the context, in bytes; 0 keeps none. */
+  /** Size of the host KV tier, in bytes; 0 disables it. */
   cacheRamBytes: number;
-  /** A file that keeps that memory from one engine to the next; "" for none. What is damaged or not ours is ignored. */
+  /** A file that keeps the host KV tier between engines; "" for none. A damaged or foreign file is ignored. */
   stateFile: string;
-  /** 32 bytes that stand for all that must be the same for a state to be of use. */
+  /** 32 bytes that identify everything that must be equal for a saved state to be valid. */
   stateKey: Uint8Array;
-  /** Tokens of the blocks that `reportBlocks` tells of; 0 tells of none. */
+  /** Tokens per block in reports of `reportBlocks`; 0 disables them. */
   kvBlockTokens: number;
-  /** 8 bytes that are part of every block's hash. */
+  /** 8 bytes that seed every block's hash. */
   kvBlockSeed: Uint8Array;
 }
 
-/** Sampling as the field's names have it; every value is already checked. */
+/** Sampling options under their usual names; every value is already checked. */
 export interface NativeSampling {
   temperature: number;
   topK: number;
@@ -60,40 +59,40 @@ export interface NativeSampling {
 
 export interface NativeRequest {
   tokens: Int32Array;
-  /** Those of the prompt that the tokens come from. */
+  /** The images of the prompt that `tokens` come from. */
   images: NativeImages | null;
   sampling: NativeSampling;
-  /** Most tokens to generate; -1 for up to the context's end, or with `shift` up to four contexts. */
+  /** Most tokens to generate; -1 for as many as the context has room for, or with `shift`, four contexts' worth. */
   maxTokens: number;
   stops: string[];
   ignoreEos: boolean;
-  /** Shares its beginning with requests before and after it. */
+  /** Whether to share prefixes with earlier and later requests. */
   cachePrompt: boolean;
   /** Null: any text. */
   constraint: NativeConstraint | null;
-  /** How many of the likeliest tokens are told for each token, up to 20; -1 tells no probabilities at all. */
+  /** How many of the likeliest tokens to report for each token, up to 20; -1 reports no probabilities at all. */
   logprobs: number;
-  /** Requests with the same key are served first come, first served; different keys share fairly. */
+  /** Requests with the same key are served in order of arrival; different keys get fair shares. */
   client: string;
 }
 
 /** Owns the context and the one thread that may touch it. Its calls return at once. */
 export interface NativeEngine {
   /**
-   * Puts a request in line and returns its id. Throws `overloaded`, `context_length_exceeded`,
+   * Adds a request to the waiting queue and returns its id. Throws `overloaded`, `context_length_exceeded`,
    * `generation_not_supported`, `disposed`.
    */
   submit(request: NativeRequest): number;
   /**
-   * The same for the vectors of 1 to 2,048 texts: the last event has all of them. Throws `overloaded`,
+   * The same for the embeddings of 1 to 2,048 texts: the last event has all of them. Throws `overloaded`,
    * `context_length_exceeded`, `embeddings_not_supported`, `disposed`.
    */
   embed(texts: readonly Int32Array[]): number;
-  /** Ends a request in whatever state it is: its last event is a finish with reason "cancelled". Unknown ids are ignored. */
+  /** Ends a request in any state: its last event is a finish with reason "cancelled". Ignores unknown ids. */
   cancel(id: number): void;
   /**
-   * Asks for one report of the blocks that can be reused, which comes as soon as there is something to tell: what has changed
-   * since the one before, or all of it anew.
+   * Requests one report of the reusable blocks, which comes as soon as there is something to report: the changes since the last
+   * report, or all blocks with `isAnew`.
    */
   reportBlocks(isAnew: boolean): void;
   stats(): NativeStats;
@@ -105,36 +104,37 @@ export interface NativeStats {
   running: number;
   waiting: number;
   cells: number;
-  /** What a cell takes of the KV cache, in bytes: keys and values of a token in all layers. */
+  /** Bytes of a cell: keys and values of one token in all layers. */
   cellBytes: number;
   /** Cells that running requests hold or have reserved. */
   cellsUsed: number;
-  /** Cells kept for requests that begin like earlier ones; given up when they are needed. */
+  /** Cells of the prefix cache; freed when they are needed. */
   cellsCached: number;
+  /** Steps of the engine's loop. */
   turns: number;
   promptTokens: number;
   generatedTokens: number;
-  /** Pictures, or tiles of them, that were encoded. */
+  /** Images, or tiles of them, that were encoded. */
   imagesEncoded: number;
   preemptions: number;
-  /** Times that a running request filled the context and dropped its oldest turns. */
+  /** How often a running request filled the context and dropped its oldest chat turns. */
   contextShifts: number;
-  /** Tokens that were guessed and computed, and those of them that were right. */
+  /** Draft tokens that were verified, and those of them that were accepted. */
   draftedTokens: number;
   acceptedTokens: number;
-  /** Host memory that holds evicted state, and in how many pieces. */
+  /** Bytes and number of the segments in the host KV tier. */
   cacheRamBytes: number;
   cacheRamPieces: number;
-  /** Pieces that were copied back instead of being computed again. */
+  /** Segments that were swapped in instead of being computed again. */
   cacheRamHits: number;
 }
 
-/** What happens to one request. */
+/** An event of one request. */
 export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeEmbeddingEvent | NativeErrorEvent;
 
 /**
- * Blocks of tokens whose state another request could reuse: what has changed since the report before. The removed ones go
- * first. `isRestated`: nothing of before holds any longer.
+ * Changes, since the last report, of the blocks of tokens whose state other requests can reuse. Apply `removed` before `stored`.
+ * With `isRestated`, discard everything reported before.
  */
 export interface NativeBlocksEvent {
   type: "blocks";
@@ -144,26 +144,26 @@ export interface NativeBlocksEvent {
   stored: NativeStoredBlocks[];
 }
 
-/** In the context, or in host memory, from where it is copied back. */
+/** Where a block is: in the context, or in the host KV tier. */
 export type NativeBlockMedium = "device" | "host";
 
-/** Blocks that follow each other. */
+/** Consecutive blocks of one text. */
 export interface NativeStoredBlocks {
   medium: NativeBlockMedium;
-  /** Of the block before the first one; 0n where that begins the text. */
+  /** Hash of the block before the first one; 0n if the first one starts the text. */
   parent: bigint;
   hashes: BigUint64Array;
-  /** Of all of them, one after the other. */
+  /** The tokens of all blocks, concatenated. */
   tokens: Int32Array;
 }
 
-/** Some text of a generation: whole characters, no part of a stop string. `tokens` counts the tokens behind it. */
+/** Generated text: whole characters, no part of a stop string. `tokens` counts the tokens that it was decoded from. */
 export interface NativeTextEvent {
   id: number;
   type: "text";
   text: string;
   tokens: number;
-  /** Of the tokens behind this text; absent unless the request asked for them. */
+  /** Log probabilities of those tokens; absent unless the request asked for them. */
   logprobs?: NativeTokenLogprobs[];
 }
 
@@ -173,7 +173,7 @@ export interface NativeTokenLogprob {
   logprob: number;
 }
 
-/** Of one token, and of the likeliest in its place, from the logits as the model gave them. */
+/** The log probabilities of a token and of the likeliest tokens in its place, from the model's own logits. */
 export interface NativeTokenLogprobs extends NativeTokenLogprob {
   top: NativeTokenLogprob[];
 }
@@ -183,17 +183,17 @@ export interface NativeFinishEvent {
   id: number;
   type: "finish";
   reason: "stop" | "length" | "cancelled";
-  /** The stop string that ended the reply; empty when none did. */
+  /** The stop string that ended the reply; empty if none did. */
   stop: string;
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
-  /** Tokens of prompt and reply that were dropped because the context was full; promptTokens are without those. */
+  /** Tokens of prompt and reply that were dropped because the context was full; promptTokens excludes them. */
   droppedTokens: number;
-  /** Tokens of the reply that were guessed and computed, and those of them that were right. */
+  /** Draft tokens that were verified for the reply, and those of them that were accepted. */
   draftedTokens: number;
   acceptedTokens: number;
-  /** From submission to the first prompt token's computation. */
+  /** From submission until the first prompt token is computed. */
   queueMs: number;
   promptMs: number;
   predictedMs: number;
@@ -203,10 +203,10 @@ export interface NativeFinishEvent {
 export interface NativeEmbeddingEvent {
   id: number;
   type: "embeddings";
-  /** One vector of `embeddingSize` numbers after the other. As the model gives them: not normalized. */
+  /** Vectors of `embeddingSize` numbers, concatenated; not normalized. */
   vectors: Float32Array;
   promptTokens: number;
-  /** From submission until the first text was begun, and from then to the last one's end. */
+  /** From submission until the first text is started, and from then until the last one is done. */
   queueMs: number;
   computeMs: number;
 }

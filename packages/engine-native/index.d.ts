@@ -1,6 +1,6 @@
 // The seam between the native engine and TypeScript, written by hand. Only @ingle/engine imports it.
-// Arguments are trusted here: @ingle/engine has checked them. Errors have a `code`, and `details` where numbers help or
-// one option is wrong (`param`).
+// Arguments are trusted: @ingle/engine has checked them. Errors have a `code`, and `details` with numbers or with the wrong
+// option (`param`).
 
 import type { NativeChat, NativeImageText, NativeReply } from "./chat.d.ts";
 import type {
@@ -60,21 +60,21 @@ export type NativeErrorCode =
   | "worker_lost"
   | "disposed";
 
-/** What was compiled in and what this machine offers. */
+/** What was compiled in, and what this machine offers. */
 export interface BuildInfo {
   version: string;
-  /** `sources` names what was compiled, patches and added files included: the commit says nothing of those. */
+  /** `sources` identifies what was compiled, including patches and added files, which the commit does not cover. */
   llamaCpp: { version: string; commit: string; sources: string };
-  /** The GPU backend that was asked for at build time; "cpu" when none. */
+  /** The GPU backend chosen at build time; "cpu" for none. */
   gpu: "cpu" | "cuda" | "metal" | "vulkan";
-  /** The processor that was asked for at build time: "native", or a level of x86-64. */
+  /** The processor chosen at build time: "native", or a level of x86-64. */
   cpu: string;
   compiler: string;
   buildType: string;
   devices: DeviceInfo[];
-  /** What ggml's CPU backend was compiled to use here: AVX2, AVX512, NEON, … */
+  /** Instruction sets that ggml's CPU backend was compiled for: AVX2, AVX512, NEON, … */
   cpuFeatures: string[];
-  /** ggml type names that may hold the KV cache: f16, q8_0, q4_0, … */
+  /** Names of the ggml types that a KV cache can have: f16, q8_0, q4_0, … */
   kvTypes: string[];
 }
 
@@ -88,28 +88,28 @@ export interface DeviceInfo {
 }
 
 export interface NativeLoadOptions {
-  /** A GGUF file; for a split model its first part. */
+  /** A GGUF file; for a split model, its first part. */
   path: string;
-  /** Layers put on the GPU; a negative number means all. */
+  /** Layers to put on the GPU; a negative number means all. */
   gpuLayers: number;
   mmap: boolean;
   mlock: boolean;
-  /** What lets the model read pictures; its header was checked. */
+  /** The projector for image input, whose header was checked; null for none. */
   projector: NativeProjector | null;
-  /** Machines that hold layers, before the GPUs of this one. They stay connected until the model is disposed. */
+  /** Machines that hold layers, before this machine's GPUs. They stay connected until the model is disposed. */
   workers: NativeWorker[];
 }
 
 export interface NativeProjector {
   path: string;
-  /** Threads that encode pictures, where no GPU does it. */
+  /** Threads that encode images, unless a GPU does. */
   threads: number;
-  /** Tokens of a picture at least and at most, where that can be chosen; 0 for what the file says. */
+  /** Fewest and most tokens of an image, for projectors with a variable number; 0 uses the file's values. */
   imageMinTokens: number;
   imageMaxTokens: number;
 }
 
-/** A load under way. `abort()` makes `model` reject with `aborted`; after the end it does nothing. */
+/** A load in progress. `abort()` makes `model` reject with `aborted`; once it is done, `abort()` does nothing. */
 export interface NativeLoad {
   model: Promise<NativeModel>;
   abort(): void;
@@ -124,20 +124,21 @@ export interface NativeModelInfo {
   /** Tokens of context that the model was trained for. */
   contextLengthTrain: number;
   vocabularySize: number;
-  /** Numbers in the vector of a text. */
+  /** Dimensions of a text's embedding. */
   embeddingSize: number;
   layers: number;
   parameters: number;
   /** Bytes of all tensors. */
   sizeBytes: number;
   hasChatTemplate: boolean;
-  /** It was loaded with a projector: messages may have pictures. */
+  /** Whether it was loaded with a projector, so that messages may have images. */
   readsImages: boolean;
-  /** Stands for a picture in what `applyChatTemplate` writes and `prepareImages` reads. */
+  /** Stands for an image in the texts that `applyChatTemplate` returns and `prepareImages` takes. */
   imageMarker: string;
   /**
-   * What the chat template does with tools and calls. `isLfm2`: calls look as LFM2 writes them. `holdsFormOrCalls`: a reply in
-   * its own syntax can be held to a form or to calls, and the calls to their tools.
+   * What the chat template supports. `writesTools` and `writesToolCalls`: it renders tools and earlier calls into the prompt.
+   * `isLfm2`: calls have LFM2's syntax. `holdsFormOrCalls`: a grammar in its syntax can require either content in a given form
+   * or calls that match their tools' schemas.
    */
   chatTemplate: {
     writesTools: boolean;
@@ -145,9 +146,9 @@ export interface NativeModelInfo {
     isLfm2: boolean;
     holdsFormOrCalls: boolean;
   };
-  /** Its state cannot be cut in the middle (convolution or state-space layers). */
+  /** Whether it has convolution or state-space layers, so that a sequence's state cannot be cut at any token. */
   isRecurrent: boolean;
-  /** Ids of special tokens; -1 where the vocabulary has none. The last three stand around a text with a gap in it. */
+  /** Ids of special tokens; -1 if the vocabulary has none. The last three are for fill-in-the-middle. */
   tokens: {
     bos: number;
     eos: number;
@@ -162,42 +163,42 @@ export interface NativeModelInfo {
 
 export interface NativeTemplateResult {
   prompt: string;
-  /** Texts at which the template's format ends a turn, beside the model's end tokens. */
+  /** Texts that end a turn in the template's format, in addition to the model's end tokens. */
   stops: string[];
 }
 
 export interface NativePrompt {
-  /** Of pictures, negative ids: each stands for a part of one, and is of use only together with `images`. */
+  /** Images have negative ids: each stands for a part of an image, and is valid only together with `images`. */
   tokens: Int32Array;
   images: NativeImages | null;
   stops: string[];
   constraint: NativeConstraint | null;
-  /** Null: the reply is nothing but content. */
+  /** Null: the whole reply is content. */
   parser: NativeReplyParser | null;
 }
 
-/** A prompt in the making. `abort()` makes `prompt` reject with `aborted`; after the end it does nothing. */
+/** A prompt in preparation. `abort()` makes `prompt` reject with `aborted`; once it is done, `abort()` does nothing. */
 export interface NativePreparation {
   prompt: Promise<NativePrompt>;
   abort(): void;
 }
 
-/** The pictures of a prompt, scaled for the model and not yet encoded; made by a model for its own engines. */
+/** The images of a prompt, scaled for the model and not yet encoded. Valid only for engines of the model that made them. */
 export interface NativeImages {
   readonly nativeImages: never;
 }
 
-/** Knows the syntax in which replies to one prompt come. */
+/** A parser for replies to one prompt. */
 export interface NativeReplyParser {
   readonly nativeReplyParser: never;
 }
 
-/** What a reply must look like; made by a model for its own engines. */
+/** What a reply must look like. Valid only for engines of the model that made it. */
 export interface NativeConstraint {
   readonly nativeConstraint: never;
 }
 
-/** Bytes of tokens in one piece; `ends` says for each where it ends. */
+/** The bytes of tokens, concatenated; `ends` has the offset of each token's end. */
 export interface NativePieces {
   bytes: Uint8Array;
   ends: Int32Array;
@@ -206,84 +207,86 @@ export interface NativePieces {
 /** Immutable after loading. Its calls run on libuv's worker threads. */
 export interface NativeModel {
   readonly info: NativeModelInfo;
-  /** With `addSpecial`, a text that begins with the beginning token has it once. */
+  /** Never produces two beginning-of-text tokens, even with `addSpecial` and a text that begins with one. */
   tokenize(text: string, options: { addSpecial: boolean; parseSpecial: boolean }): Promise<Int32Array>;
   detokenize(
     tokens: Int32Array,
     options: { removeSpecial: boolean; unparseSpecial: boolean },
   ): Promise<string>;
-  /** The bytes of each token, special ones written out; a token may be a part of a character. */
+  /** The bytes of each token, special tokens included; a token may be a part of a character. */
   pieces(tokens: Int32Array): Promise<NativePieces>;
   applyChatTemplate(chat: NativeChat): Promise<NativeTemplateResult>;
   /**
-   * Template and tokenization in one crossing: the way of every chat request. The prompt rejects with `template_failed`,
-   * and for pictures with `image_not_supported`, `overloaded` or `invalid_argument`.
+   * Renders the template and tokenizes, in one call. The prompt rejects with `template_failed` or `invalid_argument`, and for
+   * images also with `image_not_supported`, `overloaded` or `out_of_memory`.
    */
   prepareChat(chat: NativeChat): NativePreparation;
-  /** The same for a text with pictures, without a template. Rejects as `prepareChat` for pictures. */
+  /** The same for a text with images, without a template. Rejects as `prepareChat` does for images. */
   prepareImages(text: NativeImageText): Promise<Pick<NativePrompt, "tokens" | "images">>;
-  /** Reads a GBNF grammar that the whole reply is held to. Rejects with `invalid_argument` and what is wrong with it. */
+  /** Reads a GBNF grammar for the whole reply. Rejects with `invalid_argument` and what is wrong with it. */
   prepareGrammar(grammar: string): Promise<NativeConstraint>;
-  /** Reads a reply, or its beginning. Null when it is none in this syntax. */
+  /** Parses a reply, or the start of one. Null if it does not follow the syntax. */
   parseReply(parser: NativeReplyParser, text: string, isPartial: boolean): Promise<NativeReply | null>;
   createEngine(
     options: NativeEngineOptions,
     onEvents: (events: (NativeEvent | NativeBlocksEvent)[]) => void,
-    /** With `speculation: "draft-model"`; the engine keeps its weights as long as it needs them. */
+    /** Only with `speculation: "draft-model"`. The engine keeps its weights alive as long as it needs them. */
     draftModel?: NativeModel,
   ): Promise<NativeEngine>;
-  /** Frees the weights once the last engine on it is disposed. Idempotent. */
+  /** Frees the weights once the last engine of the model is disposed. Idempotent. */
   dispose(): void;
 }
 
 export function buildInfo(): BuildInfo;
 export function loadModel(options: NativeLoadOptions, onProgress: (fraction: number) => void): NativeLoad;
 
-/** What a model would take with these settings. */
+/** The memory that a model needs with given settings. */
 export interface NativeMeasure {
   contextLengthTrain: number;
   layers: number;
-  /** Bytes by memory; `device` is a name as in `buildInfo()`, empty for the machine's own memory. */
+  /** Bytes by memory; `device` is a name as in `buildInfo()`, or empty for the machine's own memory. */
   memories: { device: string; weightsBytes: number; contextBytes: number; computeBytes: number }[];
 }
 
 /**
- * Lays a model and its context out without taking memory for them or reading the weights. A context longer than the model
- * was trained for counts as that long, and cells that no request could fill do not count.
+ * Computes the memory layout of a model and its context without allocating it or reading the weights. A context longer than the
+ * model was trained for is cut to that length, and cells that no request could fill are not counted.
  */
 export function measureModel(model: NativeLoadOptions, context: NativeContextOptions): Promise<NativeMeasure>;
 
-/** A connection to a worker; made by `connectWorker` for its loads. */
+/** A connection to a worker, made by `connectWorker`; pass it to `loadModel`. */
 export interface NativeWorker {
   readonly nativeWorker: never;
 }
 
 /**
- * Attaches a worker over a socket of which `fd` is the other end: JavaScript carries its bytes. `name` is the worker's name in
- * this process: one that offers the same as before has the same. An answer that takes longer than `replyMsMax` loses it.
+ * Attaches a worker. Returns one end of a socket pair (`fd`), whose bytes JavaScript carries to and from the worker. `name`
+ * identifies the worker in this process: one that reconnects with the same devices must have the same name. If a response takes
+ * longer than `replyMsMax` milliseconds, the connection is lost.
  */
 export function connectWorker(options: { name: string; replyMsMax: number }): {
   fd: number;
   worker: Promise<NativeWorker>;
 };
-/** Asks the worker what is free. */
+/** The worker's devices, with the memory that is free now. */
 export function workerDevices(worker: NativeWorker): Promise<DeviceInfo[]>;
-/** It has failed, and stays so: what computes with it ends with `worker_lost`. */
+/** True once the connection has failed, for good: computations with it end with `worker_lost`. */
 export function isWorkerLost(worker: NativeWorker): boolean;
-/** Makes it fail. */
+/** Makes the connection fail. */
 export function loseWorker(worker: NativeWorker): void;
 
 export interface NativeServeOptions {
-  /** A connected socket, which this takes over. */
+  /** A connected socket; `servePeer` takes ownership. */
   fd: number;
-  /** Names as in `buildInfo()`, and what the peer may take of each, in bytes. */
+  /** Names as in `buildInfo()`, and the bytes that the peer may allocate on each. */
   devices: { name: string; bytesMax: number }[];
   threads: number;
 }
 
-/** Computes for a peer until it hangs up. Rejects with `invalid_argument` for what no peer of ours sends. */
+/** Computes for a peer until it disconnects. Rejects with `invalid_argument` if the peer sends an invalid request. */
 export function servePeer(options: NativeServeOptions): Promise<void>;
 
-/** Sends llama.cpp's own log lines to `sink`, or nowhere with null (the default). Level: 1 debug … 4 error. */
+/** Sends llama.cpp's log lines to `sink`; null, the default, drops them. Level: 1 debug … 4 error. */
 export function setLogSink(sink: ((level: number, text: string) => void) | null): void;
-export function keepMemoryTight(): void; // of the whole process
+/** Makes the process return freed memory to the system early. For processes that run nothing but Ingle. */
+export function keepMemoryTight(): void;

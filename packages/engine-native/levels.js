@@ -1,10 +1,10 @@
-// Levels of x86-64, and which of the addons that were built for them this processor runs.
+// Levels of x86-64, and which of the addons built for them this processor runs.
 //
-// The features of each level are those of the x86-64 psABI, by the names that Linux gives them in /proc/cpuinfo.
+// The features of each level are those of the x86-64 psABI, by their names in Linux's /proc/cpuinfo.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** What each level adds to the one before it, the lowest first. */
+/** The features that each level adds to the previous one, from the lowest level up. */
 const features = new Map([
   ["x86-64", []],
   ["x86-64-v2", ["cx16", "lahf_lm", "pni", "popcnt", "sse4_1", "sse4_2", "ssse3"]],
@@ -15,7 +15,7 @@ const features = new Map([
 export const levels = [...features.keys()];
 
 /**
- * The highest of the built levels that a processor with these features runs. Of an unknown processor, the lowest built.
+ * The highest built level that a processor with these features runs; the lowest built level for an unknown processor.
  *
  * @param {readonly string[]} built
  * @param {ReadonlySet<string> | undefined} flags
@@ -27,21 +27,21 @@ export function levelFor(built, flags) {
   return runs.findLast((level) => built.includes(level));
 }
 
-/** The features that Linux shows of this processor; undefined elsewhere. */
+/** This processor's features as reported by Linux; undefined on other systems. */
 export function processorFlags(cpuinfo = "/proc/cpuinfo") {
   const text = existsSync(cpuinfo) ? readFileSync(cpuinfo, "utf8") : "";
   const line = /^flags\s*:(.*)$/m.exec(text)?.[1];
   return line === undefined ? undefined : new Set(line.trim().split(/\s+/));
 }
 
-/** Where the build puts the addon of a level. */
+/** Path of the addon that is built for a level. */
 export function addonOf(level, buildDir) {
   return path.join(buildDir, "levels", `${level}.node`);
 }
 
 /**
- * The addon for this processor: of those that were built for levels where there are some, else the one that was built for the
- * very processor of the build. Throws where the processor runs none of the levels.
+ * Path of the addon for this processor: the one of the highest level it runs, or, if none were built for levels, the one built
+ * for the build machine's processor. Throws if the processor runs none of the levels.
  */
 export function addonFor(buildDir, flags = processorFlags()) {
   const folder = path.join(buildDir, "levels");

@@ -1,39 +1,39 @@
-// The part of the seam that works on files of models; index.d.ts has the rest. It takes minutes, cannot be stopped, and
-// damaged files can end the process: it wants a process of its own.
+// The part of the seam that works on model files; index.d.ts has the rest. Run it in a process of its own: it takes minutes,
+// cannot be stopped, and damaged files can end the process.
 import type { NativeLoadOptions } from "./index.js";
 
 export interface NativeQuantizeOptions {
-  /** A GGUF file; for a split model its first part. */
+  /** A GGUF file; for a split model, its first part. */
   input: string;
-  /** Overwritten. */
+  /** Path of the file to write; overwritten if it exists. */
   output: string;
-  /** llama.cpp's number of a whole file's quantization (`general.file_type`). */
+  /** The target quantization as llama.cpp's number (`general.file_type`). */
   fileType: number;
   threads: number;
   allowRequantize: boolean;
-  /** An importance matrix; "" for none. */
+  /** Path of an importance matrix; "" for none. */
   imatrix: string;
 }
 
 /** Bytes of all tensors that would be written, to a hundredth of a MiB. */
 export function planQuantization(options: NativeQuantizeOptions): Promise<number>;
-/** `onTensor` gets the name of each tensor before it is worked on. */
+/** Quantizes a file. Calls `onTensor` with each tensor's name before it is quantized. */
 export function quantizeModel(
   options: NativeQuantizeOptions,
   onTensor: (name: string) => void,
 ): Promise<void>;
 
-/** Like the above, for the importance matrix of a model: see src/llama/quantize/imatrix.h. */
+/** What to compute an importance matrix from: see src/llama/quantize/imatrix.h. */
 export interface NativeImatrixOptions {
   model: NativeLoadOptions;
-  /** Overwritten. */
+  /** Path of the file to write; overwritten if it exists. */
   output: string;
   text: string;
-  /** What the file says the text was; "" to say nothing. */
+  /** Name of the text, stored in the file; "" for none. */
   dataset: string;
-  /** Tokens that are computed together; at least 16. */
+  /** Tokens of a chunk; at least 16. */
   chunkTokens: number;
-  /** Most chunks; 0 takes all of the text. */
+  /** Most chunks; 0 uses the whole text. */
   chunksMax: number;
   threads: number;
 }
@@ -43,7 +43,7 @@ export interface NativeImatrixResult {
   matrices: number;
 }
 
-/** `onChunk` gets how many chunks are done, of how many. */
+/** Computes an importance matrix. Calls `onChunk` with the number of chunks done and of all chunks. */
 export function computeImatrix(
   options: NativeImatrixOptions,
   onChunk: (done: number, total: number) => void,

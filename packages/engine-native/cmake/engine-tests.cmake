@@ -1,5 +1,5 @@
-# The C++ tests of the engine: a third program, run by vitest (test/cpp.test.ts), that computes with tiny models and
-# makes llama.cpp fail on the way.
+# The C++ tests of the engine, a program that vitest runs (test/cpp.test.ts). It computes with tiny models and injects failures
+# into llama.cpp.
 if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
     return() # a published package has no tests
 endif()
@@ -30,7 +30,7 @@ add_executable(
 target_compile_features(ingle_engine_tests PRIVATE cxx_std_23)
 target_compile_options(ingle_engine_tests PRIVATE ${INGLE_WARNINGS})
 target_include_directories(ingle_engine_tests PRIVATE src test)
-# SYSTEM: upstream's headers are not held to our warnings.
+# SYSTEM: our warnings do not apply to upstream's headers.
 target_include_directories(
     ingle_engine_tests SYSTEM PRIVATE $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
                                       $<TARGET_PROPERTY:mtmd,INTERFACE_INCLUDE_DIRECTORIES>
@@ -38,7 +38,7 @@ target_include_directories(
                                       $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>
 )
 target_link_libraries(ingle_engine_tests PRIVATE llama-common mtmd llama Threads::Threads)
-# `$<1:…>` keeps generators with several configurations from adding a folder of their own.
+# `$<1:…>` keeps multi-configuration generators from adding a folder per configuration.
 set_target_properties(
     ingle_engine_tests PROPERTIES CXX_EXTENSIONS OFF
                                   RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>

@@ -1,5 +1,5 @@
 # ingle_layer(NAME SOURCES … [SEES target…]): the object library ingle_NAME of src/NAME. It compiles with our warnings
-# as errors, and reads the headers of the given targets without linking them: linking is the addon's matter.
+# as errors, and sees the headers of the given targets without linking them: only the addon links.
 set(INGLE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Werror)
 if(MSVC)
     set(INGLE_WARNINGS /W3)
@@ -16,7 +16,7 @@ function(ingle_layer NAME)
     set_target_properties(ingle_${NAME} PROPERTIES CXX_VISIBILITY_PRESET hidden CXX_EXTENSIONS OFF)
     target_include_directories(ingle_${NAME} PRIVATE src)
     foreach(seen ${LAYER_SEES})
-        # SYSTEM: upstream's headers are not held to our warnings.
+        # SYSTEM: our warnings do not apply to upstream's headers.
         target_include_directories(
             ingle_${NAME} SYSTEM PRIVATE $<TARGET_PROPERTY:${seen},INTERFACE_INCLUDE_DIRECTORIES>
                                          $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>

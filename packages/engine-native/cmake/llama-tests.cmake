@@ -1,5 +1,5 @@
-# The C++ tests of src/llama: a second program, run by vitest (test/cpp.test.ts), that sees llama.cpp's headers and
-# compares with llama.cpp's own code.
+# The C++ tests of src/llama, a program that vitest runs (test/cpp.test.ts). It sees llama.cpp's headers and compares with
+# llama.cpp's own code.
 if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
     return() # a published package has no tests
 endif()
@@ -30,7 +30,7 @@ target_compile_definitions(
     ingle_llama_tests PRIVATE INGLE_KNOWN_TEMPLATES="${INGLE_LLAMA_CPP_DIR}/models/templates"
 )
 target_include_directories(ingle_llama_tests PRIVATE src test)
-# SYSTEM: upstream's headers are not held to our warnings.
+# SYSTEM: our warnings do not apply to upstream's headers.
 target_include_directories(
     ingle_llama_tests SYSTEM PRIVATE $<TARGET_PROPERTY:llama,INTERFACE_INCLUDE_DIRECTORIES>
                                      $<TARGET_PROPERTY:llama-common,INTERFACE_INCLUDE_DIRECTORIES>
@@ -38,7 +38,7 @@ target_include_directories(
                                      $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>
 )
 target_link_libraries(ingle_llama_tests PRIVATE llama-common mtmd llama)
-# `$<1:…>` keeps generators with several configurations from adding a folder of their own.
+# `$<1:…>` keeps multi-configuration generators from adding a folder per configuration.
 set_target_properties(
     ingle_llama_tests PROPERTIES CXX_EXTENSIONS OFF
                                  RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>

@@ -1,4 +1,4 @@
-# llama.cpp as static libraries: llama, llama-common, mtmd. No program of its, no network code's TLS.
+# llama.cpp as static libraries: llama, llama-common, mtmd. Without its programs, and without TLS.
 set(LLAMA_BUILD_COMMON ON CACHE BOOL "" FORCE)
 set(LLAMA_BUILD_MTMD ON CACHE BOOL "" FORCE)
 foreach(part TESTS TOOLS EXAMPLES SERVER APP UI)
@@ -7,12 +7,12 @@ endforeach()
 set(LLAMA_OPENSSL OFF CACHE BOOL "" FORCE)
 set(LLAMA_SUBPROCESS OFF CACHE BOOL "" FORCE)
 set(MTMD_VIDEO OFF CACHE BOOL "" FORCE)
-set(GGML_CCACHE OFF CACHE BOOL "" FORCE) # ours is set above, for every target alike
+set(GGML_CCACHE OFF CACHE BOOL "" FORCE) # CMakeLists.txt sets ccache for every target
 
-# ggml's own thread pool: OpenMP's barriers spin and collapse as soon as another process wants a core.
+# Use ggml's own thread pool: OpenMP's barriers spin, and become very slow as soon as another process wants a core.
 set(GGML_OPENMP OFF CACHE BOOL "" FORCE)
 
-# Layers on other machines. Our own tunnel carries what is sent: no other transport is built in.
+# Layers on other machines. Our own tunnel carries the traffic: no other transport is built in.
 set(GGML_RPC ON CACHE BOOL "" FORCE)
 set(GGML_RPC_RDMA OFF CACHE BOOL "" FORCE)
 
@@ -27,7 +27,7 @@ foreach(backend CUDA METAL VULKAN)
 endforeach()
 set(GGML_METAL_EMBED_LIBRARY ON CACHE BOOL "" FORCE)
 
-# Pairs of keys and values that CUDA's flash attention reads as they are, one token at a time; it makes f16 of others first.
+# Pairs of key and value types that CUDA's flash attention reads directly when it decodes; it converts others to f16 first.
 option(INGLE_KV_QUANTS_ALL "every pair of KV cache types in CUDA's flash attention (a long build)" OFF)
 set(INGLE_KV_QUANTS "f16-f16;bf16-bf16;q8_0-q8_0;q8_0-q4_0;q4_0-q4_0")
 if(INGLE_KV_QUANTS_ALL)
@@ -35,11 +35,11 @@ if(INGLE_KV_QUANTS_ALL)
 endif()
 set(GGML_CUDA_FA_QUANTS "${INGLE_KV_QUANTS}" CACHE STRING "" FORCE)
 
-# Which processor ggml's kernels and our loops over whole vocabularies are compiled for. A level instead of `native` leaves all
-# of ggml's own switches off, which are a list of its own: the level alone says what may be used.
+# The processor that ggml's kernels and our loops over whole vocabularies are compiled for. With a level instead of `native`, all
+# of ggml's own feature switches are off: only the level decides what may be used.
 set(INGLE_CPU "native" CACHE STRING "native, or a level of x86-64 for -march; build.ts checks it")
 set(INGLE_CPU_OPTIONS "")
-unset(GGML_NATIVE CACHE) # ggml's own default decides, whatever the build before was made for
+unset(GGML_NATIVE CACHE) # back to ggml's default, whatever the last build used
 if(NOT INGLE_CPU STREQUAL "native")
     set(INGLE_CPU_OPTIONS -march=${INGLE_CPU})
     foreach(feature NATIVE SSE42 AVX AVX_VNNI AVX2 BMI2 FMA F16C AVX512 AVX512_VBMI AVX512_VNNI AVX512_BF16)
@@ -50,21 +50,21 @@ endif()
 add_subdirectory(${INGLE_LLAMA_CPP_DIR} llama.cpp EXCLUDE_FROM_ALL)
 target_compile_options(ggml-cpu PRIVATE ${INGLE_CPU_OPTIONS})
 if(GGML_NATIVE AND NOT MSVC AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(INGLE_CPU_OPTIONS -march=native) # as ggml's own
+    set(INGLE_CPU_OPTIONS -march=native) # as for ggml's kernels
 endif()
 
-# A failed assertion about a damaged file is thrown through ggml's C functions (src/llama/backend/assertions.h).
+# Failed assertions about damaged files are thrown through ggml's C functions (src/llama/backend/assertions.h).
 if(NOT MSVC)
     target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
 endif()
 
-# Patches 0021 and 0022 make workers of ggml's RPC backend.
+# Workers need our patches 0021 and 0022 of ggml's RPC backend.
 set(INGLE_HAS_WORKERS OFF)
 if(EXISTS ${INGLE_LLAMA_CPP_DIR}/ggml/src/ggml-rpc/request-check.h)
     set(INGLE_HAS_WORKERS ON)
 endif()
 
-# Patch 0004 gives templates their bounds. A checkout of one's own is taken as it is, and has none.
+# Patch 0004 limits chat templates. Other checkouts of llama.cpp (LLAMA_CPP_DIR) are used as they are, without limits.
 set(INGLE_TEMPLATES_HAVE_BOUNDS OFF)
 if(EXISTS ${INGLE_LLAMA_CPP_DIR}/common/jinja/work.h)
     set(INGLE_TEMPLATES_HAVE_BOUNDS ON)

@@ -1,5 +1,5 @@
-# The C++ unit tests of base, sched and engine/text_stream: one program, run by vitest (test/cpp.test.ts). Not
-# part of the addon's build, and without llama.cpp's headers: what is tested here is pure.
+# The C++ unit tests of base, sched and the parts of engine that do not use llama.cpp: a program that vitest runs
+# (test/cpp.test.ts). Not part of the addon's build.
 if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
     return() # a published package has no tests
 endif()
@@ -50,7 +50,7 @@ if(MSVC)
 endif()
 target_include_directories(ingle_tests PRIVATE src test)
 target_link_libraries(ingle_tests PRIVATE Threads::Threads)
-# `$<1:…>` keeps generators with several configurations from adding a folder of their own.
+# `$<1:…>` keeps multi-configuration generators from adding a folder per configuration.
 set_target_properties(
     ingle_tests PROPERTIES CXX_EXTENSIONS OFF RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
 )

@@ -155,18 +155,18 @@ TEST_CASE("what is wrong with a grammar is said with its line") {
     CHECK(says(problem_of("x ::= \"a\""), "no rule \"root\""));
     CHECK(says(problem_of("root ::= \"a\"\nroot ::= \"b\""), "defined twice (line 2)"));
     CHECK(says(problem_of("root ::= unknown"), "\"unknown\" is used but not defined"));
-    CHECK(says(problem_of("root ::= \"a"), "ends in the middle"));
-    CHECK(says(problem_of("root ::= [a"), "ends in the middle"));
-    CHECK(says(problem_of("root ::= [z-a]"), "wrong way round"));
+    CHECK(says(problem_of("root ::= \"a"), "ends inside a literal or a character class"));
+    CHECK(says(problem_of("root ::= [a"), "ends inside a literal or a character class"));
+    CHECK(says(problem_of("root ::= [z-a]"), "reversed"));
     CHECK(says(problem_of("root ::= \"\\q\""), "escape"));
     CHECK(says(problem_of("root ::= \"\\uD8\""), "4 hexadecimal digits"));
     CHECK(says(problem_of("root ::= ("), ") is missing"));
     CHECK(says(problem_of("root ::= *"), "nothing to repeat"));
-    CHECK(says(problem_of("root ::= \"a\"{3,2}"), "less than its least"));
+    CHECK(says(problem_of("root ::= \"a\"{3,2}"), "maximum is less than its minimum"));
     CHECK(says(problem_of("root ::= \"a\"{99999999999999999999}"), "too large"));
     CHECK(says(problem_of("root = \"a\""), "::= is missing"));
-    CHECK(says(problem_of("root ::= \"a\" ) x"), "must end with its line"));
-    CHECK(says(problem_of(std::string("root ::= \0", 10)), "must end with its line"));
+    CHECK(says(problem_of("root ::= \"a\" ) x"), "must end at the end of a line"));
+    CHECK(says(problem_of(std::string("root ::= \0", 10)), "must end at the end of a line"));
 }
 
 TEST_CASE("left recursion is refused, open or hidden behind what may be empty") {

@@ -1,4 +1,4 @@
-// How many tokens a picture becomes for LFM2-VL, as its own processor in transformers counts them: 64 to 256 for a picture in
+// How many tokens an image becomes for LFM2-VL, as its own processor in transformers counts them: 64 to 256 for an image in
 // one piece; 256 for each tile of 512 x 512 and those of a thumbnail for a large one.
 #include "check.h"
 
@@ -23,7 +23,7 @@ using ModelPtr = std::unique_ptr<llama_model, decltype(&llama_model_free)>;
 
 struct Tokens {
     size_t of_images = 0;
-    /// What says where a picture, a tile or the thumbnail begins and ends.
+    /// What says where an image, a tile or the thumbnail begins and ends.
     size_t of_markers = 0;
 };
 
@@ -41,12 +41,12 @@ public:
     /// Only the size counts: the pixels are left out.
     Tokens count(uint32_t width, uint32_t height) const {
         const mtmd::bitmap_ptr bitmap(mtmd_bitmap_init(width, height, nullptr));
-        const mtmd_bitmap* pictures[] = {bitmap.get()};
+        const mtmd_bitmap* images[] = {bitmap.get()};
         const std::string text = mtmd_default_marker();
         const mtmd_input_text input = {text.data(), text.size(), false, true};
         const mtmd::input_chunks_ptr chunks(mtmd_input_chunks_init());
-        if (mtmd_tokenize(context_.get(), chunks.get(), &input, pictures, 1) != 0)
-            throw std::runtime_error("the picture cannot be prepared");
+        if (mtmd_tokenize(context_.get(), chunks.get(), &input, images, 1) != 0)
+            throw std::runtime_error("the image cannot be prepared");
         Tokens tokens;
         for (size_t index = 0; index < mtmd_input_chunks_size(chunks.get()); index++) {
             const mtmd_input_chunk* chunk = mtmd_input_chunks_get(chunks.get(), index);
@@ -66,7 +66,7 @@ private:
 } // namespace
 
 TEST_CASE(
-    "LFM2-VL: a picture in one piece has a token for every 32 x 32 pixels, at least 64 and at most 256") {
+    "LFM2-VL: an image in one piece has a token for every 32 x 32 pixels, at least 64 and at most 256") {
     struct Case {
         uint32_t width, height;
         size_t tokens;
@@ -85,7 +85,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("LFM2-VL: a large picture has 256 tokens for each tile and those of its thumbnail") {
+TEST_CASE("LFM2-VL: a large image has 256 tokens for each tile and those of its thumbnail") {
     struct Case {
         uint32_t width, height;
         size_t tiles, thumbnail;

@@ -55,10 +55,10 @@ void mutate(Bytes& bytes, Random& random) {
     }
 }
 
-/// A peer that knows the wire, and a buffer to send about.
-class Stranger {
+/// A peer that speaks the wire protocol, with a buffer on the worker to refer to.
+class RandomPeer {
 public:
-    explicit Stranger(Random& random) : random_(random) {
+    explicit RandomPeer(Random& random) : random_(random) {
         peer_.greet();
         buffer_ = peer_.allocate(1 << 16);
         Bytes handle;
@@ -187,9 +187,9 @@ TEST_CASE("a worker outlives what peers send at random") {
     for (const uint64_t seed : test::seeds(peers())) {
         const test::SeedOnAbort on_abort(seed);
         Random random(seed);
-        Stranger stranger(random);
-        stranger.talk();
-        std::string fault = stranger.fault();
+        RandomPeer peer(random);
+        peer.talk();
+        std::string fault = peer.fault();
         faults[fault.substr(0, fault.find_first_of("0123456789\n"))] += 1;
     }
     // It is hit from several sides, or the messages were not what they should be.

@@ -6,7 +6,8 @@ import { expect, it } from "vitest";
 import { app, IngleProcess, serve } from "./ingle-process.ts";
 import { useBrowser, useIngle } from "./setup.ts";
 
-const whyAndWhatToDo = /not within the file bounds.* The file may be cut short or damaged; fetch it again\./;
+const whyAndWhatToDo =
+  /not within the file bounds.* The file may be incomplete or damaged; download it again\./;
 
 const browser = useBrowser();
 const ingle = useIngle(app, async () => {

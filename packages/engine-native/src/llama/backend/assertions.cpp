@@ -24,7 +24,7 @@ std::string without_path(std::string_view message) {
 
 void on_abort(const char* message) {
     if (assertions_throw) throw std::runtime_error(without_path(message));
-    std::fprintf(stderr, "%s\n", message); // and the process ends, as it should
+    std::fprintf(stderr, "%s\n", message); // ggml then ends the process, as it should
 }
 
 } // namespace

@@ -1,14 +1,14 @@
-// What llama.cpp asserts about a file, it asserts by ending the process. Used wherever a file from a stranger decides what is
-// asserted: by Model and by those that make a context.
+// llama.cpp ends the process when an assertion fails. A damaged or hostile model file must not do that: AssertionsThrow turns
+// such assertions into exceptions while a model is loaded or a context is created.
 #pragma once
 
 namespace llama_rt {
 
 /**
  * While one lives, a failed GGML_ASSERT on this thread throws std::runtime_error with its text instead of ending the process.
- * Not for what computes: other threads would wait for ever for this one, so what a file decides of that is asked before
- * (computable.h). What the function had in hand and did not own by an object is lost, which for a damaged file is the
- * smaller evil.
+ * Do not compute a graph under it: the other compute threads would wait for this one for ever. computable.h checks graphs
+ * before they are computed. Memory that the failing function owned through raw pointers leaks, which we accept for a damaged
+ * file.
  */
 class AssertionsThrow {
 public:

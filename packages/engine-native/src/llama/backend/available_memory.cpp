@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
 #ifdef __linux__
-/// A file with one number; nothing where there is none, or the word "max".
+/// The number in a file that holds one; nothing if the file is missing or says "max".
 std::optional<uint64_t> number_in(const std::string& path) {
     std::ifstream file(path);
     uint64_t number = 0;
@@ -23,7 +23,7 @@ std::optional<uint64_t> number_in(const std::string& path) {
     return number;
 }
 
-/// The number behind a name in a file of lines such as "MemAvailable:  123 kB".
+/// The number after a name in a file of lines such as "MemAvailable:  123 kB".
 std::optional<uint64_t> number_of(const std::string& path, const std::string& name) {
     std::ifstream file(path);
     std::string word;
@@ -35,7 +35,7 @@ std::optional<uint64_t> number_of(const std::string& path, const std::string& na
     return std::nullopt;
 }
 
-/// What a container's limit leaves. Pages of files that were not used lately go when memory is wanted.
+/// Bytes left under a container's limit. Inactive file pages count as free: the kernel reclaims them on demand.
 uint64_t left_of(const std::string& limit_file, const std::string& usage_file, const std::string& stat_file,
                  const std::string& inactive) {
     const std::optional<uint64_t> limit = number_in(limit_file);

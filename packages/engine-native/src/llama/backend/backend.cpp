@@ -65,7 +65,8 @@ void ensure_backend() {
     std::call_once(once, [] {
         llama_log_set(on_log, nullptr);
         mtmd_log_set(on_log, nullptr);
-        common_log_set_verbosity_thold(-1); // common/ has a logger of its own that would write to stderr
+        common_log_set_verbosity_thold(
+            -1); // llama.cpp's common/ has its own logger, which would write to stderr
         llama_backend_init();
     });
 }

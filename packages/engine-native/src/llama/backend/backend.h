@@ -1,4 +1,4 @@
-// llama.cpp as a whole: started once a process, its log, and what this build and machine offer.
+// llama.cpp as a whole: its one start per process, its log, and what this build and machine offer.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Device {
     uint64_t memory_total;
 };
 
-/// With what is free there now.
+/// Describes a device, with the memory that is free on it now.
 Device device_info(ggml_backend_device* device);
 
 struct BackendInfo {
@@ -30,28 +30,28 @@ struct BackendInfo {
     std::vector<std::string> kv_types;
 };
 
-/// Any thread; the first call does the work.
+/// Starts llama.cpp on the first call; later calls do nothing. Any thread.
 void ensure_backend();
 
 BackendInfo backend_info();
 
-/// Log lines go to `sink`, from any thread; an empty function drops them. Level: 1 debug … 4 error.
+/// Sends log lines to `sink`, which is called on any thread; an empty function drops them. Level: 1 debug … 4 error.
 using LogSink = std::function<void(int level, const char* text)>;
 void set_log_sink(LogSink sink);
 
-/// A line of our own for the sink, on level 1. Any thread.
+/// Sends a line of our own to the sink, at level 1. Any thread.
 void log_debug(const std::string& line);
 
-/// glibc keeps what a thread has freed for this thread's next needs: 20 MB after the names of a vocabulary were read. This
-/// gives it to the system; takes milliseconds. Elsewhere it does nothing. Any thread.
+/// Returns freed memory that glibc keeps for its threads (20 MB after reading a vocabulary) to the system. Takes milliseconds.
+/// Does nothing without glibc. Any thread.
 void give_back_freed_memory();
 
-/// For a process that is all Ingle's: from now on its threads share what glibc's allocator holds, and give back at once what is
-/// free at its end. The server takes 11 MB less with it. Programs that have other work may be slowed down by it.
+/// Limits glibc's allocator to one arena and makes it trim the heap early, for the rest of the process. The server takes 11 MB
+/// less with it. Only for a process that runs nothing but Ingle: other multithreaded work may become slower.
 void keep_memory_tight();
 
-/// While one lives, error lines that llama.cpp logs on this thread are collected: its only way to say what was wrong
-/// with a file.
+/// While one lives, collects the error lines that llama.cpp logs on this thread: the log is the only place where it says what
+/// is wrong with a file.
 class ErrorLines {
 public:
     ErrorLines();
@@ -67,7 +67,7 @@ private:
     ErrorLines* outer_;
 };
 
-/// While one lives, it hears everything that llama.cpp logs on this thread.
+/// While one lives, calls `hear` with every line that llama.cpp logs on this thread.
 class LogListener {
 public:
     explicit LogListener(std::function<void(const char* text)> hear);

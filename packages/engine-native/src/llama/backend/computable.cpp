@@ -1,6 +1,6 @@
 #include "llama/backend/computable.h"
 
-#include "../src/llama-ext.h" // no public header gives a context's graphs
+#include "../src/llama-ext.h" // no public header exposes a context's graphs
 
 #include <algorithm>
 #include <cstddef>
@@ -28,7 +28,7 @@ bool is_f16_or_f32(ggml_type type) {
     return type == GGML_TYPE_F32 || type == GGML_TYPE_F16;
 }
 
-/// Numbers in blocks that weights are stored in. Some kinds of blocks are for what is multiplied with them alone.
+/// Whether weights can be stored in this quantized type. Some quantized types exist only for the other factor of a product.
 bool is_quantized_weight(ggml_type type) {
     return ggml_is_quantized(type) && ggml_get_type_traits(type)->to_float != nullptr;
 }
@@ -37,7 +37,7 @@ int32_t parameter(const ggml_tensor& node, size_t at) {
     return node.op_params[at];
 }
 
-/// Adding, multiplying and so on, number by number: the second operand is of 32 bits, or all three are alike.
+/// Elementwise operations: the second operand has 32 bits, or both operands and the result have the same type.
 bool are_pointwise(const ggml_tensor& node) {
     const ggml_type left = node.src[0]->type;
     const ggml_type right = node.src[1]->type;
@@ -46,18 +46,18 @@ bool are_pointwise(const ggml_tensor& node) {
     return left == right && node.type == left;
 }
 
-/// The second one is made into what the first one is multiplied with.
+/// Products: ggml converts the second factor to the type that the first one's dot product takes.
 bool are_multiplied(const ggml_tensor& node) {
     const ggml_type_traits_cpu& left = *ggml_get_type_traits_cpu(node.src[0]->type);
     const ggml_type right = node.src[1]->type;
     if (left.vec_dot == nullptr) return false;
-    const bool is_made =
+    const bool is_convertible =
         right == GGML_TYPE_F32 &&
         (left.vec_dot_type == right || ggml_get_type_traits_cpu(left.vec_dot_type)->from_float != nullptr);
-    return is_made || right == left.vec_dot_type;
+    return is_convertible || right == left.vec_dot_type;
 }
 
-/// Blocks of quantized numbers can be copied one after the other only: turned over, they are none.
+/// Quantized blocks can only be copied in their order: a transposed tensor has no whole blocks.
 bool is_copied(const ggml_tensor& node) {
     const ggml_type from = node.src[0]->type;
     const ggml_type to = node.type;
@@ -73,7 +73,7 @@ bool has_rows(const ggml_tensor& node) {
     const ggml_tensor& rows = *node.src[1];
     if (!is_float(table.type) && table.type != GGML_TYPE_I32 && !is_quantized_weight(table.type))
         return false;
-    // What the graph itself computes is not there yet.
+    // Row numbers that the graph computes itself are not known yet.
     if (rows.op != GGML_OP_NONE || rows.type != GGML_TYPE_I32 || !is_on_host(rows)) return true;
     const auto count = static_cast<size_t>(ggml_nelements(&rows));
     for (const int32_t row : std::span(static_cast<const int32_t*>(rows.data), count)) {
@@ -84,10 +84,10 @@ bool has_rows(const ggml_tensor& node) {
 
 bool is_norm(const ggml_tensor& node, size_t epsilon_at) {
     const float epsilon = reinterpret_cast<const float*>(node.op_params)[epsilon_at];
-    return node.src[0]->type == GGML_TYPE_F32 && epsilon >= 0; // false for what is no number
+    return node.src[0]->type == GGML_TYPE_F32 && epsilon >= 0; // false for NaN
 }
 
-/// Positions turn the first `turned` numbers of a row, two by two; of several kinds of positions each has its section.
+/// RoPE rotates the first `turned` numbers of a row in pairs. With M-RoPE, each of several positions has its section.
 bool is_turned(const ggml_tensor& node) {
     constexpr size_t kTurnedAt = 1;
     constexpr size_t kModeAt = 2;
@@ -97,7 +97,7 @@ bool is_turned(const ggml_tensor& node) {
     const int64_t turned = parameter(node, kTurnedAt);
     const int64_t first = parameter(node, kFirstAt);
     const ggml_tensor* factors = node.src[2];
-    // Over none of them the processor goes round for ever.
+    // With fewer than two, ggml's loop on the processor would not end.
     if (!is_f16_or_f32(node.src[0]->type) || turned < 2 || turned % 2 != 0) return false;
     if (first < 0 || first % 2 != 0 || first + turned > width) return false;
     if (factors != nullptr && (factors->type != GGML_TYPE_F32 || factors->ne[0] < turned / 2)) return false;
@@ -110,7 +110,7 @@ bool is_turned(const ggml_tensor& node) {
     return parameter(node, kSectionsAt + 3) < together && together <= width;
 }
 
-/// The operands that there are: numbers of 32 bits, and among them places.
+/// Whether all operands are 32-bit floats or integers.
 bool are_plain(const ggml_tensor& node) {
     return std::ranges::all_of(node.src, [](const ggml_tensor* operand) {
         return operand == nullptr || operand->type == GGML_TYPE_F32 || operand->type == GGML_TYPE_I32;
@@ -145,7 +145,7 @@ bool is_computable(const ggml_tensor& node) {
         case GGML_OP_NORM:
         case GGML_OP_RMS_NORM:
         case GGML_OP_L2_NORM: return is_norm(node, 0);
-        case GGML_OP_GROUP_NORM: return is_norm(node, 1); // behind the number of groups
+        case GGML_OP_GROUP_NORM: return is_norm(node, 1); // parameter 0 is the number of groups
         case GGML_OP_ROPE: return is_turned(node);
         case GGML_OP_FLASH_ATTN_EXT: return are_attended(node);
         case GGML_OP_IM2COL: return is_f16_or_f32(node.type);
@@ -182,12 +182,12 @@ bool is_computable(const ggml_tensor& node) {
         case GGML_OP_GATED_LINEAR_ATTN:
         case GGML_OP_GATED_DELTA_NET:
         case GGML_OP_SOLVE_TRI: return are_plain(node);
-        default: return true; // what comes of other operations alone
+        default: return true; // a file does not decide these operands' types
     }
 }
 
 std::optional<std::string> first_reason(ggml_cgraph* graph) {
-    if (graph == nullptr) return "unable to allocate what its computation takes";
+    if (graph == nullptr) return "unable to allocate memory for its computation";
     for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
         if (auto reason = not_computable(*ggml_graph_node(graph, i))) return reason;
     }
@@ -211,7 +211,7 @@ std::optional<std::string> not_computable(llama_context* context, uint32_t outpu
     try {
         auto reason = first_reason(llama_graph_reserve(context, sequences, sequences, sequences));
         if (reason) return reason;
-        // Last, so that what the context has reserved stays as it was.
+        // The larger graph comes last, so that the context's reservation stays as it was.
         return first_reason(llama_graph_reserve(context, tokens, sequences, std::min(tokens, outputs)));
     } catch (const std::exception& error) {
         return error.what();

@@ -1,6 +1,6 @@
-// What ggml's processor backend asserts of an operation only when it computes it: on threads of its own, where nothing can be thrown
-// (assertions.h). Asked before, of what a stranger's file decides: by Vision as a picture is encoded, by those that make a
-// context as soon as it is made.
+// Checks graphs before they are computed. ggml's CPU backend asserts some properties of an operation only while it computes it,
+// on its own threads, where nothing can be thrown (assertions.h). What an untrusted file decides must be checked before that:
+// when a context is created, and before an image is encoded.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace llama_rt {
 
-/// Whether its numbers, or those that it is a view of, lie where the processor computes.
+/// Whether the tensor's data, or that of the tensor it is a view of, is in host memory.
 bool is_on_host(const ggml_tensor& tensor);
 
 /**
- * Why the processor would end the process over this operation of a graph; nothing when it would not. Looks at what a file can be
- * wrong about: types of weights, numbers of the header that became parameters, and how many rows a table has. Shapes have
- * been compared by then, as the graph was made.
+ * Why computing this operation on the CPU would end the process; nothing if it would not. Checks what a file can get wrong:
+ * types of weights, parameters from the file's header, and the number of rows of a table. llama.cpp has compared the shapes
+ * when it built the graph.
  */
 std::optional<std::string> not_computable(const ggml_tensor& node);
 
 /**
- * The same of all that a context will compute: its graphs for as much of a prompt as it takes at once, and for one token of
- * each sequence, with at most `outputs` outputs. Nothing is computed, and no weight is read. Where another device computes, it is
- * asked all the same: what the processor cannot compute is in no sound file. Assertions have to throw meanwhile (assertions.h).
+ * The same for everything that a context will compute: the graph of its largest prompt batch, and the graph of one token for
+ * each sequence, with at most `outputs` outputs. Computes nothing and reads no weights. Graphs for other devices are checked by
+ * the same rules: no valid file breaks them. Needs a live AssertionsThrow (assertions.h).
  */
 std::optional<std::string> not_computable(llama_context* context, uint32_t outputs);
 

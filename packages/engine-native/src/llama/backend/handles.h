@@ -1,4 +1,4 @@
-// Owners of llama.cpp's objects. llama-cpp.h has the first four; the rest are ours in the same manner.
+// Owners of llama.cpp's objects: those of llama-cpp.h, and ours in the same style.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace llama_rt {
 
-/// Several contexts of one thread may share one: its threads look for work for a while after their last, and those of two
-/// pools would take the cores from each other.
+/// Shared by the contexts of one thread: pool threads spin for a while after their last task, and two pools would compete for
+/// the cores.
 using ThreadpoolPtr = std::shared_ptr<ggml_threadpool>;
 
 } // namespace llama_rt

@@ -13,7 +13,7 @@
 namespace llama_rt {
 
 FilePtr create_private_file(const std::filesystem::path& path) {
-    std::error_code ignored; // it is there after all: then the file below cannot be made
+    std::error_code ignored; // if the file is still there, opening it below fails
     std::filesystem::remove(path, ignored);
 #ifdef _WIN32
     const int file =

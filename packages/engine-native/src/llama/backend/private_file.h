@@ -1,5 +1,4 @@
-// New files that hold people's conversations. Here because only this folder may use the system's own headers; used by
-// engine/state_file.cpp.
+// Creates files that hold users' conversations. Part of llama/backend because only this folder may include system headers.
 #pragma once
 
 #include <cstdio>
@@ -11,13 +10,13 @@ namespace llama_rt {
 struct FileCloser {
     void operator()(std::FILE* file) const {
         std::fclose(file);
-    } // NOLINT: who asks how it went closes it before
+    } // NOLINT: code that needs the result closes the file itself
 };
 using FilePtr = std::unique_ptr<std::FILE, FileCloser>;
 
-/// A new file for writing that only its owner may read, from its first moment on. What lay there (a process that was killed
-/// has left it, or somebody has planted it) goes, and whoever has that open reads nothing of what is written now. Null when
-/// it cannot be made.
+/// Creates a file for writing that only its owner may read, from the start. A file that is already there (left by a killed
+/// process, or planted) is removed first, so that a process that has it open cannot read what is written now. Null if the
+/// file cannot be created.
 FilePtr create_private_file(const std::filesystem::path& path);
 
 } // namespace llama_rt

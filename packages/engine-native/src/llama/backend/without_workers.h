@@ -1,5 +1,5 @@
-// Stands in front of workers.cpp where llama.cpp's sources are a checkout of one's own, without the patches that make
-// workers of ggml's RPC backend (CMakeLists.txt): no connection can be opened then, and nobody is served.
+// Replaces our patches of ggml's RPC backend when llama.cpp is a checkout without them (LLAMA_CPP_DIR): CMakeLists.txt includes
+// it before workers.cpp. Connections then fail to open, and no peer is served.
 #pragma once
 
 #include <cstddef>

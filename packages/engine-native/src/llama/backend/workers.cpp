@@ -33,8 +33,8 @@ class OpenConnections;
 OpenConnections& open_connections();
 
 #ifndef _WIN32
-/// A call that waits longer fails. The socket blocks, whatever it did before.
-void set_patience(int fd, int32_t ms) {
+/// Makes the socket blocking; calls that wait longer than `ms` fail.
+void set_timeout(int fd, int32_t ms) {
     const timeval limit{.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
@@ -42,8 +42,8 @@ void set_patience(int fd, int32_t ms) {
 }
 #endif
 
-/// All that are open. At the process's end each one is shut down: nobody carries their bytes any more, and a thread that waits
-/// for an answer would keep the process.
+/// All open connections. They are shut down when the process exits: JavaScript no longer carries their bytes then, and a thread
+/// that waits for a response would keep the process alive.
 class OpenConnections {
 public:
     OpenConnections() {
@@ -74,7 +74,7 @@ OpenConnections& open_connections() {
     return *instance;
 }
 
-/// A device's backend, with the threads it computes with where it is the processor.
+/// A device's backend. A CPU backend computes with `threads` threads of `pool`.
 BackendPtr make_backend(ggml_backend_dev_t device, ggml_threadpool* pool, int32_t threads) {
     BackendPtr backend(ggml_backend_dev_init(device, nullptr));
     if (backend != nullptr && ggml_backend_is_cpu(backend.get())) {
@@ -101,7 +101,7 @@ WorkerConnection::~WorkerConnection() {
 base::Result<std::shared_ptr<WorkerConnection>> WorkerConnection::open(const Options& options, int fd) {
     ensure_backend();
 #ifndef _WIN32
-    set_patience(fd, options.reply_ms_max);
+    set_timeout(fd, options.reply_ms_max);
 #endif
     ggml_backend_rpc_connection* connection = ggml_backend_rpc_attach(options.name.c_str(), fd);
     if (connection == nullptr) return std::unexpected(worker_lost());

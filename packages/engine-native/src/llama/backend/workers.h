@@ -1,5 +1,5 @@
-// Devices of other machines, over ggml's RPC backend, and this machine's devices for others. The sockets come from
-// JavaScript, which has encrypted them and knows the peer (engine/src/workers): nothing here listens or connects.
+// Devices of other machines over ggml's RPC backend, and this machine's devices offered to others. JavaScript provides the
+// sockets: it encrypts the traffic and authenticates the peer (engine/src/workers). Nothing here listens or connects.
 #pragma once
 
 #include "base/result.h"
@@ -19,27 +19,28 @@ namespace llama_rt {
 class WorkerConnection {
 public:
     struct Options {
-        /// In this process: a worker that offers the same as before has the same name, so that its devices are the same ones.
+        /// Identifies the worker in this process. A worker that reconnects with the same devices must have the same name, so
+        /// that ggml reuses them.
         std::string name;
-        /// An answer that takes longer loses the connection.
+        /// Milliseconds that a response may take; after that the connection is lost.
         int32_t reply_ms_max;
     };
 
-    /// Takes the socket over, and blocks until the worker has answered. `worker_lost` where it does not answer as a worker
-    /// does.
+    /// Takes ownership of the socket and blocks until the worker responds. Fails with `worker_lost` if the response is not a
+    /// worker's.
     static base::Result<std::shared_ptr<WorkerConnection>> open(const Options& options, int fd);
     ~WorkerConnection();
     WorkerConnection(const WorkerConnection&) = delete;
     WorkerConnection& operator=(const WorkerConnection&) = delete;
 
     const std::vector<ggml_backend_device*>& devices() const { return devices_; }
-    /// With what is free there now; blocks for an answer.
+    /// The worker's devices with the memory that is free now. Blocks until it responds.
     std::vector<Device> device_infos() const;
 
-    /// It has failed: whatever computes with it fails, and what is read is zeros. It stays so.
+    /// True once the connection has failed, for good: computations with it fail, and reads return zeros.
     bool is_lost() const;
-    /// Makes it fail, and wakes whoever waits for an answer. Close to the process's end the thread that moves its bytes
-    /// waits for those who compute: without this, for ever.
+    /// Makes the connection fail and wakes threads that wait for a response. Without it, the process could hang on exit: the
+    /// thread that carries the bytes waits for those that compute.
     void shut_down();
 
 private:
@@ -52,23 +53,24 @@ private:
 using WorkerConnections = std::vector<std::shared_ptr<WorkerConnection>>;
 
 bool is_any_lost(const WorkerConnections& workers);
+/// The error to return when a connection is lost.
 base::Error worker_lost();
 
 struct WorkerOptions {
-    /// A connected socket, which this takes over.
+    /// A connected socket; serve_peer() takes ownership.
     int fd;
-    /// Names of this machine's devices, as backend_info() has them.
+    /// Names of this machine's devices, as in backend_info().
     std::vector<std::string> devices;
-    /// What the peer may allocate on each of them, in bytes.
+    /// Bytes that the peer may allocate on each device, in the order of `devices`.
     std::vector<uint64_t> bytes_max;
     int32_t threads;
 };
 
-/// Computes for the peer of a socket until it hangs up: blocks as long. `invalid_argument` with what was wrong for a peer
-/// that sends what no client of ours sends.
+/// Computes for the peer of a socket; blocks until it disconnects. Fails with `invalid_argument` and the reason if the peer
+/// sends an invalid request or a device cannot be used.
 base::Result<void> serve_peer(const WorkerOptions& options);
 
-/// Two sockets that are connected with each other: one for WorkerConnection::open(), one for JavaScript.
+/// Two connected sockets: `ours` for WorkerConnection::open(), `theirs` for JavaScript.
 struct SocketPair {
     int ours;
     int theirs;

@@ -31,7 +31,7 @@ common_chat_tool_choice to_tool_choice(ToolChoice choice) {
     return COMMON_CHAT_TOOL_CHOICE_AUTO;
 }
 
-/// Letters and digits alone: no template escapes or trims them.
+/// Only letters and digits, which no template escapes or trims.
 std::string make_marker() {
     std::random_device random;
     std::string marker = "picture";
@@ -71,14 +71,14 @@ common_chat_templates_inputs to_inputs(const Chat& chat, const std::string& mark
     return inputs;
 }
 
-/// Whether replies in this format may hold reasoning that is told apart from the content.
+/// Whether replies in this format may have reasoning separate from the content.
 bool may_reason(const Model& model, const common_chat_params& params) {
     if (!params.supports_thinking) return false;
     const std::string source = common_chat_templates_source(model.templates());
     return params.thinking_start_tag.empty() || source.find(params.thinking_start_tag) != std::string::npos;
 }
 
-/// Control tokens that belong to the syntax, so that a reply shows them.
+/// Control tokens that are part of the syntax, so that a reply includes their text.
 std::vector<SpelledToken> spelled_tokens(const Model& model, const common_chat_params& params) {
     std::vector<SpelledToken> spelled;
     for (const std::string& text : params.preserved_tokens) {
@@ -96,7 +96,8 @@ ReplyGrammar own_grammar(const Chat& chat) {
     return grammar;
 }
 
-/// Content of a form in the template's syntax, where that has thoughts to be told apart and a place for it.
+/// The grammar of content in a given form within the template's syntax; absent if that has no reasoning to separate, or no
+/// place for the form.
 std::optional<ReplyGrammar> form_in_syntax(const Model& model, const Chat& chat,
                                            const common_chat_params& params) {
     if (!may_reason(model, params)) return std::nullopt;
@@ -119,7 +120,7 @@ base::Result<ReplySyntax> syntax_of(const Model& model, const Chat& chat,
     const bool has_tools = !chat.tools.empty() && chat.tool_choice != ToolChoice::none;
     if (chat.content_rules.empty()) {
         ReplySyntax syntax{.params = common_chat_templates_apply(templates, inputs)};
-        // A grammar of the caller's own is for the whole reply: there is nothing in it to be told apart.
+        // A grammar from the caller is for the whole reply: there is nothing to separate in it.
         syntax.reads_reply = has_tools || (chat.grammar.empty() && may_reason(model, syntax.params));
         const bool is_own = !syntax.reads_reply || !chat.grammar.empty();
         ReplyGrammar grammar =
@@ -168,7 +169,7 @@ base::Result<PreparedChat> prepare(const Model& model, const Chat& chat) {
     return prepared;
 }
 
-/// The last thing that an error of the template engine says, without the places in the template that led to it.
+/// The last message in an error of the template engine, without its locations in the template.
 std::string reason_of(const std::exception& error) {
     constexpr std::string_view kMark = "Error: ";
     std::string reason = error.what();
@@ -195,7 +196,7 @@ base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
                               std::string("The model's chat template refused this conversation: ") +
                                   reason_of(error));
     }
-    if (is_aborted.load()) return base::fail(Code::aborted, "The conversation is not needed any more.");
+    if (is_aborted.load()) return base::fail(Code::aborted, "Preparing the conversation was aborted.");
     return prepared;
 }
 
@@ -210,24 +211,24 @@ base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText
     if (model.vision() == nullptr) {
         return base::fail(
             Code::image_not_supported,
-            "This model reads no pictures. Take one that does, or load it with its projector (mmproj).");
+            "This model has no image input. Choose one that does, or load it with its projector (mmproj).");
     }
     return model.vision()->tokenize(text.text, marker, text.images);
 }
 
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat) {
-    std::vector<RgbImage> pictures;
+    std::vector<RgbImage> images;
     for (ChatMessage& message : chat.messages) {
         for (ContentPart& part : message.parts) {
-            if (part.picture) pictures.push_back(std::move(*part.picture));
+            if (part.picture) images.push_back(std::move(*part.picture));
         }
     }
-    if (pictures.empty()) {
+    if (images.empty()) {
         base::Result<std::vector<base::Token>> tokens = model.tokenize(prepared.text, true, true);
         if (!tokens) return std::unexpected(tokens.error());
         return Vision::Prompt{.tokens = std::move(*tokens), .images = {}};
     }
-    return tokenize_images(model, {.text = prepared.text, .images = std::move(pictures)}, prepared.marker);
+    return tokenize_images(model, {.text = prepared.text, .images = std::move(images)}, prepared.marker);
 }
 
 } // namespace llama_rt

@@ -1,5 +1,5 @@
-// A conversation made ready for a model: written out with the model's own template, and what must be known to hold the
-// reply to the tools' syntax and to read it again. llama.cpp's common_chat knows the templates. Worker threads.
+// Prepares a conversation for a model: renders it with the model's chat template, and makes the constraint and the parser for
+// the reply. llama.cpp's common_chat knows the templates. Runs on worker threads.
 #pragma once
 
 #include "base/result.h"
@@ -26,7 +26,7 @@ struct ToolCall {
     std::string arguments;
 };
 
-/// A piece of text, or a picture.
+/// Text, or an image.
 struct ContentPart {
     std::string text;
     std::optional<RgbImage> picture = std::nullopt;
@@ -35,13 +35,13 @@ struct ContentPart {
 struct ChatMessage {
     std::string role;
     std::string content;
-    /// Instead of `content` where there are pictures.
+    /// Replaces `content` in a message with images.
     std::vector<ContentPart> parts;
     std::string reasoning;
     std::vector<ToolCall> tool_calls;
-    /// Of a message of the role "tool": which call it answers.
+    /// For role "tool": the id of the call that this is the result of.
     std::string tool_call_id;
-    /// Of a message of the role "tool": the tool's name.
+    /// For role "tool": the tool's name.
     std::string name;
 };
 
@@ -57,43 +57,43 @@ enum class ToolChoice { automatic, none, required };
 struct Chat {
     std::vector<ChatMessage> messages;
     bool add_generation_prompt = true;
-    /// The last message is the beginning of the reply.
+    /// Whether the last message is the start of the reply.
     bool continues_last = false;
     std::vector<Tool> tools = {};
     ToolChoice tool_choice = ToolChoice::automatic;
     bool parallel_tool_calls = true;
     bool enable_thinking = true;
-    /// More for the template: name and JSON text.
+    /// More variables for the template: name and JSON text.
     std::vector<std::pair<std::string, std::string>> template_arguments = {};
-    /// The reply's content is held to these rules of GBNF, whose first is "ingle-json". Empty: it is not. With tools that
-    /// may be called, a reply is of these rules or calls; where they must be called, there are no such rules.
+    /// GBNF rules that the reply's content must match, the first of them "ingle-json"; empty: any content. With tools that may
+    /// be called, a reply matches these rules or is calls. Must be empty if tools must be called.
     std::string content_rules = {};
-    /// `content_rules` have the calls, too: llama.cpp's syntax for them is not to be used.
+    /// Whether `content_rules` include the calls, in place of llama.cpp's syntax for them.
     bool content_has_calls = false;
-    /// A GBNF grammar for the whole reply, from the word `grammar_trigger` on when there is one; instead of llama.cpp's
-    /// where there are tools. Empty: none. Excludes content_rules.
+    /// A GBNF grammar for the whole reply, or for the part from `grammar_trigger` on unless that is empty. Replaces llama.cpp's
+    /// grammar for tools. Empty: none. Excludes content_rules.
     std::string grammar = {};
     std::string grammar_trigger = {};
 };
 
 struct PreparedChat {
     std::string text;
-    /// Stands in `text` for each picture. Nobody can know it before, and so nobody can write it.
+    /// Stands for each image in `text`. Random, so that no message can contain it.
     std::string marker;
-    /// Texts at which the template's format ends a turn, beside the model's end tokens.
+    /// Texts that end a turn in the template's format, in addition to the model's end tokens.
     std::vector<std::string> stops;
     /// Null: any text.
     std::shared_ptr<const Constraint> constraint;
-    /// Null: the reply is nothing but content.
+    /// Null: the whole reply is content.
     std::shared_ptr<const ReplyParser> parser;
 };
 
-/// `template_failed` when the template refuses the conversation or takes too much for it, `invalid_argument` for a grammar,
-/// `aborted` soon after another thread has set the flag.
+/// Renders the conversation. `template_failed` if the template rejects it or exceeds its limits (template_allowance.h),
+/// `invalid_argument` for an invalid grammar, `aborted` soon after another thread sets `is_aborted`.
 base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
                                         const std::atomic<bool>& is_aborted);
 
-/// A prepared conversation for people, with Vision::public_marker() for a picture.
+/// A prepared conversation for people to read, with Vision::public_marker() for each image.
 std::string readable_text(const PreparedChat& prepared);
 
 /// A text with a marker for each of its images, in their order.
@@ -102,11 +102,12 @@ struct ImageText {
     std::vector<RgbImage> images;
 };
 
-/// Its tokens, and the images among them. `image_not_supported` where the model reads none; else as Vision::tokenize().
+/// The text's tokens and its images. `image_not_supported` if the model has no image input; otherwise fails as
+/// Vision::tokenize().
 base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText& text,
                                              std::string_view marker = Vision::public_marker());
 
-/// The tokens of a prepared conversation, and the images among them. `image_not_supported` where the model reads none.
+/// The tokens of a prepared conversation and its images. Fails as tokenize_images() and Model::tokenize().
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat);
 
 } // namespace llama_rt

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::string_view kContentRule = "ingle-json";
 
-/// The placeholder as a literal of GBNF: as a JSON string, or as it is.
+/// The placeholder as a GBNF literal, either plain or as a JSON string.
 std::string placeholder_literal(bool is_json) {
     return gbnf_literal(is_json ? std::string("\"").append(kPlaceholder).append("\"")
                                 : std::string(kPlaceholder));
 }
 
-/// The grammar with other rules in the placeholder's place; nothing when it has none.
+/// The grammar with `rules` in place of the placeholder; absent if it has none.
 std::optional<std::string> with_rules(std::string grammar, const std::string& literal,
                                       const std::string& rules) {
     if (grammar.find(literal) == std::string::npos) return std::nullopt;
@@ -29,14 +29,14 @@ std::optional<std::string> with_rules(std::string grammar, const std::string& li
     return grammar.append("\n").append(rules);
 }
 
-/// In some syntaxes llama.cpp lets calls follow each other, whether several are wanted or not.
+/// Limits a reply to one call: in some syntaxes, llama.cpp allows several even if they are not wanted.
 void allow_one_call(std::string& grammar) {
     base::replace_all(grammar, "(tool-call space)+", "tool-call");
     base::replace_all(grammar, "(tool-call? space)+", "tool-call");
 }
 
-/// llama.cpp lets a reply that must call tools have any content beside, and a model might never come to the call. What takes
-/// any text is the rule until-<its number among the parser's parts>.
+/// Empties the rule for free content in a reply that must call tools: llama.cpp allows any content before the call, so a model
+/// might never make it. That rule is until-<index of the child among the parser's parts>.
 void drop_content(std::string& grammar, const std::string& parser) {
     const common_json parts = common_json::parse(parser).at("parsers");
     for (const common_json& part : parts) {
@@ -101,8 +101,9 @@ ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel) {
 base::Result<std::shared_ptr<const Rules>> rules_of(Grammars& grammars, const ReplyGrammar& grammar) {
     base::Result<std::shared_ptr<const Rules>> rules = grammars.rules(grammar.text);
     if (!rules || grammar.begun.empty() || GrammarState(*rules).accept_text(grammar.begun)) return rules;
-    return base::fail(base::Code::template_failed,
-                      "The model's chat template begins replies in a way that its own syntax does not have.");
+    return base::fail(
+        base::Code::template_failed,
+        "The model's chat template starts replies in a way that its own syntax does not allow.");
 }
 
 base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, Grammars& grammars,
@@ -118,8 +119,8 @@ base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, 
     if (!form || calls.text.empty() || form->begun != calls.begun) {
         return base::fail(
             base::Code::template_failed,
-            "The syntax of the model's chat template cannot be held to a form beside tools; leave "
-            "one of them out.");
+            "The model's chat template does not support a response format together with tools. Leave one of "
+            "them out.");
     }
     const base::Result<std::shared_ptr<const Rules>> of_form = rules_of(grammars, *form);
     if (!of_form) return std::unexpected(of_form.error());
@@ -131,7 +132,7 @@ base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, 
 }
 
 bool holds_calls(const common_chat_params& params) {
-    // With a rule in the placeholder's place that has no text, the whole grammar must have none.
+    // If a rule that matches nothing replaces the placeholder, the whole grammar must match nothing.
     const std::string endless = std::string(kContentRule).append(R"( ::= "x" )").append(kContentRule);
     for (const bool is_json : {true, false}) {
         const std::optional<std::string> grammar =

@@ -1,5 +1,5 @@
-// The grammar that a reply is held to, made of what llama.cpp writes for a template's syntax: with a form's rules in the
-// place of its content, for calls, or for either. Used by conversation.cpp and template_skills.cpp.
+// The grammar that a reply must match, derived from the grammar that llama.cpp generates for a template's syntax: for content in
+// a given form, for tool calls, or for either.
 #pragma once
 
 #include "base/result.h"
@@ -16,54 +16,55 @@
 
 namespace llama_rt {
 
-/// Stands for the content in what llama.cpp writes: a string that nobody else writes.
+/// Stands for the content in the grammars that llama.cpp generates.
 inline constexpr std::string_view kPlaceholder = "@ingle-content@";
 
-/// A grammar as text, and where it begins; the rules are yet to be read. No text: none.
+/// A grammar as GBNF text, not read yet, and where it starts. An empty text means no grammar.
 struct ReplyGrammar {
     std::string text = {};
-    /// What the prompt has begun of the reply.
+    /// The start of the reply that is already in the prompt.
     std::string begun = {};
     std::optional<Triggers> triggers = std::nullopt;
 };
 
-/// Makes inputs ask for a reply without calls whose content is the placeholder.
+/// Changes the inputs so that llama.cpp generates the grammar of a reply without calls whose content is the placeholder.
 void ask_for_form(common_chat_templates_inputs& inputs);
 
-/// The syntax that inputs with ask_for_form() gave, with the content's own rules, the first of which is "ingle-json".
-/// Nothing when it has no place for them.
+/// The grammar that inputs with ask_for_form() gave, with `rules` for the content, the first of them "ingle-json". Absent if the
+/// syntax has no place for them.
 std::optional<ReplyGrammar> form_grammar(const common_chat_params& params, const std::string& rules);
 
-/// Nothing but content of these rules.
+/// A reply that is only content that matches these rules.
 ReplyGrammar content_grammar(const std::string& rules);
 
-/// The syntax of calls. Where they may be made, it begins with them; where they must be, it is the whole reply, without any
-/// content.
+/// The grammar of tool calls. If calls are optional, it starts at the first call; if they are required, it is the whole reply,
+/// without content.
 ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel);
 
-/// The rules of a grammar. `template_failed` when it does not begin as the prompt's end does.
+/// Reads a grammar's rules. `template_failed` if they do not match the start of the reply that the prompt has.
 base::Result<std::shared_ptr<const Rules>> rules_of(Grammars& grammars, const ReplyGrammar& grammar);
 
-/// What a template makes of a conversation, and the rules of the reply.
+/// A conversation rendered by a template, and the rules of the reply.
 struct ReplySyntax {
     common_chat_params params;
-    /// Of a reply that is no call; absent where `params` are all there is.
+    /// The syntax of a reply without calls; absent if `params` covers all replies.
     std::optional<common_chat_params> form = std::nullopt;
     /// Null: any text.
     std::shared_ptr<const Rules> rules = nullptr;
-    /// What the prompt has begun of the reply.
+    /// The start of the reply that is already in the prompt.
     std::string begun = {};
     std::optional<Triggers> triggers = std::nullopt;
+    /// Whether the reply needs a parser, to separate reasoning and calls from content.
     bool reads_reply = true;
 };
 
-/// A reply that is calls of the inputs' tools, or content of these rules; llama.cpp writes grammars for either alone.
-/// `template_failed` where the template's syntax has no place for the rules, or no rules for calls.
+/// The syntax of a reply that is calls of the inputs' tools, or content that matches these rules; llama.cpp generates grammars
+/// only for one or the other. `template_failed` if the template's syntax has no place for the rules, or no grammar for calls.
 base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, Grammars& grammars,
                                         common_chat_templates_inputs inputs,
                                         const std::string& content_rules);
 
-/// Whether calls that must be made always have what their tool requires; `params` are those of a tool that requires the
+/// Whether the syntax holds required calls to their tool's schema. `params` must be those of a tool whose schema requires the
 /// placeholder.
 bool holds_calls(const common_chat_params& params);
 

@@ -12,11 +12,10 @@ using base::Code;
 
 namespace {
 
-/// Brackets inside brackets. llama.cpp's parser recurses with them, and a reply is as deep as somebody made the model
-/// write it.
+/// Deepest nesting of brackets: llama.cpp's parser recurses, and a client can make the model nest as deeply as it likes.
 constexpr int kDepthMax = 200;
 
-/// Strings are not told apart: a bracket in one counts, so that the depth is never less than the parser's.
+/// Also counts brackets in strings, so that the depth is never less than the parser's.
 bool is_too_deep(const std::string& text) {
     int depth = 0;
     int deepest = 0;
@@ -29,7 +28,7 @@ bool is_too_deep(const std::string& text) {
 
 std::unexpected<base::Error> not_made(const std::exception& error) {
     return base::fail(Code::engine_failed,
-                      std::string("The parser for this template's replies could not be made: ") +
+                      std::string("The parser for this template's replies could not be created: ") +
                           error.what());
 }
 
@@ -55,7 +54,7 @@ Reply to_reply(common_chat_msg&& message) {
 
 struct ReplyParser::Syntax {
     common_chat_parser_params params;
-    /// What the prompt has begun of the reply: the parser reads it again each time, and it is no news.
+    /// The start of the reply that is already in the prompt: the parser returns it each time, and it is removed.
     Reply begun;
 
     /// Throws what llama.cpp throws.
@@ -99,7 +98,7 @@ ReplyParser::create_with_form(const common_chat_params& calls, const common_chat
 base::Result<Reply> ReplyParser::parse(const std::string& text, bool is_partial) const {
     base::Result<Reply> reply = parse_calls(text, is_partial);
     if (form_ == nullptr) return reply;
-    // Nothing stands before calls but thoughts: what looks like a call within the form is content.
+    // Only reasoning may precede calls: what looks like a call inside the form is content.
     if (reply && !reply->calls.empty() && is_blank(reply->content)) {
         reply->content.clear();
         return reply;
@@ -109,21 +108,21 @@ base::Result<Reply> ReplyParser::parse(const std::string& text, bool is_partial)
         base::Result<Reply> of_form = form_->parse(text, is_partial);
         if (of_form || !is_partial) return of_form ? std::move(of_form) : std::move(reply);
     }
-    // What it will be is not sure yet, and so none of it is content, nor is the space before it.
+    // It may still become a call, so none of it counts as content yet, not even whitespace.
     if (reply) reply->content.clear();
     return reply;
 }
 
 base::Result<Reply> ReplyParser::parse_calls(const std::string& text, bool is_partial) const {
     if (is_too_deep(text))
-        return base::fail(Code::engine_failed, "The reply is nested too deeply to be read.");
+        return base::fail(Code::engine_failed, "The reply is nested too deeply to be parsed.");
     try {
         Reply reply = to_reply(common_chat_parse(text, is_partial, syntax_->params));
         drop_prefix(reply.content, syntax_->begun.content);
         drop_prefix(reply.reasoning, syntax_->begun.reasoning);
         return reply;
     } catch (const std::exception&) {
-        // Its words hold the reply's text.
+        // The exception's message is dropped: it contains the reply's text.
         return base::fail(Code::engine_failed, "The reply does not follow its template's format.");
     }
 }

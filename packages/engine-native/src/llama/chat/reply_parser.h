@@ -1,5 +1,5 @@
-// Reads a model's reply: what of it is content, what is reasoning, and which tools it calls. llama.cpp's parsers know
-// the syntax of each template. Made by prepare_chat(), used by worker threads.
+// Parses a model's reply into content, reasoning and tool calls. llama.cpp's parsers know the syntax of each template. Runs on
+// worker threads.
 #pragma once
 
 #include "base/result.h"
@@ -16,7 +16,7 @@ struct Reply {
     struct Call {
         std::string id;
         std::string name;
-        /// JSON text; of a partial reply, its beginning.
+        /// JSON text; in a partial reply, only its start.
         std::string arguments;
     };
     std::string content;
@@ -26,18 +26,18 @@ struct Reply {
 
 class ReplyParser {
 public:
-    /// From what llama.cpp gave for the prompt. `continues` when the prompt ends with the reply's beginning.
+    /// A parser for the `params` that llama.cpp returned for the prompt. `continues`: the prompt ends with the reply's start.
     static base::Result<std::shared_ptr<const ReplyParser>> create(const common_chat_params& params,
                                                                    bool continues);
-    /// The same for replies that are calls, or content of a form as the second says.
+    /// The same for replies that are calls (`calls`) or content in a given form (`form`).
     static base::Result<std::shared_ptr<const ReplyParser>>
     create_with_form(const common_chat_params& calls, const common_chat_params& form, bool continues);
     ~ReplyParser();
     ReplyParser(const ReplyParser&) = delete;
     ReplyParser& operator=(const ReplyParser&) = delete;
 
-    /// Reads a reply, or the beginning of one. Its cost grows with the text. `engine_failed` when it is none of the
-    /// format's; then all of it is content.
+    /// Parses a reply, or the start of one. Takes time linear in the text or more. `engine_failed` if the reply does not follow
+    /// the format; treat all of it as content then.
     base::Result<Reply> parse(const std::string& text, bool is_partial) const;
 
 private:
@@ -46,7 +46,7 @@ private:
     base::Result<Reply> parse_calls(const std::string& text, bool is_partial) const;
 
     std::unique_ptr<Syntax> syntax_;
-    /// Reads a reply that is no call; null where the syntax reads all of them.
+    /// Parses replies without calls; null if `syntax_` covers all replies.
     std::shared_ptr<const ReplyParser> form_;
 };
 

@@ -9,27 +9,28 @@ namespace llama_rt {
 
 namespace {
 
-/// Units of work, of which a processor of today does two in a nanosecond. What the templates that come with llama.cpp take
-/// was measured, and the tenfold of the most is allowed. Before a conversation is written, its syntax is found by writing
-/// dozens of small ones (27 million);
+// Work is counted in units; a current processor does about two per nanosecond. We measured what the templates that come with
+// llama.cpp take (in brackets), and allow ten times the highest value or more.
+
+/// Finding a template's syntax, by rendering dozens of small conversations (27 million).
 constexpr uint64_t kWork = 500'000'000;
-/// some templates look at every message again for every message (12,500 for each pair);
+/// Some templates look at every message again for every message (12,500 per pair).
 constexpr uint64_t kWorkPerPair = 150'000;
-/// texts are looked at again and again (170 for a byte);
+/// Templates look at texts repeatedly (170 per byte).
 constexpr uint64_t kWorkPerByte = 2'000;
-/// and what a tool takes is written key by key (2.6 million for a small one, 2,200 for a byte of a long one).
+/// Tools are written key by key (2.6 million for a small tool, 2,200 per byte of a long one).
 constexpr uint64_t kWorkPerTool = 25'000'000;
 constexpr uint64_t kWorkPerToolByte = 25'000;
-/// Beyond as many messages, time has long ended the work.
+/// With more messages than this, the time limit applies long before the work limit.
 constexpr size_t kPairedMessagesMax = 10'000;
 
-/// Time on a processor, for the base of the work and for more of it, and the most that there is. A template that takes the
-/// square of a conversation's length comes to some 1,500 messages with that.
+/// Processor time: the base, units of further work per millisecond, and the maximum. A template whose work grows with the square
+/// of the conversation's length gets to about 1,500 messages.
 constexpr int kTimeMs = 2'000;
 constexpr uint64_t kWorkPerMs = 10'000'000;
 constexpr uint64_t kTimeMsMax = 20'000;
 
-/// Of the values of one run. A conversation takes thrice its length and 12 kB a message.
+/// Memory for the values of one run. A conversation takes three times its length plus 12 kB per message.
 constexpr size_t kMemoryBytes = size_t{256} * 1024 * 1024;
 
 size_t bytes_of(const ChatMessage& message) {
@@ -48,7 +49,7 @@ uint64_t work_of(const Chat& chat) {
         work += (name.size() + value.size()) * kWorkPerByte;
     for (const auto& [name, description, parameters] : chat.tools)
         work += (name.size() + description.size() + parameters.size()) * kWorkPerToolByte;
-    // With tools and a form it is written thrice: see prepare() in conversation.cpp.
+    // With tools and content rules, the conversation is rendered three times: see syntax_of() in conversation.cpp.
     return !chat.tools.empty() && !chat.content_rules.empty() ? 3 * work : work;
 }
 

@@ -1,5 +1,4 @@
-// What a model's chat template may take of a worker thread, and of memory: it comes out of a file that a stranger made.
-// Used where templates are read (model.cpp) and where conversations are written out (conversation.cpp).
+// Limits on the time and memory that a model's chat template may take: it comes from an untrusted file.
 #pragma once
 
 #include "llama/chat/conversation.h"
@@ -10,9 +9,9 @@
 
 namespace llama_rt {
 
-/// For writing out a conversation; with an empty one, for reading the template, which writes small ones. What templates that
-/// are known take is a tenth at most; more messages, tools and text are allowed more work and more time. Memory and, from
-/// some thousand messages on, time do not grow. The flag must live as long as the limit that is made of this.
+/// The limits for rendering a conversation, or, with an empty one, for parsing the template, which renders small ones. Known
+/// templates need a tenth of them at most. Work and time grow with messages, tools and text; time is capped at 20 seconds, and
+/// memory is fixed. `is_aborted` must outlive the limit that is made from this.
 jinja::work_allowance template_allowance(const Chat& chat, const std::atomic<bool>& is_aborted);
 
 } // namespace llama_rt

@@ -53,7 +53,7 @@ TemplateSkills skills_of(const common_chat_templates& templates) {
     try {
         skills.holds_form_or_calls = skills.writes_tools && holds_form_or_calls(templates);
     } catch (const std::exception&) {
-        // It takes no such question: then it need not be able to do this.
+        // The template rejects such a conversation, so it does not have this skill.
     }
     return skills;
 }

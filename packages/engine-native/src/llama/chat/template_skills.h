@@ -1,4 +1,4 @@
-// What a model's chat template can do, found once when the model is loaded. Used by Model.
+// What a model's chat template can do, determined once when the model is loaded.
 #pragma once
 
 struct common_chat_templates;
@@ -6,17 +6,17 @@ struct common_chat_templates;
 namespace llama_rt {
 
 struct TemplateSkills {
-    /// It writes the tools into the prompt.
+    /// Whether it renders the tools into the prompt.
     bool writes_tools = false;
-    /// It writes an assistant's calls, so that the model sees what it asked for.
+    /// Whether it renders the assistant's earlier calls into the prompt.
     bool writes_tool_calls = false;
-    /// Calls look as LFM2 writes them, whether the template writes them or not.
+    /// Whether calls have LFM2's syntax, even if the template does not render them.
     bool is_lfm2 = false;
-    /// A reply in its syntax can be held to a form or to calls, and the calls to their tools.
+    /// Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
     bool holds_form_or_calls = false;
 };
 
-/// Writes the template out a few times, and throws nothing that a template throws.
+/// Renders the template a few times. Does not throw what a template throws.
 TemplateSkills skills_of(const common_chat_templates& templates);
 
 } // namespace llama_rt

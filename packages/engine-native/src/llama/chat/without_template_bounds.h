@@ -1,5 +1,5 @@
-// For a llama.cpp without our patches (LLAMA_CPP_DIR): its template engine has no bounds to set. Included before all else by
-// CMake where the sources have none (cmake/llama.cmake), so that the code that sets them is the same in both cases.
+// For a llama.cpp without our patches (LLAMA_CPP_DIR), whose template engine has no limits. CMake includes this first in the
+// files that set them (cmake/llama.cmake), so that their code is the same in both cases.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,10 @@ struct work_allowance {
     const std::atomic<bool>* is_cancelled = nullptr;
 };
 
-/// Bounds nothing: templates of model files that strangers made may hang the process. The README says so.
+/// Limits nothing: a template in an untrusted model file may hang the process.
 struct work_limit {
     explicit work_limit(const work_allowance& /*allowance*/) {}
-    ~work_limit() {} // NOLINT: not trivial, so that one that only stands there is no unused variable
+    ~work_limit() {} // NOLINT: not trivial, so that compilers do not report unused variables
     work_limit(const work_limit&) = delete;
     work_limit& operator=(const work_limit&) = delete;
     const char* ended() const { return nullptr; }

@@ -1,4 +1,4 @@
-// The tokens of one turn as llama.cpp reads them: words by their ids, images by the numbers that stand for them.
+// The tokens of one step as llama.cpp reads them: text by token ids, images by their embeddings.
 #pragma once
 
 #include "base/types.h"
@@ -15,16 +15,16 @@ namespace llama_rt {
 class ImagePart;
 class Vision;
 
-/// Some tokens of one sequence, from number `first` on, and guesses of those after them; or some of an image's.
+/// Tokens of one sequence, from index `first` on, and drafts for those after them; or some of an image's tokens.
 struct BatchPart {
     base::Slot slot;
     int32_t first;
-    /// Of an image only how many there are matters.
+    /// For an image, only their number matters.
     std::span<const base::Token> tokens;
-    /// Logits are wanted for the last token, and for every guess.
+    /// Whether to compute logits for the last token and for every draft.
     bool wants_logits;
     std::span<const base::Token> drafts = {};
-    /// Of an image: what its tokens are computed from, those of all of it, and which is the first of these.
+    /// For an image: the image, the embeddings of all its tokens, and the index in it of this part's first token.
     const ImagePart* image = nullptr;
     const float* embedding = nullptr;
     int32_t offset = 0;
@@ -32,21 +32,22 @@ struct BatchPart {
 
 class Batch {
 public:
-    /// `vision` is null where the model reads no images.
+    /// `vision` is null if the model has no image input.
     Batch(int32_t tokens_max, const Vision* vision);
     ~Batch();
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
 
-    /// Lays these parts out, all of texts or all of images. `positions` says where their tokens stand, and is told of images.
+    /// Fills the batch with these parts: all text, or all images. Reads the tokens' positions from `positions` and adds images
+    /// to it.
     void fill(std::span<const BatchPart> parts, Positions& positions);
 
-    /// For llama_decode(), until the next fill().
+    /// The batch for llama_decode(); valid until the next fill().
     llama_batch raw();
 
     bool has_images() const { return has_images_; }
 
-    /// Index of a part's first logits; -1 when it wants none.
+    /// Index of a part's first logits; -1 if it wants none.
     int32_t logits_index(size_t part) const { return logits_index_[part]; }
 
 private:
@@ -57,8 +58,8 @@ private:
     const Vision* vision_;
     llama_batch batch_;
     bool has_images_ = false;
-    /// Of images, instead of batch_'s tokens and positions: numbers, and with M-RoPE four positions a token, all first ones
-    /// before all second ones.
+    /// For images, these replace batch_'s tokens and positions. With M-RoPE a token has four positions: the first ones of all
+    /// tokens, then the second ones, and so on.
     std::vector<float> embeddings_;
     std::vector<llama_pos> image_positions_;
     std::vector<int32_t> logits_index_;

@@ -19,7 +19,7 @@ using base::Code;
 
 namespace {
 
-/// What a code of llama_decode() means. 1: no cell is free. -2: an allocation failed, nearly always.
+/// What a return code of llama_decode() means. 1: no cell is free. -2: nearly always a failed allocation.
 Decoded meaning_of(int32_t code) {
     switch (code) {
         case 0: return Decoded::ok;
@@ -30,7 +30,7 @@ Decoded meaning_of(int32_t code) {
     }
 }
 
-/// A call into llama.cpp; `otherwise` when it throws. No exception of its may reach the engine's thread.
+/// Calls into llama.cpp; returns `otherwise` if that throws. No exception may reach the engine's thread.
 template <class T>
 T guarded(T otherwise, const auto& call) {
     try {
@@ -40,15 +40,15 @@ T guarded(T otherwise, const auto& call) {
     }
 }
 
-/// While it lives, the tokens of a batch see those behind them too, as those of an image do in some models.
-class SeeingEachOther {
+/// While one lives, attention is not causal: the tokens of an image attend to each other in some models.
+class NonCausalAttention {
 public:
-    explicit SeeingEachOther(llama_context* context) : context_(context) {
+    explicit NonCausalAttention(llama_context* context) : context_(context) {
         llama_set_causal_attn(context_, false);
     }
-    ~SeeingEachOther() { llama_set_causal_attn(context_, true); }
-    SeeingEachOther(const SeeingEachOther&) = delete;
-    SeeingEachOther& operator=(const SeeingEachOther&) = delete;
+    ~NonCausalAttention() { llama_set_causal_attn(context_, true); }
+    NonCausalAttention(const NonCausalAttention&) = delete;
+    NonCausalAttention& operator=(const NonCausalAttention&) = delete;
 
 private:
     llama_context* context_;
@@ -92,7 +92,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     INGLE_ASSERT(slots <= kSlotsMax);
     context_.reset(llama_init_from_model(model_->raw(), params));
     if (context_ == nullptr) return;
-    // Without a pool of its own, ggml would start and end its threads for every token.
+    // Without a thread pool, ggml would start and end its threads for every token.
     ggml_threadpool_params pool =
         ggml_threadpool_params_default(std::max(options.threads, options.threads_batch));
     threadpool_ = ThreadpoolPtr(ggml_threadpool_new(&pool), ggml_threadpool_free);
@@ -105,25 +105,25 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     thread_.check();
     const auto [decoded, is_undone] = compute(parts);
     if (is_worker_lost()) return is_aborted_.load() ? Decoded::aborted : Decoded::worker_lost;
-    // A recurrent state is one cell a sequence, and a batch moves these cells about, those of others too; after a shift
-    // it turns all keys first. Of one that broke off on the way nobody knows whose state lies where.
+    // A batch moves recurrent states, which are one cell per sequence, including those of sequences that are not in it; after a
+    // shift it first rotates all keys. If such a batch is interrupted, every sequence's state may be wrong.
     const bool is_delicate = model_->info().is_recurrent || is_shifted_;
     is_torn_ = decoded != Decoded::ok && !is_undone && is_delicate;
     if (!is_undone) is_shifted_ = false;
     return decoded != Decoded::ok && is_aborted_.load() ? Decoded::aborted : decoded;
 }
 
-/// `is_undone`: llama.cpp promises that a batch which failed has left no trace.
+/// `is_undone`: llama.cpp guarantees that the failed batch changed nothing.
 Context::Computed Context::compute(std::span<const BatchPart> parts) {
     ErrorLines errors;
-    std::optional<SeeingEachOther> seeing;
+    std::optional<NonCausalAttention> non_causal;
     try {
         batch_.fill(parts, positions_);
-        if (batch_.has_images() && model_->vision()->has_whole_images()) seeing.emplace(context_.get());
+        if (batch_.has_images() && model_->vision()->has_whole_images()) non_causal.emplace(context_.get());
         const int32_t code = llama_decode(context_.get(), batch_.raw());
-        // Workers compute while this goes on; only with their answer it is known that there was one.
+        // Workers compute asynchronously: only their response shows that they are still there.
         if (code == 0 && !model_->workers().empty()) llama_synchronize(context_.get());
-        // Of keys that could not be turned only the log tells.
+        // If keys could not be rotated, llama.cpp only logs it.
         if (code == 0 && is_shifted_ && !errors.text().empty())
             return {.decoded = Decoded::failed, .is_undone = false};
         return {.decoded = meaning_of(code), .is_undone = code == 1 || code == -1};
@@ -236,8 +236,8 @@ size_t Context::measure_state_bytes() {
     return bytes;
 }
 
-/// A shift turns the keys of the whole cache, those that do not move by nothing. Where that is not exact (quantized keys
-/// are rounded anew, some positions scale keys too) it would change what others have computed.
+/// A shift rotates all keys of the cache, those of cells that do not move by zero. Where that is not exact (quantized keys are
+/// rounded again, some positions also scale keys), it would change the state of other sequences.
 bool Context::can_shift() const {
     const bool are_keys_exact = types_.k == GGML_TYPE_F16 || types_.k == GGML_TYPE_F32;
     return are_keys_exact && model_->info().has_plain_positions && !model_->info().is_recurrent &&

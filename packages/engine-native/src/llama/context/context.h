@@ -1,4 +1,4 @@
-// The llama_context of one engine: its KV cache, its batch and its compute threads. One thread uses it.
+// The llama_context of one engine: its KV cache, its batch and its compute threads. Single-threaded.
 #pragma once
 
 #include "base/result.h"
@@ -23,103 +23,104 @@ class Model;
 
 /// A part of a sequence's state, copied out of the context.
 struct State {
-    /// Empty when there was no room.
+    /// Null if the copy was too large or failed.
     std::unique_ptr<uint8_t[]> bytes;
     size_t size = 0;
-    /// Of all of the text up to the part's end.
+    /// All leaps of the sequence up to the part's end.
     std::vector<Leap> leaps = {};
 };
 
-/// What became of a batch. `failed` and `out_of_memory` are for undo(); the latter may pass by itself. After `worker_lost`
-/// the context computes nothing any more.
+/// The outcome of a batch. After `failed` and `out_of_memory`, call undo(); running out of memory may be transient. After
+/// `worker_lost`, the context is unusable.
 enum class Decoded { ok, aborted, failed, out_of_memory, worker_lost };
 
 class Context {
 public:
-    /// `slots` sequences can be told apart, at most kSlotsMax; `options.sequences` of them run at the same time.
+    /// `slots` is the number of sequences, at most kSlotsMax; `options.sequences` of them run at the same time.
+    /// `out_of_memory`, `invalid_argument`, `model_invalid`, `engine_failed`, `worker_lost`.
     static base::Result<std::unique_ptr<Context>> create(std::shared_ptr<const Model> model,
                                                          const ContextOptions& options, int32_t slots);
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    /// Computes all parts in one batch, all of texts or all of images; together at most `batch_tokens` tokens, of which
-    /// outputs_max() may want logits.
-    /// Afterwards logits(i) belongs to parts[i]. After anything but `ok` the cells of these positions may be filled or not.
+    /// Computes all parts in one batch: all text, or all images; at most `batch_tokens` tokens in total, of which outputs_max()
+    /// may want logits. Afterwards, logits(i) belongs to parts[i]. After anything but `ok`, the cells of these positions may or
+    /// may not be filled.
     Decoded decode(std::span<const BatchPart> parts);
 
-    /// After a decode() of these parts that failed: frees what it has filled, so that each part can be tried again. False
-    /// when no sequence's state can be trusted any more: clear() is what is left.
+    /// Frees the cells that a failed decode() of these parts filled, so that each part can be retried. False if no sequence's
+    /// state can be trusted any more: then call clear().
     bool undo(std::span<const BatchPart> parts);
 
-    /// Logits of a part that wanted them, those after its first `drafts` guesses; valid until the next decode().
+    /// Logits of a part that wanted them, after its first `drafts` drafts; null on failure. Valid until the next decode().
     float* logits(size_t part, size_t drafts = 0);
 
-    /// Whether the model has something to go on from: an encoder keeps nothing between two batches.
+    /// Whether the model can generate: it is causal and keeps state between batches, which encoders do not.
     bool can_generate() const;
 
-    /// What computes; for further contexts of the same thread.
+    /// The compute threads, to share with further contexts of the same thread.
     const ThreadpoolPtr& threadpool() const { return threadpool_; }
 
-    /// Tokens of one batch that may want logits: there is room for one of every slot.
+    /// How many tokens of one batch may want logits: one for every slot.
     int32_t outputs_max() const;
 
-    /// Frees a sequence's cells from a position on; 0 frees all of it. False when that cannot be done.
+    /// Frees a sequence's cells from token `from` on; 0 frees all of them. False if that is not possible.
     bool remove(base::Slot slot, int32_t from);
 
-    /// Lets `to`, which holds `first` cells, hold those up to `length` of `from` too. Nothing is copied. False when `to`
-    /// has got only some of them.
+    /// Lets `to`, which holds `first` tokens, share the cells of `from` up to token `length`. Copies nothing. False on failure;
+    /// `to` may then hold only some of them.
     bool share(base::Slot from, base::Slot to, int32_t first, int32_t length);
 
     /// Empties every sequence.
     void clear();
 
-    /// Whether the last of these tokens is the last that is computed of a sequence.
+    /// Whether exactly `length` tokens of a sequence are computed.
     bool ends_at(base::Slot slot, int32_t length);
-    /// Whether a sequence has these tokens and maybe more.
+    /// Whether at least `length` tokens of a sequence are computed.
     bool reaches(base::Slot slot, int32_t length);
 
-    /// A copy of what a sequence holds from `first` to `length`. Only its size when that is more than `bytes_max`, nothing
-    /// when it cannot be made.
+    /// Copies a sequence's state from token `first` to `length`. Returns only the size if that is more than `bytes_max`, and
+    /// neither if the copy fails.
     State copy_out(base::Slot slot, int32_t first, int32_t length, uint64_t bytes_max);
 
-    /// What of a copy goes where.
+    /// The part of a copied state to restore.
     struct Copy {
         const State& state;
-        /// Tokens that the slot holds, and that it is to hold; the copy may begin before and go on beyond.
+        /// How many tokens the slot holds, and is to hold afterwards. The copy may begin earlier and end later.
         int32_t first;
         int32_t length;
-        /// What save() gave after `length` tokens; needed where that is not the copy's end and a state cannot be cut.
+        /// The result of save() after `length` tokens. Needed for models whose state cannot be cut, unless the copy ends there.
         const std::vector<uint8_t>* checkpoint;
     };
-    /// False when it does not fit; then nothing has changed, or is_torn().
+    /// Restores a copied state into a slot. False if it does not fit: then nothing has changed, or is_torn() is true.
     bool copy_in(base::Slot slot, const Copy& copy);
 
-    /// Nobody knows any more whose state lies where. clear() mends it.
+    /// True if the sequences' states may be mixed up; clear() repairs that.
     bool is_torn() const { return is_torn_; }
 
-    /// Whether shift() is of this model and cache.
+    /// Whether shift() works with this model and KV cache.
     bool can_shift() const;
 
-    /// Frees `dropped` of a sequence's cells after its first `kept` ones, and moves those behind down into their
-    /// positions. These it must share with nobody. False when only a part of that was done.
+    /// Frees `dropped` of a sequence's cells after its first `kept` ones, and moves the later ones to their positions. The
+    /// moved cells must not be shared. False if only a part of that was done.
     bool shift(base::Slot slot, int32_t kept, int32_t dropped);
 
-    /// What of a sequence's state is that of its last token alone: convolutions, state spaces. Empty when it cannot be had.
+    /// The part of a sequence's state that belongs to its last token: convolutions and state spaces. Empty on failure.
     std::vector<uint8_t> save(base::Slot slot);
 
-    /// Gives a sequence such a state instead of its own. False when it does not fit.
+    /// Replaces that part of a sequence's state by a saved one. False if it does not fit.
     bool restore(base::Slot slot, const std::vector<uint8_t>& state);
 
-    /// Bytes of one saved state of this model, found by trying. The context must be empty.
+    /// Bytes of one save() with this model, measured by computing a token. The context must be empty.
     size_t measure_state_bytes();
 
-    /// Any thread: the decode under way, and every later one, ends soon with `aborted`.
+    /// Makes the current decode(), and every later one, end soon with `aborted`. Any thread.
     void abort() { is_aborted_.store(true); }
 
-    /// Whether a machine that holds a part of the model has gone: nothing in the context can be trusted then. Any thread.
+    /// Whether a worker that holds a part of the model was lost: the context is then unusable. Any thread.
     bool is_worker_lost() const;
 
-    /// Bytes that a token takes of the KV cache; 0 without one.
+    /// Bytes of KV cache per token; 0 without a KV cache.
     uint64_t token_bytes() const;
 
 private:
@@ -136,18 +137,18 @@ private:
     base::ThreadChecker thread_;
     std::atomic<bool> is_aborted_ = false;
 
-    // Destroyed in reverse: the context lets go of the pool's threads and the model's weights first.
+    // Destroyed in reverse: the context goes before the thread pool and the model that it uses.
     std::shared_ptr<const Model> model_;
     KvTypes types_;
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     Batch batch_;
     Positions positions_;
-    /// The last batch, or a copy, broke off in a way that mixes up the states of others.
+    /// A batch or a copy was interrupted, and may have mixed up the sequences' states.
     bool is_torn_ = false;
-    /// Cells have moved, and the next batch turns their keys.
+    /// Cells have moved, and the next batch rotates their keys.
     bool is_shifted_ = false;
-    /// A sequence of llama.cpp's that is nobody's: llama.cpp copies whole ones, and this one holds the part that is meant.
+    /// An extra sequence for copies: llama.cpp copies whole sequences, so this one holds the part to copy.
     base::Slot spare_;
 };
 

@@ -20,7 +20,7 @@ std::string gibibytes(uint64_t bytes) {
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
 }
 
-/// Memory of the machine and of its GPUs together: what could hold a model at all.
+/// Total memory of the machine and its GPUs, in bytes.
 uint64_t memory_total() {
     uint64_t total = 0;
     for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
@@ -42,14 +42,14 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
     params.n_batch = static_cast<uint32_t>(options.batch_tokens);
     params.n_ubatch = static_cast<uint32_t>(options.batch_tokens);
     params.n_seq_max = static_cast<uint32_t>(std::min(slots + 1, kSlotsMax));
-    // llama.cpp makes room for the logits of every sequence it can tell apart: outputs_max().
+    // Room for one token's logits of every sequence: outputs_max().
     params.n_outputs_max = params.n_seq_max;
     params.n_threads = options.threads;
     params.n_threads_batch = options.threads_batch;
     params.type_k = types.k;
     params.type_v = types.v;
     params.flash_attn_type = flash_attention_type(options.flash_attention);
-    // One pool of cells for all sequences: a long one may use what short ones leave, and prefixes can be shared.
+    // All sequences share one pool of cells: long ones can use what short ones leave, and prefixes can be shared.
     params.kv_unified = true;
     params.no_perf = true;
     return params;
@@ -79,12 +79,12 @@ base::Error context_out_of_memory(const Model& model, const llama_context_params
             .message = "There is not enough memory for a context of " + std::to_string(params.n_ctx) +
                        " tokens: the weights take " + gibibytes(model.info().size_bytes) + ", the KV cache " +
                        gibibytes(kv_bytes(model, params)) + ", and this machine has " +
-                       gibibytes(memory_total()) + ". Ask for a shorter context or fewer parallel requests."};
+                       gibibytes(memory_total()) + ". Choose a shorter context or fewer parallel requests."};
 }
 
 base::Error context_failed(const Model& model, const std::string& reason) {
     if (reason.find("GGML_ASSERT") != std::string::npos) return file_error(model.path(), reason);
-    return {.code = Code::engine_failed, .message = "The context could not be made: " + reason};
+    return {.code = Code::engine_failed, .message = "The context could not be created: " + reason};
 }
 
 } // namespace llama_rt

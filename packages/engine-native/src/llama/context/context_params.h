@@ -1,5 +1,4 @@
-// What a context is made with: our options in llama.cpp's terms, and whether this machine has the memory for them. Used for every context
-// that is made or measured.
+// The parameters of a context: our options in llama.cpp's terms, and whether this machine has the memory for them.
 #pragma once
 
 #include "base/result.h"
@@ -13,13 +12,17 @@ namespace llama_rt {
 
 class Model;
 
-/// llama.cpp's own limit (LLAMA_MAX_SEQ). With one fewer there is one to spare, which copies go through.
+/// Most sequences of a context: llama.cpp's limit (LLAMA_MAX_SEQ). Copies of states need one of them for themselves.
 inline constexpr int32_t kSlotsMax = 256;
 
 struct ContextOptions {
+    /// Most tokens of one sequence.
     int32_t context_length;
+    /// KV cells that all sequences share.
     int32_t cells;
+    /// Sequences that run at the same time.
     int32_t sequences;
+    /// Most tokens of one batch.
     int32_t batch_tokens;
     int32_t threads;
     int32_t threads_batch;
@@ -29,21 +32,22 @@ struct ContextOptions {
     std::string flash_attention;
 };
 
-/// "auto", "on" or "off".
+/// llama.cpp's value for "auto", "on" or "off".
 llama_flash_attn_type flash_attention_type(const std::string& name);
 
-/// llama.cpp's parameters for such a context, whose `slots` sequences can be told apart.
+/// llama.cpp's parameters for a context of `slots` sequences. Fails as kv_types() does.
 base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
                                                   int32_t slots);
 
-/// Whether the weights and such a KV cache are less than all memory of this machine and its GPUs: of more the kernel would
-/// promise what is not there, and end the process when it is touched.
+/// Whether the weights and the KV cache together fit into the total memory of this machine and its GPUs. If they do not, the
+/// kernel may still grant the memory, and kill the process when it is used.
 bool fits_machine(const Model& model, const llama_context_params& params);
 
-/// `out_of_memory`, with what the weights and such a KV cache take.
+/// `out_of_memory`, with the sizes of the weights and the KV cache.
 base::Error context_out_of_memory(const Model& model, const llama_context_params& params);
 
-/// Why there is no context, by what llama.cpp said. What it asserts while it makes one, a file decides: `model_invalid`.
+/// The error for llama.cpp's reason for not creating a context. Failed assertions are the file's fault: `model_invalid`; else
+/// `engine_failed`.
 base::Error context_failed(const Model& model, const std::string& reason);
 
 } // namespace llama_rt

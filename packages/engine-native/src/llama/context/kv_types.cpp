@@ -1,6 +1,6 @@
 #include "llama/context/kv_types.h"
 
-#include "../src/llama-model.h" // no public header has the heads of each layer, nor where a layer lies
+#include "../src/llama-model.h" // no public header exposes the heads and the device of each layer
 #include "llama/model/file_error.h"
 #include "llama/model/model.h"
 
@@ -17,7 +17,7 @@ using base::Code;
 
 namespace {
 
-/// Those of more bits first. q3_kv is ours: vendor/llama.cpp/files has it.
+/// The types with more bits first. q3_kv is ours: vendor/llama.cpp/files has it.
 constexpr std::array kNames = {"f32",  "f16",  "bf16", "q8_0",   "q5_1",
                                "q5_0", "q4_1", "q4_0", "iq4_nl", "q3_kv"};
 
@@ -45,10 +45,10 @@ std::vector<Layer> cached_layers(const llama_model& model) {
     if (llama_model_is_recurrent(&model)) return layers;
     uint32_t recurrent = 0;
     for (uint32_t i = 0; i < hparams.n_layer(); ++i) recurrent += hparams.is_recr(i) ? 1 : 0;
-    // In a hybrid model all of whose layers are recurrent, each of them does both.
-    const bool do_both = recurrent == hparams.n_layer();
+    // In a hybrid model that marks every layer as recurrent, each layer also has attention.
+    const bool have_both = recurrent == hparams.n_layer();
     for (uint32_t i = 0; i < hparams.n_layer(); ++i) {
-        if (!hparams.has_kv(i) || hparams.n_head_kv(i) == 0 || (hparams.is_recr(i) && !do_both)) continue;
+        if (!hparams.has_kv(i) || hparams.n_head_kv(i) == 0 || (hparams.is_recr(i) && !have_both)) continue;
         layers.push_back({.device = model.dev_layer(static_cast<int>(i)),
                           .heads = hparams.n_head(i),
                           .kv_heads = hparams.n_head_kv(i),
@@ -65,14 +65,15 @@ base::Result<void> check_blocks(ggml_type type, int64_t head_size) {
                       "A KV cache in " + std::string(ggml_type_name(type)) + " stores blocks of " +
                           std::to_string(block) + " values, which do not divide this model's heads of " +
                           std::to_string(head_size) +
-                          (head_size % 32 == 0 ? ". Take 8 or 4 bits." : ". Leave its KV cache at 16 bits."));
+                          (head_size % 32 == 0 ? ". Use 8 or 4 bits." : ". Leave its KV cache at 16 bits."));
 }
 
-/// The values of one attention head. Published models have up to 576 (multi-head latent attention); a damaged header may claim a
-/// million, and the KV cache takes its memory before llama.cpp compares the sizes.
+/// Most values of one attention head. Published models have up to 576 (multi-head latent attention). A damaged header may claim
+/// a million, and llama.cpp allocates the KV cache before it compares the sizes.
 constexpr int64_t kHeadSizeMax = 8192;
 
-/// Whether the layer's device attends to such a cache and writes into it; asked with one token over a few cells.
+/// Whether the layer's device can compute attention over a KV cache of these types and write to it, tested for one token and a
+/// few cells.
 bool has_kernels(const Layer& layer, KvTypes types) {
     constexpr int64_t kCells = 256;
     constexpr size_t kTensors = 16;
@@ -98,14 +99,14 @@ bool has_kernels(const Layer& layer, KvTypes types) {
 base::Result<void> check_kernels(const std::vector<Layer>& layers, KvTypes types) {
     ggml_backend_dev_t last = nullptr;
     for (const Layer& layer : layers) {
-        if (layer.device == last) continue; // all layers of a device are alike, nearly
+        if (layer.device == last) continue; // the layers of a device differ too little to test each
         last = layer.device;
         if (has_kernels(layer, types)) continue;
         return base::fail(Code::invalid_argument,
                           std::string(ggml_backend_dev_name(layer.device)) +
                               " has no kernels for a KV cache with keys in " + ggml_type_name(types.k) +
                               " and values in " + ggml_type_name(types.v) +
-                              ". Take 16, 8 or 4 bits for both, or compute on the processor.");
+                              ". Use 16, 8 or 4 bits for both, or compute on the CPU.");
     }
     return {};
 }
@@ -131,7 +132,7 @@ base::Result<KvTypes> kv_types(const Model& model, const std::string& k, const s
                                const std::string& flash_attention) {
     for (const std::string& name : {k, v}) {
         if (kv_type_from_name(name) >= 0) continue;
-        return base::fail(Code::invalid_argument, "\"" + name + "\" is no type that a KV cache can have.");
+        return base::fail(Code::invalid_argument, "\"" + name + "\" is not a KV cache type.");
     }
     const KvTypes types{.k = static_cast<ggml_type>(kv_type_from_name(k)),
                         .v = static_cast<ggml_type>(kv_type_from_name(v))};
@@ -148,12 +149,13 @@ base::Result<KvTypes> kv_types(const Model& model, const std::string& k, const s
         }
     }
     if (ggml_is_quantized(types.v) && flash_attention == "off") {
-        return base::fail(Code::invalid_argument,
-                          "Values in " + v +
-                              " are read by flash attention only, and that is off. Let it be "
-                              "\"auto\", or leave the values at 16 bits.");
+        return base::fail(
+            Code::invalid_argument,
+            "Values in " + v +
+                " need flash attention, which is off. Set it to \"auto\", or leave the values at "
+                "16 bits.");
     }
-    // Without flash attention the keys are a matrix like any other, and plain types are every device's.
+    // Without flash attention, keys are multiplied like any matrix; and every device has kernels for unquantized types.
     const bool attends =
         flash_attention != "off" && (ggml_is_quantized(types.k) || ggml_is_quantized(types.v));
     if (attends) {
@@ -164,7 +166,7 @@ base::Result<KvTypes> kv_types(const Model& model, const std::string& k, const s
 }
 
 uint64_t kv_token_bytes(const Model& model, KvTypes types) {
-    const bool has_values = !model.raw()->hparams.is_mla(); // there, values are made from the keys
+    const bool has_values = !model.raw()->hparams.is_mla(); // MLA computes values from the keys
     uint64_t bytes = 0;
     for (const Layer& layer : cached_layers(*model.raw())) {
         bytes += ggml_row_size(types.k, layer.head_size_k * layer.kv_heads);

@@ -1,5 +1,5 @@
-// How a model's keys and values are stored: the types of ggml that there are for it, whether two of them suit a model's
-// heads and the devices of its layers, and what a token takes in them. Used for every context that is made or measured.
+// How keys and values are stored: the ggml types for it, whether they suit a model's heads and the devices of its layers, and
+// how many bytes a token takes.
 #pragma once
 
 #include "base/result.h"
@@ -19,18 +19,19 @@ struct KvTypes {
     ggml_type v;
 };
 
-/// The names, those of more bits first. With llama.cpp's sources of one's own, only what these know.
+/// The names of the types, those with more bits first. A llama.cpp of one's own (LLAMA_CPP_DIR) may lack some.
 std::vector<std::string> kv_type_names();
 
-/// The ggml type of that name, when it may hold a KV cache; else -1.
+/// The ggml type of this name; -1 if it is not a KV cache type.
 int kv_type_from_name(const std::string& name);
 
-/// The types of these names, for this model. Fails where a name is unknown, where the blocks of a type do not divide the
-/// model's heads, where flash attention is "off" and values need it, and where a device of a layer has no kernel for them.
+/// The types of these names, checked for this model. `invalid_argument` if a name is unknown, a type's blocks do not divide the
+/// model's heads, flash attention is "off" but the values need it, or a layer's device has no kernel for the types;
+/// `model_invalid` for heads of an implausible size.
 base::Result<KvTypes> kv_types(const Model& model, const std::string& k, const std::string& v,
                                const std::string& flash_attention);
 
-/// Bytes of one token's keys and values in all layers; 0 where the model has no layer that keeps any.
+/// Bytes of one token's keys and values in all layers; 0 if no layer keeps any.
 uint64_t kv_token_bytes(const Model& model, KvTypes types);
 
 } // namespace llama_rt

@@ -1,6 +1,6 @@
 #include "llama/context/measure.h"
 
-#include "../src/llama-ext.h" // no public header has the breakdown; llama.cpp's common/fit takes it from here too
+#include "../src/llama-ext.h" // no public header has the breakdown; llama.cpp's common/fit includes it too
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
 
@@ -11,17 +11,18 @@ namespace llama_rt {
 
 namespace {
 
-/// Memory of the machine where the device is the processor itself.
+/// The device's name; empty for the CPU, whose memory is the machine's.
 std::string name_of(ggml_backend_dev_t device) {
     const bool is_cpu = ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU;
     return is_cpu ? std::string() : ggml_backend_dev_name(device);
 }
 
-/// Buffers that the processor can address lie in the machine's memory, whichever device they are for.
+/// The device whose memory holds such buffers. Buffers that the CPU can address are in the machine's memory, whichever device
+/// uses them.
 std::string device_of(ggml_backend_buffer_type_t buffers) {
     ggml_backend_dev_t device = ggml_backend_buft_get_device(buffers);
     if (device == nullptr || ggml_backend_buft_is_host(buffers)) return "";
-    // Weights that are packed anew for the processor's own kernels are no host buffers, and lie there all the same.
+    // Weights repacked for the CPU's kernels are not host buffers, but name_of() places them in the machine's memory.
     return name_of(device);
 }
 
@@ -32,7 +33,7 @@ MemoryUse& use_of(std::vector<MemoryUse>& uses, const std::string& device) {
 
 } // namespace
 
-// common/fit has a function for this, which meanwhile sends the log of every thread through its own stack frame.
+// Not done with llama.cpp's common/fit: it redirects the log of every thread to an object on its stack.
 base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
                                              int32_t slots) {
     ErrorLines errors;

@@ -1,4 +1,4 @@
-// What a model and its context will take, found without taking it: llama.cpp lays everything out and allocates nothing.
+// How much memory a model and its context need, without allocating it: llama.cpp only computes the layout.
 #pragma once
 
 #include "base/result.h"
@@ -11,7 +11,7 @@
 
 namespace llama_rt {
 
-/// Bytes in one memory.
+/// Bytes needed in one memory.
 struct MemoryUse {
     /// Empty for the machine's own memory.
     std::string device;
@@ -20,12 +20,12 @@ struct MemoryUse {
     uint64_t compute = 0;
 };
 
-/// What a context on a model without weights would take, in every memory that has a part of it. `slots` as for
-/// Context::create(). Any thread.
+/// The memory that a model and a context on it need, by device. `model` may be an outline; `slots` is as in
+/// Context::create(). Fails as kv_types() does, or with `model_invalid` or `engine_failed`. Any thread.
 base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
                                              int32_t slots);
 
-/// Adds what a projector takes.
+/// Adds the memory of a projector to `uses`. `model_invalid` if its file cannot be laid out.
 base::Result<void> measure_vision(const VisionOptions& options, std::vector<MemoryUse>& uses);
 
 } // namespace llama_rt

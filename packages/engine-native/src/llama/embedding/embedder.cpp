@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-// Declared in llama.cpp's src/llama-model.h, which drags in all the rest of it.
+// Declared in llama.cpp's src/llama-model.h, which includes nearly all of llama.cpp.
 const std::vector<std::pair<std::string, ggml_tensor*>>&
 llama_internal_get_tensor_map(const llama_model* model); // NOLINT
 
@@ -23,19 +23,19 @@ using base::Code;
 
 namespace {
 
-/// Texts of one batch. Of many short ones most of the attention's work is hiding them from each other.
+/// Most texts of one batch. With many short texts, attention spends most of its work on masking them from each other.
 constexpr int32_t kBatchTexts = 16;
 
-/// Memory for the logits that llama.cpp computes along for every token of a causal model.
+/// Most bytes for the logits that llama.cpp also computes for every token of a causal model.
 constexpr int64_t kLogitBytesMax = int64_t{64} * 1024 * 1024;
 
 base::Error not_supported(const std::string& why) {
     return {.code = Code::embeddings_not_supported,
-            .message = "This model gives no embeddings: " + why + " Choose an embedding model."};
+            .message = "This model cannot make embeddings: " + why + " Choose an embedding model."};
 }
 
-/// What the layers that some files have after pooling make of a vector's width: llama.cpp computes them as they are, and
-/// would end the process where they do not fit together.
+/// Whether the dense layers that some files have after pooling fit together. llama.cpp does not check it, and would end the
+/// process.
 bool has_sound_width(const Model& model) {
     int64_t width = llama_model_n_embd(model.raw());
     bool is_sound = true;
@@ -59,7 +59,7 @@ int32_t batch_tokens_of(const Model& model, const EmbedderOptions& options, bool
     return static_cast<int32_t>(std::max<int64_t>(tokens, 1));
 }
 
-/// llama.cpp computes one recurrent text after the other whatever it is given, and would keep a state for each.
+/// Recurrent models get one text per batch: llama.cpp computes them one after the other anyway, and would keep a state for each.
 int32_t batch_texts_of(const Model& model, int32_t batch_tokens) {
     return model.info().is_recurrent ? 1 : std::min(kBatchTexts, batch_tokens);
 }
@@ -98,18 +98,18 @@ Decoded meaning_of(int32_t code, bool is_aborted) {
 base::Result<Pooling> Embedder::pooling_of(const Model& model) {
     const ModelInfo& info = model.info();
     const auto fail = [](const char* why) { return std::unexpected(not_supported(why)); };
-    if (!has_sound_width(model)) return fail("its file is not clear about how wide a vector is.");
+    if (!has_sound_width(model)) return fail("the sizes of the layers in its file do not match.");
     switch (info.pooling) {
         case Pooling::mean:
         case Pooling::first:
         case Pooling::last: return info.pooling;
         case Pooling::rank: return fail("it is a reranker, which scores pairs of texts.");
-        case Pooling::unknown: return fail("its file names a pooling that is not known here.");
+        case Pooling::unknown: return fail("its file specifies an unknown pooling type.");
         case Pooling::none: break;
     }
-    // A model that was made to generate has vectors all the same, and every token has its part in them.
+    // A generative model can make embeddings too: the mean over all tokens.
     if (info.is_causal) return Pooling::mean;
-    return fail("it has a vector for each token, and its file does not say how they become one.");
+    return fail("it makes a vector for each token, and its file does not specify how to pool them.");
 }
 
 base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const Model> model,
@@ -123,7 +123,7 @@ base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const M
     try {
         std::unique_ptr<Embedder> embedder(
             new Embedder(model, options, *pooling, model->info().is_causal, threadpool, is_aborted));
-        // Some encoders are known as such by their architecture alone: they keep nothing between two batches.
+        // Some encoders have no key that says so. They have no KV cache, so a text cannot be given in parts.
         if (embedder->takes_parts() && embedder->context_ != nullptr &&
             llama_get_memory(embedder->context_.get()) == nullptr)
             embedder.reset(new Embedder(model, options, *pooling, false, threadpool, is_aborted)); // NOLINT
@@ -199,15 +199,15 @@ void Embedder::fill(std::span<const TextPart> parts) {
     }
 }
 
-/// Adds what each token of the batch has to say to the vector of its text. False where that is no number.
+/// Adds each token's share to the vector of its text. False if a result is not finite.
 bool Embedder::pool(std::span<const TextPart> parts) {
     int32_t place = 0;
     for (const auto& [text, first, count, vector] : parts) {
         const auto length = static_cast<int32_t>(text.size());
         for (int32_t at = first; at < first + count; ++at, ++place) {
-            const bool is_asked =
+            const bool is_pooled =
                 pooling_ == Pooling::mean || at == (pooling_ == Pooling::first ? 0 : length - 1);
-            if (!is_asked) continue;
+            if (!is_pooled) continue;
             const float* token = llama_get_embeddings_ith(context_.get(), place);
             if (token == nullptr) return false;
             const float weight = pooling_ == Pooling::mean ? 1.0F / static_cast<float>(length) : 1.0F;

@@ -1,8 +1,8 @@
-// Vectors of texts: a llama_context of its own, in which every token has an output, and the pooling of these into one
-// vector a text. An encoder sees a whole text at once; a causal model may be given one in parts. One thread uses it.
+// Embeddings of texts: a llama_context of its own, in which every token has an output, and the pooling of these into one
+// vector per text. An encoder needs a whole text at once; a causal model can get one in parts. Single-threaded.
 //
-// Pooling is done here and not by llama.cpp: so a causal model may be given a text in parts, and no more of its logits,
-// which llama.cpp computes along for every token, need memory at a time than those of one part.
+// Pooling is done here and not by llama.cpp, so that a causal model can get a text in parts. That bounds the memory for the
+// logits, which llama.cpp also computes for every token, to those of one part.
 #pragma once
 
 #include "base/result.h"
@@ -21,9 +21,9 @@
 namespace llama_rt {
 
 struct EmbedderOptions {
-    /// Tokens of the longest text that it is to take.
+    /// Most tokens of a text.
     int32_t length;
-    /// Most tokens of one batch, where the model can be given a text in parts.
+    /// Most tokens of one batch, if the model can get a text in parts.
     int32_t batch_tokens;
     int32_t threads;
     int32_t threads_batch;
@@ -31,7 +31,7 @@ struct EmbedderOptions {
     std::string flash_attention;
 };
 
-/// Some tokens of one text, from `first` on, and the vector that they are to be added to.
+/// `count` tokens of one text, from index `first` on, and the vector to add them to.
 struct TextPart {
     std::span<const base::Token> text;
     int32_t first;
@@ -41,14 +41,14 @@ struct TextPart {
 
 class Embedder {
 public:
-    /// Tokens of the longest text of any model: what an encoder needs for one grows with the square of its length.
+    /// Most tokens of a text, for any model: an encoder's memory grows with the square of the length.
     static constexpr int32_t kLengthMax = 8192;
 
-    /// How this model's vectors are pooled: mean, first or last. `embeddings_not_supported` when it has none.
+    /// How this model's token embeddings are pooled: mean, first or last. `embeddings_not_supported` if it cannot make any.
     static base::Result<Pooling> pooling_of(const Model& model);
 
-    /// `is_aborted` ends every batch soon when it is set, from whatever thread. `out_of_memory`,
-    /// `embeddings_not_supported`, `engine_failed`.
+    /// Setting `is_aborted`, on any thread, makes every batch end soon. `out_of_memory`, `embeddings_not_supported`,
+    /// `model_invalid`, `engine_failed`.
     static base::Result<std::unique_ptr<Embedder>> create(std::shared_ptr<const Model> model,
                                                           const EmbedderOptions& options,
                                                           ThreadpoolPtr threadpool,
@@ -61,10 +61,11 @@ public:
     /// Most tokens and most texts of one batch.
     int32_t batch_tokens() const { return batch_tokens_; }
     int32_t batch_texts() const { return batch_texts_; }
-    /// A text may be given in parts, alone, one after the other; else all of it must be in one batch.
+    /// Whether a text can be given in parts, in consecutive batches with no other text; if not, it must be in one batch.
     bool takes_parts() const { return takes_parts_; }
 
-    /// Computes the parts in one batch. Either each of them begins a text, or one goes on where the last batch left off.
+    /// Computes the parts in one batch. Either every part is the start of a text, or the only part continues the last batch's
+    /// text.
     Decoded compute(std::span<const TextPart> parts);
 
 private:
@@ -82,7 +83,7 @@ private:
     const int32_t batch_tokens_;
     const int32_t batch_texts_;
 
-    // Destroyed in reverse: the context lets go of the pool's threads first.
+    // Destroyed in reverse: the context goes before the thread pool that it uses.
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     llama_batch batch_{};

@@ -1,5 +1,5 @@
-// What a context for embeddings will take, before it is made: planned for where a model is loaded to embed, and compared with
-// what can be had where it is made for a model that mostly writes.
+// How much memory an Embedder needs, before it is created. It is planned for when an embedding model is loaded, and compared
+// with the available memory when a generative model makes embeddings.
 #pragma once
 
 #include "llama/embedding/embedder.h"
@@ -9,10 +9,10 @@
 
 namespace llama_rt {
 
-/// Bytes of an Embedder with these options: its cache, and at most what its largest batch needs to be computed.
+/// Most bytes that an Embedder with these options needs: its KV cache and the computation of its largest batch.
 uint64_t embedder_bytes(const Model& model, const EmbedderOptions& options);
 
-/// The model's file says how the vectors of tokens become one, or it cannot do anything else: it is loaded to embed.
+/// Whether the model is an embedding model: its file specifies a pooling, or it cannot generate.
 bool is_made_to_embed(const Model& model);
 
 } // namespace llama_rt

@@ -9,7 +9,7 @@ namespace llama_rt {
 
 namespace {
 
-/// So much of a reply's end is searched for triggers: more than any of them has, and little enough for each token.
+/// Bytes of a reply's end that are searched for triggers: longer than any trigger, and short enough to search for each token.
 constexpr size_t kTailBytesMax = 512;
 
 } // namespace

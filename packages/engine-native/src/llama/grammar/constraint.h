@@ -1,6 +1,6 @@
-// What a reply must look like: a grammar from its beginning on, or from the words on that begin a tool call; and the
-// control tokens that belong to its text. Made on a worker thread and shared; each request follows it with a state of
-// its own. Used by Sampler.
+// What a reply must look like: a grammar that holds from its start, or from a trigger such as the start of a tool call; and
+// the control tokens that belong to its text. A Constraint is created on a worker thread and shared; each request has its own
+// ConstraintState.
 #pragma once
 
 #include "base/result.h"
@@ -18,15 +18,15 @@
 
 namespace llama_rt {
 
-/// Where a grammar begins that does not hold from the reply's beginning: at the first of these.
+/// What starts a grammar that does not hold from the reply's start: the first of these to appear.
 struct Triggers {
     struct Pattern {
         std::regex regex;
-        /// Must match the whole reply so far.
+        /// Whether it must match the whole reply so far.
         bool is_whole;
     };
     std::vector<std::string> words = {};
-    /// The grammar begins with the first group that matched something, or else with the match.
+    /// The grammar starts at the first group that matched any text, or else at the match.
     std::vector<Pattern> patterns = {};
     std::vector<base::Token> tokens = {};
 };
@@ -39,39 +39,39 @@ struct SpelledToken {
 };
 
 struct Constraint {
-    /// Null where there is no grammar; then there are no triggers either.
+    /// Null without a grammar; then there are no triggers either.
     std::shared_ptr<const Rules> rules = nullptr;
     std::shared_ptr<const Pieces> pieces = nullptr;
-    /// What of a reply the prompt's end has begun: the grammar knows it already.
+    /// The start of the reply that is already in the prompt; the grammar covers it.
     std::string begun = {};
-    /// Absent: the grammar holds from the beginning.
+    /// Absent: the grammar holds from the start.
     std::optional<Triggers> triggers = std::nullopt;
     /// Control tokens whose text belongs to the reply.
     std::vector<SpelledToken> spelled = {};
 
-    /// A grammar for the whole reply. `invalid_argument` says what is wrong with it.
+    /// A constraint of the whole reply, from a GBNF grammar. `invalid_argument` says what is wrong with it.
     static base::Result<std::shared_ptr<const Constraint>> from_grammar(Grammars& grammars,
                                                                         std::string_view text);
 
-    /// As the reply shows it; empty when it does not.
+    /// The token's text in the reply; empty if it has none there.
     std::string_view text_of(base::Token token) const;
 };
 
 class ConstraintState {
 public:
-    /// `constraint` has rules.
+    /// `constraint` must have rules.
     explicit ConstraintState(std::shared_ptr<const Constraint> constraint, WorkShare* share = nullptr);
 
-    /// See GrammarState::share_work(): when it throws, nothing has changed.
+    /// See GrammarState::share_work(). After ShareUsedUp, the state is unchanged.
     void share_work(WorkShare* share) { grammar_.share_work(share); }
 
-    /// Whether the token may come next. Before a trigger, every one may.
+    /// Whether the token may come next. Before a trigger, every token may.
     bool allows(base::Token token);
 
-    /// Goes on with a token, allowed or not.
+    /// Advances by a token, whether it is allowed or not.
     void accept(base::Token token);
 
-    /// Calls allow(token) for each token that may come next. The grammar holds.
+    /// Calls allow(token) for each token that may come next. Only while the grammar holds.
     template <class Allow>
     void for_each_allowed(const Allow& allow) {
         grammar_.for_each_allowed(*constraint_->pieces, allow);
@@ -82,20 +82,20 @@ public:
         for (const base::Token end : constraint_->pieces->ends()) allow(end);
     }
 
-    /// The grammar has come to its end: nothing can follow.
+    /// Whether the grammar is complete: nothing can follow.
     bool is_complete() const { return phase_ == Phase::holding && grammar_.must_end(); }
 
 private:
     enum class Phase {
-        /// For a trigger.
+        /// No trigger has appeared yet.
         waiting,
         holding,
-        /// A trigger came up in a text that is none of the grammar's; the reply is free from then on.
+        /// A trigger appeared, but the text after it does not match the grammar; the rest of the reply is free.
         released,
     };
 
     void look_for_trigger(base::Token token, std::string_view text);
-    /// Where in tail_ the grammar begins; npos when it does not.
+    /// Where in tail_ the grammar starts; npos without a trigger.
     size_t find_trigger() const;
     void begin_at(size_t begin);
 

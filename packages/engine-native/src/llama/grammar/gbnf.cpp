@@ -12,13 +12,13 @@ namespace llama_rt {
 
 namespace {
 
-/// Groups inside groups. Reading them recurses, and nobody writes as many.
+/// Deepest nesting of groups: the reader recurses.
 constexpr int kNestingMax = 1000;
 
-/// Longest grammar in bytes: far beyond the largest lists of tools, read in milliseconds.
+/// Longest grammar, in bytes: far more than the largest lists of tools need, and still read in milliseconds.
 constexpr size_t kTextBytesMax = size_t{2} * 1024 * 1024;
 
-/// Once something is wrong, every function returns at once.
+/// Reads a grammar by recursive descent. After the first error, every function returns at once.
 class Reader {
 public:
     Reader(std::string_view text, const TokenFinder& find_token) : text_(text), find_token_(find_token) {}
@@ -62,7 +62,7 @@ private:
     }
 
     void read_sequence(Sequence& sequence, int depth) {
-        // What a following *, +, ? or {} repeats; nothing at the sequence's beginning.
+        // Where the item begins that a following *, +, ? or {} repeats; absent at the start of the sequence.
         std::optional<size_t> last;
         while (!text_.failed() && !text_.at_end()) {
             const size_t before = sequence.size();
@@ -78,7 +78,7 @@ private:
         }
     }
 
-    /// False when no item begins here.
+    /// False if no item begins here.
     bool read_item(Sequence& sequence, int depth) {
         if (text_.take('"')) read_literal(sequence);
         else if (text_.take('[')) sequence.push_back(chars(text_.char_class()));
@@ -115,7 +115,7 @@ private:
         sequence.push_back({.kind = kind, .index = static_cast<uint32_t>(token)});
     }
 
-    /// Everything from `first` on becomes one element that repeats it.
+    /// Replaces the elements from `first` on by one that repeats them.
     void read_repetition(Sequence& sequence, size_t first) {
         const auto [min, max] = text_.repetition();
         if (text_.failed()) return;

@@ -1,6 +1,5 @@
-// A grammar in GBNF, llama.cpp's notation, read into flat rules. Whoever writes a grammar may be a stranger: reading is
-// linear in its length and bounded in depth, and what could make matching endless (left recursion) is refused here.
-// Used by Grammar.
+// Reads a grammar in GBNF, llama.cpp's notation, into flat rules. Grammars are untrusted: reading is linear in their length and
+// bounded in depth, and left recursion, which would make matching endless, is rejected.
 #pragma once
 
 #include "base/result.h"
@@ -16,17 +15,17 @@
 
 namespace llama_rt {
 
-/// Both ends belong to it.
+/// Unicode code points, both ends included.
 struct CharRange {
     uint32_t first;
     uint32_t last;
 };
 
-/// One place of an alternative. Alternatives are runs of elements that close with an `end`.
+/// One element of an alternative. An alternative is a run of elements that ends with an `end`.
 struct Element {
     enum class Kind : uint8_t {
         end,
-        /// One character of `count` ranges, from `index` on.
+        /// One character out of `count` ranges, from range `index` on.
         chars,
         /// The rule `index`.
         rule,
@@ -48,27 +47,27 @@ inline constexpr uint32_t kNoMax = std::numeric_limits<uint32_t>::max();
 
 struct Rules {
     std::vector<Element> elements;
-    /// Of one element: ascending and apart from each other. Surrogates are in none.
+    /// Those of one element are ascending and neither overlap nor touch. None contains surrogates.
     std::vector<CharRange> ranges;
-    /// For each rule, where its alternatives begin in `elements`.
+    /// For each rule, the indices in `elements` where its alternatives begin.
     std::vector<std::vector<uint32_t>> alternatives;
     /// The rule called "root".
     uint32_t root = 0;
 };
 
-/// The one token that a text such as "<think>" is; -1 when it is none or several.
+/// Returns the token whose text is exactly this, such as "<think>"; -1 if the text is not one token.
 using TokenFinder = std::function<base::Token(std::string_view text)>;
 
-/// `invalid_argument` says what is wrong and where.
+/// Reads a grammar. `invalid_argument` says what is wrong and in which line.
 base::Result<Rules> read_gbnf(std::string_view text, const TokenFinder& find_token);
 
-/// A text as a literal of GBNF, quotes included.
+/// The text as a GBNF literal, quotes included.
 std::string gbnf_literal(std::string_view text);
 
-/// Whether there is any text that the grammar has. Tokens have one.
+/// Whether the grammar matches any text at all. Every token counts as a text.
 bool has_texts(const Rules& rules);
 
-/// The grammar of texts that either of two grammars has.
+/// A grammar that matches what either of the two matches.
 Rules either_of(const Rules& one, const Rules& other);
 
 } // namespace llama_rt

@@ -10,15 +10,15 @@ namespace {
 
 constexpr CharRange kSurrogates{.first = 0xD800, .last = 0xDFFF};
 
-/// What may be empty is repeated at most so often: every count is a state of its own.
+/// Most repetitions of something that may be empty: every count is a state of its own.
 constexpr uint32_t kEmptyRepetitionsMax = 100;
 
 bool calls_rule(const Element& element) {
     return element.kind == Element::Kind::rule || element.kind == Element::Kind::repeat;
 }
 
-/// Which rules can be empty, found from those that evidently are towards those that follow from them. With characters taken
-/// for empty: which rules have any text at all.
+/// Which rules can match the empty text, propagated from rules to those that use them. With `are_characters_empty`: which rules
+/// can match any text at all.
 class Emptiness {
 public:
     explicit Emptiness(const Rules& rules, bool are_characters_empty = false)
@@ -46,12 +46,12 @@ public:
 private:
     struct Alternative {
         uint32_t rule;
-        /// Elements that are not known to be possibly empty.
+        /// Elements that are not known to match the empty text.
         size_t missing;
     };
 
     void add_alternative(uint32_t rule, uint32_t begin, std::vector<std::vector<size_t>>& users) {
-        size_t missing = 1; // taken off below
+        size_t missing = 1; // fill() below subtracts it again
         for (uint32_t i = begin; rules_.elements[i].kind != Element::Kind::end; ++i) {
             const Element& element = rules_.elements[i];
             if (element.kind == Element::Kind::repeat && element.min == 0) continue;
@@ -78,7 +78,7 @@ private:
     std::vector<uint32_t> todo_;
 };
 
-/// The rules that one may begin with.
+/// The rules that a rule may begin with.
 std::vector<uint32_t> leftmost_of(const Rules& rules, const Emptiness& emptiness, uint32_t rule) {
     std::vector<uint32_t> leftmost;
     for (const uint32_t begin : rules.alternatives[rule]) {
@@ -90,7 +90,7 @@ std::vector<uint32_t> leftmost_of(const Rules& rules, const Emptiness& emptiness
     return leftmost;
 }
 
-/// A walk in depth without recursion: rules call each other as deeply as there are rules.
+/// A depth-first search without recursion: calls can be as deep as there are rules.
 bool has_left_recursion(const Rules& rules, const Emptiness& emptiness) {
     enum class State : uint8_t { unseen, open, done };
     struct Visit {
@@ -121,7 +121,7 @@ bool has_left_recursion(const Rules& rules, const Emptiness& emptiness) {
     return false;
 }
 
-/// Appends a grammar's rules to others; returns the number of its root there.
+/// Appends a grammar's rules to `rules`; returns the index of its root there.
 uint32_t append_rules(const Rules& added, Rules& rules) {
     const auto first_rule = static_cast<uint32_t>(rules.alternatives.size());
     const auto first_range = static_cast<uint32_t>(rules.ranges.size());

@@ -1,4 +1,4 @@
-// What must hold of all rules of a grammar before anything is matched: a look at them as a whole. Used by gbnf.cpp.
+// Checks and normalizes the rules of a whole grammar before anything is matched.
 #pragma once
 
 #include "llama/grammar/gbnf.h"
@@ -9,11 +9,12 @@
 
 namespace llama_rt {
 
-/// Appends a class in the form that matching wants: ascending, apart, and without surrogates, which no UTF-8 has.
+/// Appends a character class in normal form: ascending, merged, and without surrogates, which UTF-8 does not encode.
 void append_characters(std::vector<CharRange> ranges, std::vector<CharRange>& out);
 
-/// Refuses left recursion, which would never come to a character, and repetitions of nothing. Takes the least number
-/// off repetitions of what may be empty: being empty as often as is wanted costs nothing. Linear in the rules' size.
+/// Rejects left recursion, with which matching would never reach a character, and long repetitions of rules that may be empty.
+/// Sets the minimum of the other such repetitions to 0, which matches the same texts. Returns what is wrong, or nothing. Linear
+/// in the size of the rules.
 std::optional<std::string> prepare_rules(Rules& rules);
 
 } // namespace llama_rt

@@ -7,7 +7,7 @@ namespace llama_rt {
 
 namespace {
 
-/// Counts beyond this cannot be meant.
+/// Largest count of a repetition, and largest token id.
 constexpr uint32_t kRepetitionMax = 1'000'000'000;
 
 bool is_digit(char c) {
@@ -25,7 +25,7 @@ int hex_value(char c) {
     return -1;
 }
 
-/// What is left of all characters without these.
+/// All characters except these.
 std::vector<CharRange> all_but(std::vector<CharRange> ranges) {
     std::ranges::sort(ranges, {}, &CharRange::first);
     std::vector<CharRange> rest;
@@ -73,7 +73,7 @@ void GbnfText::skip_space(bool over_lines) {
 
 void GbnfText::end_of_rule() {
     if (failed() || at_end() || take('\n')) return;
-    if (!take('\r')) return fail("a rule must end with its line");
+    if (!take('\r')) return fail("a rule must end at the end of a line");
     take('\n');
 }
 
@@ -99,12 +99,12 @@ uint32_t GbnfText::hexadecimal(int digits) {
         value = value * 16 + static_cast<uint32_t>(digit);
         at_ += 1;
     }
-    if (value > kCharMax) fail("there is no such character");
+    if (value > kCharMax) fail("an escape is beyond U+10FFFF");
     return std::min(value, kCharMax);
 }
 
 uint32_t GbnfText::character() {
-    if (at_end()) fail("it ends in the middle of a text");
+    if (at_end()) fail("it ends inside a literal or a character class");
     if (failed()) return 0;
     if (take('\\')) {
         const char escape = peek();
@@ -121,10 +121,10 @@ uint32_t GbnfText::character() {
             case '[':
             case ']':
             case '-': return static_cast<unsigned char>(escape);
-            default: fail("an escape is not known"); return 0;
+            default: fail("an escape is unknown"); return 0;
         }
     }
-    // The text came through a JavaScript string, so that its UTF-8 is whole.
+    // The text comes from a JavaScript string, so its UTF-8 is valid.
     const auto lead = static_cast<unsigned char>(peek());
     size_t length = 1;
     if (lead >= 0xF0) length = 4;
@@ -143,7 +143,7 @@ std::vector<CharRange> GbnfText::char_class() {
         const uint32_t first = character();
         uint32_t last = first;
         if (peek() == '-' && peek(1) != ']' && take('-')) last = character();
-        if (last < first) fail("a range of characters is the wrong way round");
+        if (last < first) fail("a character range is reversed");
         ranges.push_back({.first = first, .last = last});
     }
     return is_negated ? all_but(std::move(ranges)) : ranges;
@@ -195,7 +195,7 @@ std::pair<uint32_t, uint32_t> GbnfText::repetition() {
         skip_space(true);
     }
     expect("}");
-    if (max < min) fail("a repetition's most is less than its least");
+    if (max < min) fail("a repetition's maximum is less than its minimum");
     return {min, max};
 }
 

@@ -1,4 +1,4 @@
-// The words of GBNF: names, characters with their escapes, classes, repetitions. Used by gbnf.cpp.
+// The lexical elements of GBNF: names, characters with their escapes, character classes, repetitions.
 #pragma once
 
 #include "base/types.h"
@@ -13,45 +13,45 @@ namespace llama_rt {
 
 inline constexpr uint32_t kCharMax = 0x10FFFF;
 
-/// Reads from the front. After the first mistake it stands still and remembers that mistake.
+/// Reads from the front. After the first error it stops and keeps that error.
 class GbnfText {
 public:
     explicit GbnfText(std::string_view text) : text_(text) {}
 
     bool failed() const { return !error_.empty(); }
-    /// A sentence with the line.
+    /// What is wrong, with the line; empty if nothing is.
     const std::string& error() const { return error_; }
     void fail(std::string what);
 
     bool at_end() const { return at_ >= text_.size(); }
-    /// 0 at the end.
+    /// The next character, or one `ahead` of it; 0 at the end.
     char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-    /// Steps over this character when it is here.
+    /// Skips this character if it is next; false if it is not.
     bool take(char character);
     void expect(std::string_view word);
 
-    /// Blanks and comments, line ends only where they mean nothing.
+    /// Skips blanks and comments, and with `over_lines` also line ends.
     void skip_space(bool over_lines);
     void end_of_rule();
 
     bool at_name() const;
     std::string_view name();
 
-    /// One character of a literal or class, with its escapes.
+    /// Reads one character of a literal or class, resolving escapes.
     uint32_t character();
-    /// What stands between [ and ]; the [ has been taken.
+    /// Reads a character class up to its ]; the [ has been taken.
     std::vector<CharRange> char_class();
 
     struct TokenName {
-        /// -1 when the token is given by its text.
+        /// -1 if the token is given by its text.
         base::Token id;
         std::string_view text;
     };
-    /// <text> or <[id]>
+    /// Reads <text> or <[id]>.
     TokenName token_name();
 
     bool is_repetition() const;
-    /// Least and most of *, +, ? or {}; kNoMax is no limit.
+    /// Reads *, +, ? or {}; returns the minimum and maximum, kNoMax for no limit.
     std::pair<uint32_t, uint32_t> repetition();
 
 private:

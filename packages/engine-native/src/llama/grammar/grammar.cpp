@@ -10,7 +10,7 @@ namespace llama_rt {
 
 namespace {
 
-/// The lowest character that is written with so many bytes; a lower one in as many is no UTF-8.
+/// By number of bytes, the lowest character that UTF-8 encodes with as many; lower ones are overlong, which is invalid.
 constexpr std::array<uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
 
 } // namespace

@@ -1,5 +1,4 @@
-// The grammars of one model: read once each, kept while they are used again and again. Used by worker threads, through
-// Model.
+// The grammars of one model: a bounded cache, so that a grammar used again and again is read once. Any thread.
 #pragma once
 
 #include "base/result.h"
@@ -17,10 +16,10 @@ namespace llama_rt {
 
 class Grammars {
 public:
-    /// `make_pieces` is called once, when the first grammar is asked for.
+    /// Calls `make_pieces` once, when pieces are first needed.
     Grammars(TokenFinder find_token, std::function<std::shared_ptr<const Pieces>()> make_pieces);
 
-    /// The grammar's rules, which have something to begin with. `invalid_argument` says what is wrong.
+    /// The rules of a GBNF grammar. `invalid_argument` says what is wrong with it.
     base::Result<std::shared_ptr<const Rules>> rules(std::string_view text);
 
     std::shared_ptr<const Pieces> pieces();
@@ -42,7 +41,7 @@ private:
     std::once_flag pieces_made_;
     std::shared_ptr<const Pieces> pieces_;
 
-    // Guarded by mutex_. The last used first.
+    // Guarded by mutex_. Most recently used first.
     std::mutex mutex_;
     std::list<Entry> entries_;
     size_t bytes_ = 0;

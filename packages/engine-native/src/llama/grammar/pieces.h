@@ -1,5 +1,5 @@
-// The texts of all tokens of a vocabulary, also in the order of these texts: which of them a grammar allows is found by
-// going through them like through a dictionary, a common beginning once. Built once a model, at the first grammar.
+// The texts of all tokens of a vocabulary, also in alphabetical order: a grammar tests them in that order, each shared prefix
+// once. Built once per model, for its first grammar.
 #pragma once
 
 #include "base/types.h"
@@ -17,14 +17,14 @@ public:
         base::Token token;
         uint32_t begin;
         uint32_t length;
-        /// Bytes that it has in common with the entry before.
+        /// Length of the prefix that it shares with the previous entry, in bytes.
         uint32_t shared;
     };
 
-    /// `texts` by token, empty where a token has none. `ends` are the tokens that end a reply; their texts do not count.
+    /// `texts` by token, empty for a token without text. `ends` are the tokens that end a reply; their texts are ignored.
     Pieces(const std::vector<std::string>& texts, std::vector<base::Token> ends);
 
-    /// By text; tokens without one are left out.
+    /// In the order of their texts, without tokens that have none.
     const std::vector<Entry>& entries() const { return entries_; }
     std::string_view text(const Entry& entry) const {
         return std::string_view(bytes_).substr(entry.begin, entry.length);
@@ -38,7 +38,7 @@ public:
 private:
     std::string bytes_;
     std::vector<Entry> entries_;
-    /// For each token the place of its entry and 1 more; 0 without.
+    /// For each token, the index of its entry plus 1; 0 without an entry.
     std::vector<uint32_t> place_;
     /// Ascending.
     std::vector<base::Token> ends_;

@@ -7,18 +7,18 @@ namespace llama_rt {
 
 namespace {
 
-/// Steps are calls of rules that are followed; a million take some ten milliseconds. A character of JSON needs about
-/// ten of them, so that looking through a large vocabulary takes a few millions, which is seldom needed.
+/// Work is counted in rule calls followed ("steps"); a million take some ten milliseconds. A character of JSON needs about ten,
+/// so testing a whole large vocabulary, which is seldom needed, takes a few millions.
 constexpr size_t kStepsFirst = 20'000'000;
 constexpr size_t kStepsPerToken = 1'000'000;
 
-/// Stacks of a set that are only looked at for as much time as a step takes.
+/// How many stacks of a set can be looked at in the time of one step.
 constexpr size_t kLooksPerStep = 8;
 
-/// Stacks that are remembered at once: about 100 MB, which only grammars reach that were made for it.
+/// Most stacks kept at a time: about 100 MB, which only grammars written for it reach.
 constexpr size_t kNodesMax = size_t{1} << 22;
 
-/// Below this many, forgetting is not worth it.
+/// With fewer stacks than this, tidy() does nothing.
 constexpr size_t kNodesFew = size_t{1} << 14;
 
 constexpr size_t kTableFirst = 1024;
@@ -81,7 +81,7 @@ bool Stacks::accepts_any(StackId stack, uint32_t first, uint32_t last) const {
 }
 
 StackId Stacks::behind(uint32_t element, StackId below) {
-    // A call at the end of a rule leaves nothing to come back for: loops do not make stacks higher.
+    // A call at the end of a rule leaves nothing to return to, so loops do not make stacks higher.
     if (rules_.elements[element + 1].kind == Element::Kind::end) return below;
     return intern({.element = element + 1, .below = below, .count = 0});
 }
@@ -109,7 +109,7 @@ void Stacks::count(size_t steps) {
     }
 }
 
-/// Follows calls of rules until all that they lead to wait for a character or token, or are empty.
+/// Follows rule calls until every stack waits for a character or a token, or is empty.
 void Stacks::resolve(StackSet& out) {
     while (!todo_.empty() && !is_overrun_) {
         const StackId stack = todo_.back();
@@ -124,7 +124,7 @@ void Stacks::resolve(StackSet& out) {
         } else if (element.kind == Element::Kind::rule) {
             push_alternatives(element.index, behind(node.element, node.below));
         } else if (element.kind == Element::Kind::repeat) {
-            // Beyond the least number, an endless repetition is always the same.
+            // Beyond its minimum, the count of an unlimited repetition does not matter.
             const uint32_t count =
                 element.max == kNoMax ? std::min(node.count + 1, element.min) : node.count + 1;
             if (node.count < element.max)
@@ -178,7 +178,7 @@ void Stacks::tidy(StackSet& stacks) {
     tidy_at_ = std::max(kNodesFew, 2 * nodes_.size());
 }
 
-/// Interns a stack anew, from its bottom up.
+/// Interns a stack again, from the bottom up.
 StackId Stacks::keep(StackId stack, const std::vector<Node>& old, std::vector<StackId>& renamed) {
     std::vector<StackId> path;
     for (StackId id = stack; id != kEmptyStack && renamed[id] == 0; id = old[id].below) path.push_back(id);

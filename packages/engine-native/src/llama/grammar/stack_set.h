@@ -1,6 +1,6 @@
-// The places of a grammar at which a text may go on: the heart of matching. A place is a stack of elements that still
-// wait to be matched, and stacks share their lower parts. All work is counted, so that no grammar, however ambiguous,
-// can hold up the engine. Used by GrammarState.
+// The states of a grammar from which a text may continue: the core of matching. A state is a stack of elements that are still
+// to be matched, and stacks share their lower parts. All work is counted, so that no grammar, however ambiguous, can block the
+// engine.
 #pragma once
 
 #include "llama/grammar/gbnf.h"
@@ -11,7 +11,7 @@
 
 namespace llama_rt {
 
-/// Names a stack by its top. kEmptyStack waits for nothing: the text may end there.
+/// Identifies a stack by its top. kEmptyStack has nothing left to match: the text may end there.
 using StackId = uint32_t;
 inline constexpr StackId kEmptyStack = 0;
 
@@ -22,43 +22,41 @@ class Stacks {
 public:
     explicit Stacks(const Rules& rules);
 
-    /// Whose share the work is taken off from now on; null for nobody's. What throws out of it changes no set that was
-    /// complete before.
+    /// Charges the work to `share` from now on; null charges nobody. After ShareUsedUp, complete sets are unchanged.
     void share_work(WorkShare* share) { share_ = share; }
 
-    /// Counts looking through a set of so many stacks as work.
+    /// Counts iterating over a set of `stacks` stacks as work.
     void count_look_through(size_t stacks);
 
-    /// The stacks at the beginning of the root rule.
+    /// Adds the stacks at the start of the root rule.
     void begin(StackSet& out);
 
-    /// Where one that accepts the character leads; nothing is added when it does not.
+    /// Adds the stacks that follow after the character; none if `stack` does not accept it.
     void advance(StackId stack, uint32_t character, StackSet& out);
-    /// The same for a token that the stack's element names or does not name.
+    /// The same for a token; `stack` must wait for a token.
     void advance_by_token(StackId stack, base::Token token, StackSet& out);
 
     bool waits_for_token(StackId stack) const;
-    /// Whether any character from `first` to `last` would be accepted.
+    /// Whether the stack accepts any character from `first` to `last`.
     bool accepts_any(StackId stack, uint32_t first, uint32_t last) const;
 
-    /// Before a set is filled: what is in it once is not added again.
+    /// Call before filling a new set: a stack is added to a set only once.
     void start_set() { set_ += 1; }
 
-    /// Before the next token is chosen: more work may be done.
+    /// Call before the next token is chosen: grants more work.
     void start_token();
 
-    /// Forgets all stacks but these, whose names change. Cheap while there are few.
+    /// Drops all stacks but these, whose ids change. Does nothing while there are few.
     void tidy(StackSet& stacks);
 
-    /// The grammar asks for more work than is done for one: it is far too ambiguous. Nothing that was found since is
-    /// complete.
+    /// Whether the grammar is too ambiguous: it needed more work or memory than allowed. Sets filled since are incomplete.
     bool is_overrun() const { return is_overrun_; }
 
 private:
     struct Node {
         uint32_t element;
         StackId below;
-        /// Of an element that repeats: how often it was matched.
+        /// Of a repeating element: how often it was matched.
         uint32_t count;
         bool operator==(const Node&) const = default;
     };
@@ -66,7 +64,7 @@ private:
     StackId intern(const Node& node);
     void grow_table();
     StackId keep(StackId stack, const std::vector<Node>& old, std::vector<StackId>& renamed);
-    /// The stack that goes on behind the element.
+    /// The stack that continues after the element.
     StackId behind(uint32_t element, StackId below);
     void push_alternatives(uint32_t rule, StackId below);
     void resolve(StackSet& out);
@@ -75,12 +73,12 @@ private:
     const Rules& rules_;
     /// By StackId; the first stands for the empty stack.
     std::vector<Node> nodes_;
-    /// Places of nodes by their hash; 0 is free. A power of two, at most half full.
+    /// Hash table of nodes; 0 is a free entry. Its size is a power of two, and at most half of it is used.
     std::vector<StackId> table_;
     /// For each node, the last set it was added to.
     std::vector<uint32_t> seen_;
     uint32_t set_ = 0;
-    /// Stacks that resolve() has yet to look at.
+    /// Stacks that resolve() has not handled yet.
     std::vector<StackId> todo_;
     size_t steps_left_;
     WorkShare* share_ = nullptr;

@@ -1,19 +1,19 @@
-// How much of a grammar's work may be done at a time. Following a grammar is counted in steps (stack_set.h); whoever samples
-// hands in a share of them, and decides what happens when it is used up. Used by Stacks and by those who sample.
+// How much work a grammar may do at a time. Work is counted in rule calls ("steps", stack_set.cpp); the caller that samples
+// provides a share of them, and decides what happens when it is used up.
 #pragma once
 
 #include <cstddef>
 
 namespace llama_rt {
 
-/// What used_up() throws to leave a sampling that is to be begun anew, or that nobody waits for any more.
+/// Thrown by used_up() to abandon a sampling that will be restarted, or whose result is no longer needed.
 struct ShareUsedUp {};
 
 class WorkShare {
 public:
     virtual ~WorkShare() = default;
 
-    /// Takes steps off the share.
+    /// Subtracts steps from the share.
     void use(size_t steps) {
         while (left < steps) {
             steps -= left;
@@ -23,11 +23,11 @@ public:
         left -= steps;
     }
 
-    /// Steps that may be done.
+    /// Steps that are left.
     size_t left = 0;
 
 protected:
-    /// Returns with more in `left`, or throws ShareUsedUp.
+    /// Adds steps to `left`, or throws ShareUsedUp.
     virtual void used_up() = 0;
 };
 

@@ -19,7 +19,7 @@ base::Error file_error(const std::string& path, const std::string& reason) {
     }
     return {.code = Code::model_invalid,
             .message = path + " cannot be read: " + reason +
-                       ". The file may be cut short or damaged; fetch it again."};
+                       ". The file may be incomplete or damaged; download it again."};
 }
 
 } // namespace llama_rt

@@ -1,4 +1,4 @@
-// What is wrong with a model's file, from the words that llama.cpp has for it.
+// Turns what llama.cpp says about a model file into an error of ours.
 #pragma once
 
 #include "base/result.h"
@@ -7,7 +7,8 @@
 
 namespace llama_rt {
 
-/// `reason` is what llama.cpp said: it tells kinds of failure apart by their wording alone.
+/// `reason` is llama.cpp's message, whose wording is the only thing that tells failures apart. `model_unsupported` for unknown
+/// architectures, `out_of_memory` for failed allocations, otherwise `model_invalid`.
 base::Error file_error(const std::string& path, const std::string& reason);
 
 } // namespace llama_rt

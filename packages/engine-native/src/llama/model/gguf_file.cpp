@@ -15,7 +15,7 @@ constexpr uint32_t kVersionMin = 2;
 constexpr uint32_t kVersionMax = 3;
 /// magic, version, number of tensors, number of metadata entries
 constexpr uint64_t kHeaderBytes = 24;
-/// The least that one tensor's or one entry's description takes; a count beyond size / this is a lie.
+/// Fewest bytes that describe one tensor or metadata entry: no file can hold more entries than its size divided by this.
 constexpr uint64_t kEntryBytesMin = 12;
 
 template <class T>
@@ -43,7 +43,7 @@ base::Result<GgufFile> check_header(const std::string& path, const std::array<ch
     const uint64_t count_max = size / kEntryBytesMin;
     if (tensors > count_max || entries > count_max || tensors + entries > count_max) {
         return base::fail(Code::model_invalid,
-                          path + " is damaged: its header names more entries than the file can hold.");
+                          path + " is damaged: its header declares more entries than the file can hold.");
     }
     return GgufFile{.size_bytes = size};
 }
@@ -58,7 +58,8 @@ base::Result<GgufFile> look_at_gguf(const std::string& path) {
         return base::fail(Code::model_not_found, "There is no model file at " + path + ".");
     }
     if (!std::filesystem::is_regular_file(status)) {
-        return base::fail(Code::model_not_found, path + " is not a file. Name the .gguf file itself.");
+        return base::fail(Code::model_not_found,
+                          path + " is not a file. Give the path of the .gguf file itself.");
     }
     const uint64_t size = std::filesystem::file_size(path, error);
     std::ifstream file(path, std::ios::binary);
@@ -69,7 +70,7 @@ base::Result<GgufFile> look_at_gguf(const std::string& path) {
     std::array<char, kHeaderBytes> header{};
     file.read(header.data(), header.size());
     if (file.gcount() < static_cast<std::streamsize>(header.size())) {
-        return base::fail(Code::model_invalid, path + " is too short to be a GGUF file. Fetch it again.");
+        return base::fail(Code::model_invalid, path + " is too short to be a GGUF file. Download it again.");
     }
     return check_header(path, header, size);
 }

@@ -1,4 +1,4 @@
-// A first look at a model file, before llama.cpp reads it: is it there, is it GGUF, can it be whole?
+// Checks a model file's header before llama.cpp reads the file: it exists, it is GGUF, and its counts are plausible.
 #pragma once
 
 #include "base/result.h"
@@ -12,7 +12,7 @@ struct GgufFile {
     uint64_t size_bytes;
 };
 
-/// `model_not_found` when the path cannot be opened, `model_invalid` when it is no GGUF file of a version we read.
+/// `model_not_found` if the path cannot be opened, `model_invalid` if it is not a GGUF file of a supported version.
 base::Result<GgufFile> look_at_gguf(const std::string& path);
 
 } // namespace llama_rt

@@ -21,10 +21,10 @@ using base::Token;
 
 namespace {
 
-/// Longest text that is tokenized; llama.cpp counts in int32. Longer is a mistake of the caller.
+/// Longest text to tokenize, in bytes: llama.cpp counts in int32, and no context holds as much.
 constexpr size_t kTextBytesMax = 256 * 1024 * 1024;
 
-/// Longest chat template; the longest that is known has 17 kB.
+/// Longest chat template, in bytes; the longest known one has 17 kB.
 constexpr size_t kTemplateBytesMax = 64 * 1024;
 
 struct Progress {
@@ -38,13 +38,13 @@ std::string reason_of(const std::string& lines) {
     const size_t mark = lines.find(kMark);
     std::string reason = mark == std::string::npos ? lines : lines.substr(mark + kMark.size());
     reason = reason.substr(0, reason.find('\n'));
-    // Of a header that ends too early it says this alone.
-    if (reason.starts_with("llama_model_loader: failed to load model")) return "its header is not whole";
+    // llama.cpp says no more about a header that ends too early.
+    if (reason.starts_with("llama_model_loader: failed to load model")) return "its header is incomplete";
     return reason.empty() ? "no reason was given" : reason;
 }
 
-/// Devices for layers, ended by a null: workers first, so that the output is computed here where there is a GPU. Empty without
-/// workers: llama.cpp finds this machine's own.
+/// Null-terminated list of devices for layers. Workers come first, so that a GPU of this machine computes the output. Empty
+/// without workers: llama.cpp then finds this machine's devices itself.
 std::vector<ggml_backend_dev_t> devices_of(const ModelOptions& options) {
     std::vector<ggml_backend_dev_t> devices;
     if (options.workers.empty()) return devices;
@@ -56,7 +56,7 @@ std::vector<ggml_backend_dev_t> devices_of(const ModelOptions& options) {
             ggml_backend_dev_t device = ggml_backend_dev_get(i);
             if (ggml_backend_dev_type(device) == type) devices.push_back(device);
         }
-        if (devices.size() > before) break; // integrated ones only where there are no others
+        if (devices.size() > before) break; // integrated GPUs only if there are no others
     }
     devices.push_back(nullptr);
     return devices;
@@ -71,7 +71,7 @@ llama_model_params to_params(const ModelOptions& options, std::vector<ggml_backe
     return params;
 }
 
-/// llama.cpp's "Q4_K - Medium", "IQ2_XXS - 2.0625 bpw" as everybody writes them: "Q4_K_M", "IQ2_XXS".
+/// llama.cpp's "Q4_K - Medium" and "IQ2_XXS - 2.0625 bpw" by their common names: "Q4_K_M", "IQ2_XXS".
 std::string quantization_name(llama_ftype ftype) {
     std::string name = llama_ftype_name(ftype);
     if (name.starts_with("(guessed) ")) name = name.substr(10);
@@ -92,7 +92,8 @@ std::string metadata(const llama_model* model, const char* key) {
     return length < 0 ? std::string() : std::string(value.data());
 }
 
-/// Numbers that no computation survives. llama.cpp asserts some of them in the middle of one.
+/// False if the header has NaN, infinite or negative epsilon values, which break every computation. llama.cpp asserts some of
+/// them while it computes.
 bool has_sane_numbers(const llama_model* model) {
     const std::string prefix = metadata(model, "general.architecture") + ".";
     for (int32_t i = 0; i < llama_model_meta_count(model); ++i) {
@@ -109,20 +110,20 @@ bool has_sane_numbers(const llama_model* model) {
     return true;
 }
 
-/// What llama.cpp reads, and nothing here can use.
+/// Rejects models that llama.cpp loads but that cannot be used here.
 base::Result<void> check_raw(const llama_model* model, const std::string& path) {
     if (!has_sane_numbers(model))
-        return std::unexpected(file_error(path, "a number in its header cannot be"));
+        return std::unexpected(file_error(path, "a number in its header is out of range"));
     if (llama_vocab_type(llama_model_get_vocab(model)) == LLAMA_VOCAB_TYPE_NONE) {
         return base::fail(Code::model_unsupported,
                           path + " has no tokenizer: its key tokenizer.ggml.model is \"" +
                               metadata(model, "tokenizer.ggml.model") +
-                              "\". Choose a model whose file has one.");
+                              "\". Choose a model file that includes its tokenizer.");
     }
     return {};
 }
 
-/// YaRN and its kin scale keys beside turning them.
+/// False where keys hold more than a rotation by their position: YaRN and similar methods scale them too.
 bool has_plain_positions(const llama_model* model) {
     const llama_rope_type type = llama_model_rope_type(model);
     if (type != LLAMA_ROPE_TYPE_NORM && type != LLAMA_ROPE_TYPE_NEOX) return false;
@@ -181,7 +182,7 @@ base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::st
     if (text.size() > kTextBytesMax)
         return base::fail(Code::invalid_argument, "The text is too long to be tokenized.");
     const auto length = static_cast<int32_t>(text.size());
-    // A token is seldom shorter than a byte; special tokens come on top.
+    // A first estimate: most tokens have two bytes or more, and special tokens are added.
     std::vector<Token> tokens(text.size() / 2 + 16);
     int32_t count = 0;
     for (int attempt = 0; attempt < 2; ++attempt) {
@@ -192,7 +193,7 @@ base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::st
     }
     if (count < 0) return base::fail(Code::invalid_argument, "The text could not be tokenized.");
     tokens.resize(static_cast<size_t>(count));
-    // A vocabulary without a token for what is unknown leaves a hole there.
+    // A vocabulary without an unknown token yields invalid ids for text that it cannot express.
     const auto is_token = [size = llama_vocab_n_tokens(vocab)](Token token) {
         return token >= 0 && token < size;
     };
@@ -244,7 +245,7 @@ base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& optio
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
         if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
-        // Of weights that were on their way to it nobody knows what has arrived.
+        // The worker may have received only a part of its weights.
         if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
@@ -288,12 +289,14 @@ base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& op
     }
 }
 
-/// Reading a template writes it out a few times, to see what it can do.
+/// Parses the chat templates. llama.cpp renders them a few times to find out what they support.
 base::Result<void> Model::make_templates(const std::atomic<bool>& is_aborted) {
     for (const char* name : {static_cast<const char*>(nullptr), "tool_use"}) {
         const char* source = llama_model_chat_template(raw(), name);
         if (source == nullptr || std::string_view(source).size() <= kTemplateBytesMax) continue;
-        return base::fail(Code::model_invalid, path_ + " has a chat template that is too long to be one.");
+        return base::fail(Code::model_invalid,
+                          path_ + " has a chat template of more than " + std::to_string(kTemplateBytesMax) +
+                              " bytes, which is the limit. Choose another file of this model.");
     }
     const jinja::work_limit limit(template_allowance({}, is_aborted));
     try {

@@ -1,5 +1,5 @@
 // A loaded model: weights, vocabulary and chat template. Immutable after loading, so that worker threads may tokenize
-// and write out templates while the engine's thread computes.
+// and render templates while the engine's thread computes.
 #pragma once
 
 #include "base/result.h"
@@ -27,13 +27,13 @@ struct ModelOptions {
     int32_t gpu_layers;
     bool mmap;
     bool mlock;
-    /// Nothing for a model that reads no pictures.
+    /// Absent for a model without image input.
     std::optional<VisionOptions> vision = std::nullopt;
-    /// Machines whose devices hold layers, beside the GPUs of this one. Without any, the devices of this machine alone.
+    /// Machines whose devices hold layers, in addition to this machine's GPUs. Empty: this machine's devices only.
     WorkerConnections workers = {};
 };
 
-/// How the vectors of a text's tokens become the vector of the text, as the model's file says.
+/// How token embeddings become the embedding of a text, as specified in the model's file.
 enum class Pooling { none, mean, first, last, rank, unknown };
 
 struct ModelInfo {
@@ -42,29 +42,29 @@ struct ModelInfo {
     std::string quantization;
     int32_t context_length_train;
     int32_t vocabulary_size;
-    /// Of a text's vector; a token's inner state may be narrower or wider.
+    /// Dimensions of a text's embedding; the hidden state of a token may have fewer or more.
     int32_t embedding_size;
     int32_t layers;
     uint64_t parameters;
     uint64_t size_bytes;
     bool has_chat_template;
-    /// Nothing in an outline.
+    /// Default values in an outline.
     TemplateSkills chat_template;
-    /// It was loaded with a projector for pictures.
+    /// Loaded with a projector for images.
     bool reads_images;
     bool is_recurrent;
-    /// Each token sees those before it alone. A model that is not causal generates nothing.
+    /// Each token attends only to those before it. Models that are not causal cannot generate.
     bool is_causal;
-    /// Reads with one half and writes with another; nothing here runs such a model.
+    /// An encoder-decoder model, such as T5. Not supported.
     bool has_encoder_half;
     Pooling pooling;
-    /// A position is in a key as a rotation and nothing else.
+    /// Keys hold their position as a rotation only, so that cells can be moved.
     bool has_plain_positions;
     bool has_sliding_window;
     base::Token bos;
     base::Token eos;
     base::Token eot;
-    /// They stand around a text with a gap in it: before its beginning, before its end, before what fills the gap.
+    /// Fill-in-the-middle tokens: they precede the text before the gap, the text after it, and the text that fills it.
     base::Token infill_prefix;
     base::Token infill_suffix;
     base::Token infill_middle;
@@ -73,12 +73,13 @@ struct ModelInfo {
 
 class Model {
 public:
-    /// Reads the file. `progress` is called on this thread with 0 … 1; `is_aborted` is looked at as often.
+    /// Loads the file. Calls `progress` on this thread with 0 … 1, and checks `is_aborted` as often. `model_not_found`,
+    /// `model_invalid`, `model_unsupported`, `out_of_memory`, `projector_mismatch`, `worker_lost`, `aborted`.
     static base::Result<std::shared_ptr<const Model>> load(const ModelOptions& options,
                                                            const std::function<void(float)>& progress,
                                                            const std::atomic<bool>& is_aborted);
 
-    /// Everything but the weights and the chat template: what measure() asks of a model.
+    /// Loads everything but the weights and the chat template, which is enough for measure().
     static base::Result<std::shared_ptr<const Model>> outline(const ModelOptions& options);
 
     ~Model();
@@ -86,37 +87,37 @@ public:
     Model& operator=(const Model&) = delete;
 
     const ModelInfo& info() const { return info_; }
-    /// Of its file, or of the first one of several.
+    /// The model's file, or the first one of a split model.
     const std::string& path() const { return path_; }
     llama_model* raw() const { return model_.get(); }
-    /// The file's chat template, or a plain one where it has none; null in an outline.
+    /// The file's chat template, or a default one if it has none; null in an outline.
     const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
-    /// Machines that hold layers of it.
+    /// Machines that hold layers of this model.
     const WorkerConnections& workers() const { return workers_; }
 
-    /// Null where the model reads no pictures.
+    /// Null if the model has no image input.
     Vision* vision() const { return vision_.get(); }
 
-    /// A text that begins with the beginning token itself has it once, also with `add_special`.
+    /// Never produces two beginning-of-text tokens, even with `add_special` and a text that begins with one.
+    /// `invalid_argument` if the text is too long or the vocabulary cannot express it.
     base::Result<std::vector<base::Token>> tokenize(std::string_view text, bool add_special,
                                                     bool parse_special) const;
     std::string detokenize(const std::vector<base::Token>& tokens, bool remove_special,
                            bool unparse_special) const;
 
     bool is_end_of_generation(base::Token token) const { return llama_vocab_is_eog(vocab(), token); }
-    /// All tokens of which that is true.
+    /// All tokens for which is_end_of_generation() is true.
     const std::vector<base::Token>& end_tokens() const { return end_tokens_; }
 
-    /// The one token that a text is, special ones too; -1 when it is none or several.
+    /// The token whose text is exactly this, special tokens included; -1 if the text is not one token.
     base::Token token_of(std::string_view text) const;
 
     /// Any thread.
     Grammars& grammars() const { return *grammars_; }
 
-    /// Appends the bytes of a token, which may be a part of a character. Control tokens have none unless they are
-    /// written out.
+    /// Appends a token's bytes, which may be a part of a character. Control tokens have none unless `writes_special`.
     void append_piece(base::Token token, std::string& bytes, bool writes_special = false) const;
 
 private:
@@ -128,7 +129,7 @@ private:
     base::Result<void> make_templates(const std::atomic<bool>& is_aborted);
     std::shared_ptr<const Pieces> make_pieces() const;
 
-    // Destroyed in reverse: templates and projector look at the model's vocabulary, and weights lie at the workers.
+    // Destroyed in reverse: templates and projector use the model's vocabulary, and the workers hold some of its weights.
     WorkerConnections workers_;
     llama_model_ptr model_;
     std::string path_;

@@ -1,4 +1,4 @@
-// Whether two models mean the same by a token, so that one can guess for the other.
+// Whether two models share a vocabulary, so that one can draft for the other.
 #pragma once
 
 #include "base/result.h"
@@ -9,7 +9,7 @@ namespace llama_rt {
 
 class Model;
 
-/// Tokens 0 … n - 1 that both models have: n. `invalid_argument`, with the reason, when they are not the same ones.
+/// The number n of tokens that both models have: 0 … n - 1. `invalid_argument`, with the reason, if they differ.
 base::Result<int32_t> common_vocabulary(const Model& target, const Model& draft);
 
 } // namespace llama_rt

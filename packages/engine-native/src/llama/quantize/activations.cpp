@@ -11,10 +11,10 @@ namespace llama_rt {
 
 namespace {
 
-/// Fewer vectors than this in one product are no text being read: llama.cpp's own tool passes over them too.
+/// Products with fewer vectors than this are not part of reading a text; llama.cpp's own tool skips them too.
 constexpr int64_t kVectorsMin = 16;
 
-/// The weights' name in the file: copies on a device are called "CUDA0#blk.0.attn_k.weight#0".
+/// The weights' name in the file. Copies on a device have names such as "CUDA0#blk.0.attn_k.weight#0".
 std::string weights_name(const ggml_tensor& product) {
     const std::string_view name(ggml_get_name(product.src[0]));
     const size_t mark = name.find('#');
@@ -23,7 +23,7 @@ std::string weights_name(const ggml_tensor& product) {
     return std::string(rest.substr(0, rest.find('#')));
 }
 
-/// Weights of a layer, multiplied by many vectors: not the attention's own products, whose first factor is no weight.
+/// Whether this is a product of a layer's weights and many vectors. Attention's own products have no weights.
 bool is_wanted(const ggml_tensor& product) {
     const ggml_tensor* vectors = product.src[1];
     if (product.op != GGML_OP_MUL_MAT && product.op != GGML_OP_MUL_MAT_ID) return false;
@@ -50,7 +50,7 @@ void add_squares(const char* vector, float* sums, int64_t columns) {
 bool ActivationCollector::on_tensor(ggml_tensor* tensor, bool is_question, void* collector) {
     if (is_question) return is_wanted(*tensor);
     static_cast<ActivationCollector*>(collector)->collect(*tensor);
-    return true; // the computation goes on
+    return true; // continue the computation
 }
 
 void ActivationCollector::collect(const ggml_tensor& product) {
@@ -67,7 +67,7 @@ void ActivationCollector::collect_matrix(const ggml_tensor& product, const char*
     Activations& to = entry(product, 1);
     for (int64_t i3 = 0; i3 < vectors.ne[3]; ++i3) {
         for (int64_t i2 = 0; i2 < vectors.ne[2]; ++i2) {
-            // A stack of vectors over a single matrix goes into that one.
+            // If there are more stacks of vectors than matrices, they share matrices.
             const int64_t matrix = (i3 % weights.ne[3]) * weights.ne[2] + i2 % weights.ne[2];
             const char* stack =
                 data + static_cast<size_t>(i3) * vectors.nb[3] + static_cast<size_t>(i2) * vectors.nb[2];
@@ -79,7 +79,7 @@ void ActivationCollector::collect_matrix(const ggml_tensor& product, const char*
     for (int64_t& count : to.counts) count += ggml_nrows(&vectors) / matrices;
 }
 
-/// Which expert a vector went to stands in the product's third source: one row a token, its experts beside each other.
+/// The product's third source says which expert each vector went to: one row per token, one column per expert used.
 void ActivationCollector::collect_experts(const ggml_tensor& product, const char* data) {
     const ggml_tensor& vectors = *product.src[1];
     const ggml_tensor& ids = *product.src[2];
@@ -104,14 +104,14 @@ void ActivationCollector::collect_experts(const ggml_tensor& product, const char
     }
 }
 
-/// What belongs to the product's weights, made at the first one, with at least so many counts.
+/// The entry of the product's weights, created if missing, with at least `counts` counts.
 Activations& ActivationCollector::entry(const ggml_tensor& product, size_t counts) {
     const ggml_tensor& weights = *product.src[0];
     const auto sums = static_cast<size_t>(weights.ne[0] * weights.ne[2] * weights.ne[3]);
     Activations& activations = found_[weights_name(product)];
     if (activations.sums.empty()) activations = {.sums = std::vector<float>(sums), .counts = {0}};
     INGLE_ASSERT(activations.sums.size() == sums);
-    // One count for all becomes one for each: both are true of weights that were used in both ways.
+    // Weights used in both kinds of products: the one count for all matrices becomes one for each.
     if (activations.counts.size() < counts) activations.counts.resize(counts, activations.counts.front());
     return activations;
 }

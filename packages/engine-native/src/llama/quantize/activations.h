@@ -1,5 +1,5 @@
-// Looks on while a graph is computed and adds up the squares of what each weight matrix is multiplied by. Used by
-// imatrix.cpp; what is counted and what is not follows llama.cpp's tools/imatrix.
+// Observes the computation of a graph and sums the squares of what each weight matrix is multiplied by. Counts the same products
+// as llama.cpp's tools/imatrix.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace llama_rt {
 
-/// Of one tensor of weights: a matrix, or a stack of them (one for each expert).
+/// What one weight tensor was multiplied by. The tensor is a matrix, or a stack of them (one for each expert).
 struct Activations {
-    /// Sums of squares, column by column, matrix after matrix.
+    /// Sums of squares by column, matrix after matrix.
     std::vector<float> sums;
-    /// For each matrix, or for all together, the vectors that went into the sums.
+    /// Number of vectors in the sums: one for each matrix, or one for all.
     std::vector<int64_t> counts;
 };
 
@@ -24,7 +24,7 @@ public:
     /// For llama_context_params::cb_eval, with the collector as its data.
     static bool on_tensor(ggml_tensor* tensor, bool is_question, void* collector);
 
-    /// By the names of the weights.
+    /// By weight name.
     const std::map<std::string, Activations>& found() const { return found_; }
 
 private:
@@ -34,7 +34,7 @@ private:
     Activations& entry(const ggml_tensor& product, size_t counts);
 
     std::map<std::string, Activations> found_;
-    /// Copies from a device's memory, kept for their room.
+    /// Buffers for copies from device memory, reused.
     std::vector<char> vectors_;
     std::vector<char> chosen_;
 };

@@ -26,7 +26,7 @@ namespace {
 
 using Found = std::map<std::string, Activations>;
 
-/// The text's tokens, as many as are whole chunks.
+/// The text's tokens, cut to whole chunks.
 base::Result<std::vector<Token>> tokens_of(const Model& model, const ImatrixOptions& options) {
     base::Result<std::vector<Token>> tokens = model.tokenize(options.text, true, false);
     if (!tokens) return tokens;
@@ -35,7 +35,7 @@ base::Result<std::vector<Token>> tokens_of(const Model& model, const ImatrixOpti
         return std::unexpected(base::Error{.code = Code::invalid_argument,
                                            .message = "text: It has " + std::to_string(tokens->size()) +
                                                       " tokens, and a chunk has " + std::to_string(chunk) +
-                                                      ". Take a longer text, or smaller chunks.",
+                                                      ". Use a longer text or smaller chunks.",
                                            .param = "text"});
     const size_t chunks = tokens->size() / chunk;
     const size_t wanted =
@@ -44,7 +44,7 @@ base::Result<std::vector<Token>> tokens_of(const Model& model, const ImatrixOpti
     return tokens;
 }
 
-/// One chunk at a time, each from an empty context.
+/// Computes one chunk at a time, each in an empty context.
 class Reader {
 public:
     Reader(std::shared_ptr<const Model> model, const ImatrixOptions& options, ActivationCollector& collector)
@@ -52,8 +52,8 @@ public:
         llama_context_params params = llama_context_default_params();
         params.n_ctx = params.n_batch = params.n_ubatch = static_cast<uint32_t>(chunk_);
         params.n_threads = params.n_threads_batch = options.threads;
-        // Every token has an output, so that the last layer is computed for all of them. Vectors are enough: logits of all
-        // would take far more memory.
+        // Every token has an output, so that the last layer is computed for all of them. Embeddings are enough: logits would
+        // take far more memory.
         params.embeddings = true;
         params.pooling_type = LLAMA_POOLING_TYPE_NONE;
         params.no_perf = true;
@@ -62,7 +62,7 @@ public:
         context_.reset(llama_init_from_model(model_->raw(), params));
         batch_ = llama_batch_init(chunk_, 0, 1);
         if (context_ == nullptr) return;
-        // The graph is computed in hundreds of pieces: without a pool of its own, threads would be made for each.
+        // The graph is computed in hundreds of pieces: without a thread pool, ggml would start threads for each.
         ggml_threadpool_params pool = ggml_threadpool_params_default(options.threads);
         threadpool_ = ThreadpoolPtr(ggml_threadpool_new(&pool), ggml_threadpool_free);
         llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
@@ -83,13 +83,13 @@ public:
             batch_.seq_id[at][0] = 0;
             batch_.logits[at] = 1;
         }
-        // Models are used to texts that begin so.
+        // Models expect every text to begin with it.
         if (model_->info().adds_bos) batch_.token[0] = model_->info().bos;
         return llama_decode(context_.get(), batch_) == 0;
     }
 
 private:
-    // Destroyed in reverse: the context lets go of the pool's threads and the model's weights first.
+    // Destroyed in reverse: the context goes before the thread pool and the model that it uses.
     std::shared_ptr<const Model> model_;
     int32_t chunk_;
     ThreadpoolPtr threadpool_;
@@ -105,7 +105,8 @@ base::Result<int32_t> read_text(std::shared_ptr<const Model> model, const Imatri
     ErrorLines errors;
     Reader reader(std::move(model), options, collector);
     if (!reader.is_ready())
-        return base::fail(Code::engine_failed, "The text cannot be computed: " + errors.text());
+        return base::fail(Code::engine_failed,
+                          "The context for the text could not be created: " + errors.text());
     const auto chunk = static_cast<size_t>(options.chunk_tokens);
     const auto chunks = static_cast<int32_t>(tokens->size() / chunk);
     for (int32_t done = 0; done < chunks; ++done) {
@@ -119,7 +120,7 @@ base::Result<int32_t> read_text(std::shared_ptr<const Model> model, const Imatri
     return chunks;
 }
 
-/// The first weights that were multiplied by something that is no number; empty when there are none.
+/// The name of the first weights with a sum that is not finite; empty if there are none.
 std::string broken_in(const Found& found) {
     for (const auto& [name, one] : found) {
         if (!std::ranges::all_of(one.sums, [](float sum) { return std::isfinite(sum); })) return name;
@@ -134,7 +135,7 @@ struct GgmlDeleter {
     void operator()(ggml_context* context) const { ggml_free(context); }
 };
 
-/// Adds a tensor of `rows` rows to the file. Its numbers are copied.
+/// Adds a tensor of `rows` rows to the file. Copies the numbers.
 template <class Number>
 void add_tensor(gguf_context* file, ggml_context* tensors, const std::string& name,
                 const std::vector<Number>& numbers, size_t rows) {
@@ -146,7 +147,7 @@ void add_tensor(gguf_context* file, ggml_context* tensors, const std::string& na
     gguf_add_tensor(file, tensor);
 }
 
-/// False when the file cannot be written. Keys and names are those of llama.cpp's tools/imatrix.
+/// Writes the file with the keys and names of llama.cpp's tools/imatrix. False if it cannot be written.
 bool write_imatrix(const ImatrixOptions& options, const Found& found, int32_t chunks) {
     size_t bytes = 0;
     for (const auto& [name, one] : found)
@@ -177,16 +178,17 @@ base::Result<ImatrixResult> compute_imatrix(const ImatrixOptions& options,
     if (!model) return std::unexpected(model.error());
     if ((*model)->info().has_encoder_half)
         return base::fail(Code::generation_not_supported,
-                          "This model reads with one half and writes with another, which nothing here runs.");
+                          "This is an encoder-decoder model, which is not supported.");
     ActivationCollector collector;
     const base::Result<int32_t> chunks = read_text(std::move(*model), options, collector, on_chunk);
     if (!chunks) return std::unexpected(chunks.error());
     if (const std::string name = broken_in(collector.found()); !name.empty())
         return base::fail(Code::model_invalid, options.model.path +
-                                                   " computes something that is no number before " + name +
-                                                   ". The file may be damaged; fetch it again.");
+                                                   " computes NaN or infinite values before " + name +
+                                                   ". The file may be damaged; download it again.");
     if (!write_imatrix(options, collector.found(), *chunks))
-        return base::fail(Code::engine_failed, "The importance matrix could not be written.");
+        return base::fail(Code::engine_failed,
+                          "The importance matrix could not be written to " + options.output + ".");
     return ImatrixResult{.chunks = *chunks, .matrices = static_cast<int32_t>(collector.found().size())};
 }
 

@@ -1,6 +1,6 @@
-// Collects an importance matrix: runs a model over a text and adds up, for every weight matrix and each of its columns,
-// the squares of what the column was multiplied by. The file is the GGUF form of llama.cpp's tools/imatrix; quantize.h and
-// that project's own tools read it.
+// Computes an importance matrix: runs a model over a text and sums, for each column of every weight matrix, the squares of what
+// the column was multiplied by. Writes the GGUF format of llama.cpp's tools/imatrix, which quantize.h and llama.cpp's own tools
+// read.
 #pragma once
 
 #include "base/result.h"
@@ -14,27 +14,29 @@ namespace llama_rt {
 
 struct ImatrixOptions {
     ModelOptions model;
-    /// Overwritten.
+    /// Path of the file to write; overwritten if it exists.
     std::string output;
     std::string text;
-    /// What the file says the text was; empty to say nothing.
+    /// Name of the text, stored in the file; empty for none.
     std::string dataset;
-    /// Tokens that are computed together, with nothing before them. What is left of the text behind the last whole chunk is
-    /// not used.
+    /// Tokens of a chunk, which is computed without what precedes it. Text after the last whole chunk is not used.
     int32_t chunk_tokens;
-    /// Most chunks; 0 takes all of the text.
+    /// Most chunks; 0 uses the whole text.
     int32_t chunks_max;
     int32_t threads;
 };
 
 struct ImatrixResult {
+    /// Chunks that were computed.
     int32_t chunks;
+    /// Weight tensors in the file.
     int32_t matrices;
 };
 
-/// `on_chunk` is called on this thread with the chunks that are done, of how many. Fails with what Model::load() says;
-/// `invalid_argument` for a text that is shorter than one chunk; `model_invalid` where the model computes something that is
-/// no number; `engine_failed` where the file cannot be written.
+/// Calls `on_chunk` on this thread with the number of chunks done and of all chunks. Fails as Model::load() does;
+/// `generation_not_supported` for an encoder-decoder model; `invalid_argument` if the text is shorter than one chunk;
+/// `model_invalid` if the model computes values that are not finite; `engine_failed` if a chunk cannot be computed or the file
+/// cannot be written.
 base::Result<ImatrixResult> compute_imatrix(const ImatrixOptions& options,
                                             const std::function<void(int32_t, int32_t)>& on_chunk);
 

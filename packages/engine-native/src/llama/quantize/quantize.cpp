@@ -20,21 +20,21 @@ using base::Code;
 
 namespace {
 
-/// Rows of a tensor that are in memory at the same time; llama.cpp's own default, 8 GiB, is more than many machines have.
+/// Bytes of a tensor's rows in memory at a time; llama.cpp's default, 8 GiB, is more than many machines have.
 constexpr size_t kBufferBytes = size_t{512} * 1024 * 1024;
 
-/// An importance matrix as llama.cpp takes it: for each matrix, how much each of its columns matters.
+/// An importance matrix as llama.cpp takes it: by weight name, the importance of each column.
 using Importances = std::map<std::string, std::vector<float>>;
 
 struct Importance {
     Importances matrices;
-    /// What the quantized file says of where they come from.
+    /// Origin of the importances, recorded in the quantized file.
     std::string source;
     std::string dataset;
     int32_t chunks = 0;
 };
 
-/// Means from sums and counts, matrix by matrix of a stack. A matrix that was never used gets the same weight everywhere.
+/// Divides each matrix's sums by its count. A matrix that was never used gets an importance of 1 everywhere.
 std::vector<float> means_of(const common_imatrix_entry& entry, bool is_legacy) {
     std::vector<float> means = entry.sums;
     const size_t columns = means.size() / entry.counts.size();
@@ -51,7 +51,7 @@ base::Result<Importance> read_importance(const std::string& path) {
     if (path.empty()) return importance;
     common_imatrix file;
     if (!common_imatrix_load(path, file) || file.entries.empty() || (!file.is_legacy && !file.has_metadata))
-        return base::fail(Code::invalid_argument, path + " is no importance matrix.");
+        return base::fail(Code::invalid_argument, path + " is not an importance matrix.");
     for (const auto& [name, entry] : file.entries) {
         if (entry.counts.empty() || entry.sums.size() % entry.counts.size() != 0)
             return base::fail(Code::invalid_argument, path + " is damaged: its sums do not fit its counts.");
@@ -79,7 +79,7 @@ llama_model_kv_override number_key(const char* key, int64_t number) {
     return entry;
 }
 
-/// The keys that llama.cpp's own tool writes, closed by an empty one.
+/// The keys that llama.cpp's own tool writes, terminated by an empty one.
 std::vector<llama_model_kv_override> keys_of(const Importance& importance) {
     std::vector<llama_model_kv_override> keys;
     keys.push_back(text_key("quantize.imatrix.file", importance.source));
@@ -90,7 +90,7 @@ std::vector<llama_model_kv_override> keys_of(const Importance& importance) {
     return keys;
 }
 
-/// "…: failed to quantize: REASON", which may stand behind other lines.
+/// Reads llama.cpp's "…: failed to quantize: REASON", which may follow other lines.
 base::Error quantize_error(const std::string& path, const std::string& lines) {
     constexpr std::string_view kMark = "failed to quantize: ";
     const size_t mark = lines.rfind(kMark);
@@ -100,13 +100,13 @@ base::Error quantize_error(const std::string& path, const std::string& lines) {
     if (says("imatrix") || says("importance matrix"))
         return {.code = Code::invalid_argument, .message = "imatrix: " + reason + ".", .param = "imatrix"};
     if (says("requantizing"))
-        return {.code = Code::invalid_argument, .message = path + " is quantized already: " + reason + "."};
+        return {.code = Code::invalid_argument, .message = path + " is already quantized: " + reason + "."};
     if (says("iostream"))
         return {.code = Code::engine_failed, .message = "The quantized file could not be written."};
     return file_error(path, reason);
 }
 
-/// Runs llama.cpp's own quantization; `hear` gets its log.
+/// Runs llama.cpp's quantization; calls `hear` with its log lines. `is_plan` writes nothing.
 base::Result<void> run(const QuantizeOptions& options, bool is_plan,
                        const std::function<void(const char*)>& hear) {
     ensure_backend();
@@ -146,7 +146,7 @@ base::Result<double> plan_quantization(const QuantizeOptions& options) {
         if (sum != nullptr) std::sscanf(sum, "quant size = %lf", &mebibytes);
     });
     if (!planned) return std::unexpected(planned.error());
-    INGLE_ASSERT(mebibytes >= 0); // llama.cpp's words have changed
+    INGLE_ASSERT(mebibytes >= 0); // fails if llama.cpp's log line has changed
     return mebibytes * 1024 * 1024;
 }
 

@@ -1,5 +1,5 @@
-// Writes a model's file in another quantization. What it does takes minutes and cannot be stopped, and of some damaged
-// files llama.cpp ends the process: it belongs into a process of its own.
+// Writes a model file in another quantization. Run it in a process of its own: it takes minutes, cannot be stopped, and
+// llama.cpp ends the process for some damaged files.
 #pragma once
 
 #include "base/result.h"
@@ -11,24 +11,25 @@
 namespace llama_rt {
 
 struct QuantizeOptions {
-    /// A GGUF file; of a split model the first part.
+    /// Path of a GGUF file; for a split model, of the first part.
     std::string input;
-    /// One file, also where the input has several. Overwritten.
+    /// Path of the file to write, one even for a split model; overwritten if it exists.
     std::string output;
-    /// llama.cpp's number of the whole file's type (llama_ftype).
+    /// The target quantization as llama.cpp's number (llama_ftype).
     int32_t file_type;
     int32_t threads;
     bool allow_requantize;
-    /// An importance matrix's file as imatrix.h or llama.cpp's own tool writes it; empty for none.
+    /// Path of an importance matrix written by imatrix.h or llama.cpp's own tool; empty for none.
     std::string imatrix;
 };
 
-/// What quantize() would write as tensors, in bytes, to a hundredth of a MiB. Reads the file's head alone.
+/// Bytes of all tensors that quantize() would write, to a hundredth of a MiB. Reads only the file's header. Fails as quantize()
+/// does.
 base::Result<double> plan_quantization(const QuantizeOptions& options);
 
-/// `on_tensor` is called on this thread with the name of each tensor before it is worked on. When it fails, a part of the
-/// output may be there: `engine_failed` where it could not be written, `invalid_argument` for an importance matrix that
-/// does not fit or is missing, and what Model::load() says of a file that it cannot read.
+/// Quantizes the file. Calls `on_tensor` on this thread with each tensor's name before it is quantized. `engine_failed` if the
+/// output cannot be written, `invalid_argument` for an importance matrix that does not fit or is missing; otherwise fails as
+/// Model::load() does. A failure may leave a partial output file.
 base::Result<void> quantize(const QuantizeOptions& options,
                             const std::function<void(const std::string& name)>& on_tensor);
 

@@ -29,7 +29,7 @@ Adjustments::Adjustments(int32_t vocabulary_size, const Sampling& sampling,
     std::erase_if(biases_, [vocabulary_size](const llama_logit_bias& bias) {
         return bias.token < 0 || bias.token >= vocabulary_size;
     });
-    // All the room there will ever be need of: no token allocates.
+    // Reserve everything now, so that sampling a token never allocates.
     const size_t counts_max = std::min(window_ + 1, static_cast<size_t>(vocabulary_size));
     recent_.reserve(window_);
     if (window_ > 0) counts_.reserve(counts_max);
@@ -53,7 +53,7 @@ void Adjustments::apply(std::span<float> logits) {
     }
 }
 
-/// A token's logit, remembered for undo().
+/// The token's logit, to be changed; its original is kept for undo().
 float& Adjustments::changed(std::span<float> logits, base::Token token) {
     const auto index = static_cast<size_t>(token);
     INGLE_ASSERT(index < logits.size());
@@ -62,7 +62,7 @@ float& Adjustments::changed(std::span<float> logits, base::Token token) {
 }
 
 void Adjustments::undo(std::span<float> logits) {
-    // Backwards: a token that was changed twice ends with what it had first.
+    // In reverse, so that a token that was changed twice gets its first value back.
     for (const auto& [token, logit] : originals_ | std::views::reverse)
         logits[static_cast<size_t>(token)] = logit;
     originals_.clear();
@@ -84,7 +84,7 @@ void Adjustments::accept(base::Token token) {
     oldest_ = (oldest_ + 1) % window_;
 }
 
-/// Where the token's count is, or where it belongs.
+/// The token's count, or where to insert it.
 std::vector<Adjustments::Count>::iterator Adjustments::count_of(base::Token token) {
     return std::ranges::lower_bound(counts_, token, {}, &Count::token);
 }

@@ -1,5 +1,5 @@
-// What changes single logits before a token is chosen: a request's biases, and its penalties for the tokens that came
-// last. Only the tokens concerned are touched, and their logits are put back afterwards. Used by Sampler.
+// Changes single logits before a token is chosen: applies a request's biases and its penalties for recent tokens. Touches only
+// the tokens concerned, and restores their logits afterwards.
 #pragma once
 
 #include "base/types.h"
@@ -13,15 +13,16 @@ namespace llama_rt {
 
 class Adjustments {
 public:
-    /// Biases of tokens outside the vocabulary are dropped. The penalties look at the prompt's last words too:
-    /// images are passed over.
+    /// Drops biases of tokens outside the vocabulary. The penalties also apply to the prompt's last text tokens; image tokens
+    /// are skipped.
     Adjustments(int32_t vocabulary_size, const Sampling& sampling, std::span<const base::Token> prompt);
 
-    /// Adds the biases, then the penalties, as llama.cpp's chain does. undo() must follow before the next apply().
+    /// Adds the biases, then the penalties, as llama.cpp's chain does. Call undo() before the next apply().
     void apply(std::span<float> logits);
+    /// Restores the logits that apply() changed.
     void undo(std::span<float> logits);
 
-    /// The penalties look at this token from now on.
+    /// Adds a token to those that the penalties apply to.
     void accept(base::Token token);
 
 private:
@@ -42,14 +43,14 @@ private:
     float presence_penalty_;
     float frequency_penalty_;
 
-    /// The last `window_` tokens, in a ring once there are as many; none when the penalties are off.
+    /// The last `window_` tokens, as a ring buffer once it is full; empty if the penalties are off.
     size_t window_;
     std::vector<base::Token> recent_;
     size_t oldest_ = 0;
     /// How often each of them occurs, by token.
     std::vector<Count> counts_;
 
-    /// What apply() has overwritten, in its order.
+    /// The logits that apply() has overwritten, in order.
     std::vector<Original> originals_;
 };
 

@@ -12,47 +12,47 @@ namespace {
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-/// Logits that are compared at once. Most blocks hold nothing of interest, and are left after one look.
+/// Logits that are compared at once. Most blocks have none that is high enough, and are skipped after one comparison.
 constexpr size_t kBlock = 64;
 
-/// llama.cpp finds up to so many by std::partial_sort, and more by a sort into buckets.
+/// llama.cpp uses std::partial_sort up to this many, and a bucket sort for more.
 constexpr size_t kPartialSortMax = 128;
 
-/// Groups for each token of keep_top(): so many that seldom two of the likeliest share one; and enough for wide vectors.
+/// Groups per token of keep_top(): enough that two of the likeliest seldom share one, and enough for wide vectors.
 constexpr size_t kGroupsPerToken = 4;
 constexpr size_t kGroupsMin = 128;
 
-/// Has no branch and no order inside, so that it becomes a few wide compares.
-bool any_above(const float* block, float floor) {
+/// Has no branches and no dependencies between iterations, so that compilers turn it into a few vector compares.
+bool any_above(const float* block, float bound) {
     uint32_t any = 0;
-    for (size_t i = 0; i < kBlock; ++i) any |= block[i] > floor ? 1U : 0U;
+    for (size_t i = 0; i < kBlock; ++i) any |= block[i] > bound ? 1U : 0U;
     return any != 0;
 }
 
-/// Calls visit(first, end) for each block, from `from` on, that may hold a logit above `floor`. `visit` may raise it.
+/// Calls visit(first, end) for each block, from `from` on, that may have a logit above `bound`. `visit` may raise `bound`.
 template <class Visit>
-void visit_blocks_above(std::span<const float> logits, size_t from, const float& floor, const Visit& visit) {
+void visit_blocks_above(std::span<const float> logits, size_t from, const float& bound, const Visit& visit) {
     size_t first = from;
     for (; first + kBlock <= logits.size(); first += kBlock) {
-        if (any_above(&logits[first], floor)) visit(first, first + kBlock);
+        if (any_above(&logits[first], bound)) visit(first, first + kBlock);
     }
     if (first < logits.size()) visit(first, logits.size());
 }
 
-void append_above(std::span<const float> logits, size_t first, size_t end, float floor,
+void append_above(std::span<const float> logits, size_t first, size_t end, float bound,
                   std::vector<Candidate>& list) {
     size_t size = list.size();
     list.resize(size + end - first);
     for (size_t i = first; i < end; ++i) {
         list[size] = {.token = static_cast<base::Token>(i), .logit = logits[i], .p = 0.0F};
-        size += logits[i] > floor ? 1 : 0;
+        size += logits[i] > bound ? 1 : 0;
     }
     list.resize(size);
 }
 
-/// A floor for the k highest logits, with few others above it. The logits are dealt out to groups in turn; the k-th
-/// highest of the groups' highest has k logits that are not below it.
-float floor_of_top(std::span<const float> logits, size_t k, std::vector<float>& highest) {
+/// A lower bound of the k highest logits, with few others above it. Logits are distributed over groups round robin; at least k
+/// logits are not below the k-th highest of the groups' maxima.
+float lower_bound_of_top(std::span<const float> logits, size_t k, std::vector<float>& highest) {
     const size_t groups = std::min(std::max(kGroupsPerToken * k, kGroupsMin), logits.size());
     highest.assign(groups, kLowest);
     for (size_t first = 0; first < logits.size(); first += groups) {
@@ -77,22 +77,22 @@ bool is_equal(const Candidate& a, const Candidate& b) {
     return a.logit == b.logit;
 }
 
-/// The list's place `index`, or its end.
+/// The iterator at `index`, or the list's end.
 std::vector<Candidate>::iterator at(std::vector<Candidate>& list, size_t index) {
     return list.begin() + static_cast<std::ptrdiff_t>(std::min(index, list.size()));
 }
 
 /// Appends the tokens from `from` on with at least this logit.
 void append_at_least(std::span<const float> logits, size_t from, float least, std::vector<Candidate>& list) {
-    const float floor = std::nextafter(least, kLowest);
-    visit_blocks_above(logits, from, floor,
-                       [&](size_t first, size_t end) { append_above(logits, first, end, floor, list); });
+    const float bound = std::nextafter(least, kLowest);
+    visit_blocks_above(logits, from, bound,
+                       [&](size_t first, size_t end) { append_above(logits, first, end, bound, list); });
 }
 
-/// Which of equals llama.cpp keeps, and in which order, follows from nothing but its std::partial_sort of all tokens.
-/// That makes a heap of the first k, then walks through the others and skips those that are not above the lowest in
-/// the heap. So it does the same to a list without tokens that it would skip: here all behind the head of the
-/// vocabulary that are not above the head's own k-th.
+/// Which of several equal logits llama.cpp keeps, and in which order, depends only on its std::partial_sort of all tokens. That
+/// makes a heap of the first k, then goes through the others and skips those that are not above the lowest in the heap. It
+/// gives the same result without tokens that it would skip: those after the head of the vocabulary that are below the lower
+/// bound of the head's k highest.
 void keep_top_among_equals(std::span<const float> logits, size_t k, Candidates& candidates) {
     std::vector<Candidate>& list = candidates.list;
     const size_t head = std::max(k, logits.size() / 16);
@@ -101,7 +101,7 @@ void keep_top_among_equals(std::span<const float> logits, size_t k, Candidates& 
         const float logit = std::isnan(logits[i]) ? kLowest : logits[i];
         list.push_back({.token = static_cast<base::Token>(i), .logit = logit, .p = 0.0F});
     }
-    append_at_least(logits, head, floor_of_top(logits.first(head), k, candidates.highest), list);
+    append_at_least(logits, head, lower_bound_of_top(logits.first(head), k, candidates.highest), list);
     std::partial_sort(list.begin(), at(list, k), list.end(), is_likelier);
 }
 
@@ -123,10 +123,10 @@ base::Token likeliest(std::span<const float> logits) {
 void keep_top(std::span<const float> logits, size_t k, Candidates& candidates) {
     std::vector<Candidate>& list = candidates.list;
     k = std::min(k, logits.size());
-    keep_at_least(logits, floor_of_top(logits, k, candidates.highest), candidates);
+    keep_at_least(logits, lower_bound_of_top(logits, k, candidates.highest), candidates);
     if (k < list.size()) std::nth_element(list.begin(), at(list, k), list.end(), is_before);
     std::sort(list.begin(), at(list, k), is_before);
-    // One more than k: the first that is left out may equal the last that is kept.
+    // One more than k, because the first that is dropped may equal the last that is kept.
     const auto end = at(list, k + 1);
     const bool has_equals = std::adjacent_find(list.begin(), end, is_equal) != end;
     if (has_equals && k <= kPartialSortMax) keep_top_among_equals(logits, k, candidates);

@@ -1,5 +1,5 @@
-// How likely the model held a token, and which others it held likeliest: from the logits as the model gave them, before
-// biases, penalties, temperature, cuts and grammars. Used by engine's Generation where a request asks for it.
+// The log probabilities of a token and of the likeliest ones, from the model's own logits: before biases, penalties, temperature,
+// top-k and the like, and grammars.
 #pragma once
 
 #include "base/types.h"
@@ -11,7 +11,7 @@
 
 namespace llama_rt {
 
-/// Stands for probabilities of 0 and for what is no number: JSON has neither.
+/// Stands for minus infinity (a probability of 0) and NaN, which JSON cannot express.
 inline constexpr float kLeastLogprob = -9999.0F;
 
 struct Logprob {
@@ -20,7 +20,7 @@ struct Logprob {
     float logprob;
 };
 
-/// The token's own, then those of the `top` likeliest tokens, likeliest first. `candidates` is overwritten.
+/// The token's log probability, then those of the `top` likeliest tokens, likeliest first. Overwrites `candidates`.
 std::vector<Logprob> logprobs_of(std::span<const float> logits, base::Token token, int32_t top,
                                  Candidates& candidates);
 

@@ -12,13 +12,13 @@ namespace llama_rt {
 
 namespace {
 
-/// Without top-k, top-p looks at so many of the likeliest first; they nearly always do.
+/// Without top-k, top-p looks at this many of the likeliest first; they are nearly always enough.
 constexpr size_t kTopPFirst = 128;
-/// Far more than what sums over a vocabulary lose by rounding, as a share of them.
+/// Far more than the relative rounding error of sums over a vocabulary.
 constexpr float kRounding = 0.01F;
-/// So many of the likeliest are looked at before the whole vocabulary is, when the very likeliest is refused.
+/// If the grammar refuses the likeliest token, this many of the likeliest are tried before the whole vocabulary.
 constexpr size_t kGreedyFirst = 64;
-/// The logit of what cannot be chosen.
+/// The logit of a token that cannot be chosen.
 constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
 Sampling with_bans(const Model& model, Sampling sampling, bool ignore_eos) {
@@ -29,7 +29,7 @@ Sampling with_bans(const Model& model, Sampling sampling, bool ignore_eos) {
     return sampling;
 }
 
-/// Sets each p to e^(logit - highest) and returns their sum. Likeliest first.
+/// Sets each p to e^(logit - highest) and returns their sum. The list must be sorted, likeliest first.
 float weigh(std::vector<Candidate>& list) {
     const float highest = list.front().logit;
     float sum = 0.0F;
@@ -40,7 +40,7 @@ float weigh(std::vector<Candidate>& list) {
     return sum;
 }
 
-/// Cuts the list, likeliest first, where it reaches this share of `total`. False when all of it is less.
+/// Cuts the list, which must be sorted, where it reaches this share of `total`. False if all of it is less.
 bool cut_top_p(std::vector<Candidate>& list, float share, float total) {
     float sum = 0.0F;
     for (size_t i = 0; i < list.size(); ++i) {
@@ -52,12 +52,12 @@ bool cut_top_p(std::vector<Candidate>& list, float share, float total) {
     return false;
 }
 
-/// Tokens with less than this logit are less than `min_p` times as likely as the likeliest one.
+/// The logit of a token that is `min_p` times as likely as the likeliest one.
 float least_logit(float highest, float min_p) {
     return highest + std::log(min_p);
 }
 
-/// Likeliest first; that one always stays.
+/// Cuts tokens below min-p from the list, which must be sorted; always keeps the likeliest one.
 void cut_min_p(std::vector<Candidate>& list, float min_p) {
     const float least = least_logit(list.front().logit, min_p);
     const auto is_unlikely = [least](const Candidate& candidate) { return candidate.logit < least; };
@@ -68,7 +68,7 @@ void cut_min_p(std::vector<Candidate>& list, float min_p) {
 base::Token draw_from(std::vector<Candidate>& list, float temperature, double u) {
     const Candidate best = *std::ranges::max_element(list, {}, &Candidate::logit);
     const float highest = best.logit / temperature;
-    // Infinite logits, or a temperature next to 0: there is nothing to weigh.
+    // With infinite logits, or a temperature close to 0, there are no probabilities to draw by.
     if (!std::isfinite(highest)) return best.token;
     double total = 0;
     for (Candidate& candidate : list) {
@@ -145,7 +145,7 @@ bool Sampler::is_allowed(const Candidate& candidate) {
     return candidate.logit > kBanned && constraint_->allows(candidate.token);
 }
 
-/// The token that was chosen first is refused.
+/// Chooses again after the constraint refused the first choice.
 base::Token Sampler::choose_allowed(std::span<const float> logits, Candidates& candidates) {
     std::vector<Candidate>& list = candidates.list;
     const auto is_refused = [this](const Candidate& candidate) { return !is_allowed(candidate); };
@@ -154,7 +154,7 @@ base::Token Sampler::choose_allowed(std::span<const float> logits, Candidates& c
         const auto best = std::ranges::find_if_not(list, is_refused);
         return best != list.end() ? best->token : choose_from_all_allowed(logits, candidates);
     }
-    // Empty where the draw was from the whole vocabulary.
+    // Empty if the first draw was from the whole vocabulary.
     std::erase_if(list, is_refused);
     return list.empty() ? choose_from_all_allowed(logits, candidates)
                         : draw_from(list, temperature_, next_random());
@@ -178,16 +178,16 @@ void Sampler::follow(base::Token token) {
     if (constraint_->is_complete()) continuation_ = Continuation::complete;
 }
 
-/// From 0 to 1, less than 1.
+/// Uniform in [0, 1).
 double Sampler::next_random() {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random_);
 }
 
 base::Token Sampler::draw(std::span<const float> logits, Candidates& candidates) {
-    // Once for each token, whatever becomes of it: the tokens after it do not depend on this one's candidates.
+    // Draw exactly one number here, so that later tokens do not depend on this one's candidates.
     const double u = next_random();
     std::vector<Candidate>& list = candidates.list;
-    // llama.cpp's own order: cut the candidates first, then flatten or sharpen what is left.
+    // llama.cpp's order: first cut the candidates, then apply the temperature.
     if (top_k_ > 0) {
         keep_top(logits, static_cast<size_t>(top_k_), candidates);
         if (list.empty() || !std::isfinite(list.front().logit)) return likeliest(logits);
@@ -204,8 +204,7 @@ base::Token Sampler::draw(std::span<const float> logits, Candidates& candidates)
     return draw_from(list, temperature_, u);
 }
 
-/// Top-p and min-p, or one of them, on the whole vocabulary. Both cut off the unlikely end, so that it does not matter
-/// which comes first.
+/// Applies top-p, min-p or both to the whole vocabulary. Both cut off the unlikely end, so their order does not matter.
 void Sampler::keep_likely(std::span<const float> logits, float highest, Candidates& candidates) const {
     std::vector<Candidate>& list = candidates.list;
     if (top_p_ >= 1.0F) {
@@ -219,7 +218,7 @@ void Sampler::keep_likely(std::span<const float> logits, float highest, Candidat
         keep_top(logits, kTopPFirst, candidates);
         weigh(list);
         if (cut_top_p(list, top_p_, total)) return;
-        // The tokens below, each with less than an even share of what top-p cuts off, are all cut off.
+        // Tokens with less than an even share of what top-p cuts off are certainly cut off.
         const float even_share = (1.0F - top_p_) * total / static_cast<float>(logits.size());
         keep_at_least(logits, least_logit(highest, even_share) - kRounding, candidates);
     }

@@ -1,6 +1,6 @@
-// How the next token is chosen, for one generation: llama.cpp's own chain (biases, penalties, top-k, top-p, min-p,
-// temperature, draw) with the same results, but without a list of the whole vocabulary for each token. Where that
-// leaves a choice, the arithmetic is llama.cpp's, operation by operation, so that a seed gives the same tokens.
+// Chooses the next token of one generation: llama.cpp's sampler chain (biases, penalties, top-k, top-p, min-p, temperature,
+// draw) with the same results, but without building a list of the whole vocabulary for each token. Where possible, the
+// arithmetic is llama.cpp's, operation by operation, so that a seed gives the same tokens.
 #pragma once
 
 #include "base/types.h"
@@ -21,35 +21,34 @@ namespace llama_rt {
 
 class Model;
 
-/// Whether a constraint lets a reply go on.
+/// Whether a constraint allows a reply to continue.
 enum class Continuation {
     open,
-    /// The grammar has come to its end with the last token.
+    /// The last token completed the grammar.
     complete,
-    /// The grammar allows no token of this vocabulary (or none that is not banned), or is too ambiguous to be followed.
-    /// The last token is none of the reply.
+    /// The grammar allows no token of this vocabulary (or only banned ones), or is too ambiguous to follow. The last token is
+    /// not part of the reply.
     blocked,
 };
 
-/// With a constraint, a token is drawn as without one, and only this one is looked at. Where it is refused, the next
-/// draw is among those of the same candidates that are allowed: together that is the distribution without constraint,
-/// restricted to what is allowed. Only when none of the candidates is allowed are others looked for, in the whole
-/// vocabulary.
+/// With a constraint, a token is first drawn as without one, and only that token is checked. If it is refused, the next draw is
+/// among the allowed ones of the same candidates; the result has the unconstrained distribution, restricted to allowed tokens.
+/// Only if none of the candidates is allowed, the whole vocabulary is searched.
 class Sampler {
 public:
-    /// `ignore_eos` bans every token that ends a generation. The penalties look at the prompt's last tokens too.
-    /// `constraint` may be null.
+    /// `ignore_eos` bans every token that ends a generation. The penalties also apply to the prompt's last tokens. `constraint`
+    /// may be null.
     Sampler(const Model& model, const Sampling& sampling, bool ignore_eos,
             const std::vector<base::Token>& prompt, std::shared_ptr<const Constraint> constraint = nullptr);
     Sampler(int32_t vocabulary_size, const Sampling& sampling, std::span<const base::Token> prompt,
             std::shared_ptr<const Constraint> constraint = nullptr);
 
-    /// The next token after these logits, which are changed meanwhile, and as they were on return. `candidates` is
-    /// overwritten. Logits that are not a number are never chosen while there is another.
-    /// With `share`, the work of following a constraint is taken off it; when that throws ShareUsedUp, nothing has changed.
+    /// Chooses the next token. Changes `logits` meanwhile and restores them; overwrites `candidates`. Never chooses a token whose
+    /// logit is NaN if there is another. Charges the work of following a constraint to `share`, if given; if that throws
+    /// ShareUsedUp, nothing has changed.
     base::Token sample(float* logits, Candidates& candidates, WorkShare* share = nullptr);
 
-    /// After the last token.
+    /// Whether the reply may continue after the last token.
     Continuation continuation() const { return continuation_; }
 
 private:
@@ -70,9 +69,9 @@ private:
     float min_p_;
     Adjustments adjustments_;
     std::mt19937 random_;
-    /// Null without one.
+    /// Null without a constraint.
     std::shared_ptr<const Constraint> wanted_;
-    /// Begun with the first token: even that is work.
+    /// Created with the first token, because creating it is work that is charged to a share.
     std::optional<ConstraintState> constraint_;
     Continuation continuation_ = Continuation::open;
 };

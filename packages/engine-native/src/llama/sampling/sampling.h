@@ -1,4 +1,4 @@
-// How a request wants its tokens chosen: plain data, filled in napi/convert_in.cpp.
+// The sampling options of a request, already validated.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace llama_rt {
 
 struct Sampling {
-    /// 0: always the likeliest token.
+    /// 0: always choose the likeliest token.
     float temperature;
     /// 0: off.
     int32_t top_k;
@@ -17,7 +17,9 @@ struct Sampling {
     float top_p;
     /// 0: off.
     float min_p;
+    /// 1: off.
     float repeat_penalty;
+    /// How many of the last tokens the three penalties apply to; 0: off.
     int32_t repeat_last_n;
     float presence_penalty;
     float frequency_penalty;

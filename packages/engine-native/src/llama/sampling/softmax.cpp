@@ -10,16 +10,16 @@ namespace llama_rt {
 
 namespace {
 
-/// Tokens that are summed up together. A draw walks through the blocks first, then through one of them.
+/// Tokens per sum. A draw first goes through the sums, then through the tokens of one block.
 constexpr size_t kBlock = 256;
-/// Sums that run side by side, so that an addition need not wait for the one before.
+/// Parallel partial sums, so that an addition need not wait for the previous one.
 constexpr size_t kLanes = 16;
 static_assert(kBlock % kLanes == 0);
 
 using Block = std::array<float, kBlock>;
 
-/// e^x for x <= 0 within 2 units in the last place; 0 below e^-87, and where x is not a number. std::exp is a call for
-/// each number; this is arithmetic without a branch, which compilers turn into vector code.
+/// e^x for x <= 0, within 2 units in the last place; 0 for x below -87 and for NaN. Branch-free arithmetic that compilers
+/// vectorize, unlike std::exp, which is a call for each number.
 inline float exp_of_negative(float x) {
     constexpr float kLeast = -87.0F;
     constexpr float kLog2E = 1.44269504F;
@@ -41,14 +41,14 @@ inline float exp_of_negative(float x) {
     series = series * rest + 0.5F;
     series = series * rest + 1.0F;
     series = series * rest + 1.0F;
-    // 2^whole, made of its bits; beyond kLeast they mean nothing, and neither does the result.
+    // 2^whole, built from its bits. Below kLeast they are meaningless, and the mask drops the result.
     const uint32_t exponent = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kRounder) + 127;
     const float power = std::bit_cast<float>(exponent << 23);
     const uint32_t mask = x > kLeast ? 0xFFFFFFFF : 0;
     return std::bit_cast<float>(std::bit_cast<uint32_t>(series * power) & mask);
 }
 
-/// Fills `shares` with e^(logit / temperature - offset), and with 0 beyond the logits' end.
+/// Fills `shares` with e^(logit / temperature - offset), and with 0 after the last logit.
 void fill_shares(std::span<const float> logits, float temperature, float offset, Block& shares) {
     for (size_t i = 0; i < logits.size(); ++i) shares[i] = exp_of_negative(logits[i] / temperature - offset);
     std::fill(shares.begin() + static_cast<std::ptrdiff_t>(logits.size()), shares.end(), 0.0F);
@@ -86,7 +86,7 @@ double exp_sum(std::span<const float> logits, float highest, float temperature, 
 base::Token draw_from_all(std::span<const float> logits, float highest, float temperature, double u,
                           std::vector<double>& sums) {
     const double target = u * exp_sum(logits, highest, temperature, sums);
-    // The last block that has any share is taken even if rounding leaves the target a little beyond it.
+    // If rounding leaves the target slightly beyond the total, the last block with any share is chosen.
     size_t chosen = 0;
     double before = 0;
     double sum = 0;

@@ -1,5 +1,4 @@
-// Softmax over a whole vocabulary, where no cut has left a few candidates: sums of e^logit by blocks, and a draw from
-// them. Used by Sampler.
+// Softmax over a whole vocabulary, for sampling without top-k, top-p and min-p: sums of e^logit by blocks, and a draw from them.
 #pragma once
 
 #include "base/types.h"
@@ -9,11 +8,11 @@
 
 namespace llama_rt {
 
-/// The sum of e^(logit / temperature) over all tokens, as a multiple of the likeliest one's. `highest` is the highest
-/// logit, and must be finite after the division. `sums` receives the share of each block.
+/// The sum of e^(logit / temperature) over all tokens, divided by the likeliest token's. `highest` is the highest logit, which
+/// must be finite after the division by `temperature`. Sets `sums` to the sums of the blocks.
 double exp_sum(std::span<const float> logits, float highest, float temperature, std::vector<double>& sums);
 
-/// The token at the share `u` (0 … 1) of the total, going through the vocabulary in its order.
+/// The token at which the cumulative probability, in the order of the vocabulary, reaches `u` (0 … 1).
 base::Token draw_from_all(std::span<const float> logits, float highest, float temperature, double u,
                           std::vector<double>& sums);
 

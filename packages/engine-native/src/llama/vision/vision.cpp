@@ -20,11 +20,11 @@ using base::Token;
 
 namespace {
 
-/// Parts that are remembered by their pixels. One that is forgotten is computed anew when it comes again.
+/// Parts whose ids are remembered. A forgotten part gets a new id, and is computed again, when it returns.
 constexpr size_t kIdsMax = 65'536;
 
-/// Tokens of images in prompts that are not answered yet, of all requests; beyond that none is taken in. Their scaled
-/// pixels take 2 to 40 kB a token.
+/// Most image tokens of all prompts in flight; beyond that, new images are refused. Their scaled pixels take 2 to 40 kB per
+/// token.
 constexpr int64_t kPreparedMax = 32'768;
 
 bool has_gpu() {
@@ -32,7 +32,7 @@ bool has_gpu() {
            ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU) != nullptr;
 }
 
-/// The last thing that mtmd logged, without its function names and line ends.
+/// The last message that mtmd logged, without its function names and line ends.
 std::string reason_of(std::string lines) {
     while (lines.ends_with('\n')) lines.pop_back();
     const size_t hint = lines.find("\nhint");
@@ -49,8 +49,8 @@ base::Error load_error(const std::string& path, const std::string& lines) {
     if (says("mismatch between text model")) {
         return {.code = Code::projector_mismatch,
                 .message = path +
-                           " is the projector of another model: what it makes of a picture has another size "
-                           "than what this model reads. Take the mmproj file that came with the model."};
+                           " is the projector of another model: its image embeddings have another size than "
+                           "this model's. Use the mmproj file that came with the model."};
     }
     if (says("unknown projector type") || says("unsupported")) {
         return {.code = Code::model_unsupported,
@@ -62,23 +62,23 @@ base::Error load_error(const std::string& path, const std::string& lines) {
     }
     return {.code = Code::model_invalid,
             .message = path + " cannot be read as a projector: " + reason_of(lines) +
-                       ". The file may be cut short or damaged; fetch it again."};
+                       ". The file may be incomplete or damaged; download it again."};
 }
 
-base::Result<void> check_picture(const RgbImage& picture) {
-    const auto& [width, height, data] = picture;
+base::Result<void> check_image(const RgbImage& image) {
+    const auto& [width, height, data] = image;
     const int64_t pixels = int64_t{width} * height;
     if (width < 1 || height < 1 || width > Vision::kSideMax || height > Vision::kSideMax ||
         pixels > Vision::kPixelsMax || static_cast<int64_t>(data.size()) != 3 * pixels) {
         return base::fail(
             Code::invalid_argument,
-            "A picture has 1 to 16,384 pixels a side, at most 67,108,864 of them, and three bytes for "
-            "each.");
+            "An image must have 1 to 16,384 pixels on each side, at most 67,108,864 pixels, and three bytes "
+            "for each.");
     }
     return {};
 }
 
-/// A text cut at its markers: pieces of text, and between them one picture each.
+/// Splits a text at its markers: an image belongs between each two pieces.
 std::vector<std::string_view> split(std::string_view text, std::string_view marker) {
     std::vector<std::string_view> pieces;
     for (size_t at = text.find(marker); at != std::string_view::npos; at = text.find(marker)) {
@@ -89,8 +89,8 @@ std::vector<std::string_view> split(std::string_view text, std::string_view mark
     return pieces;
 }
 
-/// What makes a part what it is, beside the picture: its place in it, its length, and where its tokens stand.
-std::string key_of(std::string_view picture, int32_t index, const mtmd_input_chunk* chunk) {
+/// Identifies a part: its image, its index in the image, its length, and its tokens' positions.
+std::string key_of(std::string_view source, int32_t index, const mtmd_input_chunk* chunk) {
     const mtmd_image_tokens* image = mtmd_input_chunk_get_tokens_image(chunk);
     const size_t tokens = mtmd_input_chunk_get_n_tokens(chunk);
     std::vector<uint32_t> shape{static_cast<uint32_t>(index), static_cast<uint32_t>(tokens)};
@@ -98,7 +98,7 @@ std::string key_of(std::string_view picture, int32_t index, const mtmd_input_chu
         const auto [t, x, y, z] = mtmd_image_tokens_get_decoder_pos(image, 0, i);
         shape.insert(shape.end(), {t, x, y, z});
     }
-    return std::string(picture) + hash_sha256_hex(shape.data(), shape.size() * sizeof shape[0]);
+    return std::string(source) + hash_sha256_hex(shape.data(), shape.size() * sizeof shape[0]);
 }
 
 } // namespace
@@ -138,7 +138,7 @@ base::Result<std::shared_ptr<Vision>> Vision::load(const llama_model* model, con
     if (vision->context_ == nullptr) return std::unexpected(load_error(options.path, errors.text()));
     if (!mtmd_support_vision(vision->context_.get())) {
         return base::fail(Code::model_unsupported,
-                          options.path + " is a projector, but none for pictures. Leave it out.");
+                          options.path + " is a projector, but not for images. Leave it out.");
     }
     return vision;
 }
@@ -148,7 +148,7 @@ mtmd_context_params Vision::params_for(const VisionOptions& options) {
     params.use_gpu = options.uses_gpu;
     params.print_timings = false;
     params.n_threads = options.threads;
-    // It lays the computation out: what does not fit together in a damaged file is noticed now.
+    // Lays out the computation now, so that mismatches in a damaged file are found while loading.
     params.warmup = true;
     if (options.tokens_min > 0) params.image_min_tokens = options.tokens_min;
     if (options.tokens_max > 0) params.image_max_tokens = options.tokens_max;
@@ -172,40 +172,40 @@ Vision::measure(const VisionOptions& options) {
 }
 
 base::Result<Vision::Prompt> Vision::tokenize(std::string_view text, std::string_view marker,
-                                              std::span<const RgbImage> pictures) {
+                                              std::span<const RgbImage> images) {
     if (prepared_->load() >= kPreparedMax)
-        return base::fail(Code::overloaded, "Too many pictures are waiting. Try again in a moment.");
+        return base::fail(Code::overloaded, "Too many images are waiting. Try again in a moment.");
     const AssertionsThrow assertions_throw;
     try {
-        return tokenize_pieces(split(text, marker), pictures);
+        return tokenize_pieces(split(text, marker), images);
     } catch (const std::bad_alloc&) {
-        return base::fail(Code::out_of_memory, "There is not enough memory for these pictures.");
+        return base::fail(Code::out_of_memory, "There is not enough memory for these images.");
     } catch (const std::exception& error) {
         return base::fail(Code::invalid_argument,
-                          std::string("A picture could not be read: ") + error.what() + ".");
+                          std::string("An image could not be read: ") + error.what() + ".");
     }
 }
 
 base::Result<Vision::Prompt> Vision::tokenize_pieces(const std::vector<std::string_view>& pieces,
-                                                     std::span<const RgbImage> pictures) {
-    if (pieces.size() != pictures.size() + 1) {
+                                                     std::span<const RgbImage> images) {
+    if (pieces.size() != images.size() + 1) {
         return base::fail(
             Code::template_failed,
-            "The model's chat template does not write out every picture of this conversation once.");
+            "The model's chat template does not render every image of this conversation exactly once.");
     }
     std::vector<mtmd_input_text> texts;
     std::vector<mtmd::bitmap> bitmaps;
     for (const std::string_view piece : pieces)
         texts.push_back(
             {.text = piece.data(), .text_len = piece.size(), .add_special = false, .parse_special = true});
-    for (const RgbImage& picture : pictures) {
-        if (base::Result<void> checked = check_picture(picture); !checked)
+    for (const RgbImage& image : images) {
+        if (base::Result<void> checked = check_image(image); !checked)
             return std::unexpected(checked.error());
-        bitmaps.emplace_back(static_cast<uint32_t>(picture.width), static_cast<uint32_t>(picture.height),
-                             picture.data.data());
-        const std::string size = std::to_string(picture.width) + "x" + std::to_string(picture.height);
-        // The number tells a picture from an equal one beside it; collect() takes it off.
-        bitmaps.back().set_id((hash_sha256_hex(picture.data.data(), picture.data.size()) + size + "#" +
+        bitmaps.emplace_back(static_cast<uint32_t>(image.width), static_cast<uint32_t>(image.height),
+                             image.data.data());
+        const std::string size = std::to_string(image.width) + "x" + std::to_string(image.height);
+        // The number separates an image from an equal one next to it; collect() removes it.
+        bitmaps.back().set_id((hash_sha256_hex(image.data.data(), image.data.size()) + size + "#" +
                                std::to_string(bitmaps.size()))
                                   .c_str());
     }
@@ -221,13 +221,13 @@ base::Result<Vision::Prompt> Vision::tokenize_pieces(const std::vector<std::stri
     if (mtmd_tokenize_from_parts(context_.get(), chunks.ptr.get(), pointers.data(), pointers.size(), true) !=
         0)
         return base::fail(Code::invalid_argument,
-                          "A picture could not be read: " + reason_of(errors.text()) + ".");
+                          "An image could not be read: " + reason_of(errors.text()) + ".");
     return collect(chunks.ptr.get());
 }
 
 base::Result<Vision::Prompt> Vision::collect(const mtmd_input_chunks* chunks) {
     Prompt prompt;
-    std::string_view picture;
+    std::string_view source;
     int32_t index = 0;
     for (size_t i = 0; i < mtmd_input_chunks_size(chunks); ++i) {
         const mtmd_input_chunk* chunk = mtmd_input_chunks_get(chunks, i);
@@ -238,8 +238,8 @@ base::Result<Vision::Prompt> Vision::collect(const mtmd_input_chunks* chunks) {
             continue;
         }
         const std::string_view id = mtmd_input_chunk_get_id(chunk);
-        index = id == picture ? index + 1 : 0;
-        picture = id;
+        index = id == source ? index + 1 : 0;
+        source = id;
         const base::Result<base::ImageId> known = id_of(key_of(id.substr(0, id.find('#')), index, chunk));
         if (!known) return std::unexpected(known.error());
         prompt.tokens.push_back(base::image_token(*known, true));
@@ -265,7 +265,7 @@ base::Result<base::ImageId> Vision::id_of(const std::string& key) {
     if (ids_given_ == base::kImageIdMax) {
         return base::fail(
             Code::engine_failed,
-            "This model has seen a billion pictures, and cannot tell more of them apart. Load it anew.");
+            "This model has read a billion images, and has no ids left for more. Load it again.");
     }
     if (seen_.size() == kIdsMax) {
         ids_.erase(seen_.back().first);
@@ -276,8 +276,8 @@ base::Result<base::ImageId> Vision::id_of(const std::string& key) {
     return ids_given_;
 }
 
-/// ggml asks before a node whether it is of interest, and tells when it is computed: the large ones are where an encoding on the
-/// processor can be held up or ended. While it asks, no thread computes.
+/// ggml calls this before each node, to ask whether to observe it, and after each observed one. On the CPU, the large nodes are
+/// observed, so that an encoding can be paused or ended there. While ggml asks, no thread computes.
 bool Vision::on_node(ggml_tensor* node, bool is_asked, void* data) {
     auto* vision = static_cast<Vision*>(data);
     if (is_asked) {
@@ -288,7 +288,7 @@ bool Vision::on_node(ggml_tensor* node, bool is_asked, void* data) {
     return !vision->is_ended_;
 }
 
-/// Throws what mtmd turns into a code.
+/// Throws if the node cannot be computed; mtmd turns that into an error code.
 void Vision::check_node(const ggml_tensor& node) {
     assertions_throw_.reset();
     if (!is_on_host(node)) return;
@@ -302,19 +302,19 @@ base::Result<std::vector<float>> Vision::encode(const ImagePart& part, const std
     goes_on_ = &goes_on;
     is_ended_ = false;
     assertions_throw_.emplace();
-    const int32_t code = mtmd_encode_chunk(context_.get(), part.chunk()); // catches what is thrown in it
+    const int32_t code = mtmd_encode_chunk(context_.get(), part.chunk()); // catches exceptions itself
     assertions_throw_.reset();
     goes_on_ = nullptr;
-    if (is_ended_) return base::fail(Code::aborted, "The picture is not needed any more.");
+    if (is_ended_) return base::fail(Code::aborted, "Encoding the image was aborted.");
     if (code != 0)
         return base::fail(Code::engine_failed,
-                          "The picture could not be encoded: " + reason_of(errors.text()) + ".");
+                          "The image could not be encoded: " + reason_of(errors.text()) + ".");
     const float* numbers = mtmd_get_output_embd(context_.get());
     const auto size = static_cast<size_t>(part.tokens()) * static_cast<size_t>(embedding_size_);
     try {
         return std::vector(numbers, numbers + size);
     } catch (const std::bad_alloc&) {
-        return base::fail(Code::out_of_memory, "There is not enough memory to encode the picture.");
+        return base::fail(Code::out_of_memory, "There is not enough memory to encode the image.");
     }
 }
 

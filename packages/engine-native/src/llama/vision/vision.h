@@ -1,10 +1,9 @@
-// A model's projector: what turns pictures into something that it can read among its words. llama.cpp's mtmd is called here
-// and nowhere else but for memory (measure.cpp).
+// A model's projector, which turns images into embeddings that the model reads among its text. Wraps llama.cpp's mtmd.
 //
-//     pixels ── tokenize(): scaled, cut into tiles (worker threads) ──▶ ImagePart ── encode() (one thread) ──▶ numbers
+//     pixels ── tokenize(): scale, cut into tiles (worker threads) ──▶ ImagePart ── encode() (one thread) ──▶ embeddings
 //
-// A part (a picture, or a tile of one) is so many tokens of the text. Parts that look the same to this projector have the
-// same id for as long as it is remembered: equal pictures are equal tokens (base/image_tokens.h).
+// A part (an image, or a tile of one) takes a number of tokens in the text. Parts that look the same to this projector have
+// the same id for as long as it is remembered, so that equal images are equal tokens (base/image_tokens.h).
 #pragma once
 
 #include "base/image_tokens.h"
@@ -39,10 +38,10 @@ struct RgbImage {
 struct VisionOptions {
     /// The projector's GGUF file.
     std::string path;
-    /// Threads that encode, where no GPU does it.
+    /// Threads that encode, unless a GPU does.
     int32_t threads = 1;
     bool uses_gpu = true;
-    /// Tokens that a picture has at least and at most, where the projector lets that be chosen; 0 for what its file says.
+    /// Fewest and most tokens of an image, for projectors with a variable number; 0 uses the file's values.
     int32_t tokens_min = 0;
     int32_t tokens_max = 0;
 };
@@ -51,7 +50,7 @@ class ImagePart {
 public:
     using Count = std::shared_ptr<std::atomic<int64_t>>;
 
-    /// `prepared` counts the tokens of all parts that are there.
+    /// `prepared` counts the tokens of all living parts.
     ImagePart(base::ImageId id, mtmd::input_chunk_ptr chunk, Count prepared);
     ~ImagePart();
     ImagePart(const ImagePart&) = delete;
@@ -59,7 +58,7 @@ public:
 
     base::ImageId id() const { return id_; }
     int32_t tokens() const { return tokens_; }
-    /// By how much the position of what follows is higher than that of its first token: with M-RoPE less than tokens().
+    /// Positions that the part takes; with M-RoPE, fewer than tokens().
     int32_t positions() const { return positions_; }
     const mtmd_input_chunk* chunk() const { return chunk_.get(); }
 
@@ -71,49 +70,53 @@ private:
     const Count prepared_;
 };
 
-/// The parts of a prompt's images, each once.
+/// The distinct parts of a prompt's images.
 using ImageParts = std::vector<std::shared_ptr<const ImagePart>>;
 
-/// Where the part of this id is; their end where there is none.
+/// Finds the part with this id; returns the end if there is none.
 inline ImageParts::const_iterator find_part(const ImageParts& parts, base::ImageId id) {
     return std::ranges::find(parts, id, [](const auto& part) { return part->id(); });
 }
 
 class Vision {
 public:
-    /// Longest side of a picture, and most pixels: what the preprocessing computes with as int32, and 192 MiB.
+    /// Longest side and most pixels of an image: the preprocessing computes in int32, and the pixels take at most 192 MiB.
     static constexpr int32_t kSideMax = 16'384;
     static constexpr int64_t kPixelsMax = int64_t{1} << 26;
 
+    /// Loads a projector for a model. `model_not_found`, `model_invalid`, `model_unsupported`, `projector_mismatch`,
+    /// `out_of_memory`, `aborted`.
     static base::Result<std::shared_ptr<Vision>> load(const llama_model* model, const VisionOptions& options,
                                                       const std::atomic<bool>& is_aborted);
 
-    /// Bytes by device; `model_invalid` when the file cannot be laid out.
+    /// Bytes that the projector needs, by device; `model_invalid` if the file cannot be laid out.
     static base::Result<std::vector<std::pair<ggml_backend_dev_t, size_t>>>
     measure(const VisionOptions& options);
 
-    /// Stands for a picture in texts that people see and write: llama.cpp's own word for it.
+    /// Stands for an image in texts that people read and write: llama.cpp's own marker.
     static std::string_view public_marker() { return mtmd_default_marker(); }
 
     struct Prompt {
         std::vector<base::Token> tokens;
         ImageParts images;
     };
-    /// A text in which `marker` stands for the pictures, one after the other. Any thread. `template_failed` when there
-    /// are not as many markers as pictures, `overloaded` when too many pictures wait for being encoded.
+    /// Tokenizes a text in which each `marker` stands for the next image. `template_failed` unless there are as many markers as
+    /// images, `overloaded` if too many image tokens are in flight, `invalid_argument` for an image that cannot be read,
+    /// `out_of_memory`. Any thread.
     base::Result<Prompt> tokenize(std::string_view text, std::string_view marker,
-                                  std::span<const RgbImage> pictures);
+                                  std::span<const RgbImage> images);
 
-    /// The numbers that stand for a part's tokens, embedding_size() each. `goes_on` is asked every few milliseconds where
-    /// the processor does it; false ends it with `aborted`. Any thread, one at a time.
+    /// Computes the embeddings of a part's tokens, embedding_size() numbers each. On the CPU, calls `goes_on` every few
+    /// milliseconds; if that returns false, it ends with `aborted`. Otherwise `engine_failed` or `out_of_memory`. Any thread, one
+    /// at a time.
     base::Result<std::vector<float>> encode(const ImagePart& part, const std::function<bool()>& goes_on);
 
-    /// The processor encodes: it takes the cores from other work for that.
+    /// Whether images are encoded on the CPU, which takes cores from other work.
     bool is_on_cpu() const { return is_on_cpu_; }
     int32_t embedding_size() const { return embedding_size_; }
-    /// The tokens of an image see each other: it has to be computed as a whole.
+    /// Whether the tokens of an image attend to each other, so that an image must be computed in one batch.
     bool has_whole_images() const { return mtmd_decode_use_non_causal(context_.get(), nullptr); }
-    /// The tokens of an image have positions in two dimensions.
+    /// Whether the tokens of an image have positions in two dimensions (M-RoPE).
     bool has_mrope() const { return mtmd_decode_use_mrope(context_.get()); }
 
 private:
@@ -122,7 +125,7 @@ private:
     static bool on_node(ggml_tensor* node, bool is_asked, void* data);
     void check_node(const ggml_tensor& node);
     base::Result<Prompt> tokenize_pieces(const std::vector<std::string_view>& pieces,
-                                         std::span<const RgbImage> pictures);
+                                         std::span<const RgbImage> images);
     base::Result<Prompt> collect(const mtmd_input_chunks* chunks);
     base::Result<base::ImageId> id_of(const std::string& key);
 
@@ -136,7 +139,7 @@ private:
     std::mutex encode_mutex_;
     const std::function<bool()>* goes_on_ = nullptr;
     bool is_ended_ = false;
-    /// Until the first node is computed.
+    /// Set until the first node is computed.
     std::optional<AssertionsThrow> assertions_throw_;
 
     // Guarded by ids_mutex_: the parts that are remembered, most recently seen first.
