@@ -107,7 +107,7 @@ describe("the image", () => {
   it("refuses to start without a key, and explains what to do", async () => {
     await using container = await start({ INGLE_NO_AUTH: "" });
     expect(await container.ended()).toBe(2);
-    expect(await container.log()).toContain("Give a key with --api-key or INGLE_API_KEYS");
+    expect(await container.log()).toContain("Set one with --api-key or INGLE_API_KEYS");
   });
 
   // Images for architectures other than x86-64 are built for the building machine's processor.
