@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { digestOfKey } from "./api-key.ts";
-import { ConfigError, isLoopback, resolveConfig, type ServerFlags } from "./config.ts";
+import { isLoopback } from "./access/ip-address.ts";
+import { ConfigError, resolveConfig, type ServerFlags } from "./config.ts";
 import { variantNames, variants } from "./variants.ts";
 
 const resolve = (flags: ServerFlags = {}, env: Record<string, string> = {}) => resolveConfig({ flags, env });

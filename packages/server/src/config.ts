@@ -8,7 +8,6 @@ import { settings, type ServerFlags } from "./settings/settings.ts";
 import { tracingSettings, type TracingSettings } from "./tracing/settings.ts";
 import { variants } from "./variants.ts";
 
-export { isLoopback } from "./access/ip-address.ts";
 export { ConfigError } from "./settings/resolve.ts";
 export type { ServerFlags } from "./settings/settings.ts";
 

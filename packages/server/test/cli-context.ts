@@ -10,6 +10,21 @@ import { Shutdown } from "../src/cli/shutdown.ts";
 import { openDesktopApp } from "../src/desktop-app.ts";
 import { serve } from "../src/serve.ts";
 
+/** What the scripted library has installed, where a test wants a model. */
+export const installedTiny: realEngine.InstalledModel = {
+  id: "acme/tiny-GGUF:Q4_0",
+  path: "/models/tiny.gguf",
+  format: "gguf",
+  quantization: "Q4_0",
+  sizeBytes: 700,
+  files: ["/models/tiny.gguf"],
+  mmproj: null,
+  place: "ingle",
+  aliases: ["tiny"],
+  addedAt: new Date(5_000),
+  lastUsedAt: null,
+};
+
 export interface TestWorld {
   context: CommandContext;
   stdin: PassThrough & { isTTY?: boolean };

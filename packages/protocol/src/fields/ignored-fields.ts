@@ -4,42 +4,30 @@ import { z } from "zod";
 
 import { optionalField } from "./optional-field.ts";
 
-interface Ignored {
-  /** Whether this value asks for what the server does anyway. */
-  isNoChange: (value: unknown) => boolean;
-}
+const ignoredFields = new WeakSet<z.ZodType>();
 
-/** The UTF-16 units that are kept of an ignored string: longer than every harmless value. */
-const ignoredTextMax = 64;
-
-const ignored = z.registry<Ignored>();
-
-/** `harmless` are the values that ask for what the server does anyway; so does an empty list. */
+/**
+ * `harmless` are the values that ask for what the server does anyway; so does an empty list. A checked body has only `true` for
+ * any other value: millions of numbers would pass from the checking thread to the server's for nothing.
+ */
 export function ignoredField(description: string, harmless: readonly (string | number | boolean)[] = []) {
   const values = new Set<unknown>(harmless);
-  const schema = optionalField(z.unknown().transform(withoutContent), {
-    description: `Ignored: ${description}.`,
-  });
-  return schema.register(ignored, {
-    isNoChange: (value) => values.has(value) || (Array.isArray(value) && value.length === 0),
-  });
-}
-
-/** Only presence matters: without this, millions of numbers would pass from the checking thread to the server's. */
-function withoutContent(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(() => true);
-  if (typeof value === "object" && value !== null) return {};
-  return typeof value === "string" ? value.slice(0, ignoredTextMax) : value;
+  const isHarmless = (value: unknown): boolean =>
+    value === undefined || values.has(value) || (Array.isArray(value) && value.length === 0);
+  const schema = optionalField(
+    z.unknown().transform((value) => (isHarmless(value) ? undefined : true)),
+    { description: `Ignored: ${description}.` },
+  );
+  ignoredFields.add(schema);
+  return schema;
 }
 
 /** The names of the ignored fields in a checked body, except those whose value changes nothing. */
 export function ignoredFieldsOf(schema: unknown, body: unknown): string[] {
   if (!(schema instanceof z.ZodObject) || typeof body !== "object" || body === null) return [];
-  return Object.entries(schema.shape).flatMap(([name, field]) => {
-    const value: unknown = Reflect.get(body, name);
-    const entry = ignored.get(field);
-    return entry === undefined || value === undefined || entry.isNoChange(value) ? [] : [name];
-  });
+  return Object.entries(schema.shape).flatMap(([name, field]) =>
+    ignoredFields.has(field) && Reflect.get(body, name) !== undefined ? [name] : [],
+  );
 }
 
 const sampler = "this sampler is not supported";

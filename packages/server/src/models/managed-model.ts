@@ -4,6 +4,7 @@ import type { ManagedModel, ModelMemory } from "@ingle/protocol";
 import type { ModelSlot } from "./slot/model-slot.ts";
 import { takesMemory } from "./slot/model-state.ts";
 import type { ModelRegistry } from "./registry.ts";
+import { toUnixSeconds } from "../unix-seconds.ts";
 
 export function toManagedModel(slot: ModelSlot): ManagedModel {
   const { id, state, isPinned, leases, waiting, entry, byMemory, kvBytesPerToken, settings } = slot;
@@ -28,8 +29,8 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     kv_bytes_per_token: kvBytesPerToken ?? null,
     kv_bits_k: settings.kvBitsK ?? null,
     kv_bits_v: settings.kvBitsV ?? null,
-    loaded_at: isLoaded ? unixSeconds(state.loadedAt) : null,
-    last_used_at: lastUsedAt === null ? null : unixSeconds(lastUsedAt),
+    loaded_at: isLoaded ? toUnixSeconds(state.loadedAt) : null,
+    last_used_at: lastUsedAt === null ? null : toUnixSeconds(lastUsedAt),
     removable: listed?.isRemovable ?? false,
     error: state.kind === "failed" ? sentenceOf(state.error) : null,
   };
@@ -41,10 +42,6 @@ export function modelMemory(registry: ModelRegistry): ModelMemory {
     used_bytes: totalOf(registry.memoryUsed()),
     budget_bytes: budget === undefined ? null : (budget.totalBytes ?? totalOf(budget.byMemory)),
   };
-}
-
-function unixSeconds(time: Date): number {
-  return Math.floor(time.getTime() / 1000);
 }
 
 /** The message of a known error. Unexpected errors stay in the log: they may hold paths or secrets. */

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { ImageReading } from "../images/image-files.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
+import { toUnixSeconds } from "../unix-seconds.ts";
 import { variants, type VariantName } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
 import { fingerprintOf, type ResponseHead } from "./usage.ts";
@@ -77,8 +78,4 @@ export function responseHead(
     model: lease.id,
     system_fingerprint: fingerprintOf(lease.model),
   };
-}
-
-export function toUnixSeconds(date: Date): number {
-  return Math.floor(date.getTime() / 1000);
 }

@@ -21,6 +21,7 @@ import { isInMemory } from "../models/slot/model-state.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ingleVersion } from "../version.ts";
 import { serverReadiness } from "./health.ts";
+import { toUnixSeconds } from "../unix-seconds.ts";
 
 const state: Operation = { summary: "Get the server's state", answers: { 200: ServerState } };
 const models: Operation = {
@@ -68,7 +69,7 @@ export function stateReader(
   app: FastifyInstance,
   { registry, variant, now }: ControlOptions,
 ): () => ServerState {
-  const startedAt = Math.floor(now().getTime() / 1000);
+  const startedAt = toUnixSeconds(now());
   return () => {
     const { running, waiting } = registry.stats();
     const loaded = registry.slots.filter((slot) => isInMemory(slot.state)).map(({ id }) => id);

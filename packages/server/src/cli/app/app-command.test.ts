@@ -2,9 +2,10 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { InstalledModel } from "@ingle/engine";
 import type { ServerControl } from "@ingle/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { scriptedEngine, testWorld, type TestWorld } from "../../../test/cli-context.ts";
+import { installedTiny, scriptedEngine, testWorld, type TestWorld } from "../../../test/cli-context.ts";
 import type { Engine } from "../context.ts";
 import { main } from "../main.ts";
 
@@ -14,21 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-const tiny: Awaited<ReturnType<Engine["listModels"]>>[number] = {
-  id: "acme/tiny-GGUF:Q4_0",
-  path: "/models/tiny.gguf",
-  format: "gguf",
-  quantization: "Q4_0",
-  sizeBytes: 700,
-  files: ["/models/tiny.gguf"],
-  mmproj: null,
-  place: "ingle",
-  aliases: ["tiny"],
-  addedAt: new Date(5_000),
-  lastUsedAt: null,
-};
-
-function world(options: Parameters<typeof testWorld>[0] & { models?: (typeof tiny)[] } = {}): TestWorld {
+function world(options: Parameters<typeof testWorld>[0] & { models?: InstalledModel[] } = {}): TestWorld {
   const { models = [], env, ...others } = options;
   const engine = scriptedEngine({ pieces: ["Paris"] }, { listModels: async () => models });
   return testWorld({ engine, env: { INGLE_HOME: home, ...env }, ...others });
@@ -166,15 +153,15 @@ describe("ingle app", () => {
 
 describe("the server of the app", () => {
   it("is started, used without the token, and stopped; the model stays for the page", async () => {
-    const one = world({ models: [tiny] });
+    const one = world({ models: [installedTiny] });
     await using taken = await occupy();
     const { exit, ask, control } = await started(one);
-    await control("/settings", { port: taken.port, models: [tiny.id] });
+    await control("/settings", { port: taken.port, models: [installedTiny.id] });
     const running = await control("/start", {});
     expect(running).toMatchObject({ status: "running", moved_from_port: taken.port, needs_key: false });
     const url = running.url ?? "";
     const list = await (await fetch(`${url}/v1/models`)).json();
-    expect(list).toMatchObject({ data: [{ id: tiny.id, status: "loaded" }] });
+    expect(list).toMatchObject({ data: [{ id: installedTiny.id, status: "loaded" }] });
     expect((await fetch(url)).status).toBe(404); // its page is at the control address
     expect((await (await fetch(`${url}/api/v1/server`)).json()) as ServerControl).toMatchObject({
       can_control: false,
@@ -213,15 +200,18 @@ describe("the server of the app", () => {
 
   it("starts with the app if so configured, with its models, and the terminal says so", async () => {
     const port = await freePort();
-    const first = world({ models: [tiny] });
+    const first = world({ models: [installedTiny] });
     const { exit, control } = await started(first);
-    await control("/settings", { port, models: [tiny.id], starts_with_app: true });
+    await control("/settings", { port, models: [installedTiny.id], starts_with_app: true });
     first.signals.emit("SIGINT");
     await exit;
-    const second = world({ models: [tiny] });
+    const second = world({ models: [installedTiny] });
     const again = await started(second);
     await second.errHas(`The server is running at http://127.0.0.1:${port}.`);
-    expect(await again.control()).toMatchObject({ status: "running", settings: { models: [tiny.id] } });
+    expect(await again.control()).toMatchObject({
+      status: "running",
+      settings: { models: [installedTiny.id] },
+    });
     second.signals.emit("SIGINT");
     expect(await again.exit).toBe(0);
     const third = world();
@@ -234,13 +224,13 @@ describe("the server of the app", () => {
   it("lets its requests finish when the app stops", async () => {
     const engine = scriptedEngine(
       { pieces: ["a", "b", "c"], delayMs: 40 },
-      { listModels: async () => [tiny] },
+      { listModels: async () => [installedTiny] },
     );
     const one = testWorld({ engine, env: { INGLE_HOME: home } });
     const { exit, control } = await started(one);
     await control("/settings", { port: await freePort() });
     const { url } = await control("/start", {});
-    const chat = { model: tiny.id, stream: true, messages: [{ role: "user", content: "Hi" }] };
+    const chat = { model: installedTiny.id, stream: true, messages: [{ role: "user", content: "Hi" }] };
     const reply = await fetch(`${url}/v1/chat/completions`, post(chat));
     one.signals.emit("SIGINT");
     expect(await reply.text()).toContain("data: [DONE]");
@@ -277,14 +267,14 @@ describe("the server of the app", () => {
 
   it("reloads models when the number of parallel requests changes", async () => {
     const loads: unknown[] = [];
-    const scripted = scriptedEngine({}, { listModels: async () => [tiny] });
+    const scripted = scriptedEngine({}, { listModels: async () => [installedTiny] });
     const load: Engine["load"] = async (file, options) => {
       loads.push(options?.parallel);
       return await scripted.load(file, options);
     };
     const one = testWorld({ engine: { ...scripted, load }, env: { INGLE_HOME: home, INGLE_PARALLEL: "5" } });
     const { exit, ask, control } = await started(one);
-    await ask("/api/v1/models/load", { model: tiny.id });
+    await ask("/api/v1/models/load", { model: installedTiny.id });
     const startWith = async (parallel: number | null): Promise<void> => {
       await control("/settings", { port: await freePort(), parallel });
       expect(await control("/start", {})).toMatchObject({ status: "running" });

@@ -9,7 +9,7 @@ import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { LibraryPaths } from "@ingle/engine";
 import { z } from "zod";
-import { isLoopback } from "../../config.ts";
+import { isLoopback } from "../../access/ip-address.ts";
 import { parseJson, requestJson } from "../http-json.ts";
 
 const ServerRecord = z.object({

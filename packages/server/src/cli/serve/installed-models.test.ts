@@ -1,23 +1,11 @@
 import { EngineError, type InstalledModel } from "@ingle/engine";
 import { describe, expect, it } from "vitest";
-import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
+import { installedTiny, scriptedEngine, testWorld } from "../../../test/cli-context.ts";
 import { resolveConfig } from "../../config.ts";
 import type { Engine } from "../context.ts";
 import { installedModels } from "./installed-models.ts";
 
-const tiny: InstalledModel = {
-  id: "acme/tiny-GGUF:Q4_0",
-  path: "/models/tiny.gguf",
-  format: "gguf",
-  quantization: "Q4_0",
-  sizeBytes: 700,
-  files: ["/models/tiny.gguf"],
-  mmproj: null,
-  place: "ingle",
-  aliases: ["daily"],
-  addedAt: new Date(5_000),
-  lastUsedAt: null,
-};
+const tiny: InstalledModel = { ...installedTiny, aliases: ["daily"] };
 const budget = { byMemory: { host: 1000 } };
 const { signal } = new AbortController();
 

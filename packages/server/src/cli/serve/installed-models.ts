@@ -5,6 +5,7 @@ import type { KnownModel, ModelSource, PrepareOptions } from "../../models/catal
 import type { CommandContext, Engine } from "../context.ts";
 import { FileTraits } from "./file-traits.ts";
 import { knownModel, type LocatedKnownModel, type OpenOptions } from "../model/open-model.ts";
+import { toUnixSeconds } from "../../unix-seconds.ts";
 
 /** `engineSettings` returns how they are loaded; it is called each time that they are listed. */
 export function installedModels(
@@ -74,7 +75,7 @@ function aboutInstalled({ sizeBytes, quantization, addedAt, mmproj }: InstalledM
   return {
     size_bytes: sizeBytes,
     quantization,
-    created: Math.floor((addedAt?.getTime() ?? 0) / 1000),
+    created: addedAt === null ? 0 : toUnixSeconds(addedAt),
     readsImages: mmproj !== null,
   };
 }

@@ -1,6 +1,6 @@
 // `ingle serve`: listens, loads the model while the server already responds with "loading", prints how to reach it, and runs
 // until it is stopped.
-import { isLoopback, needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
+import { needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import type { KnownModel, ModelLoader } from "../../models/catalog/known-model.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
 import { thisMachine } from "../../this-machine.ts";
@@ -14,6 +14,7 @@ import { chooseModel } from "../model/choose-model.ts";
 import { knownModel, modelBudget } from "../model/open-model.ts";
 import { curlLine, formatBytes, formatColumns } from "../text.ts";
 import { announceServer } from "../remote/running-servers.ts";
+import { isLoopback } from "../../access/ip-address.ts";
 
 /** Returns the exit code. Throws ConfigError, CliError and what loading or listening throws. */
 export async function serveCommand(flags: ServerFlags, context: CommandContext): Promise<number> {

@@ -2,6 +2,7 @@
 import type { Model, ModelTraits } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
 import type { KnownModel, ListedModel } from "./known-model.ts";
+import { toUnixSeconds } from "../../unix-seconds.ts";
 
 export class ModelProfile {
   #known: KnownModel;
@@ -115,7 +116,7 @@ function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date }): Mo
   return {
     id: loaded.id,
     object: "model",
-    created: Math.floor(loaded.loadedAt.getTime() / 1000),
+    created: toUnixSeconds(loaded.loadedAt),
     owned_by: "local",
     context_length: info.contextLength,
     max_model_len: info.contextLength,

@@ -2,7 +2,7 @@
 import type { Generation } from "@ingle/engine";
 import type { ErrorBody, ResponseObject, ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
 import { namedEvent } from "../../http/event-stream.ts";
-import { toUnixSeconds } from "../inference.ts";
+import { toUnixSeconds } from "../../unix-seconds.ts";
 import { OutputItems, type UnnumberedEvent } from "./output-items.ts";
 import { toFinished, toResponseError, toUnfinished, type ResponseBase } from "./response.ts";
 
