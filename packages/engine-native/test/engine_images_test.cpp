@@ -174,15 +174,26 @@ TEST_CASE("images: requests with images that are preempted have the same texts")
 }
 
 TEST_CASE("images: a request can be cancelled while its image is encoded, and no other changes") {
+    constexpr std::chrono::seconds kHoldMax{10};
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
         const TextRequest text{.prompt = generate(model, "only words", {}).prompt, .tokens = 60};
         const std::string alone = texts_alone(model, {text})[0];
         EngineHarness harness(model, roomy());
+        // No step ends between a submit and its cancel: on a busy machine the reply could be whole by then.
+        std::atomic<bool> is_held = false;
+        const test::WithFaults with({.decode = [&](const llama_batch&) {
+            const auto until = std::chrono::steady_clock::now() + kHoldMax;
+            while (is_held && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+            return Fault::none;
+        }});
         const base::RequestId running = harness.submit(text);
         for (int32_t i = 0; i < 8; ++i) {
-            const base::RequestId id = harness.submit(generate(model, "a @ b", {picture(100 + i, 600, 400)}));
+            const TextRequest seeing = generate(model, "a @ b", {picture(100 + i, 600, 400)});
+            is_held = true;
+            const base::RequestId id = harness.submit(seeing);
             harness.engine->cancel(id);
+            is_held = false;
             CHECK(harness.wait(id).reason == engine::FinishReason::cancelled);
         }
         CHECK_EQ(harness.wait(running).text, alone);
