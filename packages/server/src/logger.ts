@@ -1,4 +1,7 @@
-// The server's log, on stderr: one JSON object per line, or readable lines on a terminal; and a copy for the events stream.
+// The server's log, on stderr: readable lines or one JSON object per line; and a copy for the events stream.
+import { fstatSync } from "node:fs";
+import { hostname } from "node:os";
+import { isatty } from "node:tty";
 import type { LogRing } from "./live/log-ring.ts";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
@@ -24,23 +27,50 @@ const levelNumbers: Readonly<Record<LogLevel, number>> = {
 /** Makes pino set `lastLevel` of a stream to the level of each line before it writes the line. */
 const wantsMetadata = Symbol.for("pino.metadata");
 
-export async function loggerSetting(options: {
+export type LogFormat = "text" | "json";
+
+/**
+ * Text where a person may read it: if stdin, stdout or stderr is a terminal, or stderr is a file. JSON elsewhere: in containers,
+ * under service managers, and in pipes of other programs.
+ */
+export function usualLogFormat({ isTerminal = isatty, isFile = isFileDescriptor } = {}): LogFormat {
+  const [stdin, stdout, stderr] = [0, 1, 2] as const;
+  return isTerminal(stdin) || isTerminal(stdout) || isTerminal(stderr) || isFile(stderr) ? "text" : "json";
+}
+
+/**
+ * Big integers, because Node 20 resolves links in paths with the numbers of its last call: those of a pipe would make it stop early,
+ * and imports of packages behind links fail.
+ */
+function isFileDescriptor(descriptor: number): boolean {
+  return fstatSync(descriptor, { bigint: true }).isFile();
+}
+
+export async function loggerSetting({
+  level,
+  format = usualLogFormat(),
+}: {
   level: LogLevel;
-  isTerminal: boolean;
+  format?: LogFormat | undefined;
 }): Promise<LoggerSetting> {
-  const { level, isTerminal } = options;
-  if (!isTerminal) return { level, stream: process.stderr };
-  const { default: pretty } = await import("pino-pretty"); // loaded only for terminals
-  return {
-    level,
-    stream: pretty({
-      destination: process.stderr.fd,
-      colorize: process.stderr.hasColors(), // respects NO_COLOR and terminals without colors
-      singleLine: true,
-      ignore: "pid,hostname",
-      sync: true,
-    }),
-  };
+  if (format === "json") return { level, stream: process.stderr };
+  const { prettyFactory } = await import("pino-pretty"); // loaded only for text
+  const { stderr } = process;
+  const colorize = stderr.isTTY && stderr.hasColors(); // respects NO_COLOR and terminals without colors
+  const readable = prettyFactory({ colorize, singleLine: true, ignore: "pid,hostname" });
+  return { level, stream: { write: (line) => stderr.write(overProgress(readable(line), stderr)) } };
+}
+
+/** On a terminal, a line of the log replaces the progress bar that may stand in its place; the bar is drawn again below. */
+function overProgress(line: string, { isTTY }: { isTTY?: boolean }): string {
+  return isTTY === true ? `\r\u001B[K${line}` : line;
+}
+
+/** A sentence for people as a line of the log, in pino's form. */
+export function logLine(sentence: string, about: object = {}): string {
+  const { pid } = process;
+  const head = { level: levelNumbers.info, time: Date.now(), pid, hostname: hostname() };
+  return `${JSON.stringify({ ...head, ...about, msg: sentence })}\n`;
 }
 
 /** The same log; `ring` also keeps every line of level info and above, whatever level the log has. */

@@ -15,7 +15,7 @@ import { ModelRegistry } from "./models/registry.ts";
 import { installedPage } from "./page/page-files.ts";
 
 export interface ServeDependencies {
-  /** Default: readable lines on a terminal, JSON elsewhere, on stderr. */
+  /** Default: on stderr, in the config's format. */
   logger?: LoggerSetting;
   /** Default: one made from the config, without models; add them with `registry.load()`. */
   registry?: ModelRegistry;
@@ -83,7 +83,7 @@ async function start(
   const logRing = new LogRing();
   const logger = keptIn(
     logRing,
-    dependencies.logger ?? (await loggerSetting({ level: "info", isTerminal: process.stderr.isTTY })),
+    dependencies.logger ?? (await loggerSetting({ level: "info", format: config.logFormat })),
   );
   const keys = await openKeys(config, {
     lookEveryMs,

@@ -62,6 +62,7 @@ export function testWorld(
     stdin,
     stdout: stdout.stream,
     stderr: stderr.stream,
+    logFormat: "text",
     env: options.env ?? {},
     now,
     shutdown: new Shutdown({ source: signals, exit: (code) => exits.push(code), now }),

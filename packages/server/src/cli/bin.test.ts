@@ -1,6 +1,7 @@
 // The programs as processes, from the build in dist/.
 import { spawn } from "node:child_process";
-import { cp, mkdtemp, open, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { cp, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -215,6 +216,30 @@ describe.skipIf(process.platform === "win32")("ingle serve as a process", () => 
     child.kill(signal);
     await expect(reply.text()).rejects.toThrow();
     expect((await exit).code).toBe(code);
+  });
+
+  it("writes text to a file and JSON to a pipe, and never both", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "ingle-log-"));
+    try {
+      const file = path.join(folder, "log");
+      await using log = await open(file, "w");
+      const child = spawn(process.execPath, [scripted, "serve", "--port", "0"], {
+        stdio: ["ignore", "pipe", log.fd],
+        timeout: 20_000,
+      });
+      child.stdout?.once("data", () => child.kill("SIGTERM"));
+      await once(child, "close");
+      const text = await readFile(file, "utf8");
+      expect(text).toContain("INFO: listening on http://");
+      expect(text).not.toMatch(/^\{/m);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    const { child, exit, outHas } = start(scripted, ["serve", "--port", "0"], env);
+    await outHas("Ctrl-C");
+    child.kill("SIGTERM");
+    const lines = (await exit).err.trimEnd().split("\n");
+    expect(lines.filter((line) => !line.startsWith('{"level":'))).toEqual([]);
   });
 
   it("continues when its log is closed", async () => {

@@ -1,6 +1,7 @@
 // What a command needs from its environment. main.ts passes the process's; tests pass streams, a clock and a scripted engine.
 // Engine and server are functions, so that `ingle --version` loads neither.
 import type { Readable } from "node:stream";
+import type { LogFormat } from "../logger.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** Where text goes. A terminal (`isTTY`) gets bars and colours, anything else plain lines. */
@@ -68,6 +69,8 @@ export interface CommandContext {
   readonly stdout: TextOutput;
   /** Progress, hints and errors. */
   readonly stderr: TextOutput;
+  /** Of the log, and of sentences beside it, unless --log-format names one. */
+  readonly logFormat: LogFormat;
   readonly env: NodeJS.ProcessEnv;
   /** Monotonic milliseconds. */
   readonly now: () => number;

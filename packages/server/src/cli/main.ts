@@ -1,5 +1,6 @@
 // The entry of the command line: from arguments to an exit code.
 import { CommanderError } from "commander";
+import { usualLogFormat } from "../logger.ts";
 import type { CommandContext } from "./context.ts";
 import { exitCodes, reportError } from "./errors.ts";
 import { ingleProgram, lmServerProgram } from "./program.ts";
@@ -48,6 +49,7 @@ export function processContext(shutdown: Shutdown): CommandContext {
     stdin,
     stdout,
     stderr,
+    logFormat: usualLogFormat(),
     env,
     now: () => performance.now(),
     shutdown,

@@ -41,11 +41,15 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
     .join("");
 }
 
-/** A chat request to paste into sh. `keyed` adds an Authorization header, `headers` adds others. */
+/** A chat request to paste into sh. `keyed` adds an Authorization header, `headers` adds others; `between` separates its words. */
 export function curlLine(
   url: string,
   modelId: string,
-  { keyed, headers = [] }: { keyed: boolean; headers?: readonly string[] },
+  {
+    keyed,
+    headers = [],
+    between = " \\\n    ",
+  }: { keyed: boolean; headers?: readonly string[]; between?: string },
 ): string {
   const body = JSON.stringify({
     model: modelId,
@@ -61,5 +65,5 @@ export function curlLine(
     `curl ${shellWord(`${url}/v1/chat/completions`)}`,
     ...shown.map((header) => `-H ${shellWord(header)}`),
     `-d ${shellWord(body)}`,
-  ].join(" \\\n    ");
+  ].join(between);
 }

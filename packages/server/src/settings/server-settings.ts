@@ -164,6 +164,14 @@ export const accessSettings = {
 } as const satisfies SettingTable;
 
 export const monitoringSettings = {
+  logFormat: {
+    flag: "--log-format <format>",
+    variables: ["INGLE_LOG_FORMAT"],
+    kind: "text",
+    choices: ["text", "json"],
+    defaultText: "[text for people, json for programs](operations.md#logs)",
+    help: "Format of what is written to stderr: sentences, or one JSON object per line",
+  },
   metricsCompat: {
     flag: "--metrics-compat <names>",
     variables: ["INGLE_METRICS_COMPAT"],

@@ -3,6 +3,9 @@ import type { DefaultModel, LocatedModel, PassedOver } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { CommandContext } from "../context.ts";
 
+/** The models on this machine are read within this time; asking the hub takes longer. */
+const quietMs = 500;
+
 /** Looks the model up, on the hub if it is not on this machine. Throws the engine's errors. */
 export async function chooseModel(
   { model, offline }: Pick<ServerConfig, "model" | "offline">,
@@ -11,7 +14,9 @@ export async function chooseModel(
   const { defaultModel, locateModel } = await engine();
   const options = { env, isOffline: offline, signal: shutdown.signal };
   if (model !== undefined) return await locateModel(model, options);
-  const chosen = await defaultModel(options);
+  const note = "Asking the hub for a model that fits this machine …\n";
+  const asking = setTimeout(() => stderr.write(note), quietMs);
+  const chosen = await defaultModel(options).finally(() => clearTimeout(asking));
   stderr.write(`${lostText(chosen.lost)}${choiceText(chosen)}\n`);
   return chosen.located;
 }

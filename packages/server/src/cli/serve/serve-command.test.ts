@@ -31,11 +31,48 @@ describe("ingle serve", () => {
     expect(world.out()).toContain("Ingle is ready.");
     expect(world.out()).toMatch(/KV cache +1000 KiB for 1,000 tokens/);
     expect(world.out()).toMatch(/model +tinyllama-1\.1b-chat\n/);
-    const curl = /curl [^]*?(?=\n\n)/.exec(world.out())?.[0] ?? "";
+    const curl = /curl .*/.exec(world.out())?.[0] ?? "";
     const { stdout } = await promisify(execFile)("/bin/sh", ["-c", curl], { timeout: 10_000 });
     expect(JSON.parse(stdout)).toMatchObject({ choices: [{ message: { content: "Paris" } }] });
     world.signals.emit("SIGINT");
     expect(await exit).toBe(0);
+  });
+
+  it("says in its last three lines where to chat, how to ask from a shell, and how to stop", async () => {
+    const world = testWorld({ engine: scriptedEngine() });
+    const { exit, url } = await served(world);
+    const [page = "", shell = "", stop = ""] = world.out().trimEnd().split("\n").slice(-3);
+    expect(page).toMatch(/^Chat in a browser +http:\S+\/$/);
+    expect((await fetch(page.split(/ {2,}/)[1] ?? "")).headers.get("content-type")).toContain("text/html");
+    expect(shell).toMatch(new RegExp(`^Ask from a shell +curl ${url}/v1/chat/completions `));
+    expect(stop).toMatch(/^Stop +press Ctrl-C$/);
+    world.signals.emit("SIGINT");
+    expect(await exit).toBe(0);
+  });
+
+  it("names the reference of the API where there is no page", async () => {
+    const world = testWorld({ engine: scriptedEngine() });
+    const { exit, url } = await served(world, "--no-ui");
+    expect(world.out()).toContain(`API reference     ${url}/docs\n`);
+    expect((await fetch(`${url}/docs`)).status).toBe(200);
+    world.signals.emit("SIGINT");
+    await exit;
+  });
+
+  it("writes only lines of JSON to stderr with --log-format json", async () => {
+    const world = testWorld({ engine: scriptedEngine(), isTTY: true });
+    const { exit, url } = await served(world, "--log-format", "json");
+    world.signals.emit("SIGINT");
+    expect(await exit).toBe(0);
+    const lines = world.err().trimEnd().split("\n");
+    const parsed = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+    expect(parsed.every(({ level }) => level === 30)).toBe(true);
+    expect(parsed).toContainEqual(
+      expect.objectContaining({ msg: "ready", address: url, model: "tinyllama-1.1b-chat" }),
+    );
+    expect(parsed.map(({ msg }) => msg)).toEqual(
+      expect.arrayContaining([expect.stringContaining("No --model given"), "Stopping.", "Stopped."]),
+    );
   });
 
   it("lets running requests finish at the first signal, says so, and exits with 0", async () => {

@@ -1,13 +1,15 @@
 // `ingle serve`: listens, loads the model while the server already responds with "loading", prints how to reach it, and runs
 // until it is stopped.
+import { Writable } from "node:stream";
 import { needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import type { KnownModel, ModelLoader } from "../../models/catalog/known-model.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
+import { logLine } from "../../logger.ts";
 import { thisMachine } from "../../this-machine.ts";
 import type { RunningServer } from "../../serve.ts";
 import { variants } from "../../variants.ts";
 import { exitCodes } from "../errors.ts";
-import type { CommandContext } from "../context.ts";
+import type { CommandContext, TextOutput } from "../context.ts";
 import { drain } from "../shutdown.ts";
 import { installedModels } from "./installed-models.ts";
 import { chooseModel } from "../model/choose-model.ts";
@@ -17,9 +19,12 @@ import { announceServer } from "../remote/running-servers.ts";
 import { isLoopback } from "../../access/ip-address.ts";
 
 /** Returns the exit code. Throws ConfigError, CliError and what loading or listening throws. */
-export async function serveCommand(flags: ServerFlags, context: CommandContext): Promise<number> {
-  const { env, shutdown, stdout } = context;
+export async function serveCommand(flags: ServerFlags, given: CommandContext): Promise<number> {
+  const { env, shutdown, stdout } = given;
   const config = resolveConfig({ flags, env });
+  config.logFormat ??= given.logFormat;
+  const isJson = config.logFormat === "json";
+  const context = isJson ? { ...given, stderr: asLogLines(given.stderr) } : given;
   const engine = await context.engine();
   await engine.keepMemoryTight();
   const choice = await chooseModel(config, context);
@@ -46,7 +51,9 @@ export async function serveCommand(flags: ServerFlags, context: CommandContext):
   const { info } = await server.registry.load(choice.id);
   const { url, managementToken: token } = server;
   await using _record = await announceServer(engine.libraryPaths(env), { url, id: choice.id, token });
-  stdout.write(servingText(config, server, { id: choice.id, kvBytesPerToken: info.kvBytesPerToken }));
+  const { id } = choice;
+  if (isJson) given.stderr.write(logLine("ready", { address: url, model: id }));
+  stdout.write(servingText(config, server, { id, kvBytesPerToken: info.kvBytesPerToken }));
   await shutdown.requested();
   const { running, waiting } = server.registry.stats();
   await drain({ openRequests: running + waiting, close: () => server.close() }, context);
@@ -102,12 +109,23 @@ function servingText(
   if (server.kvEvents !== undefined)
     rows.push(["  KV events", `on port ${server.kvEvents.port} of ${config.kvEvents?.publish.host ?? ""}`]);
   if (!isLoopback(config.host)) rows.push(["  open to", `other machines, on ${config.host}:${server.port}`]);
-  return [
-    "\nIngle is ready.\n",
-    formatColumns(rows),
-    `  ${curlLine(server.url, id, { keyed: needsKey(config) })}\n`,
-    "Press Ctrl-C to stop.\n",
-  ].join("\n");
+  const keyed = needsKey(config);
+  return `\nIngle is ready.\n\n${formatColumns(rows)}\n${formatColumns([
+    config.noUi ? ["API reference", `${server.url}/docs`] : ["Chat in a browser", `${server.url}/`],
+    ["Ask from a shell", curlLine(server.url, id, { keyed, between: " " })],
+    ["Stop", "press Ctrl-C"],
+  ])}`;
+}
+
+/** Each sentence that is written becomes a line of the log, so that nothing else stands between the log's lines. */
+function asLogLines(stderr: TextOutput): TextOutput {
+  return new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => {
+      for (const line of text.split("\n")) if (line.trim() !== "") stderr.write(logLine(line.trim()));
+      done();
+    },
+  });
 }
 
 function portNote(config: ServerConfig, server: RunningServer): string {
