@@ -54,11 +54,15 @@ export async function loggerSetting({
   format?: LogFormat | undefined;
 }): Promise<LoggerSetting> {
   if (format === "json") return { level, stream: process.stderr };
-  const { prettyFactory } = await import("pino-pretty"); // loaded only for text
   const { stderr } = process;
-  const colorize = stderr.isTTY && stderr.hasColors(); // respects NO_COLOR and terminals without colors
-  const readable = prettyFactory({ colorize, singleLine: true, ignore: "pid,hostname" });
+  const readable = await readableLines(stderr.isTTY && stderr.hasColors()); // respects NO_COLOR
   return { level, stream: { write: (line) => stderr.write(overProgress(readable(line), stderr)) } };
+}
+
+/** Makes a line of the log readable; one that is not JSON stays as it is. The result ends with a line break. */
+export async function readableLines(colorize: boolean): Promise<(line: string) => string> {
+  const { prettyFactory } = await import("pino-pretty"); // loaded only for text
+  return prettyFactory({ colorize, singleLine: true, ignore: "pid,hostname" });
 }
 
 /** On a terminal, a line of the log replaces the progress bar that may stand in its place; the bar is drawn again below. */

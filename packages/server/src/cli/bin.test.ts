@@ -48,6 +48,7 @@ describe("the programs", () => {
     const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
     expect(commands).toEqual([
       "serve",
+      "service",
       "app",
       "run",
       "chat",
@@ -125,6 +126,34 @@ describe("the programs", () => {
       expect(err).toBe("ingle is not built yet. Run `npx --yes pnpm@12 build` in the checkout first.\n");
     } finally {
       await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe.runIf(process.platform === "linux")("ingle service as a process", () => {
+  it("checks the flags of the server, writes the unit and removes it, where no systemd runs", async () => {
+    const home = await mkdtemp(path.join(tmpdir(), "ingle-home-"));
+    const env = { HOME: home, XDG_CONFIG_HOME: "", PATH: "" };
+    const service = async (...args: string[]) => start(ingle, ["service", ...args], env).exit;
+    try {
+      expect(await service("install", "--prot", "1")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("unknown option '--prot'\n(Did you mean --port?)"),
+      });
+      const flags = ["--port", "0", "--model", "./a b.gguf"];
+      for (const args of [flags, ["--", ...flags]]) {
+        const { code, out } = await service("install", ...args);
+        expect({ code, out }).toEqual({
+          code: 0,
+          out: expect.stringContaining("does not run for this user"),
+        });
+        const unit = await readFile(path.join(home, ".config/systemd/user/ingle.service"), "utf8");
+        expect(unit).toContain('"serve" "--log-format" "json" "--port" "0" "--model" "./a b.gguf"\n');
+      }
+      expect((await service("remove")).code).toBe(0);
+      expect((await service("status")).err).toContain("No service is installed");
+    } finally {
+      await rm(home, { recursive: true });
     }
   });
 });

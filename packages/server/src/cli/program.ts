@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { appSettings } from "../settings/app-settings.ts";
 import { settingsIn, type FlagsOf, type SettingsIn } from "../settings/setting.ts";
-import { settings, settingSections, type ServerFlags } from "../settings/settings.ts";
+import type { ServerFlags } from "../settings/settings.ts";
 import { ingleVersion } from "../version.ts";
 import type { CommandContext, OnExit } from "./context.ts";
 import { modalFlags, type ModalFlags } from "./deploy/deploy-flags.ts";
@@ -36,6 +36,8 @@ import {
   type PsFlags,
   type RemoteFlags,
 } from "./remote/remote-flags.ts";
+import { addServerSettings } from "./serve/serve-flags.ts";
+import { addService } from "./service/service-program.ts";
 import { pairFlag, workerSettings, type WorkerFlags } from "./worker-settings.ts";
 
 /** `ingle`. */
@@ -43,6 +45,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   const program = baseProgram("ingle", context).description("Run language models on your own machine.");
   program.helpCommand("help [command]", "Print the help of a command");
   addServe(program, context, onExit);
+  addService(program, context, onExit);
   addApp(program, context, onExit);
   addGenerate(program, context, onExit);
   addLibrary(program, context, onExit);
@@ -94,14 +97,6 @@ function addServe(program: Command, context: CommandContext, onExit: OnExit): vo
     const { serveCommand } = await import("./serve/serve-command.ts");
     onExit(await serveCommand(flags, context));
   });
-}
-
-function addServerSettings(command: Command, { hasVariant }: { hasVariant: boolean }): Command {
-  for (const [title, table] of settingSections) {
-    const shown = settingsIn(table).filter((setting) => hasVariant || setting !== settings.variant);
-    addSettings(command, shown, title);
-  }
-  return command;
 }
 
 function addApp(program: Command, context: CommandContext, onExit: OnExit): void {

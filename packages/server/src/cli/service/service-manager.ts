@@ -1,0 +1,63 @@
+// What a service is, for the service managers of Linux and macOS: systemd.ts and launchd.ts write and start it.
+import os from "node:os";
+
+/** What runs as a service. */
+export interface ServiceDefinition {
+  /** The program, with its absolute path, and its arguments. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Relative paths among the arguments start here. */
+  readonly folder: string;
+  /** How long it may take to stop, with requests still running. */
+  readonly stopSeconds: number;
+}
+
+/** The machine, its user, and the program that runs now. */
+export interface Host {
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  readonly uid: number;
+  readonly folder: string;
+  readonly node: string;
+  readonly script: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export function thisHost(env: NodeJS.ProcessEnv): Host {
+  const { platform, execPath: node } = process;
+  const uid = process.getuid?.() ?? 0;
+  return {
+    platform,
+    home: os.homedir(),
+    uid,
+    folder: process.cwd(),
+    node,
+    script: process.argv[1] ?? "",
+    env,
+  };
+}
+
+/** A program and its arguments. */
+export type ProgramCall = readonly [program: string, ...args: string[]];
+
+export interface ServiceManager {
+  readonly name: string;
+  /** The file that describes the service. */
+  readonly file: string;
+  /** Where its log can be read, for sentences. */
+  readonly log: string;
+  /** Throws CliError for text that such a file cannot hold. */
+  text(definition: ServiceDefinition): string;
+  /** Succeeds if the manager runs for this user. */
+  readonly probe: ProgramCall;
+  /** Starts the service of the file, now and at each login. `mayFail` is for calls that undo an earlier start. */
+  readonly start: readonly (ProgramCall | { mayFail: ProgramCall })[];
+  /** Stops it, before the file is removed … */
+  readonly stop: readonly (ProgramCall | { mayFail: ProgramCall })[];
+  /** … and what follows after that. */
+  readonly forget: readonly ProgramCall[];
+  readonly status: ProgramCall;
+  logs(options: { lines: number; follow: boolean }): ProgramCall;
+  /** What a user should know after the service was started. */
+  readonly note: string;
+}
