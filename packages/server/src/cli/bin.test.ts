@@ -66,10 +66,17 @@ describe("the programs", () => {
       "unload",
       "deploy",
       "worker",
+      "completion",
+      "upgrade",
       "doctor",
       "help",
     ]);
     expect((await run(["--help"], lmServer)).out).not.toContain("--variant");
+  });
+
+  it("say how they are upgraded, and complete their commands", async () => {
+    expect((await run(["upgrade"])).out).toContain("To upgrade it: git pull && npx --yes pnpm@12 build\n");
+    expect(await run(["completion", "bash", "--", "servi"])).toEqual({ code: 0, out: "service\n", err: "" });
   });
 
   it.each([

@@ -8,6 +8,7 @@ import type { CommandContext, OnExit } from "./context.ts";
 import { modalFlags, type ModalFlags } from "./deploy/deploy-flags.ts";
 import { addFlags, addSettings, FlagOption, helpOf } from "./flags.ts";
 import { loadingSettings, samplingFlags, type GenerationFlags } from "./generate/generation-flags.ts";
+import { addInstallation } from "./installation-program.ts";
 import {
   aliasFlags,
   importFlags,
@@ -53,13 +54,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   addRemote(program, context, onExit);
   addDeploy(program, context, onExit);
   addWorker(program, context, onExit);
-  const doctor = program
-    .command("doctor")
-    .description("Show build, devices and folders of this installation");
-  doctor.action(async () => {
-    const { doctorCommand } = await import("./doctor-command.ts");
-    onExit(await doctorCommand(context));
-  });
+  addInstallation(program, context, onExit);
   return program;
 }
 

@@ -1,0 +1,117 @@
+// What may stand at the end of a command line, from commander's program: commands, flags, their values, and models.
+import type { Argument, Command, Option } from "commander";
+
+export interface Candidate {
+  readonly value: string;
+  /** One phrase; empty for a model or a choice. */
+  readonly help: string;
+}
+
+/** Names of the installed models. */
+export type ModelNames = () => Promise<readonly string[]>;
+
+/** Where a line has got to. */
+interface Place {
+  command: Command;
+  /** The flag whose value comes next. */
+  pending: Option | undefined;
+  operands: number;
+  /** After `--`, nothing is a flag. */
+  isPlain: boolean;
+}
+
+/** `words` follow the program's name, and the last one is being typed. Empty where a file may stand: shells know those. */
+export async function candidatesFor(
+  program: Command,
+  words: readonly string[],
+  models: ModelNames,
+): Promise<Candidate[]> {
+  const typed = words.at(-1) ?? "";
+  const place: Place = { command: program, pending: undefined, operands: 0, isPlain: false };
+  for (const word of words.slice(0, -1)) step(place, word, program);
+  const all = await allAt(place, typed, models);
+  return all.filter(({ value }) => value.startsWith(typed));
+}
+
+function step(place: Place, word: string, program: Command): void {
+  const { command, pending, isPlain } = place;
+  const isFlag = word.startsWith("-") && !isPlain;
+  if (pending !== undefined && !isFlag) {
+    if (!pending.variadic) place.pending = undefined;
+    return;
+  }
+  place.pending = undefined;
+  if (word === "--" && !isPlain) {
+    if (takesServeFlags(command)) place.command = serveOf(program);
+    else place.isPlain = true;
+  } else if (isFlag) {
+    const option = flagsAt(command, program).find(({ long, short }) => word === long || word === short);
+    if (option !== undefined && !option.isBoolean()) place.pending = option;
+  } else {
+    const inner = command.commands.find((each) => each.name() === word);
+    if (inner !== undefined && place.operands === 0) place.command = inner;
+    else if (command !== program || word !== "help") place.operands += 1;
+  }
+}
+
+async function allAt(
+  { command, pending, operands, isPlain }: Place,
+  typed: string,
+  models: ModelNames,
+): Promise<Candidate[]> {
+  const flags = flagsAt(command, rootOf(command));
+  const isFlag = typed.startsWith("-") && !isPlain;
+  const [name = "", value] = typed.split("=", 2);
+  if (isFlag && value !== undefined) {
+    const option = flags.find(({ long }) => long === name);
+    const values = option === undefined ? [] : await valuesOf(option, models);
+    return values.map((each) => ({ value: `${name}=${each}`, help: "" }));
+  }
+  if (isFlag) return namesOf(flags);
+  if (pending !== undefined) return plain(await valuesOf(pending, models));
+  const inner = command.createHelp().visibleCommands(command);
+  if (operands === 0 && inner.length > 0)
+    return inner.map((each) => ({ value: each.name(), help: each.description() }));
+  const { registeredArguments } = command;
+  const argument = registeredArguments[Math.min(operands, registeredArguments.length - 1)];
+  if (argument !== undefined && (argument.variadic || operands < registeredArguments.length))
+    return takesServeFlags(command) ? namesOf(flags) : plain(await valuesOf(argument, models));
+  return isPlain ? [] : namesOf(flags);
+}
+
+/** Flags as in the command's help; a command that only hands on flags of `ingle serve` has those. */
+function flagsAt(command: Command, program: Command): Option[] {
+  const own = command.createHelp().visibleOptions(command);
+  return takesServeFlags(command) && command.options.length === 0
+    ? [...flagsAt(serveOf(program), program), ...own]
+    : own;
+}
+
+function takesServeFlags({ registeredArguments }: Command): boolean {
+  return registeredArguments.some((argument) => argument.name() === "serve-flags");
+}
+
+function serveOf(program: Command): Command {
+  return program.commands.find((command) => command.name() === "serve") ?? program;
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
+}
+
+function namesOf(flags: readonly Option[]): Candidate[] {
+  return flags.flatMap(({ long, description }) =>
+    typeof long === "string" ? [{ value: long, help: description }] : [],
+  );
+}
+
+/** Those that are known: choices, and installed models for `<model>`, `<models...>` and `<id...>`. */
+async function valuesOf(taker: Option | Argument, models: ModelNames): Promise<readonly string[]> {
+  if (taker.argChoices !== undefined) return taker.argChoices;
+  const placeholder = "flags" in taker ? (/[<[]([\w-]+)/.exec(taker.flags)?.[1] ?? "") : taker.name();
+  return ["model", "models", "id"].includes(placeholder) ? await models() : [];
+}
+
+function plain(values: readonly string[]): Candidate[] {
+  return values.map((value) => ({ value, help: "" }));
+}

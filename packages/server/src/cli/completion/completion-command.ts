@@ -1,0 +1,91 @@
+// `ingle completion SHELL`: a script that asks this program what may follow. `ingle completion SHELL -- WORDS` replies to it.
+import type { Command } from "commander";
+import type { CommandContext } from "../context.ts";
+import { exitCodes } from "../errors.ts";
+import type { Shell } from "../installation-program.ts";
+import { candidatesFor, type Candidate } from "./candidates.ts";
+
+/** The scripts call the `ingle` of the PATH, not a program that happens to be completed. */
+const scripts: Readonly<Record<Shell, string>> = {
+  bash: `# Completion of ingle for bash. In ~/.bashrc: source <(ingle completion bash)
+_ingle() {
+  local line="\${COMP_LINE:0:COMP_POINT}" current kept found
+  local -a words
+  read -ra words <<< "$line"
+  [[ "$line" == *[[:space:]] ]] && words+=("")
+  current="\${words[\${#words[@]}-1]}"
+  # bash replaces only what follows the last of these characters.
+  kept="\${current%"\${current##*[:=]}"}"
+  COMPREPLY=()
+  while IFS= read -r found; do
+    COMPREPLY+=("$(printf '%q' "\${found#"$kept"}")")
+  done < <(command ingle completion bash -- "\${words[@]:1}" 2>/dev/null)
+}
+complete -o default -F _ingle ingle
+`,
+  zsh: `#compdef ingle
+# Completion of ingle for zsh. In ~/.zshrc, after compinit: source <(ingle completion zsh)
+_ingle() {
+  local -a found
+  found=("\${(@f)$(command ingle completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "$found[1]" ]]; then
+    _describe ingle found
+  else
+    _files
+  fi
+}
+if [[ "$funcstack[1]" == _ingle ]]; then
+  _ingle "$@"
+else
+  compdef _ingle ingle
+fi
+`,
+  fish: `# Completion of ingle for fish. In ~/.config/fish/config.fish: ingle completion fish | source
+function __ingle_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l found (command ingle completion fish -- $words[2..-1] 2>/dev/null)
+  if test (count $found) -eq 0
+    __fish_complete_path (commandline -ct)
+  else
+    printf '%s\\n' $found
+  end
+end
+complete -c ingle -f -a '(__ingle_complete)'
+`,
+};
+
+/** A candidate as the shell's script reads it. */
+const lines: Readonly<Record<Shell, (candidate: Candidate) => string>> = {
+  bash: ({ value }) => value,
+  zsh: ({ value, help }) =>
+    [value, help]
+      .filter((part) => part !== "")
+      .map(escapedColons)
+      .join(":"),
+  fish: ({ value, help }) => `${value}\t${help}`,
+};
+
+function escapedColons(text: string): string {
+  return text.replaceAll(":", String.raw`\:`);
+}
+
+/** Without words, prints the script. Returns the exit code. */
+export async function completionCommand(
+  { shell, words, program }: { shell: Shell; words: readonly string[]; program: Command },
+  { stdout, env }: CommandContext,
+): Promise<number> {
+  if (words.length === 0) {
+    stdout.write(scripts[shell]);
+    return exitCodes.ok;
+  }
+  const candidates = await candidatesFor(program, words, () => modelNames(env));
+  stdout.write(candidates.map((candidate) => `${lines[shell](candidate)}\n`).join(""));
+  return exitCodes.ok;
+}
+
+/** Ids and aliases. Only this part of the library is loaded, not the engine: someone is waiting in a shell. */
+async function modelNames(env: NodeJS.ProcessEnv): Promise<string[]> {
+  const { listModels } = await import("@ingle/engine/installed-models");
+  const models = await listModels({ env });
+  return models.flatMap(({ id, aliases }) => [...aliases, id]);
+}

@@ -1,0 +1,40 @@
+// The commands about this installation of Ingle: completion in shells, upgrading, and what was built.
+import { Argument, type Command } from "commander";
+import type { Flag, FlagsOf } from "../settings/setting.ts";
+import type { CommandContext, OnExit } from "./context.ts";
+import { addFlags } from "./flags.ts";
+
+const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
+
+const upgradeFlags = [
+  { flag: "--check", kind: "toggle", help: "Ask the npm registry for the newest version" },
+] as const satisfies readonly Flag[];
+export type UpgradeFlags = FlagsOf<(typeof upgradeFlags)[number]>;
+
+export function addInstallation(program: Command, context: CommandContext, onExit: OnExit): void {
+  program
+    .command("completion")
+    .addArgument(new Argument("<shell>", "your shell").choices(shells))
+    .argument(
+      "[words...]",
+      "after --: print what may follow these words of a command line, as the script asks",
+    )
+    .description("Print a script that completes commands, flags and models in your shell")
+    .action(async (shell: Shell, words: string[]) => {
+      const { completionCommand } = await import("./completion/completion-command.ts");
+      onExit(await completionCommand({ shell, words, program }, context));
+    });
+  const upgrade = program.command("upgrade").description("Print the command that upgrades this installation");
+  addFlags(upgrade, upgradeFlags).action(async (flags: UpgradeFlags) => {
+    const { upgradeCommand } = await import("./upgrade/upgrade-command.ts");
+    onExit(await upgradeCommand(flags, context));
+  });
+  program
+    .command("doctor")
+    .description("Show build, devices and folders of this installation")
+    .action(async () => {
+      const { doctorCommand } = await import("./doctor-command.ts");
+      onExit(await doctorCommand(context));
+    });
+}
