@@ -21,9 +21,9 @@ const ownFiles = [
   "bin",
   "dist",
   "index.js",
-  "levels.js",
-  "build/levels",
-  "build/Release/ingle.node",
+  "find-addon.js",
+  "platforms.js",
+  "build/Release",
 ];
 /** Packages whose dependencies are only needed to build them. */
 const needsNothing = "@ingle/engine-native";
@@ -64,7 +64,6 @@ function copyPackage(folder: string, target: string): void {
   const isOurs = !folder.includes(`${path.sep}node_modules${path.sep}`);
   if (!isOurs) return copyFiles(folder, to);
   for (const name of ownFiles) {
-    if (name.startsWith("build/Release") && existsSync(path.join(folder, "build/levels"))) continue;
     if (existsSync(path.join(folder, name))) copyFiles(path.join(folder, name), path.join(to, name));
   }
 }

@@ -22,7 +22,7 @@ const run = promisify(execFile);
 const prefix = "ingle-bare-";
 /** Time limit for downloading and unpacking the packages of a minimal system. */
 const bootstrapLimitMs = 5 * 60_000;
-/** Time limit of a step. The longest one compiles llama.cpp three times, on two cores without a cache. */
+/** Time limit of a step. The longest one compiles llama.cpp, and its kernels 14 times, on two cores without a cache. */
 const stepLimitMs = 40 * 60_000;
 /** The maximum size of a step's output. */
 const outputMax = 64 * 1024 * 1024;

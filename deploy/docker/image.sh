@@ -16,17 +16,14 @@ tools)
 build)
     # No prompts, no progress, and no second installation of filtered packages.
     export CI=true PNPM_CONFIG_VERIFY_DEPS_BEFORE_RUN=false
-    if [ "$(uname -m)" = x86_64 ]; then
-        # Images are built on one processor and run on others. Machines with a GPU that CUDA supports have AVX2.
-        if [ "${INGLE_GPU:=cpu}" = cpu ]; then levels=x86-64,x86-64-v3,x86-64-v4; else levels=x86-64-v3; fi
-        export INGLE_GPU INGLE_CPU="${INGLE_CPU:-$levels}"
-    fi
+    # Images are built on one processor and run on others.
+    export INGLE_GPU="${INGLE_GPU:-cpu}" INGLE_CPU="${INGLE_CPU:-all}"
     npx --yes pnpm@12 install --frozen-lockfile --filter ingle-workspace --filter '@ingle/server...'
     npx --yes pnpm@12 --filter '@ingle/server...' run build
     ;;
 assemble)
     node node_modules/tsx/dist/cli.mjs deploy/docker/assemble.ts "$2"
-    find "$2" -name '*.node' -path '*/engine-native/*' -exec strip --strip-unneeded {} +
+    find "$2" -path '*/engine-native/build/Release/*' -type f -exec strip --strip-unneeded {} +
     ;;
 finish)
     ln -s "$2/packages/server/bin/ingle.js" /usr/local/bin/ingle

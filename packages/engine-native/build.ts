@@ -1,18 +1,19 @@
 // Builds the addon with cmake-js: chooses the backend and reports missing tools. A finished build is left alone: ninja or
-// make sees that nothing changed.
+// make sees that nothing changed. A prebuilt package of the same sources is used as it is. `build.ts FOLDER` builds there.
 import { execFileSync, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { addonOf, levels } from "./levels.js";
+import { findAddon } from "./find-addon.js";
+import { engineSourcesId, llamaSourcesId } from "./sources.ts";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
 // A sanitizer's build has its own folder, so that switching between builds compiles nothing again.
-const buildDir = path.join(here, sanitizer === "" ? "build" : `build-${sanitizer}`);
+const usualDir = path.join(here, sanitizer === "" ? "build" : `build-${sanitizer}`);
+const buildDir = path.resolve(process.argv[2] ?? usualDir);
 const gpus = ["cpu", "cuda", "metal", "vulkan"] as const;
 type Gpu = (typeof gpus)[number];
 
@@ -37,16 +38,20 @@ function chooseGpu(): Gpu {
   return gpu ?? stop(`INGLE_GPU=${asked} is unknown. Use auto, ${gpus.join(", ")}.`);
 }
 
-/** `native` is this machine's processor. The others are levels of x86-64, by g++'s and clang's names. */
-function chooseCpus(): readonly string[] {
+const levels = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
+
+/**
+ * `native` is this machine's processor, a level of x86-64 (by g++'s and clang's names) every processor of that level, and `all`
+ * every processor: it has code for each kind, and loads the best when it starts.
+ */
+function chooseCpu(): string {
   const asked = process.env["INGLE_CPU"] ?? "native";
-  if (asked === "native") return [asked];
-  const cpus = asked.split(",");
-  if (!cpus.every((cpu) => levels.includes(cpu)))
-    stop(`INGLE_CPU=${asked} is unknown. Use native, or a comma-separated list of ${levels.join(", ")}.`);
+  if (asked === "native" || asked === "all") return asked;
+  if (!levels.includes(asked))
+    stop(`INGLE_CPU=${asked} is unknown. Use native, all, or one of ${levels.join(", ")}.`);
   if (process.arch !== "x64" || process.platform === "win32")
     stop(`INGLE_CPU=${asked} needs g++ or clang on an x86-64 processor. Leave it out on this machine.`);
-  return cpus;
+  return asked;
 }
 
 function checkTools(gpu: Gpu): void {
@@ -86,32 +91,12 @@ function llamaCppDir(): string {
   );
 }
 
-/** The folders of a llama.cpp checkout that determine the layout of a model's saved state. */
-const sourceFolders = ["include", "src", path.join("ggml", "include"), path.join("ggml", "src")];
-
-/**
- * Identifies llama.cpp's sources as they are compiled, including patches and added files, which a commit does not cover. The
- * pinned sources have a stamp of everything they were made from; the files of other checkouts are hashed.
- */
-function sourcesId(dir: string): string {
-  const hash = createHash("sha256");
-  const stamp = path.join(dir, ".ingle-stamp");
-  if (existsSync(stamp)) return hash.update(readFileSync(stamp)).digest("hex");
-  for (const folder of sourceFolders.map((name) => path.join(dir, name)).filter((each) => existsSync(each))) {
-    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted()) {
-      const file = path.join(folder, name);
-      if (statSync(file).isFile()) hash.update(`${name}\0`).update(readFileSync(file));
-    }
-  }
-  return hash.digest("hex");
-}
-
 /** The CMake options of this build. If the cache has other values, CMake is configured again. */
 function cmakeOptions(gpu: Gpu, cpu: string): Record<string, string> {
   const dir = llamaCppDir();
   return {
     INGLE_LLAMA_CPP_DIR: dir,
-    INGLE_LLAMA_SOURCES: sourcesId(dir),
+    INGLE_LLAMA_SOURCES: llamaSourcesId(dir),
     INGLE_GPU: gpu,
     INGLE_CPU: cpu,
     INGLE_KV_QUANTS_ALL: process.env["INGLE_KV_QUANTS"] === "all" ? "ON" : "OFF",
@@ -147,16 +132,34 @@ function cmakeJs(command: string, options: Record<string, string>): void {
   }
 }
 
-const gpu = chooseGpu();
-checkTools(gpu);
-// All levels are built in one folder, one after the other, so that everything but the kernels is compiled once. index.js loads
-// the addon of the highest level that its processor runs.
-rmSync(path.join(buildDir, "levels"), { recursive: true, force: true });
-for (const cpu of chooseCpus()) {
-  const options = cmakeOptions(gpu, cpu);
+/** The variables that ask for a build of one's own. */
+const ownBuild = ["INGLE_GPU", "INGLE_CPU", "INGLE_KV_QUANTS", "INGLE_SANITIZE", "LLAMA_CPP_DIR"];
+
+/** The prebuilt addon that makes compiling unnecessary: this checkout has no build yet, and the package has the same sources. */
+function prebuiltAddon(): string | undefined {
+  const isAsked = process.env["INGLE_BUILD"] === "source" || process.argv[2] !== undefined;
+  if (isAsked || existsSync(buildDir) || ownBuild.some((name) => (process.env[name] ?? "") !== ""))
+    return undefined;
+  try {
+    const addon = findAddon(here);
+    const manifest: { ingle?: { sources?: string } } = JSON.parse(
+      readFileSync(path.join(path.dirname(addon), "package.json"), "utf8"),
+    );
+    return manifest.ingle?.sources === engineSourcesId(here, llamaCppDir()) ? addon : undefined;
+  } catch {
+    return undefined; // none is installed
+  }
+}
+
+const prebuilt = prebuiltAddon();
+if (prebuilt === undefined) {
+  const gpu = chooseGpu();
+  checkTools(gpu);
+  const options = cmakeOptions(gpu, chooseCpu());
   if (!isConfigured(options)) cmakeJs("configure", options);
   cmakeJs("build", {});
-  if (cpu === "native" || sanitizer !== "") continue;
-  mkdirSync(path.join(buildDir, "levels"), { recursive: true });
-  copyFileSync(path.join(buildDir, "Release", "ingle.node"), addonOf(cpu, buildDir));
+} else {
+  console.log(
+    `Nothing is compiled: ${prebuilt} was built from the same sources. INGLE_BUILD=source compiles them here.`,
+  );
 }

@@ -67,7 +67,7 @@ export interface BuildInfo {
   llamaCpp: { version: string; commit: string; sources: string };
   /** The GPU backend chosen at build time; "cpu" for none. */
   gpu: "cpu" | "cuda" | "metal" | "vulkan";
-  /** The processor chosen at build time: "native", or a level of x86-64. */
+  /** The processor chosen at build time: "native", "all", or a level of x86-64. */
   cpu: string;
   compiler: string;
   buildType: string;

@@ -1,9 +1,9 @@
-// Finds and loads the addon that the build put here, for this processor. Types: index.d.ts.
+// Loads the addon. Types: index.d.ts.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { addonFor } from "./levels.js";
+import { findAddon } from "./find-addon.js";
 
-const addon = createRequire(import.meta.url)(addonFor(fileURLToPath(new URL("./build", import.meta.url))));
+const addon = createRequire(import.meta.url)(findAddon(fileURLToPath(new URL(".", import.meta.url))));
 
 export const {
   buildInfo,

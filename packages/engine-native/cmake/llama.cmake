@@ -35,12 +35,15 @@ if(INGLE_KV_QUANTS_ALL)
 endif()
 set(GGML_CUDA_FA_QUANTS "${INGLE_KV_QUANTS}" CACHE STRING "" FORCE)
 
-# The processor that ggml's kernels and our loops over whole vocabularies are compiled for. With a level instead of `native`, all
-# of ggml's own feature switches are off: only the level decides what may be used.
-set(INGLE_CPU "native" CACHE STRING "native, or a level of x86-64 for -march; build.ts checks it")
+# The processor that ggml's kernels and our loops over whole vocabularies are compiled for.
+set(INGLE_CPU "native" CACHE STRING "native, all, or a level of x86-64 for -march; build.ts checks it")
 set(INGLE_CPU_OPTIONS "")
+set(INGLE_LOADS_BACKENDS OFF)
 unset(GGML_NATIVE CACHE) # back to ggml's default, whatever the last build used
-if(NOT INGLE_CPU STREQUAL "native")
+if(INGLE_CPU STREQUAL "all")
+    include(cmake/all-processors.cmake)
+elseif(NOT INGLE_CPU STREQUAL "native")
+    # All of ggml's own feature switches are off: only the level decides what may be used.
     set(INGLE_CPU_OPTIONS -march=${INGLE_CPU})
     foreach(feature NATIVE SSE42 AVX AVX_VNNI AVX2 BMI2 FMA F16C AVX512 AVX512_VBMI AVX512_VNNI AVX512_BF16)
         set(GGML_${feature} OFF CACHE BOOL "" FORCE)
@@ -48,7 +51,9 @@ if(NOT INGLE_CPU STREQUAL "native")
 endif()
 
 add_subdirectory(${INGLE_LLAMA_CPP_DIR} llama.cpp EXCLUDE_FROM_ALL)
-target_compile_options(ggml-cpu PRIVATE ${INGLE_CPU_OPTIONS})
+if(TARGET ggml-cpu)
+    target_compile_options(ggml-cpu PRIVATE ${INGLE_CPU_OPTIONS})
+endif()
 if(GGML_NATIVE AND NOT MSVC AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(INGLE_CPU_OPTIONS -march=native) # as for ggml's kernels
 endif()

@@ -47,10 +47,16 @@ function buildRows(build: BuildInfo): Row[] {
     ["llama.cpp", `${build.llamaCpp.version} (${build.llamaCpp.commit})`],
     ["GPU backend", build.gpu === "cpu" ? "none (built for the CPU only)" : build.gpu],
     ...build.devices.map((device): Row => ["device", describeDevice(device)]),
-    ["CPU code", build.cpu === "native" ? "for the processor it was built on" : `for ${build.cpu}`],
+    ["CPU code", cpuCode(build.cpu)],
     ["CPU features", build.cpuFeatures.length === 0 ? "none" : build.cpuFeatures.join(" ")],
     ["KV cache types", build.kvTypes.join(" ")],
   ];
+}
+
+/** What the engine's CPU code was compiled for: INGLE_CPU of its build. */
+function cpuCode(cpu: string): string {
+  if (cpu === "native") return "for the processor it was built on";
+  return cpu === "all" ? "for all processors" : `for ${cpu}`;
 }
 
 function describeDevice({ name, description, backend, type, memoryFree, memoryTotal }: DeviceInfo): string {

@@ -4,6 +4,7 @@
 #include "llama/context/kv_types.h"
 #include "log.h"
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -13,6 +14,11 @@
 #include "mtmd.h"
 #ifdef __GLIBC__ // defined by the headers above
 #include <malloc.h>
+#endif
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <dlfcn.h>
 #endif
 
 namespace llama_rt {
@@ -58,6 +64,34 @@ std::vector<std::string> cpu_features() {
     return names;
 }
 
+#ifdef INGLE_LOADS_BACKENDS
+/// The folder of the file that this function is in: the addon's.
+std::string addon_folder() {
+#ifdef _WIN32
+    HMODULE addon = nullptr;
+    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                       reinterpret_cast<LPCWSTR>(&addon_folder), &addon);
+    std::wstring name(32768, L'\0'); // the longest path of Windows
+    name.resize(GetModuleFileNameW(addon, name.data(), static_cast<DWORD>(name.size())));
+    const auto folder = std::filesystem::path(name).parent_path().u8string();
+    return {folder.begin(), folder.end()};
+#else
+    Dl_info addon{};
+    dladdr(reinterpret_cast<void*>(&addon_folder), &addon);
+    return std::filesystem::path(addon.dli_fname).parent_path().string();
+#endif
+}
+
+/// Loads the best code for this processor, and that of the GPU.
+void load_backends() {
+    ggml_backend_load_all_from_path(addon_folder().c_str());
+    // Without any, llama.cpp would look into the program's folder and the working directory.
+    if (ggml_backend_reg_by_name("CPU") == nullptr)
+        GGML_ABORT(
+            "Ingle's code for this processor (ggml-cpu-*) is missing beside the addon. Install it again.");
+}
+#endif
+
 } // namespace
 
 void ensure_backend() {
@@ -67,6 +101,9 @@ void ensure_backend() {
         mtmd_log_set(on_log, nullptr);
         common_log_set_verbosity_thold(
             -1); // llama.cpp's common/ has its own logger, which would write to stderr
+#ifdef INGLE_LOADS_BACKENDS
+        load_backends();
+#endif
         llama_backend_init();
     });
 }

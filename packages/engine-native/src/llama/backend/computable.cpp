@@ -1,6 +1,7 @@
 #include "llama/backend/computable.h"
 
 #include "../src/llama-ext.h" // no public header exposes a context's graphs
+#include "llama/backend/cpu_backend.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +10,6 @@
 #include <span>
 
 #include "ggml-backend.h"
-#include "ggml-cpu.h"
 
 namespace llama_rt {
 
@@ -48,12 +48,12 @@ bool are_pointwise(const ggml_tensor& node) {
 
 /// Products: ggml converts the second factor to the type that the first one's dot product takes.
 bool are_multiplied(const ggml_tensor& node) {
-    const ggml_type_traits_cpu& left = *ggml_get_type_traits_cpu(node.src[0]->type);
+    const ggml_type_traits_cpu& left = cpu_type_traits(node.src[0]->type);
     const ggml_type right = node.src[1]->type;
     if (left.vec_dot == nullptr) return false;
     const bool is_convertible =
         right == GGML_TYPE_F32 &&
-        (left.vec_dot_type == right || ggml_get_type_traits_cpu(left.vec_dot_type)->from_float != nullptr);
+        (left.vec_dot_type == right || cpu_type_traits(left.vec_dot_type).from_float != nullptr);
     return is_convertible || right == left.vec_dot_type;
 }
 
@@ -65,7 +65,7 @@ bool is_copied(const ggml_tensor& node) {
         return ggml_is_contiguous(node.src[0]) && (to == from || to == GGML_TYPE_F32);
     if (from == GGML_TYPE_I32) return to == from || to == GGML_TYPE_F32;
     if (!is_float(from)) return false;
-    return is_float(to) || to == GGML_TYPE_I32 || ggml_get_type_traits_cpu(to)->from_float != nullptr;
+    return is_float(to) || to == GGML_TYPE_I32 || cpu_type_traits(to).from_float != nullptr;
 }
 
 bool has_rows(const ggml_tensor& node) {
@@ -120,7 +120,7 @@ bool are_plain(const ggml_tensor& node) {
 bool are_attended(const ggml_tensor& node) {
     const ggml_type keys = node.src[1]->type;
     const ggml_type values = node.src[2]->type;
-    const bool has_keys = ggml_get_type_traits_cpu(keys)->vec_dot != nullptr;
+    const bool has_keys = cpu_type_traits(keys).vec_dot != nullptr;
     return node.src[0]->type == GGML_TYPE_F32 && has_keys &&
            (values == GGML_TYPE_F32 || ggml_get_type_traits(values)->to_float != nullptr);
 }

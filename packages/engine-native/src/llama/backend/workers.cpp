@@ -1,6 +1,6 @@
 #include "llama/backend/workers.h"
 
-#include "llama/backend/handles.h"
+#include "llama/backend/cpu_backend.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -77,10 +77,8 @@ OpenConnections& open_connections() {
 /// A device's backend. A CPU backend computes with `threads` threads of `pool`.
 BackendPtr make_backend(ggml_backend_dev_t device, ggml_threadpool* pool, int32_t threads) {
     BackendPtr backend(ggml_backend_dev_init(device, nullptr));
-    if (backend != nullptr && ggml_backend_is_cpu(backend.get())) {
-        ggml_backend_cpu_set_n_threads(backend.get(), threads);
-        ggml_backend_cpu_set_threadpool(backend.get(), pool);
-    }
+    if (backend != nullptr && ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU)
+        set_threadpool(backend.get(), pool, threads);
     return backend;
 }
 
@@ -133,8 +131,7 @@ base::Error worker_lost() {
 
 base::Result<void> serve_peer(const WorkerOptions& options) {
     ensure_backend();
-    ggml_threadpool_params params = ggml_threadpool_params_default(options.threads);
-    const ThreadpoolPtr pool(ggml_threadpool_new(&params), ggml_threadpool_free);
+    const ThreadpoolPtr pool = make_threadpool(options.threads);
     std::vector<BackendPtr> backends;
     std::vector<ggml_backend_t> raw;
     for (const std::string& name : options.devices) {

@@ -3,6 +3,7 @@
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
 #include "llama/backend/computable.h"
+#include "llama/backend/cpu_backend.h"
 #include "llama/model/file_error.h"
 #include "llama/model/model.h"
 #include "llama/vision/vision.h"
@@ -93,9 +94,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     context_.reset(llama_init_from_model(model_->raw(), params));
     if (context_ == nullptr) return;
     // Without a thread pool, ggml would start and end its threads for every token.
-    ggml_threadpool_params pool =
-        ggml_threadpool_params_default(std::max(options.threads, options.threads_batch));
-    threadpool_ = ThreadpoolPtr(ggml_threadpool_new(&pool), ggml_threadpool_free);
+    threadpool_ = make_threadpool(std::max(options.threads, options.threads_batch));
     llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
     llama_set_abort_callback(
         context_.get(), [](void* data) { return static_cast<Context*>(data)->is_aborted_.load(); }, this);

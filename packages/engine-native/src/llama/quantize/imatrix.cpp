@@ -2,7 +2,7 @@
 
 #include "imatrix-loader.h"
 #include "llama/backend/backend.h"
-#include "llama/backend/handles.h"
+#include "llama/backend/cpu_backend.h"
 #include "llama/quantize/activations.h"
 
 #include <algorithm>
@@ -63,8 +63,7 @@ public:
         batch_ = llama_batch_init(chunk_, 0, 1);
         if (context_ == nullptr) return;
         // The graph is computed in hundreds of pieces: without a thread pool, ggml would start threads for each.
-        ggml_threadpool_params pool = ggml_threadpool_params_default(options.threads);
-        threadpool_ = ThreadpoolPtr(ggml_threadpool_new(&pool), ggml_threadpool_free);
+        threadpool_ = make_threadpool(options.threads);
         llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
     }
     ~Reader() { llama_batch_free(batch_); }

@@ -1,8 +1,9 @@
 #include "llama/sampling/candidates.h"
 
+#include "llama/sampling/loops.h"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
 
@@ -12,9 +13,6 @@ namespace {
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-/// Logits that are compared at once. Most blocks have none that is high enough, and are skipped after one comparison.
-constexpr size_t kBlock = 64;
-
 /// llama.cpp uses std::partial_sort up to this many, and a bucket sort for more.
 constexpr size_t kPartialSortMax = 128;
 
@@ -22,19 +20,20 @@ constexpr size_t kPartialSortMax = 128;
 constexpr size_t kGroupsPerToken = 4;
 constexpr size_t kGroupsMin = 128;
 
-/// Has no branches and no dependencies between iterations, so that compilers turn it into a few vector compares.
-bool any_above(const float* block, float bound) {
-    uint32_t any = 0;
-    for (size_t i = 0; i < kBlock; ++i) any |= block[i] > bound ? 1U : 0U;
-    return any != 0;
-}
-
 /// Calls visit(first, end) for each block, from `from` on, that may have a logit above `bound`. `visit` may raise `bound`.
 template <class Visit>
 void visit_blocks_above(std::span<const float> logits, size_t from, const float& bound, const Visit& visit) {
+    using loops::kBlock;
     size_t first = from;
-    for (; first + kBlock <= logits.size(); first += kBlock) {
-        if (any_above(&logits[first], bound)) visit(first, first + kBlock);
+    size_t blocks = (logits.size() - from) / kBlock;
+    while (blocks > 0) {
+        const size_t skipped = loops::blocks_not_above(&logits[first], blocks, bound);
+        first += skipped * kBlock;
+        blocks -= skipped;
+        if (blocks == 0) break;
+        visit(first, first + kBlock);
+        first += kBlock;
+        --blocks;
     }
     if (first < logits.size()) visit(first, logits.size());
 }
@@ -56,9 +55,7 @@ float lower_bound_of_top(std::span<const float> logits, size_t k, std::vector<fl
     const size_t groups = std::min(std::max(kGroupsPerToken * k, kGroupsMin), logits.size());
     highest.assign(groups, kLowest);
     for (size_t first = 0; first < logits.size(); first += groups) {
-        const float* row = &logits[first];
-        const size_t length = std::min(groups, logits.size() - first);
-        for (size_t i = 0; i < length; ++i) highest[i] = row[i] > highest[i] ? row[i] : highest[i];
+        loops::raise_to(highest.data(), &logits[first], std::min(groups, logits.size() - first));
     }
     const auto last = highest.begin() + static_cast<std::ptrdiff_t>(k) - 1;
     std::nth_element(highest.begin(), last, highest.end(), std::greater<>());

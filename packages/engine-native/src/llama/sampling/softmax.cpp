@@ -1,10 +1,9 @@
 #include "llama/sampling/softmax.h"
 
+#include "llama/sampling/loops.h"
+
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <cstdint>
 
 namespace llama_rt {
 
@@ -12,56 +11,14 @@ namespace {
 
 /// Tokens per sum. A draw first goes through the sums, then through the tokens of one block.
 constexpr size_t kBlock = 256;
-/// Parallel partial sums, so that an addition need not wait for the previous one.
-constexpr size_t kLanes = 16;
-static_assert(kBlock % kLanes == 0);
+static_assert(kBlock % loops::kLanes == 0);
 
 using Block = std::array<float, kBlock>;
 
-/// e^x for x <= 0, within 2 units in the last place; 0 for x below -87 and for NaN. Branch-free arithmetic that compilers
-/// vectorize, unlike std::exp, which is a call for each number.
-inline float exp_of_negative(float x) {
-    constexpr float kLeast = -87.0F;
-    constexpr float kLog2E = 1.44269504F;
-    // ln 2 in two parts: the first has so few bits that its product with a small whole number is exact.
-    constexpr float kLn2High = 0.693359375F;
-    constexpr float kLn2Low = -2.12194440e-4F;
-    // Floats of this size have no fraction bits: adding it rounds, and leaves the whole number in the lowest bits.
-    constexpr float kRounder = 12582912.0F;
-
-    const float shifted = x * kLog2E + kRounder;
-    const float whole = shifted - kRounder;
-    const float rest = (x - whole * kLn2High) - whole * kLn2Low;
-    // The series of e^rest; |rest| is at most half of ln 2, so that the next term is below 6e-9.
-    float series = 1.0F / 5040;
-    series = series * rest + 1.0F / 720;
-    series = series * rest + 1.0F / 120;
-    series = series * rest + 1.0F / 24;
-    series = series * rest + 1.0F / 6;
-    series = series * rest + 0.5F;
-    series = series * rest + 1.0F;
-    series = series * rest + 1.0F;
-    // 2^whole, built from its bits. Below kLeast they are meaningless, and the mask drops the result.
-    const uint32_t exponent = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kRounder) + 127;
-    const float power = std::bit_cast<float>(exponent << 23);
-    const uint32_t mask = x > kLeast ? 0xFFFFFFFF : 0;
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(series * power) & mask);
-}
-
 /// Fills `shares` with e^(logit / temperature - offset), and with 0 after the last logit.
 void fill_shares(std::span<const float> logits, float temperature, float offset, Block& shares) {
-    for (size_t i = 0; i < logits.size(); ++i) shares[i] = exp_of_negative(logits[i] / temperature - offset);
+    loops::exp_of_shifted(logits.data(), logits.size(), temperature, offset, shares.data());
     std::fill(shares.begin() + static_cast<std::ptrdiff_t>(logits.size()), shares.end(), 0.0F);
-}
-
-double sum_of(const Block& shares) {
-    std::array<float, kLanes> lanes{};
-    for (size_t i = 0; i < kBlock; i += kLanes) {
-        for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += shares[i + lane];
-    }
-    double sum = 0;
-    for (const float lane : lanes) sum += static_cast<double>(lane);
-    return sum;
 }
 
 std::span<const float> block_at(std::span<const float> logits, size_t first) {
@@ -77,7 +34,7 @@ double exp_sum(std::span<const float> logits, float highest, float temperature, 
     sums.clear();
     for (size_t first = 0; first < logits.size(); first += kBlock) {
         fill_shares(block_at(logits, first), temperature, offset, shares);
-        sums.push_back(sum_of(shares));
+        sums.push_back(loops::sum(shares.data(), kBlock));
         total += sums.back();
     }
     return total;

@@ -1,0 +1,6 @@
+import type { Platform } from "./platforms.d.ts";
+
+export function findAddon(
+  folder: string,
+  machine?: { readonly env?: NodeJS.ProcessEnv; readonly host?: Platform },
+): string;

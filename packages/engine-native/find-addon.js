@@ -1,0 +1,75 @@
+// Finds the addon: one that was built here, or the one of this platform's prebuilt package.
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { hostPlatform, packageName } from "./platforms.js";
+
+/** The prebuilt GPU packages, in the order in which they are looked for. */
+const gpus = ["cuda", "vulkan"];
+
+/**
+ * The addon's path, in this order:
+ *
+ * 1. `build/Release/ingle.node` in `folder`: the build of a checkout.
+ * 2. `prebuilt/<package>/ingle.node` in `folder`: what `prebuilt.ts` wrote. build.ts lets it be only if it was made from the same
+ *    sources.
+ * 3. the installed package of this platform, with a GPU if such a package is installed.
+ *
+ * `INGLE_GPU` names the GPU, or `cpu` for none; with `INGLE_BUILD=source` only a build counts. Throws an error that says what
+ * to do.
+ *
+ * @param {string} folder of @ingle/engine-native
+ * @param {{ env?: NodeJS.ProcessEnv, host?: import("./platforms.d.ts").Platform }} [machine]
+ */
+export function findAddon(folder, { env = process.env, host } = {}) {
+  const built = path.join(folder, "build", "Release", "ingle.node");
+  if (existsSync(built)) return built;
+  const { version } = readManifest(path.join(folder, "package.json"));
+  if (env["INGLE_BUILD"] === "source")
+    throw new Error(`INGLE_BUILD=source is set, and nothing was built. ${howToBuild}`);
+  const names = candidates(host ?? hostPlatform(), env["INGLE_GPU"] ?? "auto");
+  for (const name of names) {
+    const found = prebuiltAddon(folder, name) ?? installedAddon(folder, name, version);
+    if (found !== undefined) return found;
+  }
+  throw new Error(
+    `No engine is installed for this platform: neither a build nor ${names.join(" nor ")} was found. ` +
+      `If the platform has a package, it was left out by --omit=optional, or by a lockfile or a node_modules folder from another ` +
+      `machine: npm install ${names.at(-1)}@${version}. ${howToBuild}`,
+  );
+}
+
+const howToBuild =
+  "To build the engine, run `npx --yes pnpm@12 --filter @ingle/engine-native prebuilt` in a checkout of Ingle, and install the " +
+  "folder that it prints with npm.";
+
+/** The packages that this machine can use, the preferred first. */
+function candidates(host, gpu) {
+  const cpu = packageName(host);
+  if (gpu === "auto") return [...gpus.map((each) => packageName({ ...host, gpu: each })), cpu];
+  return gpus.includes(gpu) ? [packageName({ ...host, gpu })] : [cpu];
+}
+
+function prebuiltAddon(folder, name) {
+  const file = path.join(folder, "prebuilt", path.basename(name), "ingle.node");
+  return existsSync(file) ? file : undefined;
+}
+
+function installedAddon(folder, name, version) {
+  let manifest;
+  try {
+    manifest = createRequire(path.join(folder, "package.json")).resolve(`${name}/package.json`);
+  } catch {
+    return undefined;
+  }
+  const installed = readManifest(manifest).version;
+  if (installed === version) return path.join(path.dirname(manifest), "ingle.node");
+  throw new Error(
+    `${name} has version ${installed}, but @ingle/engine-native has ${version}. Install the same one: npm install ${name}@${version}.`,
+  );
+}
+
+/** @returns {{ version: string }} */
+function readManifest(file) {
+  return JSON.parse(readFileSync(file, "utf8"));
+}

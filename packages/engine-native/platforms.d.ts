@@ -1,0 +1,21 @@
+export interface Platform {
+  /** As in `process.platform`. */
+  readonly os: string;
+  /** As in `process.arch`. */
+  readonly cpu: string;
+  /** Linux only. */
+  readonly libc?: string;
+  /** Absent in packages for the CPU alone. Metal is in every package for macOS. */
+  readonly gpu?: string;
+}
+
+export interface PlatformDependencies {
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: true }>>;
+}
+
+export const platforms: readonly Platform[];
+export function packageName(platform: Platform): string;
+export function platformDependencies(version: string): PlatformDependencies;
+export function hostPlatform(): Platform;

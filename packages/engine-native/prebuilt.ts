@@ -1,0 +1,124 @@
+// Builds the prebuilt package of a platform (platforms.js) into prebuilt/, ready for `npm pack`. The platform is this machine's;
+// INGLE_GPU chooses a GPU package; `--cpu` names another processor, with a cross compiler (CMAKE_TOOLCHAIN_FILE).
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { hostPlatform, packageName, type Platform } from "./platforms.js";
+import { engineSourcesId } from "./sources.ts";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const llamaPackage = path.dirname(fileURLToPath(import.meta.resolve("@ingle/llama.cpp/package.json")));
+const llamaSources = path.join(llamaPackage, "source");
+/** The addon, and the libraries and processor code beside it. */
+const isPackaged = /\.(node|so|dylib|dll)$/;
+/** What `strip` drops of shared libraries. Windows keeps symbols in files of their own. */
+const stripOptions: Partial<Record<string, string>> = { linux: "--strip-unneeded", darwin: "-x" };
+
+interface Manifest {
+  readonly version: string;
+  readonly license: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+function readManifest(): Manifest {
+  return JSON.parse(readFileSync(path.join(here, "package.json"), "utf8"));
+}
+
+/** The platform that is built for, with the GPU that was asked for. */
+function chosenPlatform(cpu: string | undefined): Platform {
+  const host = hostPlatform();
+  const gpu = process.env["INGLE_GPU"] ?? "cpu";
+  return {
+    ...host,
+    ...(cpu === undefined ? {} : { cpu }),
+    ...(gpu === "cuda" || gpu === "vulkan" ? { gpu } : {}),
+  };
+}
+
+function runTsx(file: string, args: readonly string[], env: Readonly<Record<string, string>>): void {
+  execFileSync(process.execPath, ["--import", "tsx", file, ...args], {
+    cwd: here,
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
+}
+
+function describe(platform: Platform): string {
+  const { os, cpu, libc, gpu } = platform;
+  const system =
+    { linux: libc === "musl" ? "Linux with musl" : "Linux", darwin: "macOS", win32: "Windows" }[os] ?? os;
+  return `Ingle's native engine for ${system} on ${cpu}${gpu === undefined ? "" : `, with ${gpu}`}`;
+}
+
+/** The package's manifest. Fields that all packages share come from @ingle/engine-native. */
+function manifestOf(platform: Platform): object {
+  const own = readManifest();
+  const shared = ["version", "license", "author", "homepage", "repository", "bugs", "keywords", "engines"];
+  const { os, cpu, libc } = platform;
+  return {
+    name: packageName(platform),
+    description: `${describe(platform)}.`,
+    ...Object.fromEntries(shared.filter((field) => field in own).map((field) => [field, own[field]])),
+    os: [os],
+    cpu: [cpu],
+    ...(libc === undefined ? {} : { libc: [libc] }),
+    exports: { "./ingle.node": "./ingle.node", "./package.json": "./package.json" },
+    // Libraries cannot be loaded from inside yarn's archives.
+    preferUnplugged: true,
+    ingle: { sources: engineSourcesId(here, llamaSources) },
+  };
+}
+
+function readme(platform: Platform): string {
+  const name = packageName(platform);
+  const asked =
+    platform.gpu === undefined
+      ? "It is installed with `@ingle/engine-native` on this platform; nothing has to be done."
+      : `Install it beside \`@ingle/engine\` or \`ingle\` to use it: \`npm install ${name}\`. It takes the place of the package for the CPU alone.`;
+  return `# ${name}\n\n${describe(platform)}, built from llama.cpp and Ingle's own code.\n\n${asked}\n`;
+}
+
+/** Our license, and those of the code that is compiled in. */
+function licenses(): string {
+  const folder = path.join(llamaSources, "licenses");
+  const others = [
+    path.join(llamaSources, "LICENSE"),
+    ...readdirSync(folder).map((name) => path.join(folder, name)),
+  ];
+  const own = readFileSync(path.join(here, "..", "..", "LICENSE"), "utf8");
+  const texts = others.map(
+    (file) => `${path.relative(llamaSources, file)} (llama.cpp)\n\n${readFileSync(file, "utf8")}`,
+  );
+  return [own, ...texts].join(`\n${"-".repeat(80)}\n\n`);
+}
+
+function main(): void {
+  const { values } = parseArgs({ options: { cpu: { type: "string" } } });
+  const platform = chosenPlatform(values.cpu);
+  const short = path.basename(packageName(platform));
+  const buildDir = path.join(here, `build-${short}`);
+  const gpu = platform.os === "darwin" ? "metal" : (platform.gpu ?? "cpu");
+  const env = { INGLE_CPU: "all", INGLE_GPU: gpu, LLAMA_CPP_DIR: "" };
+  runTsx(path.join(llamaPackage, "prepare.ts"), [], env);
+  runTsx(path.join(here, "build.ts"), [buildDir], env);
+
+  const target = path.join(here, "prebuilt", short);
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  const release = path.join(buildDir, "Release");
+  for (const name of readdirSync(release).filter((each) => isPackaged.test(each))) {
+    const file = path.join(target, name);
+    copyFileSync(path.join(release, name), file);
+    const option = stripOptions[platform.os];
+    if (option !== undefined) execFileSync(process.env["STRIP"] ?? "strip", [option, file]);
+  }
+  writeFileSync(path.join(target, "package.json"), `${JSON.stringify(manifestOf(platform), undefined, 2)}\n`);
+  writeFileSync(path.join(target, "README.md"), readme(platform));
+  writeFileSync(path.join(target, "LICENSE"), licenses());
+  console.log(`\n${packageName(platform)} is in ${target}\n`);
+}
+
+main();

@@ -1,0 +1,41 @@
+#include "llama/backend/cpu_backend.h"
+
+#include "base/result.h"
+
+#include "ggml-backend.h"
+
+namespace llama_rt {
+
+namespace {
+
+template <class Function>
+Function* cpu_function(const char* name) {
+    ggml_backend_reg_t cpu = ggml_backend_reg_by_name("CPU");
+    INGLE_ASSERT(cpu != nullptr);
+    void* function = ggml_backend_reg_get_proc_address(cpu, name);
+    INGLE_ASSERT(function != nullptr);
+    return reinterpret_cast<Function*>(function);
+}
+
+} // namespace
+
+ThreadpoolPtr make_threadpool(int32_t threads) {
+    ggml_threadpool_params params = ggml_threadpool_params_default(threads);
+    return {cpu_function<decltype(ggml_threadpool_new)>("ggml_threadpool_new")(&params),
+            cpu_function<decltype(ggml_threadpool_free)>("ggml_threadpool_free")};
+}
+
+void set_threadpool(ggml_backend_t backend, ggml_threadpool* pool, int32_t threads) {
+    cpu_function<decltype(ggml_backend_cpu_set_n_threads)>("ggml_backend_set_n_threads")(backend, threads);
+    cpu_function<decltype(ggml_backend_cpu_set_threadpool)>("ggml_backend_cpu_set_threadpool")(backend, pool);
+}
+
+const ggml_type_traits_cpu& cpu_type_traits(ggml_type type) {
+#ifdef INGLE_LOADS_BACKENDS
+    return *cpu_function<decltype(ggml_get_type_traits_cpu)>("ggml_get_type_traits_cpu")(type);
+#else
+    return *ggml_get_type_traits_cpu(type); // only our patch 0023 puts it into the registry
+#endif
+}
+
+} // namespace llama_rt

@@ -1,0 +1,28 @@
+// The inner loops over whole vocabularies, compiled for the same processor as ggml's kernels, or, in a build for all processors, for
+// several kinds of which one is chosen when the addon is loaded. They call nothing: a function that other files share must not be
+// compiled for a processor that the machine does not have.
+#pragma once
+
+#include <cstddef>
+
+namespace llama_rt::loops {
+
+/// Logits that are compared at once. Most blocks have none that is high enough, and are skipped after one comparison.
+inline constexpr size_t kBlock = 64;
+/// Parallel partial sums, so that an addition need not wait for the previous one.
+inline constexpr size_t kLanes = 16;
+
+/// How many of the first blocks have no logit above `bound`.
+size_t blocks_not_above(const float* logits, size_t blocks, float bound);
+
+/// Sets each of `highest` to the higher one of it and `row`'s.
+void raise_to(float* highest, const float* row, size_t count);
+
+/// Sets `shares` to e^(logit / temperature - offset), for exponents up to 0; within 2 units in the last place, and 0 below e^-87 and
+/// for NaN.
+void exp_of_shifted(const float* logits, size_t count, float temperature, float offset, float* shares);
+
+/// `count` is a multiple of kLanes.
+double sum(const float* values, size_t count);
+
+} // namespace llama_rt::loops
