@@ -41,6 +41,19 @@ describe("progress in a file or a log", () => {
 });
 
 describe("progress on a terminal", () => {
+  it("says how long the rest takes, at the speed since it began", () => {
+    const { context, err, clock } = testWorld({ isTTY: true });
+    const progress = startProgress("Loading tiny", context);
+    progress.update(0.5); // a resumed download
+    clock.ms += 1000;
+    progress.update(0.55);
+    expect(err()).not.toContain("left");
+    clock.ms += 3000;
+    progress.update(0.6, "60 of 100");
+    progress[Symbol.dispose]();
+    expect(err()).toContain("60% 16 s left, 60 of 100");
+  });
+
   it("draws a bar and removes it at the end", () => {
     const { context, err } = testWorld({ isTTY: true });
     const progress = startProgress("Loading tiny", context);

@@ -1,6 +1,7 @@
 // Progress of long work on stderr: a bar on a terminal, a few plain lines in a log.
 import cliProgress from "cli-progress";
 import type { TextOutput } from "./context.ts";
+import { formatDuration } from "./text.ts";
 
 /** Shown from its start until it is disposed. */
 export interface Progress extends Disposable {
@@ -14,23 +15,41 @@ const linePercents = 5;
 const lineIntervalMinMs = 1000;
 /** … and at least this often while there is progress, so that slow work does not look stuck. */
 const lineIntervalMaxMs = 5000;
+/** Before that, an estimate of the time left would jump. */
+const estimateAfterMs = 3000;
 
 export function startProgress(title: string, io: { stderr: TextOutput; now: () => number }): Progress {
-  return io.stderr.isTTY === true ? startBar(title, io.stderr) : startLines(title, io.stderr, io.now);
+  return io.stderr.isTTY === true ? startBar(title, io.stderr, io.now) : startLines(title, io.stderr, io.now);
 }
 
-function startBar(title: string, stderr: TextOutput): Progress {
+function startBar(title: string, stderr: TextOutput, now: () => number): Progress {
+  const timeLeft = estimate(now);
   const bar = new cliProgress.SingleBar({
     stream: stderr,
-    format: "{title} [{bar}] {percentage}% {detail}",
+    format: "{title} [{bar}] {percentage}% {about}",
     barsize: 24,
     clearOnComplete: true,
     gracefulExit: false, // shutdown.ts owns the signals; disposal removes the bar
   });
-  bar.start(1, 0, { title, detail: "" });
+  bar.start(1, 0, { title, about: "" });
   return {
-    update: (fraction, detail = "") => bar.update(fraction, { detail }),
+    update: (fraction, detail = "") => {
+      const about = [timeLeft(fraction), detail].filter((part) => part !== "").join(", ");
+      bar.update(fraction, { about });
+    },
     [Symbol.dispose]: () => bar.stop(),
+  };
+}
+
+/** Says how long the rest takes at the speed since the first fraction, which is not 0 for a resumed download. */
+function estimate(now: () => number): (fraction: number) => string {
+  let first: { at: number; fraction: number } | undefined;
+  return (fraction) => {
+    first ??= { at: now(), fraction };
+    const elapsedMs = now() - first.at;
+    const done = fraction - first.fraction;
+    if (elapsedMs < estimateAfterMs || done <= 0 || fraction >= 1) return "";
+    return `${formatDuration(((1 - fraction) * elapsedMs) / done)} left`;
   };
 }
 

@@ -120,7 +120,7 @@ describe.skipIf(process.platform === "win32")("in a real shell", () => {
     const asked = lines.map(
       (line) => `COMP_LINE='${line}' COMP_POINT=${line.length}; _ingle; echo "\${COMPREPLY[*]}"`,
     );
-    const { stdout, stderr } = run("bash", ["-c"], ["source <(ingle completion bash)", ...asked].join("\n"));
+    const { stdout, stderr } = run("bash", ["-c"], ['eval "$(ingle completion bash)"', ...asked].join("\n"));
     const replies = ["serve service", "--kv-bits-k --kv-bits-v", "desktop developer", "my-model", "my-model"];
     expect({ stdout, stderr }).toEqual({ stdout: `${replies.join("\n")}\n`, stderr: "" });
   });
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === "win32")("in a real shell", () => {
       ask("ingle", "run", "--model", "my"),
       ask("ingle", "import", "''"),
     ];
-    const script = [stubs, "source <(ingle completion zsh)", ...asked].join("\n");
+    const script = [stubs, 'eval "$(ingle completion zsh)"', ...asked].join("\n");
     const { stdout, stderr, error } = run("zsh", ["-f", "-c"], script);
     if (error !== undefined) skip("zsh is not installed");
     expect({ stdout, stderr }).toEqual({ stdout: "desktop\ndeveloper\nmy-model\nfiles\n", stderr: "" });

@@ -7,7 +7,7 @@ import { candidatesFor, type Candidate } from "./candidates.ts";
 
 /** The scripts call the `ingle` of the PATH, not a program that happens to be completed. */
 const scripts: Readonly<Record<Shell, string>> = {
-  bash: `# Completion of ingle for bash. In ~/.bashrc: source <(ingle completion bash)
+  bash: `# Completion of ingle for bash. In ~/.bashrc: eval "$(ingle completion bash)"
 _ingle() {
   local line="\${COMP_LINE:0:COMP_POINT}" current kept found
   local -a words
@@ -24,7 +24,7 @@ _ingle() {
 complete -o default -F _ingle ingle
 `,
   zsh: `#compdef ingle
-# Completion of ingle for zsh. In ~/.zshrc, after compinit: source <(ingle completion zsh)
+# Completion of ingle for zsh. In ~/.zshrc, after compinit: eval "$(ingle completion zsh)"
 _ingle() {
   local -a found
   found=("\${(@f)$(command ingle completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")

@@ -15,6 +15,9 @@ import { systemd } from "./systemd.ts";
 
 const ingle = fileURLToPath(new URL("../../../bin/ingle.js", import.meta.url));
 
+/** Where there is neither a shell for the programs that the tests fake, nor permissions of files. */
+const isWindows = process.platform === "win32";
+
 let home: string;
 beforeEach(async () => {
   home = await mkdtemp(path.join(tmpdir(), "ingle-service-"));
@@ -72,7 +75,7 @@ function lineOf(text: string, key: string): string {
 const word = fc.string({ unit: "binary", minLength: 1 }).filter((text) => !text.includes("\0"));
 const printable = word.filter((text) => !/[\p{Cc}\uFFFE\uFFFF]/u.test(text));
 
-describe("the unit of systemd", () => {
+describe.skipIf(isWindows)("the unit of systemd", () => {
   const { text } = systemd({ ...hostOn("linux"), home: "/home/mia" });
 
   it("runs exactly the given words, whatever they contain", () => {
@@ -114,7 +117,7 @@ describe("the unit of systemd", () => {
   });
 });
 
-describe("the agent of launchd", () => {
+describe.skipIf(isWindows)("the agent of launchd", () => {
   const { text, log } = launchd({ ...hostOn("darwin"), home: "/Users/mia" });
 
   it("holds exactly the given words and variables", () => {
@@ -149,7 +152,7 @@ describe("the agent of launchd", () => {
   });
 });
 
-describe("ingle service install", () => {
+describe.skipIf(isWindows)("ingle service install", () => {
   it("writes the unit for its user alone, with the shell's variables, and starts it", async () => {
     const env = { INGLE_HOME: "/models here", HF_TOKEN: "hf_secret", EDITOR: "vi", HOST: "mars" };
     const world = await worldWith(["systemctl"], { env });
@@ -267,7 +270,7 @@ describe("ingle service install", () => {
   });
 });
 
-describe("an installed service", () => {
+describe.skipIf(isWindows)("an installed service", () => {
   const install = async (world: TestWorld, platform: NodeJS.Platform): Promise<Host> => {
     await installService({ args: [], flags: {} }, world.context, hostOn(platform));
     return hostOn(platform);
