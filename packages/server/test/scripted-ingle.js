@@ -20,11 +20,20 @@ function readThoughts(text) {
   return { reasoning: text.slice(0, end), content: text.slice(end + thoughtsEnd.length), calls: [] };
 }
 
+const located = async (id) => ({ kind: "npm", id, model: engine.starterModel });
+
 await runFromShell("ingle", {
   engine: async () => ({
     ...engine,
     buildInfo: async () => ({ devices: [] }),
-    locateModel: async (id) => ({ kind: "npm", id, model: engine.starterModel }),
+    locateModel: located,
+    // Not the one that this machine's user used last.
+    defaultModel: async () => ({
+      located: await located(engine.starterModel.id),
+      reason: "starter",
+      lost: [],
+      insteadOf: { why: "memory" },
+    }),
     fetchModel: async () => "starter.gguf",
     noteUse: async () => true,
     listModels: async () => [],
