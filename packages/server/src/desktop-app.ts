@@ -38,7 +38,7 @@ export interface DesktopAppOptions {
   machine?: (() => Promise<Machine>) | undefined;
   /** Memory limit for all models together. Default: no limit. */
   budget?: MemoryBudget | undefined;
-  /** Default: warnings and errors on stderr, in the format that INGLE_LOG_FORMAT names. The page also shows info lines. */
+  /** Default: warnings and errors on stderr, as text unless INGLE_LOG_FORMAT is json. The page also shows info lines. */
   logger?: LoggerSetting;
   /** Default: the installed page. */
   page?: Page;
@@ -87,7 +87,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
   const logRing = new LogRing();
   const logger = keptIn(
     logRing,
-    options.logger ?? (await loggerSetting({ level: "warn", format: config.logFormat })),
+    options.logger ?? (await loggerSetting({ level: "warn", format: config.logFormat ?? "text" })),
   );
   const machine = options.machine ?? (() => thisMachine(env));
   const jobs =

@@ -1,6 +1,7 @@
 // The server's log, on stderr: readable lines or one JSON object per line; and a copy for the events stream.
 import { fstatSync } from "node:fs";
 import { hostname } from "node:os";
+import { Writable } from "node:stream";
 import { isatty } from "node:tty";
 import type { LogRing } from "./live/log-ring.ts";
 
@@ -75,6 +76,17 @@ export function logLine(sentence: string, about: object = {}): string {
   const { pid } = process;
   const head = { level: levelNumbers.info, time: Date.now(), pid, hostname: hostname() };
   return `${JSON.stringify({ ...head, ...about, msg: sentence })}\n`;
+}
+
+/** Takes sentences for people and writes them as lines of the log, so that nothing else stands between the log's lines. */
+export function asLogLines(stream: LogStream): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => {
+      for (const line of text.split("\n")) if (line.trim() !== "") stream.write(logLine(line.trim()));
+      done();
+    },
+  });
 }
 
 /** The same log; `ring` also keeps every line of level info and above, whatever level the log has. */

@@ -68,6 +68,17 @@ describe("ingle app", () => {
     expect(await readdir(path.join(home, "run"))).toEqual([]);
   });
 
+  it("writes only lines of JSON to stderr with INGLE_LOG_FORMAT=json", async () => {
+    const one = world({ env: { INGLE_LOG_FORMAT: "json" }, hasBrowser: false });
+    const { exit } = await started(one);
+    one.signals.emit("SIGINT");
+    expect(await exit).toBe(0);
+    const lines = one.err().trimEnd().split("\n");
+    const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(said[0]).toBe("Could not open a browser. Open the address yourself.");
+    expect(said).toContain("Stopped.");
+  });
+
   it("that is already running is found by a second one, which opens its page", async () => {
     const first = world();
     const { exit, address, origin } = await started(first);

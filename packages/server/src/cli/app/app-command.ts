@@ -3,6 +3,7 @@
 import { ticketOf } from "../../access/page-tickets.ts";
 import { controlConfig } from "../../control/app-config.ts";
 import type { DesktopApp } from "../../desktop-app.ts";
+import { asLogLines } from "../../logger.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
 import { appSettings } from "../../settings/app-settings.ts";
 import { resolveSettings, type SettingSources } from "../../settings/resolve.ts";
@@ -18,20 +19,22 @@ import { announceServer, runningApp } from "../remote/running-servers.ts";
 /** Returns the exit code. Throws ConfigError, CliError and what listening throws. */
 export async function appCommand(
   flags: SettingSources<typeof appSettings>["flags"],
-  context: CommandContext,
+  given: CommandContext,
 ): Promise<number> {
-  const { env, shutdown, stderr } = context;
+  const { env, shutdown } = given;
   const { port, noOpen } = resolveSettings(appSettings, { flags, env });
   const opens = !noOpen;
-  const engine = await context.engine();
+  const engine = await given.engine();
   const paths = engine.libraryPaths(env);
   const present = await runningApp(paths);
   if (present !== undefined) {
-    await show({ ...present, note: " (already running)" }, { opens, context });
+    await show({ ...present, note: " (already running)" }, { opens, context: given });
     return exitCodes.ok;
   }
   await engine.keepMemoryTight();
   const config = controlConfig(env, port);
+  const context = config.logFormat === "json" ? { ...given, stderr: asLogLines(given.stderr) } : given;
+  const { stderr } = context;
   const { openDesktopApp } = await context.app();
   await using app = await openDesktopApp({
     env,

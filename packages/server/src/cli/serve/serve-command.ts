@@ -1,15 +1,14 @@
 // `ingle serve`: listens, loads the model while the server already responds with "loading", prints how to reach it, and runs
 // until it is stopped.
-import { Writable } from "node:stream";
 import { needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import type { KnownModel, ModelLoader } from "../../models/catalog/known-model.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
-import { logLine } from "../../logger.ts";
+import { asLogLines, logLine } from "../../logger.ts";
 import { thisMachine } from "../../this-machine.ts";
 import type { RunningServer } from "../../serve.ts";
 import { variants } from "../../variants.ts";
 import { exitCodes } from "../errors.ts";
-import type { CommandContext, TextOutput } from "../context.ts";
+import type { CommandContext } from "../context.ts";
 import { drain } from "../shutdown.ts";
 import { installedModels } from "./installed-models.ts";
 import { chooseModel } from "../model/choose-model.ts";
@@ -115,17 +114,6 @@ function servingText(
     ["Ask from a shell", curlLine(server.url, id, { keyed, between: " " })],
     ["Stop", "press Ctrl-C"],
   ])}`;
-}
-
-/** Each sentence that is written becomes a line of the log, so that nothing else stands between the log's lines. */
-function asLogLines(stderr: TextOutput): TextOutput {
-  return new Writable({
-    decodeStrings: false,
-    write: (text: string, _encoding, done) => {
-      for (const line of text.split("\n")) if (line.trim() !== "") stderr.write(logLine(line.trim()));
-      done();
-    },
-  });
 }
 
 function portNote(config: ServerConfig, server: RunningServer): string {

@@ -14,17 +14,19 @@ export function launchd({ home, uid }: Host): ServiceManager {
   const file = path.posix.join(home, "Library", "LaunchAgents", `${label}.plist`);
   const log = path.posix.join(home, "Library", "Logs", "ingle.log");
   const domain = `gui/${uid}`;
-  const leave = { mayFail: ["launchctl", "bootout", `${domain}/${label}`] } as const;
+  const show = ["launchctl", "print", `${domain}/${label}`] as const;
+  // bootout returns before running requests have ended, and bootstrap fails until then.
+  const leave = [{ mayFail: ["launchctl", "bootout", `${domain}/${label}`] }, { untilFails: show }] as const;
   return {
     name: "launchd",
     file,
     log,
     text: (definition) => plistText(agentOf(definition, log)),
     probe: ["launchctl", "print", domain],
-    start: [leave, ["launchctl", "bootstrap", domain, file]],
-    stop: [leave],
+    start: [...leave, ["launchctl", "bootstrap", domain, file]],
+    stop: leave,
     forget: [],
-    status: ["launchctl", "print", `${domain}/${label}`],
+    status: show,
     // -F finds a log that is only written later, or replaced.
     logs: ({ lines, follow }) => ["tail", "-n", String(lines), ...(follow ? ["-F"] : []), log],
     note: "It stops when you log out.",

@@ -204,7 +204,7 @@ describe.skipIf(isWindows)("ingle service install", () => {
   });
 
   it("writes an agent on macOS and replaces one that runs", async () => {
-    const world = await worldWith(["launchctl"], { failing: "bootout*" });
+    const world = await worldWith(["launchctl"], { failing: "bootout*|*/ingle.serve" });
     expect(
       await installService(
         { args: ["--ctx", "2048"], flags: { ctx: 2048 } },
@@ -218,6 +218,7 @@ describe.skipIf(isWindows)("ingle service install", () => {
     expect(await world.calls()).toEqual([
       "launchctl print gui/501",
       "launchctl bootout gui/501/ingle.serve",
+      "launchctl print gui/501/ingle.serve",
       `launchctl bootstrap gui/501 ${file}`,
     ]);
   });
@@ -299,7 +300,10 @@ describe.skipIf(isWindows)("an installed service", () => {
 
   it.each(["linux", "darwin"] as const)("has a log, readable or as it is, on %s", async (platform) => {
     const line = '{"level":30,"time":0,"pid":1,"hostname":"mars","msg":"ready","model":"tiny"}';
-    const world = await worldWith(["systemctl", "launchctl", "journalctl", "tail"], { prints: line });
+    const world = await worldWith(["systemctl", "launchctl", "journalctl", "tail"], {
+      prints: line,
+      failing: "*/ingle.serve",
+    });
     const host = await install(world, platform);
     expect(await serviceLogs({ lines: 5, follow: true }, world.context, host)).toBe(0);
     expect(world.out()).toMatch(/INFO: ready .*"model":"tiny"/);

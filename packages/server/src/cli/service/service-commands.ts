@@ -1,6 +1,7 @@
 // `ingle service install`, `remove`, `status` and `logs`: a server of this user that the system starts and restarts.
 import { chmod, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import { readableLines } from "../../logger.ts";
 import type { CommandContext } from "../context.ts";
@@ -9,7 +10,13 @@ import { CliError, exitCodes } from "../errors.ts";
 import { shellWord } from "../text.ts";
 import { installationOf } from "../upgrade/installation.ts";
 import { launchd } from "./launchd.ts";
-import { thisHost, type Host, type ProgramCall, type ServiceManager } from "./service-manager.ts";
+import {
+  thisHost,
+  type Host,
+  type ManagerCall,
+  type ProgramCall,
+  type ServiceManager,
+} from "./service-manager.ts";
 import type { LogFlags } from "./service-program.ts";
 import { systemd } from "./systemd.ts";
 
@@ -17,6 +24,10 @@ import { systemd } from "./systemd.ts";
 const fileMode = 0o600;
 /** For models to be unloaded, after the last request has ended. */
 const unloadSeconds = 15;
+
+/** How often, and how many times, a manager is asked whether a service that was stopped has ended. */
+const endPollMs = 500;
+const endTriesMax = 120;
 
 /** Variables of the shell that the service keeps: a service starts without them, and would look for models elsewhere. */
 const kept =
@@ -50,7 +61,9 @@ export async function installService(
 async function start(manager: ServiceManager, config: ServerConfig, context: CommandContext): Promise<void> {
   const { stdout } = context;
   if (!(await isThere(manager, context))) {
-    const calls = manager.start.map((each) => `  ${lineOf(callOf(each))}\n`);
+    const calls = manager.start.flatMap((each) =>
+      "untilFails" in each ? [] : [`  ${lineOf("mayFail" in each ? each.mayFail : each)}\n`],
+    );
     stdout.write(
       `${manager.name} does not run for this user here. Where it does, start the service with\n${calls.join("")}`,
     );
@@ -164,13 +177,24 @@ async function isThere({ probe }: ServiceManager, context: CommandContext): Prom
 }
 
 /** Throws CliError with the last line of the first call that fails. */
-async function runAll(calls: ServiceManager["start"], context: CommandContext): Promise<void> {
+async function runAll(calls: readonly ManagerCall[], context: CommandContext): Promise<void> {
   for (const each of calls) {
-    let last = "it printed nothing";
-    const code = await call(callOf(each), context, (line) => (last = line));
-    if (code !== 0 && !("mayFail" in each))
-      throw new CliError(`\`${lineOf(callOf(each))}\` failed with ${code}: ${last}`);
+    if ("untilFails" in each) await untilFails(each.untilFails, context);
+    else if ("mayFail" in each) await call(each.mayFail, context, () => {});
+    else await runOne(each, context);
   }
+}
+
+async function runOne(words: ProgramCall, context: CommandContext): Promise<void> {
+  let last = "it printed nothing";
+  const code = await call(words, context, (line) => (last = line));
+  if (code !== 0) throw new CliError(`\`${lineOf(words)}\` failed with ${code}: ${last}`);
+}
+
+/** Gives up without an error: the next call says what is wrong. */
+async function untilFails(words: ProgramCall, context: CommandContext): Promise<void> {
+  for (let tries = 0; tries < endTriesMax && (await call(words, context, () => {})) === 0; tries += 1)
+    await pause(endPollMs);
 }
 
 /** Its exit code; "nothing" for a missing program. */
@@ -181,10 +205,6 @@ async function call(
 ): Promise<number | string> {
   const { code } = await runProgram(program, args, { cwd: "/", env, signal: shutdown.signal, onLine });
   return code;
-}
-
-function callOf(each: ProgramCall | { mayFail: ProgramCall }): ProgramCall {
-  return "mayFail" in each ? each.mayFail : each;
 }
 
 function lineOf(words: ProgramCall): string {

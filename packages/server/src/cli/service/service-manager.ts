@@ -40,6 +40,9 @@ export function thisHost(env: NodeJS.ProcessEnv): Host {
 /** A program and its arguments. */
 export type ProgramCall = readonly [program: string, ...args: string[]];
 
+/** `mayFail`: undoes an earlier start, if there was one. `untilFails`: repeated while it succeeds, because what it shows still ends. */
+export type ManagerCall = ProgramCall | { mayFail: ProgramCall } | { untilFails: ProgramCall };
+
 export interface ServiceManager {
   readonly name: string;
   /** The file that describes the service. */
@@ -50,12 +53,12 @@ export interface ServiceManager {
   text(definition: ServiceDefinition): string;
   /** Succeeds if the manager runs for this user. */
   readonly probe: ProgramCall;
-  /** Starts the service of the file, now and at each login. `mayFail` is for calls that undo an earlier start. */
-  readonly start: readonly (ProgramCall | { mayFail: ProgramCall })[];
+  /** Starts the service of the file, now and at each login. */
+  readonly start: readonly ManagerCall[];
   /** Stops it, before the file is removed … */
-  readonly stop: readonly (ProgramCall | { mayFail: ProgramCall })[];
+  readonly stop: readonly ManagerCall[];
   /** … and what follows after that. */
-  readonly forget: readonly ProgramCall[];
+  readonly forget: readonly ManagerCall[];
   readonly status: ProgramCall;
   logs(options: { lines: number; follow: boolean }): ProgramCall;
   /** What a user should know after the service was started. */
