@@ -30,7 +30,7 @@ function hostOn(platform: NodeJS.Platform, env: NodeJS.ProcessEnv = {}): Host {
   return { ...thisHost(env), platform, home, uid: 501, script: ingle };
 }
 
-/** A world in which these programs record how they are called. They fail as `failing` says, and print `prints`. */
+/** A world with no other programs than these, which record how they are called. They fail as `failing` says, and print `prints`. */
 async function worldWith(
   programs: readonly string[],
   {
@@ -53,7 +53,7 @@ async function worldWith(
     await chmod(file, 0o755);
   }
   const calls = async (): Promise<string[]> => (await readFile(record, "utf8")).trimEnd().split("\n");
-  return { ...testWorld({ env: { PATH: `${bin}:/usr/bin:/bin`, ...env } }), calls };
+  return { ...testWorld({ env: { PATH: bin, ...env } }), calls };
 }
 
 /** The words of systemd's syntax, as systemd.syntax(7) describes them: quotes, escapes, then specifiers. */
