@@ -16,6 +16,8 @@ const ingle = fileURLToPath(new URL("../../../bin/ingle.js", import.meta.url));
 const program = ingleProgram(testWorld().context, () => {});
 const models = async (): Promise<string[]> => ["daily", "acme/tiny-GGUF:Q4_0"];
 
+const isInstalled = (shell: string): boolean => spawnSync(shell, ["--version"]).error === undefined;
+
 async function valuesAfter(line: string): Promise<string[]> {
   return (await candidatesFor(program, line.split(" "), models)).map(({ value }) => value);
 }
@@ -125,26 +127,27 @@ describe.skipIf(process.platform === "win32")("in a real shell", () => {
     expect({ stdout, stderr }).toEqual({ stdout: `${replies.join("\n")}\n`, stderr: "" });
   });
 
-  it("zsh hands the candidates to _describe, and asks for files where there are none", ({ skip }) => {
-    const stubs = `compdef() { :; }; _describe() { print -rl -- "\${(@P)2}"; }; _files() { print files; }`;
-    const ask = (...words: string[]): string => `words=(${words.join(" ")}); CURRENT=$#words; _ingle`;
-    const asked = [
-      ask("ingle", "serve", "--variant", "de"),
-      ask("ingle", "run", "--model", "my"),
-      ask("ingle", "import", "''"),
-    ];
-    const script = [stubs, 'eval "$(ingle completion zsh)"', ...asked].join("\n");
-    const { stdout, stderr, error } = run("zsh", ["-f", "-c"], script);
-    if (error !== undefined) skip("zsh is not installed");
-    expect({ stdout, stderr }).toEqual({ stdout: "desktop\ndeveloper\nmy-model\nfiles\n", stderr: "" });
-  });
+  it.runIf(isInstalled("zsh"))(
+    "zsh hands the candidates to _describe, and asks for files where there are none",
+    () => {
+      const stubs = `compdef() { :; }; _describe() { print -rl -- "\${(@P)2}"; }; _files() { print files; }`;
+      const ask = (...words: string[]): string => `words=(${words.join(" ")}); CURRENT=$#words; _ingle`;
+      const asked = [
+        ask("ingle", "serve", "--variant", "de"),
+        ask("ingle", "run", "--model", "my"),
+        ask("ingle", "import", "''"),
+      ];
+      const script = [stubs, 'eval "$(ingle completion zsh)"', ...asked].join("\n");
+      const { stdout, stderr } = run("zsh", ["-f", "-c"], script);
+      expect({ stdout, stderr }).toEqual({ stdout: "desktop\ndeveloper\nmy-model\nfiles\n", stderr: "" });
+    },
+  );
 
-  it("fish completes the same, and files", ({ skip }) => {
+  it.runIf(isInstalled("fish"))("fish completes the same, and files", () => {
     const lines = ["ingle serve --variant de", "ingle run --model my", "ingle import mod"];
     const asked = lines.map((line) => `complete -C '${line}'`);
     const script = ["ingle completion fish | source", ...asked].join("\n");
-    const { stdout, error } = run("fish", ["--no-config", "-c"], script);
-    if (error !== undefined) skip("fish is not installed");
+    const { stdout } = run("fish", ["--no-config", "-c"], script);
     expect(
       stdout
         .trimEnd()
