@@ -46,7 +46,15 @@ const levels = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
  */
 function chooseCpu(): string {
   const asked = process.env["INGLE_CPU"] ?? "native";
-  if (asked === "native" || asked === "all") return asked;
+  if (asked === "native") return asked;
+  if (asked === "all") {
+    // It needs patch 0023.
+    if ((process.env["LLAMA_CPP_DIR"] ?? "") !== "")
+      stop(
+        "INGLE_CPU=all and LLAMA_CPP_DIR exclude each other: only the pinned llama.cpp can be built for all processors.",
+      );
+    return asked;
+  }
   if (!levels.includes(asked))
     stop(`INGLE_CPU=${asked} is unknown. Use native, all, or one of ${levels.join(", ")}.`);
   if (process.arch !== "x64" || process.platform === "win32")

@@ -24,24 +24,30 @@ const gpus = ["cuda", "vulkan"];
 export function findAddon(folder, { env = process.env, host } = {}) {
   const built = path.join(folder, "build", "Release", "ingle.node");
   if (existsSync(built)) return built;
+  const names =
+    env["INGLE_BUILD"] === "source" ? [] : candidates(host ?? hostPlatform(), env["INGLE_GPU"] ?? "auto");
   const { version } = readManifest(path.join(folder, "package.json"));
-  if (env["INGLE_BUILD"] === "source")
-    throw new Error(`INGLE_BUILD=source is set, and nothing was built. ${howToBuild}`);
-  const names = candidates(host ?? hostPlatform(), env["INGLE_GPU"] ?? "auto");
   for (const name of names) {
     const found = prebuiltAddon(folder, name) ?? installedAddon(folder, name, version);
     if (found !== undefined) return found;
   }
-  throw new Error(
-    `No engine is installed for this platform: neither a build nor ${names.join(" nor ")} was found. ` +
-      `If the platform has a package, it was left out by --omit=optional, or by a lockfile or a node_modules folder from another ` +
-      `machine: npm install ${names.at(-1)}@${version}. ${howToBuild}`,
-  );
+  throw new Error(whatToDo(folder, names, version));
 }
 
-const howToBuild =
-  "To build the engine, run `npx --yes pnpm@12 --filter @ingle/engine-native prebuilt` in a checkout of Ingle, and install the " +
-  "folder that it prints with npm.";
+function whatToDo(folder, names, version) {
+  const checkout = path.resolve(folder, "..", "..");
+  if (existsSync(path.join(checkout, "pnpm-workspace.yaml")))
+    return `The engine was not built yet. Run \`npx --yes pnpm@12 build\` in ${checkout}.`;
+  const build =
+    "To build the engine, run `npx --yes pnpm@12 --filter @ingle/engine-native prebuilt` in a checkout of Ingle, and install the " +
+    "folder that it prints with npm.";
+  if (names.length === 0) return `INGLE_BUILD=source is set, and nothing was built. ${build}`;
+  return (
+    `No engine is installed for this platform: ${names.join(" or ")} was not found. ` +
+    "If the platform has such a package, it was left out by --omit=optional, or by a lockfile or a node_modules folder from another " +
+    `machine: npm install ${names.at(-1)}@${version}. ${build}`
+  );
+}
 
 /** The packages that this machine can use, the preferred first. */
 function candidates(host, gpu) {

@@ -107,6 +107,15 @@ describe("findAddon", () => {
     expect(find({ INGLE_BUILD: "source" })).toBe(built);
   });
 
+  it("says how to build in a checkout", async () => {
+    const checkout = path.join(root, "checkout");
+    await mkdir(path.join(checkout, "packages", "engine-native"), { recursive: true });
+    await writeFile(path.join(checkout, "pnpm-workspace.yaml"), "");
+    const place = path.join(checkout, "packages", "engine-native");
+    await writeFile(path.join(place, "package.json"), `{ "version": "1.0.0" }`);
+    expect(() => findAddon(place, { env: {}, host })).toThrow(`pnpm@12 build\` in ${checkout}`);
+  });
+
   it("refuses a package of another version", async () => {
     await install("linux-x64", "0.9.0");
     expect(() => find()).toThrow("npm install @ingle/engine-native-linux-x64@1.0.0");

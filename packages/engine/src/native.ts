@@ -55,11 +55,8 @@ let addonPromise: Promise<Addon> | undefined;
 async function addon(): Promise<Addon> {
   addonPromise ??= import("@ingle/engine-native").catch((cause: unknown) => {
     addonPromise = undefined;
-    throw new EngineError(
-      "native_missing",
-      "The native engine is not built for this machine. Run `npx --yes pnpm@12 build` in the checkout.",
-      { cause },
-    );
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EngineError("native_missing", `The native engine cannot be loaded. ${reason}`, { cause });
   });
   return addonPromise;
 }
